@@ -27,8 +27,9 @@ APPLICATIONS = {
     "report": ["evaluation"],
     "api": ["engines", "evaluation", "report"],
     "serve": [],
-    "review": ["serve"],
-    "cli": ["engines", "evaluation", "report", "api", "serve", "review"],
+    "mailbox": ["serve"],
+    "review": ["serve", "mailbox"],
+    "cli": ["engines", "evaluation", "report", "api", "serve", "mailbox", "review"],
 }
 ENTRANCES = {"__init__", "__main__"}  # they re-export
 COMPILED = {"_core"}  # several packages use the one compiled module

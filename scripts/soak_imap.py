@@ -32,14 +32,15 @@ sys.path[:0] = [str(HERE), str(HERE / "tests" / "serve"), str(HERE / "tests")]
 
 from cyrus_account import Cyrus  # noqa: E402
 from imap_account import Server, account, key, key_of  # noqa: E402
+from mail import never  # noqa: E402
 from served import mail  # noqa: E402
 
 from spamnb.classifier import Classifier  # noqa: E402
 from spamnb.journal.journal import Journal  # noqa: E402
+from spamnb.mailbox.imap import ImapBox  # noqa: E402
+from spamnb.mailbox.memory import Memory  # noqa: E402
 from spamnb.reader.message import digest  # noqa: E402
-from spamnb.serve.imap_record import AccountRecord  # noqa: E402
 from spamnb.serve.score import score_message  # noqa: E402
-from spamnb.sources.imap_url import parsed  # noqa: E402
 
 WITHOUT_MOVE = "protocol imap {\n  imap_capability = IMAP4rev1 SASL-IR UIDPLUS IDLE NAMESPACE SPECIAL-USE LITERAL+\n}\n"
 LOST = (imaplib.IMAP4.error, OSError, AssertionError)  # of a person's client when the server is killed
@@ -168,7 +169,7 @@ class Soak:
         counts: Counter[str] = Counter()
         with (
             Journal.at(self.journal) as journal,
-            AccountRecord.of(parsed(self.server.url)) as record,
+            Memory.of(ImapBox(self.server.url), never) as record,
             Classifier.open(self.model) as before,
         ):
             for name in where.keys() - self.touched:
@@ -246,17 +247,17 @@ def kills(server: Server, folder: Path, model: Path, number: int) -> list[str]:
                 server.drop(raw, f"{each}.{label}.host")
         command = [sys.executable, "-m", "spamnb", "sort", "--quiet", "-m", str(model), server.url]
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-        with AccountRecord.of(parsed(server.url)) as record:
+        with Memory.of(ImapBox(server.url), never) as record:
             skip = chance.randrange(3)  # batches of moves that are let through
             seen: tuple = ()
             while process.poll() is None and skip >= 0:
-                if (begun := tuple(move.place for move in record.begun())) and begun != seen:
+                if (begun := tuple(move.key for move in record.begun())) and begun != seen:
                     skip, seen = skip - 1, begun
         time.sleep(chance.uniform(0, 0.02))
         counts["killed while it sorted"] += process.poll() is None
         server.kill()
         doubles = sum(len(folders) > 1 for folders in on_disk(server).values())
-        with AccountRecord.of(parsed(server.url)) as record:
+        with Memory.of(ImapBox(server.url), never) as record:
             left = len(record.begun())
         counts["moves left undecided"] += left
         counts["kills that left some undecided"] += left > 0

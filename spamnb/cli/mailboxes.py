@@ -10,115 +10,140 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from spamnb.cli.options import on_command_line, tell
+from spamnb.cli.options import Unreadable, on_command_line, tell
 from spamnb.errors import SpamnbError
+from spamnb.naming import escape
 
 if TYPE_CHECKING:
-    from spamnb.serve.imap_moves import ImapMoves
-    from spamnb.serve.maildir_memory import MaildirMemory
-    from spamnb.sources.accounts import Account
-    from spamnb.sources.imap import ImapMailbox
-    from spamnb.sources.maildir_box import MaildirBox
-
-PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # seconds before a lost connection is made anew
+    from spamnb.classifier import Classifier
+    from spamnb.mailbox.filing import Filing
+    from spamnb.mailbox.memory import Memory
+    from spamnb.sources.mailbox import Folder
 
 
 class Target(NamedTuple):
     """A mailbox that was named, and how: what the command line says goes before what the file of accounts says."""
 
-    shown: str
+    name: str  # its path or URL
     model: Path
-    junk: str | None
+    junk: str | None = None
     unsure: str | None = None
     learn_folder: str | None = None
     sort: bool = False
-    path: Path | None = None
-    account: Account | None = None
+
+    @property
+    def shown(self) -> str:
+        """The name for people."""
+        return escape(self.name)
+
+    @property
+    def is_account(self) -> bool:
+        """Whether it lies on a server."""
+        from spamnb.sources.spec import is_account
+
+        return is_account(self.name)
 
 
 def targets(
     names: tuple[str, ...], model: Path, junk: str | None, unsure: str | None = None, learn_folder: str | None = None
 ) -> list[Target]:
-    """The mailboxes of these names; without any, those of the file of accounts."""
-    from spamnb.naming import escape
+    """The mailboxes of these names, Maildirs first; without any, those of the file of accounts."""
     from spamnb.sources.accounts import account_of, accounts_path, read_accounts
     from spamnb.sources.imap_url import parsed
     from spamnb.sources.spec import is_account
 
-    found: list[Target] = []
-    accounts: list[Account] = []
-    for name in names:
-        if is_account(name):
-            url = parsed(name)
-            if url.folder and url.folder.upper() != "INBOX":
-                raise SpamnbError(f"{escape(name)}: a folder of an account; name the account, {escape(url.account)}")
-            accounts.append(account_of(url))
-        else:
-            found.append(Target(escape(name), model, junk, unsure, learn_folder, path=Path(name)))
+    found = [Target(name, model, junk, unsure, learn_folder) for name in names if not is_account(name)]
+    accounts = [account_of(parsed(name)) for name in names if is_account(name)]
     if not names:
         accounts = read_accounts(accounts_path())
         if not accounts:
             raise click.UsageError(f"name a Maildir or an account, or write accounts into {accounts_path()}")
     for account in accounts:
-        own = account.model if account.model is not None and not on_command_line("model") else model
+        name, folder = account.url.account, account.url.folder
+        if folder and folder.upper() != "INBOX":
+            raise SpamnbError(f"{escape(f'{name}/{folder}')}: a folder of an account; name the account, {escape(name)}")
         found.append(
             Target(
-                escape(account.url.account),
-                own,
+                name,
+                account.model if account.model is not None and not on_command_line("model") else model,
                 account.junk if junk is None else junk,
                 account.unsure if unsure is None else unsure,
                 account.learn_folder if learn_folder is None else learn_folder,
-                sort=account.sort,
-                account=account,
+                account.sort,
             )
         )
     return found
 
 
 @contextmanager
-def opened(
-    target: Target, on_unreadable: Callable[[str, Exception], None], dry_run: bool = False
-) -> Iterator[tuple[MaildirBox, MaildirMemory] | tuple[ImapMailbox, ImapMoves]]:
+def opened(target: Target, unreadable: Unreadable, dry_run: bool = False) -> Iterator[Memory]:
     """A mailbox, and what is known of its mail."""
-    if target.account is None:
-        from spamnb.serve.maildir_memory import MaildirMemory
-        from spamnb.serve.moves import SeenFolders
-        from spamnb.sources.maildir_box import MaildirBox
+    from spamnb.mailbox.box import box_at
+    from spamnb.mailbox.memory import Memory
 
-        assert target.path is not None
-        box = MaildirBox(target.path)
-        box.locate(target.junk)  # a name that is none is refused before anything is made
-        for more in (target.unsure, target.learn_folder):
-            if more is not None:
-                box.locate(more)
-        with (SeenFolders.copy_of if dry_run else SeenFolders.of)(target.path) as seen:
-            yield box, MaildirMemory(box, seen, target.junk, on_unreadable, target.learn_folder, dry_run)
-        return
-    from spamnb.serve.imap_moves import ImapMoves
-    from spamnb.serve.imap_record import AccountRecord, record_path
-    from spamnb.sources.imap import ImapMailbox
-
-    url = target.account.url
-    account = ImapMailbox(url, target.account.login)
+    box = box_at(target.name, target.junk)
     try:
-        with (AccountRecord.copy_of if dry_run else AccountRecord.of)(url) as record:
-            lock = None if dry_run else str(record_path(url).with_suffix(".lock"))
-            yield account, ImapMoves(account, record, target.junk, on_unreadable, lock, target.learn_folder)
+        for more in (target.unsure, target.learn_folder):
+            if more is not None and not target.is_account:  # a name that is none is refused before anything is made
+                box.locate(more)
+        with Memory.of(box, unreadable, target.learn_folder, dry_run) as memory:
+            yield memory
     finally:
-        account.close()
+        box.close()
+
+
+@contextmanager
+def filing(
+    target: Target, memory: Memory, classifier: Classifier, unreadable: Unreadable, dry_run: bool, journal: Path | None
+) -> Iterator[Filing]:
+    """An open mailbox at work; what is done is noted in the file ``journal``."""
+    from spamnb.mailbox.filing import Filing
+    from spamnb.mailbox.notes import Notes
+
+    noted = journal is not None and not dry_run
+    notes = Notes(classifier, journal, memory.box, target.junk, tell) if journal is not None and noted else None
+    try:
+        yield Filing(memory, classifier, unreadable, notes, dry_run)
+    finally:
+        if notes is not None:
+            notes.close()
+
+
+def folders_of(target: Target, memory: Memory) -> dict[str, Folder]:
+    """Where mail goes, by its verdict."""
+    folders = {"spam": memory.box.junk()}
+    if target.unsure is not None:
+        folders["unsure"] = memory.box.locate(target.unsure)
+    return folders
+
+
+def in_each(found: list[Target], unreadable: Unreadable, work: Callable[[Target], bool]) -> None:
+    """Work in each mailbox, where one's failure is none of the others'; ends the command with 1 where ``work`` was not
+    done, or something could not be read."""
+    failed = False
+    for target in found:
+        try:
+            failed |= not work(target)
+        except SpamnbError as error:
+            if len(found) == 1:
+                raise
+            tell(f"spamnb: {error}")
+            failed = True
+    if failed or unreadable.count:
+        raise SystemExit(1)
 
 
 def until_done(work: Callable[[], None]) -> None:
     """Do what may be done again where a server was lost meanwhile, after growing pauses; told in one line each."""
+    from spamnb.sources import imap_reading
     from spamnb.sources.imap_connection import NeverReached, Unreachable
-    from spamnb.sources.imap_reading import Renumbered
 
-    for pause in PAUSES:
+    for pause in imap_reading.PAUSES:
         try:
             return work()
         except NeverReached:  # a name that is mistyped, mostly
             raise
-        except (Unreachable, Renumbered) as error:
+        except (Unreachable, imap_reading.Renumbered) as error:
             tell(f"spamnb: {error}; again in {pause:g} s")
             time.sleep(pause)
     return work()

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.mailboxes import Target, targets, until_done
-from spamnb.cli.options import Seconds, Unreadable, journal_option, model_option, on_command_line, tell
-from spamnb.cli.watching import Stop, follow_account, follow_maildirs, watched
+from spamnb.cli.mailboxes import Target, in_each, targets, until_done
+from spamnb.cli.options import Seconds, Unreadable, journal_option, model_option, on_command_line
+from spamnb.cli.watching import Stop, follow, watched
 from spamnb.errors import SpamnbError
 
 _MAILDIR_SECONDS, _ACCOUNT_SECONDS = 5.0, 60.0
@@ -68,36 +68,42 @@ def watch_command(
         target._replace(sort=target.sort or sort) for target in targets(boxes, model, junk, unsure, learn_folder)
     ]
     for target in found:
-        if target.path is not None:
-            _check_junk(target.path, "Junk" if junk is None else junk)
+        if not target.is_account:
+            _check_junk(Path(target.name), "Junk" if junk is None else junk)
     for path in {target.model for target in found}:
         Classifier.open(path, writable=not dry_run).close()
     unreadable = Unreadable()
     if once:
-        _once(found, unreadable, dry_run, on_command_line("junk"), journal)
-        return
+
+        def look(target: Target) -> bool:
+            with watched(target, unreadable, dry_run, journal=journal) as watching:
+                watching.tell_of_junk(unless_known=not on_command_line("junk"))
+                until_done(watching.look)
+                return not watching.missed
+
+        return in_each(found, unreadable, look)
     stop = Stop()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
-    maildirs = [target for target in found if target.path is not None]
-    accounts = [target for target in found if target.account is not None]
     failed: list[BaseException] = []
 
-    def follow(target: Target) -> None:
+    def start(group: list[Target], seconds: float) -> None:
         try:
-            seconds = _ACCOUNT_SECONDS if interval is None else interval
-            follow_account(target, unreadable, stop, seconds, dry_run, journal)
+            follow(group, unreadable, stop, seconds if interval is None else interval, dry_run, journal)
         except BaseException as error:  # of a thread, which nobody would hear of
             failed.append(error)
             stop()
 
-    threads = [threading.Thread(target=follow, args=(target,), daemon=True) for target in accounts]
+    threads = [
+        threading.Thread(target=start, args=([target], _ACCOUNT_SECONDS), daemon=True)
+        for target in found
+        if target.is_account
+    ]
     for thread in threads:
         thread.start()
     try:
-        if maildirs:
-            seconds = _MAILDIR_SECONDS if interval is None else interval
-            follow_maildirs(maildirs, unreadable, stop, seconds, dry_run, journal)
+        if maildirs := [target for target in found if not target.is_account]:
+            start(maildirs, _MAILDIR_SECONDS)
         stop.wait()
     finally:
         stop()
@@ -105,26 +111,6 @@ def watch_command(
             thread.join()
     if failed:
         raise failed[0]
-
-
-def _once(
-    found: list[Target], unreadable: Unreadable, dry_run: bool, named: bool, journal: Path | None
-) -> None:
-    """A look at each mailbox, as from cron."""
-    failed = False
-    for target in found:
-        try:
-            with watched(target, unreadable, dry_run, journal=journal) as watching:
-                watching.tell_of_junk(unless_known=not named)
-                until_done(watching.look)
-                failed |= watching.missed
-        except SpamnbError as error:
-            if len(found) == 1:
-                raise
-            tell(f"spamnb: {error}")
-            failed = True
-    if failed or unreadable.count:
-        raise SystemExit(1)
 
 
 def _check_junk(box: Path, junk: str) -> None:

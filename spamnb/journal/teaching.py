@@ -1,51 +1,15 @@
-"""A correction by what the journal holds: the mail itself where it still lies, and else the message's tokens."""
+"""A correction by the mail itself where it still lies, and else by the tokens that the journal holds."""
 
 from __future__ import annotations
 
-import os
 import time
-from pathlib import Path
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.journal.entries import Verdict, field_text, token_rules, unpack_tokens
 from spamnb.journal.journal import Journal, Noted, Teaching
-from spamnb.reader.message import digest
 from spamnb.reader.read_message import RecalledMessage
-from spamnb.sources import maildir
-from spamnb.sources.entries import contents
-from spamnb.sources.spec import is_account
 from spamnb.store.records import LearnedMessage
-
-
-def mail_at(entry: Verdict) -> bytes | None:
-    """The mail, where it still lies in the folder of this machine where it lay. None where it does not."""
-    found = file_of(entry)
-    return found[1] if found is not None else None
-
-
-def file_of(entry: Verdict) -> tuple[Path, bytes] | None:
-    """The file of the mail and what is in it, where it still lies in its folder, perhaps with other flags."""
-    if not entry.place or is_account(entry.place):
-        return None
-    path = Path(entry.place)
-    folder, name = path.parent.parent, maildir.delivered(path)
-    for candidate in (path, *_named(folder / "cur", name), *_named(folder / "new", name)):
-        try:
-            raw = contents(str(candidate))
-        except OSError:  # moved, or removed, or not ours to read: its tokens are left
-            continue
-        if digest(raw) == entry.digest:
-            return candidate, raw
-    return None
-
-
-def _named(part: Path, name: str) -> list[Path]:
-    """The messages of a folder that were delivered under a name."""
-    try:
-        return [part / each for each in os.listdir(part) if each.startswith(name)][:10]
-    except OSError:
-        return []
 
 
 def teach(
@@ -53,12 +17,12 @@ def teach(
 ) -> bool:
     """Teach a message of the journal as ``label`` and note it; False where it was learned as that already.
 
-    ``raw`` is the mail, where that is known; without it the mail is looked for on this machine.
+    ``raw`` is the mail, where it still lies where it lay.
     A lesson by the mail is kept whole in the model, as ``spamnb learn`` keeps it; one by its tokens alone is not.
     Raises SpamnbError where only tokens are left and the model makes other tokens now.
     """
     entry = row.entry
-    message = raw or mail_at(entry) or _recalled(journal, classifier, row)
+    message = raw or _recalled(journal, classifier, row)
     known = classifier.store.learned(entry.digest)
     changed = classifier.learn(label, message)
     journal.correct([correction_of(entry, label, label == classifier.settings.spam, known, batch, "page")])
@@ -92,7 +56,7 @@ def undo(journal: Journal, classifier: Classifier, correction: Teaching, raw: by
             f"the journal no longer holds the message that was taught as {correction.label} on {taught};"
             " 'spamnb forget' takes it out of the model"
         )
-    message = raw or mail_at(row.entry) or _recalled(journal, classifier, row)
+    message = raw or _recalled(journal, classifier, row)
     if correction.before == correction.label:
         changed = True  # it had been learned as that before
     else:

@@ -1,4 +1,6 @@
-"""``spamnb review``: what was filtered and why, in a browser, and corrections with a click. It may import ``serve``.
+"""``spamnb review``: what was filtered and why, in a browser, and corrections with a click.
+
+It may import ``serve`` and ``mailbox``.
 
 passwords  who may log in
 sessions   who is logged in, tokens against forged requests, and how often a password may be tried

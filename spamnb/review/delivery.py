@@ -8,15 +8,12 @@ import sys
 from pathlib import Path
 
 from spamnb.errors import SpamnbError, reason
+from spamnb.mailbox.box import box_at
+from spamnb.mailbox.memory import Memory
 from spamnb.naming import escape
 from spamnb.reader.message import digest
-from spamnb.serve.imap_record import AccountRecord
-from spamnb.serve.moves import SeenFolders, lasting_name
 from spamnb.sources import maildir
-from spamnb.sources.accounts import account_of
-from spamnb.sources.imap import ImapMailbox
 from spamnb.sources.imap_url import parsed
-from spamnb.sources.mailbox import Folder
 from spamnb.sources.spec import is_account
 
 SECONDS = 120  # that sendmail may take
@@ -44,34 +41,20 @@ class Delivery:
             sys.stdout.buffer.flush()
         elif self.address:
             self._send(raw)
-        elif is_account(self._to):
-            self._append(raw)
         else:
-            self._drop(raw, Path(self._to).expanduser())
+            self._put(raw)
 
-    @staticmethod
-    def _drop(raw: bytes, box: Path) -> None:
-        """Into a Maildir, in one step; first noted as judged and as lying outside of Junk."""
-        known = digest(raw)
-
-        def note(path: Path) -> None:
-            with SeenFolders.of(box) as seen, seen.writing():
-                seen.put_judged([lasting_name(path)], [known])
-                seen.put(known, False)
-
+    def _put(self, raw: bytes) -> None:
+        """Into a Maildir, or into an account's inbox or the folder of its URL; first noted as judged."""
+        name = self._to if is_account(self._to) else str(Path(self._to).expanduser())
+        box = box_at(name)
+        folder = parsed(name).folder if is_account(name) else ""
         try:
-            maildir.deliver(box, raw, note)
+            with Memory.of(box, lambda name, error: None) as memory:  # nothing is read or moved
+                memory.expect(digest(raw))
+            box.deliver(raw, box.locate(folder) if folder and folder.upper() != "INBOX" else box.inbox)
         except OSError as error:
-            raise SpamnbError(f"{escape(str(box))}: the digest was not delivered: {reason(error)}") from None
-
-    def _append(self, raw: bytes) -> None:
-        """Into an account's inbox, or the folder of the URL; first noted as judged."""
-        url = parsed(self._to)
-        box = ImapMailbox(url, account_of(url).login)
-        try:
-            with AccountRecord.of(url) as record:
-                record.put_judged([(0, digest(raw))])  # no UID is 0
-            box.append(raw, Folder(escape(url.folder or "INBOX"), url.folder or "INBOX"))
+            raise SpamnbError(f"{box.shown}: the digest was not delivered: {reason(error)}") from None
         finally:
             box.close()
 

@@ -97,7 +97,7 @@ class Teacher:
     def mail(self, journal: Journal, row: Noted) -> bytes | None:
         """The message itself, where it still lies where it lay."""
         with Moving(journal) as moving:
-            return _mail(moving, row) or teaching.mail_at(row.entry)
+            return _mail(moving, row)
 
     @contextmanager
     def model_of(self, viewer: str | None) -> Iterator[Classifier]:

@@ -1,6 +1,4 @@
-"""What answers while mail flows: the spamd protocol, a model per user, what a person moves in a mailbox.
-
-A raw message's X-Spam-* fields are in ``message/spam_fields.py``, a Maildir's folders in ``sources/maildir.py``.
+"""What answers while mail flows: the spamd protocol, a model per user.
 
 protocol   bytes of a request → what is asked; what was found → bytes of the reply (pure)
 score      judgement → the points, the threshold and the names that mail software expects (pure)
@@ -12,8 +10,4 @@ spamd      a conversation: request, verdict or lesson, reply
 sockets    what is listened on
 workers    the processes and their signals
 service    all of it put together
-sorting    new mail of a mailbox, judged once and moved
-moves      what a person moved into a Maildir's Junk or out of it, and what sort has judged there
-maildir_memory                          the same, asked by message
-imap_record, imap_memory, imap_moves    the same of an account on a server: its file, safe moves, lessons
 """

@@ -17,10 +17,8 @@
     modified_utf7   names of folders as they are written on disk
     notes           what is said of a SOURCE before it is read
     maildir         a Maildir and its folders, and moving a message safely
-    mailbox         what a mailbox is, whatever its kind
-    maildir_box     a Maildir as one
+    mailbox         folders and messages of a mailbox, whatever its kind
     imap_entries    mail of an IMAP account
-    imap            an IMAP account as a mailbox: moving, and waiting for new mail
     imap_reading    its folders, and messages by UID
     imap_connection TLS and logging in, and what goes wrong with a connection
     imap_login      passwords and tokens

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 from spamnb.errors import SpamnbError
@@ -10,13 +9,10 @@ from spamnb.sources.accounts import account_of
 from spamnb.sources.entries import Entry, Report
 from spamnb.sources.folder_names import role_of
 from spamnb.sources.folders import NOT_WANTED
-from spamnb.sources.imap_connection import Unreachable
-from spamnb.sources.imap_reading import ImapReader
+from spamnb.sources.imap_reading import PAUSES, ImapReader
 from spamnb.sources.imap_url import ImapUrl, parsed
 from spamnb.sources.mailbox import Folder
 from spamnb.sources.one_class import ReadOptions
-
-PAUSES = (1, 2, 4, 8, 16, 32)  # seconds before a lost connection is made anew, as often as there are numbers
 
 
 def imap_entries(label: str | None, text: str, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
@@ -31,7 +27,7 @@ def imap_entries(label: str | None, text: str, on_unreadable: Report, options: R
 
 def _entries(label: str | None, url: ImapUrl, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
     account = account_of(url)
-    box = ImapReader(url, account.login, _again)
+    box = ImapReader(url, account.login, PAUSES)
     try:
         for folder in _folders(box, label, url, options.recursive):
             for message, raw in box.read(box.messages(folder)):
@@ -57,9 +53,3 @@ def _folders(box: ImapReader, label: str | None, url: ImapUrl, recursive: bool) 
         raise SpamnbError(f"{box.shown}: no folder {url.folder!r}; there are {there}")
     return [found]
 
-
-def _again(error: Unreachable, tries: int) -> None:
-    """Wait before the next try; raise when it was the last."""
-    if tries >= len(PAUSES):
-        raise error
-    time.sleep(PAUSES[tries])

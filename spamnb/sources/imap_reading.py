@@ -7,13 +7,15 @@ is known by its folder, the folder's UIDVALIDITY and its UID. Of one larger than
 from __future__ import annotations
 
 import errno
+import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from spamnb.errors import SpamnbError
 from spamnb.naming import escape
 from spamnb.sources.folder_names import role_of
-from spamnb.sources.imap_connection import NeverReached, Unreachable, connect, hang_up, told
+from spamnb.sources.imap_connection import SECONDS, NeverReached, Unreachable, connect, hang_up, told
 from spamnb.sources.imap_login import Login
 from spamnb.sources.imap_url import ImapUrl
 from spamnb.sources.mailbox import Folder, MailboxMessage
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
     from imapclient import IMAPClient
 
 MAX_READ = 1 << 20  # bytes of a message: what is further on is attachments, nearly always
-_BATCH, _BATCH_BYTES = 64, 4 << 20  # messages asked for at once
+PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # seconds before a lost connection is made anew
+_BATCH = 32  # messages asked for at once
 _WINDOW = 1000  # messages of which a header field, or the size, is asked for at once
 _LONGEST_LINE = 800_000  # bytes: a search's numbers come in one line, and of one IMAPClient reads a million
 _BODY = f"BODY.PEEK[]<0.{MAX_READ}>"
@@ -63,14 +66,15 @@ class Renumbered(SpamnbError):
 class ImapReader:
     """An account on a server; it connects when it is first asked, and anew where it was lost.
 
-    Reading is done again by itself, by ``again(error, tries)``, which waits or raises; moving is not.
+    Reading is done again by itself, after ``pauses`` of seconds; moving is not.
     """
 
-    def __init__(self, url: ImapUrl, login: Login, again: Callable[[Unreachable, int], None] | None = None) -> None:
+    def __init__(self, url: ImapUrl, login: Login, pauses: Sequence[float] = ()) -> None:
         self.shown = escape(url.account)
-        self._url, self._login, self._again = url, login, again
+        self.url, self._login, self._pauses = url, login, pauses
         self._client: IMAPClient | None = None
         self._met = False  # whether there was a connection at some time
+        self._folders: list[Folder] | None = None
         self._open: tuple[Any, bool, State] | None = None  # the folder that is open, whether writable, its state
         self._own: str | None = None  # what the names of the person's own folders begin with
         self.separator = "/"
@@ -81,38 +85,53 @@ class ImapReader:
         if self._client is None:
             self._open = None
             try:
-                self._client = connect(self._url, self._login)
+                self._client = connect(self.url, self._login)
             except Unreachable as error:
                 raise error if self._met else NeverReached(str(error)) from None
             self._met = True
         return self._client
 
     def close(self) -> None:
+        self.refresh()
         if self._client is not None:
             hang_up(self._client)
             self._client = None
 
-    def _reading(self, ask: Callable[[IMAPClient], T]) -> T:
+    @contextmanager
+    def asking(self, doing: str = "", seconds: float | None = None) -> Iterator[IMAPClient]:
+        """The connection, for a server that may be silent for so many seconds; Unreachable where it is lost."""
+        try:
+            client = self.client
+            with told(self.url, doing):
+                client.socket().settimeout(seconds or SECONDS)
+                yield client
+        except Unreachable:
+            self.close()
+            raise
+
+    def ask(self, question: Callable[[IMAPClient], T]) -> T:
         """An answer to what may be asked twice."""
-        tries = 0
+        pauses = iter(self._pauses)
         while True:
             try:
-                client = self.client
-                with told(self._url):
-                    return ask(client)
-            except Unreachable as error:
-                self.close()
-                if self._again is None or isinstance(error, NeverReached):  # mistyped, mostly
+                with self.asking() as client:
+                    return question(client)
+            except NeverReached:  # mistyped, mostly
+                raise
+            except Unreachable:
+                pause = next(pauses, None)
+                if pause is None:
                     raise
-                self._again(error, tries)
-                tries += 1
+                time.sleep(pause)
 
     # -- folders ---------------------------------------------------------------------------------------------
 
     def folders(self) -> list[Folder]:
         """The folders that hold mail, the inbox first; what each is for says the server, or else its name."""
+        if self._folders is not None:
+            return self._folders
         found = []
-        for flags, separator, name in self._reading(lambda client: client.list_folders()):
+        for flags, separator, name in self.ask(lambda client: client.list_folders()):
             self.separator = _text(separator) if separator else self.separator
             lowered = [flag.lower() for flag in flags]
             if _NOT_FOLDERS.isdisjoint(lowered):
@@ -120,7 +139,12 @@ class ImapReader:
                 special = next((_ROLES[flag] for flag in lowered if flag in _ROLES), None)
                 role = "inbox" if name.upper() == "INBOX" else special or role_of(name.rpartition(self.separator)[2])
                 found.append((name.upper() != "INBOX", special is None, Folder(escape(name), name, role)))
-        return [folder for _, _, folder in sorted(found, key=lambda each: (each[0], each[1], each[2].name))]
+        self._folders = [folder for *_, folder in sorted(found, key=lambda each: (each[0], each[1], each[2].name))]
+        return self._folders
+
+    def refresh(self) -> None:
+        """Ask the server anew which folders there are."""
+        self._folders = None
 
     def locate(self, name: str | None) -> Folder:
         """The folder that a person calls so; None: that of spam, by SPECIAL-USE, by its name in many languages, or
@@ -152,7 +176,7 @@ class ImapReader:
             return _text(personal[0][0] or "") if personal else ""
 
         if self._own is None:
-            self._own = self._reading(ask)
+            self._own = self.ask(ask)
         return self._own
 
     def state(self, folder: Folder) -> State:
@@ -162,13 +186,13 @@ class ImapReader:
             found = client.folder_status(folder.place, ["UIDVALIDITY", "UIDNEXT", "MESSAGES"])
             return State(*(int(found.get(name, 0)) for name in (b"UIDVALIDITY", b"UIDNEXT", b"MESSAGES")))
 
-        return self._reading(ask)
+        return self.ask(ask)
 
     def opened(self, folder: Folder, validity: int | None = None, writable: bool = False) -> State:
         """Open a folder; its state then. Renumbered where it has another UIDVALIDITY."""
-        return self._reading(lambda client: self._select(client, folder, validity, writable))
+        return self.ask(lambda client: self.select(client, folder, validity, writable))
 
-    def _select(self, client: IMAPClient, folder: Folder, validity: int | None, writable: bool = False) -> State:
+    def select(self, client: IMAPClient, folder: Folder, validity: int | None, writable: bool = False) -> State:
         if self._open is None or self._open[:2] != (folder.place, writable):
             self._open = None
             found = client.select_folder(folder.place, readonly=not writable)
@@ -180,39 +204,25 @@ class ImapReader:
 
     # -- messages --------------------------------------------------------------------------------------------
 
-    def messages(self, folder: Folder, since: int = 1, unseen: bool = False) -> list[MailboxMessage]:
-        """The messages with a UID of ``since`` or more, or of these the ``unseen``, the oldest first, with their sizes;
-        without those that are marked as deleted."""
-        return self.sized(self.numbered(folder, since, unseen))
+    def messages(self, folder: Folder, since: int = 1, criteria: Sequence[str] = ()) -> list[MailboxMessage]:
+        """The messages with a UID of ``since`` or more that meet a search's criteria, the oldest first; without those
+        that are marked as deleted."""
+        return self.ask(lambda client: self._search(client, folder, since, criteria))
 
-    def numbered(self, folder: Folder, since: int = 1, unseen: bool = False) -> list[MailboxMessage]:
-        """The same without sizes: of 100,000 messages only the numbers are asked for."""
-        return self._reading(lambda client: self._search(client, folder, since, unseen))
-
-    def _search(self, client: IMAPClient, folder: Folder, since: int, unseen: bool) -> list[MailboxMessage]:
+    def _search(
+        self, client: IMAPClient, folder: Folder, since: int, criteria: Sequence[str]
+    ) -> list[MailboxMessage]:
         self._open = None  # opened anew: what there is may have changed
-        state = self._select(client, folder, None)
+        state = self.select(client, folder, None)
         if not state.messages or 0 < state.next_uid <= since:
             return []
-        criteria = ["UNDELETED", *(["UNSEEN"] if unseen else [])]
         ranges = [f"{since}:*"]
         digits = len(str(state.next_uid)) + 1
         if state.messages * digits > _LONGEST_LINE:
             width = _LONGEST_LINE // digits
             ranges = [f"{start}:{start + width - 1}" for start in range(since, state.next_uid, width)]
-        found = {uid for each in ranges for uid in client.search(["UID", each, *criteria])}
+        found = {uid for each in ranges for uid in client.search(["UID", each, "UNDELETED", *criteria])}
         return [self.message(folder, Uid(state.validity, uid)) for uid in sorted(found) if uid >= since]
-
-    def with_message_id(self, folder: Folder, text: str) -> list[MailboxMessage]:
-        """The messages of a folder in whose Message-ID a printable text of ASCII stands, the oldest first."""
-
-        def ask(client: IMAPClient) -> list[MailboxMessage]:
-            self._open = None
-            state = self._select(client, folder, None)
-            found = client.search(["UNDELETED", "HEADER", "Message-ID", text])
-            return [self.message(folder, Uid(state.validity, uid)) for uid in sorted(found)]
-
-        return self._reading(ask)
 
     def message(self, folder: Folder, place: Uid) -> MailboxMessage:
         """A message of this account by its number."""
@@ -220,65 +230,43 @@ class ImapReader:
 
     def read(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
         """Each message's first MAX_READ bytes with line feeds, as servers keep mail, or why there are none."""
-        for batch in _batches(messages):
-            found = self._fetched(batch, [_BODY])
-            for message in batch:
-                about = found.get(message.place.uid)
-                if about is None:
-                    yield message, FileNotFoundError(errno.ENOENT, "moved on since it was listed", message.name)
-                else:
-                    raw = next((value for key, value in about.items() if key.startswith(b"BODY[]")), None)
-                    yield message, raw[:MAX_READ].replace(b"\r\n", b"\n") if isinstance(raw, bytes) else b""
+        for message, raw in self._items(messages, _BODY, b"BODY[]", _BATCH):
+            if raw is None:
+                yield message, FileNotFoundError(errno.ENOENT, "moved on since it was listed", message.name)
+            else:
+                yield message, raw[:MAX_READ].replace(b"\r\n", b"\n") if isinstance(raw, bytes) else b""
 
     def heads(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes]]:
         """The beginning of the header fields that tell a message from others; those that are gone are left out."""
-        for start in range(0, len(messages), _WINDOW):
-            batch = messages[start : start + _WINDOW]
-            found = self._fetched(batch, [_HEAD])
+        for message, head in self._items(messages, _HEAD, b"BODY[HEADER", _WINDOW):
+            if head is not None:
+                yield message, head if isinstance(head, bytes) else b""
+
+    def sizes(self, messages: Sequence[MailboxMessage]) -> dict[MailboxMessage, int]:
+        """The sizes of those, of one folder, that are still in it, even if they are marked as deleted."""
+        sizes = self._items(messages, "RFC822.SIZE", b"RFC822.SIZE", _WINDOW)
+        return {message: size for message, size in sizes if size is not None}
+
+    def _items(
+        self, messages: Sequence[MailboxMessage], what: str, key: bytes, at_once: int
+    ) -> Iterator[tuple[MailboxMessage, Any]]:
+        """What the server says of each message under a key, b"" for nothing; None for messages that are gone."""
+        for start in range(0, len(messages), at_once):
+            batch = messages[start : start + at_once]
+            uids = [message.place.uid for message in batch]
+            folder, validity = batch[0].folder, batch[0].place.validity
+
+            def fetch(client: IMAPClient) -> dict[int, dict[bytes, Any]]:
+                self.select(client, folder, validity)  # noqa: B023 (asked at once)
+                return client.fetch(uids, [what])  # noqa: B023 (the same)
+
+            answers = self.ask(fetch)
             for message in batch:
-                if (about := found.get(message.place.uid)) is not None:
-                    head = next((value for key, value in about.items() if key.startswith(b"BODY[HEADER")), b"")
-                    yield message, head if isinstance(head, bytes) else b""
-
-    def sized(self, messages: Sequence[MailboxMessage]) -> list[MailboxMessage]:
-        """Those, of one folder, that are still in it, with their sizes, even if they are marked as deleted."""
-        sized = []
-        for start in range(0, len(messages), _WINDOW):
-            batch = messages[start : start + _WINDOW]
-            found = self._fetched(batch, ["RFC822.SIZE", "FLAGS"])
-            for message in batch:
-                if (about := found.get(message.place.uid)) is not None:
-                    seen = b"\\Seen" in about.get(b"FLAGS", ())
-                    sized.append(message._replace(size=_number(about.get(b"RFC822.SIZE")), seen=seen))
-        return sized
-
-    def _fetched(self, messages: Sequence[MailboxMessage], what: list[str]) -> dict[int, dict[bytes, Any]]:
-        if not messages:
-            return {}
-        folder, validity = messages[0].folder, messages[0].place.validity
-
-        def ask(client: IMAPClient) -> dict[int, dict[bytes, Any]]:
-            self._select(client, folder, validity)
-            return client.fetch([message.place.uid for message in messages], what)
-
-        return self._reading(ask)
-
-
-def _batches(messages: Sequence[MailboxMessage]) -> Iterator[list[MailboxMessage]]:
-    batch: list[MailboxMessage] = []
-    size = 0
-    for message in messages:
-        if batch and (len(batch) >= _BATCH or size + min(message.size, MAX_READ) > _BATCH_BYTES):
-            yield batch
-            batch, size = [], 0
-        batch.append(message)
-        size += min(message.size, MAX_READ)
-    if batch:
-        yield batch
-
-
-def _number(value: object) -> int:
-    return value if isinstance(value, int) else 0
+                if (about := answers.get(message.place.uid)) is None:
+                    yield message, None
+                else:
+                    said = next((value for name, value in about.items() if name.startswith(key)), None)
+                    yield message, b"" if said is None else said
 
 
 def _text(name: bytes | str) -> str:

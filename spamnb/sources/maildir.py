@@ -13,7 +13,6 @@ import os
 import re
 import socket
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from spamnb.errors import SpamnbError
@@ -226,8 +225,8 @@ def replace(message: Path, content: bytes) -> Path:
     return _instead(message, target)
 
 
-def deliver(folder: Path, content: bytes, before: Callable[[Path], None]) -> Path:
-    """Put a new message into a folder, in one step; its path. ``before`` is told the path first."""
+def deliver(folder: Path, content: bytes) -> Path:
+    """Put a new message into a folder, in one step; its path."""
     name = _fresh_name(Path())
     written, target = folder / "tmp" / name, folder / "new" / name
     try:
@@ -235,7 +234,6 @@ def deliver(folder: Path, content: bytes, before: Callable[[Path], None]) -> Pat
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        before(target)
         os.rename(written, target)
     except BaseException:
         written.unlink(missing_ok=True)

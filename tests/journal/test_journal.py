@@ -201,18 +201,15 @@ def test_a_lesson_by_tokens_is_the_lesson_by_mail_and_undo_leaves_the_model_as_i
     assert any("token" in line for line in by_mail)
 
 
-def test_the_mail_itself_is_taught_and_kept_where_it_still_lies(model, tmp_path):
-    raw, box = message("spam", 951), maildir.made(tmp_path / "Mail")
-    path = box / "new" / "1.M1.host,S=3"
-    path.write_bytes(raw)
+def test_the_mail_itself_is_taught_and_kept(model, tmp_path):
+    raw = message("spam", 951)
     with Journal.at(tmp_path / "journal") as journal, Classifier.open(model, writable=True) as classifier:
-        journal.add([judged(classifier, raw, place=str(path))])
-        os.rename(path, box / "cur" / "1.M1.host,S=3:2,S")
+        journal.add([judged(classifier, raw)])
         row = journal.of_message(classifier.read(raw).digest)
         assert row is not None
         lessons = "SELECT count(*) FROM kept_lessons"
         before = classifier.store.execute(lessons).fetchone()[0]
-        teach(journal, classifier, row, "ham", "one")
+        teach(journal, classifier, row, "ham", "one", raw)
         assert classifier.store.execute(lessons).fetchone()[0] == before + 1
         (made,) = journal.batch("one")
         assert undo(journal, classifier, made) and classifier.learned(raw) is None

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from spamnb.classifier import Classifier
-from spamnb.cli import mailboxes
+from spamnb.sources import imap_reading
 
 sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode does not: the tests share served.py
 from imap_account import Server as Account
@@ -90,7 +90,7 @@ def made(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
         for name, value in {**server.login, "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}.items():
             monkeypatch.setenv(name, value)
         monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-        monkeypatch.setattr(mailboxes, "PAUSES", (0.1, 0.2, 0.5, 1.0))
+        monkeypatch.setattr(imap_reading, "PAUSES", (0.1, 0.2, 0.5, 1.0))
         return server
 
     yield make

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import imaplib
+import json
 import os
 import re
 import shutil
@@ -88,7 +89,7 @@ class Server:
     def __init__(self, place: Path, junk: str = "Junk", more: str = "") -> None:
         if not shutil.which("openssl"):
             pytest.skip("no openssl: it makes the certificate")
-        self.place, self.junk = place, junk
+        self.place, self.junk, self.password = place, junk, PASSWORD
         self.port, self.plain = free_port(), free_port()
         self._process: subprocess.Popen | None = None
         certificate = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2".split()
@@ -110,6 +111,7 @@ class Server:
         (self.place / "dovecot.conf").write_text(_CONF.format(**named) + more)
 
     def set_password(self, password: str) -> None:
+        self.password = password
         (self.place / "users").write_text(f"ann:{{PLAIN}}{password}\n")
 
     @property
@@ -194,7 +196,7 @@ class Server:
         context = ssl.create_default_context(cafile=self.place / "cert.pem")
         client = imaplib.IMAP4_SSL("localhost", self.port, ssl_context=context, timeout=PATIENCE)
         try:
-            client.authenticate("PLAIN", lambda _: f"\0ann\0{PASSWORD}".encode())  # type: ignore[arg-type, return-value]
+            client.authenticate("PLAIN", lambda _: f"\0ann\0{self.password}".encode())  # type: ignore[arg-type, return-value]
             yield Person(client)
         finally:
             with contextlib.suppress(imaplib.IMAP4.error, OSError):
@@ -217,7 +219,7 @@ class Person:
         self.client.unselect()
 
     def mail(self) -> dict[str, list[tuple[str, str]]]:
-        """{Message-ID: [(folder, flags)]} of everything."""
+        """{Message-ID: [(folder, flags)]} of everything that has one."""
         found: dict[str, list[tuple[str, str]]] = {}
         for line in self.client.list()[1]:
             assert isinstance(line, bytes)
@@ -228,7 +230,7 @@ class Person:
             if count:
                 answers = self.client.fetch(f"1:{count}", "(FLAGS BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)])")[1]
                 for part in answers:
-                    if isinstance(part, tuple):
+                    if isinstance(part, tuple) and b"<" in part[1]:
                         flags = part[0].decode().partition("FLAGS (")[2].partition(")")[0]
                         kept = " ".join(flag for flag in flags.split() if flag != "\\Recent")
                         found.setdefault(key_of(part[1]), []).append((name.strip('"'), kept))
@@ -270,6 +272,16 @@ def key(label: str, seed: int) -> str:
 
 def sides(seeds: range, junk: str = "Junk") -> dict[str, str]:
     return {key(label, seed): folder for seed in seeds for label, folder in (("ham", "INBOX"), ("spam", junk))}
+
+
+def describe(home: Path, url: str, **settings: object) -> Path:
+    """Write the file of accounts; ``home`` is that of the settings."""
+    file = home / "spamnb" / "accounts.toml"
+    file.parent.mkdir(exist_ok=True)
+    lines = [f"{name.replace('_', '-')} = {json.dumps(value, default=str)}" for name, value in settings.items()]
+    file.write_text("\n".join(["[account]", f'url = "{url}"', *lines]))
+    file.chmod(0o600)
+    return file
 
 
 def sort(server: Server, model: Path, *options: str) -> Result:

@@ -10,10 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from imap_account import Server, sides, sort
+from mail import never
 from unpacked import PATIENCE
 
-from spamnb.serve.imap_record import AccountRecord
-from spamnb.sources.imap_url import parsed
+from spamnb.mailbox.imap import ImapBox
+from spamnb.mailbox.memory import Memory
 
 
 def sort_and_kill(server: Server, model: Path, after: float) -> tuple[bool, str]:
@@ -22,8 +23,8 @@ def sort_and_kill(server: Server, model: Path, after: float) -> tuple[bool, str]
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "spamnb", "sort", "--quiet", "-m", str(model), server.url]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, env=environment, text=True)
-    with AccountRecord.of(parsed(server.url)) as record:
-        while process.poll() is None and not record.begun():
+    with Memory.of(ImapBox(server.url), never) as memory:
+        while process.poll() is None and not memory.begun():
             pass
     time.sleep(after)
     running = process.poll() is None

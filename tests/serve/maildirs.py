@@ -6,10 +6,6 @@ from pathlib import Path
 from spamnb.sources import maildir
 
 
-def subjects(folder: mailbox.Maildir) -> list[str]:
-    return sorted(message["Message-ID"] for message in folder)
-
-
 def made(box: Path, name: str) -> Path:
     return maildir.made(maildir.locate(box, name))
 

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from imap_account import Server, deliver, key, sides, sort
+from imap_account import Server, deliver, describe, key, sides, sort
 from imap_programs import watching
 from unpacked import wait_until
 
@@ -73,13 +73,6 @@ def with_oauth(made: Callable[..., Server], place: Path, tokens: Tokens, mechani
     return made(CONF.format(mechanisms=mechanisms, file=file))
 
 
-def describe(server: Server, home: Path, command: str) -> None:
-    file = home / "spamnb" / "accounts.toml"
-    file.parent.mkdir(exist_ok=True)
-    file.write_text(f'[account]\nurl = "{server.url}"\ntoken-command = {json.dumps(command)}\n')
-    file.chmod(0o600)
-
-
 @pytest.mark.parametrize("mechanisms", ["xoauth2", "oauthbearer"])
 def test_a_token_is_asked_for_anew_and_one_that_is_no_longer_good_is_said(
     made, place, tokens, model, tmp_path, monkeypatch, mechanisms
@@ -87,7 +80,7 @@ def test_a_token_is_asked_for_anew_and_one_that_is_no_longer_good_is_said(
     server = with_oauth(made, place, tokens, mechanisms)
     monkeypatch.delenv("SPAMNB_IMAP_PASSWORD")
     file = tmp_path / "token"
-    describe(server, tmp_path, f"cat '{file}'")
+    describe(tmp_path, server.url, token_command=f"cat '{file}'")
     tokens.good = {"first": "ann", "of-bob": "bob"}
     file.write_text("first\n")
     with server.person() as person:
@@ -112,7 +105,7 @@ def test_watch_logs_in_again_with_a_new_token(made, place, tokens, model, tmp_pa
     file = tmp_path / "token"
     # As a helper program does: each call prints a token of its own, and the one before is good no longer.
     command = f"echo x >> '{file}'; wc -l < '{file}' | sed 's/^ */token-/'"
-    describe(server, tmp_path, command)
+    describe(tmp_path, server.url, token_command=command)
     tokens.good = {"token-1": "ann"}
     with watching(tmp_path, "--sort", "-m", str(model), server.url) as watch:
         wait_until(lambda: "noted" in watch.said, watch.process)

@@ -1,17 +1,19 @@
 """Mail of an account on a real Dovecot as a SOURCE: the same models and verdicts as of the same mail in folders."""
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 from commands import run
-from imap_account import PASSWORD, Server, account
+from imap_account import PASSWORD, Server, account, describe
 from served import mail
 
-from spamnb.sources.imap import ImapMailbox
+from spamnb.sources import imap_reading
 from spamnb.sources.imap_login import Login
+from spamnb.sources.imap_reading import ImapReader
 from spamnb.sources.imap_url import parsed
 
 pytestmark = pytest.mark.slow
@@ -78,20 +80,14 @@ def test_reading_marks_nothing_as_read(server: Server):
         assert len(places) == 122 and {flags for _, flags in places} == {""}
 
 
-def test_a_server_that_does_not_answer_is_given_up_and_asked_again(server: Server):
-    told: list[str] = []
-
-    def again(error: Exception, tries: int) -> None:
-        told.append(str(error))
-        server.go_on()
-
-    box = ImapMailbox(parsed(server.url), Login(), again)
+def test_a_server_that_does_not_answer_is_given_up_and_asked_again(server: Server, monkeypatch):
+    monkeypatch.setattr(time, "sleep", lambda pause: server.go_on())
+    monkeypatch.setattr(imap_reading, "SECONDS", 0.3)
+    box = ImapReader(parsed(server.url), Login(), [5.0])
     try:
         inbox = box.folders()[0]
-        box.client.socket().settimeout(0.1)
         server.pause()
         assert box.state(inbox).messages == 60
-        assert told == [f"{server.url}: the server takes too long to answer"]
     finally:
         server.go_on()
         box.close()
@@ -99,7 +95,7 @@ def test_a_server_that_does_not_answer_is_given_up_and_asked_again(server: Serve
 
 def test_a_folder_of_very_many_messages_is_listed_in_parts(server: Server, monkeypatch):
     url = parsed(f"{server.url}/Unerw%C3%BCnscht")
-    box = ImapMailbox(url, Login())
+    box = ImapReader(url, Login())
     try:
         folder = box.locate(url.folder)
         whole = box.messages(folder)
@@ -124,7 +120,7 @@ def test_a_folder_may_be_written_with_slashes_whatever_the_server_puts_there(mad
     server = made(kind=DottedServer)
     with server.person() as person:
         person.client.create("INBOX.Work.Entw&APw-rfe")
-    box = ImapMailbox(parsed(server.url), Login())
+    box = ImapReader(parsed(server.url), Login())
     try:
         for name in ("Work/Entwürfe", "work.entwürfe", "INBOX/Work/Entwürfe", "INBOX.Work.Entwürfe"):
             assert box.locate(name).place == "INBOX.Work.Entwürfe"
@@ -174,15 +170,6 @@ def test_what_is_wrong_is_said_in_one_line(server: Server, url: str, said: str, 
     done = run("train", "-m", folders.parent / "m", ham, f"spam={folders}/spam")
     assert done.exit_code == 1 and said in done.stderr and "Traceback" not in done.output
     assert done.stderr.count("\n") == 1 and "secret" not in done.output
-
-
-def describe(folder: Path, url: str, **settings: str | Path | bool) -> Path:
-    file = folder / "spamnb" / "accounts.toml"
-    file.parent.mkdir(exist_ok=True)
-    lines = [f"{name.replace('_', '-')} = {json.dumps(value, default=str)}" for name, value in settings.items()]
-    file.write_text("\n".join(["[account]", f'url = "{url}"', *lines]))
-    file.chmod(0o600)
-    return file
 
 
 def test_a_certificate_of_ones_own_is_trusted_when_it_is_named(server: Server, tmp_path: Path, monkeypatch):

@@ -10,16 +10,16 @@ import pytest
 from click.testing import Result
 from imap_account import PASSWORD, Person, Server, deliver, drop, key, sides, sort
 from imap_programs import keeps_all_through_kills
+from mail import never
 from served import mail
 from unpacked import PATIENCE
 
+from spamnb.mailbox.box import Move
+from spamnb.mailbox.imap import ImapBox, record_path
+from spamnb.mailbox.memory import Memory
 from spamnb.reader.message import digest
-from spamnb.serve.imap_memory import ImapMemory
-from spamnb.serve.imap_record import AccountRecord, Move, kin_of, record_path
-from spamnb.sources.imap import ImapMailbox
+from spamnb.sources.entries import Report
 from spamnb.sources.imap_connection import Denied
-from spamnb.sources.imap_login import Login
-from spamnb.sources.imap_reading import Uid
 from spamnb.sources.imap_url import parsed
 from spamnb.sources.mailbox import Folder
 
@@ -182,30 +182,27 @@ def test_mail_that_a_person_moves_meanwhile_is_in_one_folder(made, model):
 INBOX, JUNK = Folder("INBOX", "INBOX", "inbox"), Folder("Junk", "Junk", "junk")
 
 
-def fail(name: str, error: Exception) -> None:
-    pytest.fail(f"{name}: {error}")
-
-
 @contextmanager
-def remembering(server: Server) -> Iterator[tuple[ImapMailbox, ImapMemory]]:
-    url = parsed(server.url)
-    box = ImapMailbox(url, Login())
+def remembering(server: Server, report: Report = never) -> Iterator[Memory]:
+    box = ImapBox(server.url)
     try:
-        with AccountRecord.of(url) as record:
-            yield box, ImapMemory(box, record, None, fail, str(server.place / "lock"))
+        with Memory.of(box, report) as memory:
+            yield memory
     finally:
         box.close()
 
 
-def begin(box: ImapMailbox, memory: ImapMemory, raws: list[bytes]) -> None:
-    """Note moves of all that is in the inbox, as just before they are made."""
-    state = box.state(JUNK)
-    messages = box.messages(INBOX)
-    memory.record.begin_sorting("INBOX", box.opened(INBOX), [message.place.uid for message in messages])
-    memory.record.begin(
-        Move("INBOX", message.place, kin_of(head), digest(raw), "Junk", state.validity, state.next_uid)
-        for (message, head), raw in zip(box.heads(messages), raws, strict=True)
-    )
+def begin(memory: Memory, raws: list[bytes]) -> None:
+    """Note moves of all new mail, as just before they are made."""
+    messages, mark = memory.unjudged(), memory.box.mark(JUNK)
+    with memory.writing():
+        memory.executemany(
+            "INSERT INTO begun VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [
+                Move("INBOX", message.key, kin, digest(raw), "Junk", mark, True)
+                for (message, kin), raw in zip(memory.box.kin(messages), raws, strict=True)
+            ],
+        )
 
 
 def everywhere(person: Person) -> list[tuple[str, str]]:
@@ -215,10 +212,10 @@ def everywhere(person: Person) -> list[tuple[str, str]]:
 def test_what_was_copied_and_not_removed_is_removed_and_the_rest_stays(made: Callable[..., Server]):
     server = made()
     raws = [mail("spam", seed) for seed in range(500, 504)]
-    with server.person() as person, remembering(server) as (box, memory):
+    with server.person() as person, remembering(server) as memory:
         for raw in raws:
             person.deliver(raw)
-        begin(box, memory, raws)
+        begin(memory, raws)
         person.client.select("INBOX")
         person.client.uid("COPY", "1", "Junk")  # not removed
         person.client.uid("MOVE", "2", "Junk")  # done
@@ -226,7 +223,7 @@ def test_what_was_copied_and_not_removed_is_removed_and_the_rest_stays(made: Cal
         person.client.uid("STORE", "3", "+FLAGS", r"(\Deleted)")  # not expunged
         memory.recover()
         assert person.where() == {key("spam", seed): "Junk" for seed in (500, 501, 502)} | {key("spam", 503): "INBOX"}
-        assert memory.record.begun() == [] and memory.record.waiting() == {4}
+        assert memory.begun() == [] and [message.place.uid for message in memory.unjudged()] == [4]
         assert [memory.judged(digest(raw)) for raw in raws] == [True, True, True, False]
         memory.recover()
         assert len(everywhere(person)) == 4
@@ -237,12 +234,12 @@ def test_what_was_not_copied_from_the_inbox_stays_there(made: Callable[..., Serv
     server = made()
     raw = mail("spam", 510)
     raws = [raw, raw] if "two" in before else [raw]
-    with server.person() as person, remembering(server) as (box, memory):
+    with server.person() as person, remembering(server) as memory:
         if before == "it was there":
             person.deliver(raw, "Junk")
         for each in raws:
             person.deliver(each)
-        begin(box, memory, raws)
+        begin(memory, raws)
         if len(raws) == 2:
             person.client.select("INBOX")
             person.client.uid("MOVE", "1", "Junk")  # the one in Junk is this one, and no copy of the other
@@ -250,20 +247,20 @@ def test_what_was_not_copied_from_the_inbox_stays_there(made: Callable[..., Serv
             person.deliver(raw[:-3] + b"zz" + raw[-1:], "Junk")
         memory.recover()
         assert everywhere(person) == [(key("spam", 510), "INBOX"), (key("spam", 510), "Junk")]
-        assert memory.record.begun() == []
+        assert memory.begun() == []
 
 
 def test_folders_that_were_numbered_anew_meanwhile(made: Callable[..., Server]):
     server = made()
     raws = [mail("spam", seed) for seed in (540, 541)]
-    with server.person() as person, remembering(server) as (box, memory):
+    with server.person() as person, remembering(server) as memory:
         for raw in raws:
             person.deliver(raw)
-        begin(box, memory, raws)
+        begin(memory, raws)
         person.client.select("INBOX")
         person.client.uid("COPY", "1", "Junk")
     server.renumber()
-    with server.person() as person, remembering(server) as (box, memory):
+    with server.person() as person, remembering(server) as memory:
         memory.recover()
         assert person.where() == {key("spam", 540): "Junk", key("spam", 541): "INBOX"}
 
@@ -271,15 +268,14 @@ def test_folders_that_were_numbered_anew_meanwhile(made: Callable[..., Server]):
 def test_a_move_of_what_is_gone_is_done_with(made: Callable[..., Server]):
     server = made()
     raw = mail("spam", 550)
-    with server.person() as person, remembering(server) as (box, memory):
+    with server.person() as person, remembering(server) as memory:
         person.deliver(raw)
-        begin(box, memory, [raw])
+        begin(memory, [raw])
         person.client.select("INBOX")
         person.client.uid("MOVE", "1", "Trash")
         memory.recover()
         assert person.where() == {key("spam", 550): "Trash"}
-        assert memory.record.begun() == [] and not memory.judged(digest(raw))
-        assert not list(box.sized([box.message(INBOX, Uid(box.state(INBOX).validity, 1))]))
+        assert memory.begun() == [] and not memory.judged(digest(raw))
 
 
 def test_what_the_server_would_not_move_is_tried_again_later_and_later(made: Callable[..., Server], monkeypatch):
@@ -287,22 +283,34 @@ def test_what_the_server_would_not_move_is_tried_again_later_and_later(made: Cal
     raw = mail("spam", 560)
     told: list[str] = []
     now = [1000.0]
-    with server.person() as person, remembering(server) as (box, memory):
+    with server.person() as person, remembering(server, lambda name, error: told.append(str(error))) as memory:
         person.deliver(raw)
-        monkeypatch.setattr(memory, "_on_unreadable", lambda name, error: told.append(str(error)))
-        monkeypatch.setattr("spamnb.serve.imap_memory.time.monotonic", lambda: now[0])
+        monkeypatch.setattr("spamnb.mailbox.memory.time.monotonic", lambda: now[0])
 
         def refuse(*_: object) -> None:
             raise Denied("over quota")
 
         with monkeypatch.context() as patched:
-            patched.setattr(box, "move", refuse)
+            patched.setattr(memory.box, "move", refuse)
             for pause in (60, 120, 240):
-                (message,) = memory.unjudged(False)
-                assert memory.move([(message, raw, digest(raw))], JUNK) is None
+                (message,) = memory.unjudged()
+                assert memory.move([(message, digest(raw))], JUNK) == {}
                 now[0] += pause - 1
-                assert memory.unjudged(False) == []
+                assert memory.unjudged() == []
                 now[0] += 2
-        (message,) = memory.unjudged(False)
-        assert memory.move([(message, raw, digest(raw))], JUNK) == {message: None} and told == ["over quota"] * 3
-        assert person.where() == {key("spam", 560): "Junk"} and memory.unjudged(False) == []
+        (message,) = memory.unjudged()
+        assert memory.move([(message, digest(raw))], JUNK) == {message: None} and told == ["over quota"] * 3
+        assert person.where() == {key("spam", 560): "Junk"} and memory.unjudged() == []
+
+
+def test_what_vanished_before_its_move_is_not_told_as_moved(made: Callable[..., Server]):
+    server = made()
+    raws = [mail("spam", seed) for seed in (570, 571, 572)]
+    with server.person() as person, remembering(server) as memory:
+        for raw in raws:
+            person.deliver(raw)
+        messages = memory.unjudged()
+        person.move(key("spam", 571), "INBOX", "Work")
+        moved = memory.move([(one, digest(raw)) for one, raw in zip(messages, raws)], JUNK)
+        assert list(moved) == [messages[0], messages[2]] and person.where()[key("spam", 571)] == "Work"
+        assert [memory.judged(digest(raw)) for raw in raws] == [True, False, True]

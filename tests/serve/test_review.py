@@ -19,6 +19,11 @@ from spamnb.review.lessons import Teacher
 pytestmark = pytest.mark.slow
 
 
+def person_mail(person: Person) -> dict[str, list[str]]:
+    """{Message-ID: folders}."""
+    return {key: [folder for folder, _ in places] for key, places in person.mail().items()}
+
+
 def row_of(journal: Journal, raw: bytes) -> int:
     row = journal.of_message(digest(raw))
     assert row is not None
@@ -66,20 +71,6 @@ def test_mail_of_an_account_is_found_taught_moved_and_moved_back(made, model, tm
             server.kill()
             gone = teacher.teach(journal, [row_of(journal, spam)], False, None, move=True)
             assert gone.changed == 1 and len(gone.problems) == 1 and "\n" not in gone.problems[0]
-
-
-def person_mail(person: Person) -> dict[str, list[str]]:
-    """{Message-ID: folders}, of those that have one."""
-    found: dict[str, list[str]] = {}
-    for line in person.client.list()[1]:
-        name = line.decode().rpartition(' "/" ')[2]
-        count = int(person.client.select(name, readonly=True)[1][0])
-        if count:
-            for part in person.client.fetch(f"1:{count}", "(BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)])")[1]:
-                if isinstance(part, tuple) and b"<" in part[1]:
-                    found.setdefault("<" + part[1].decode().partition("<")[2].strip(), []).append(name.strip('"'))
-        person.client.unselect()
-    return found
 
 
 def test_a_digest_comes_into_an_account_and_is_neither_judged_nor_learned(made, model, tmp_path):

@@ -1,7 +1,6 @@
 """What ``sort`` does once, says, and leaves alone."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import commands
@@ -11,14 +10,12 @@ from mail import never
 from served import mail
 
 from spamnb.classifier import Classifier
+from spamnb.journal.journal import Journal
+from spamnb.mailbox.box import Move
+from spamnb.mailbox.maildir import MaildirBox
+from spamnb.mailbox.memory import Memory
 from spamnb.reader.message import digest
-from spamnb.serve.imap_memory import ImapMemory
-from spamnb.serve.imap_record import AccountRecord
-from spamnb.serve.score import Score
-from spamnb.serve.sorting import sort_mail
 from spamnb.sources import maildir
-from spamnb.sources.imap_reading import State, Uid
-from spamnb.sources.mailbox import Folder, MailboxMessage
 
 
 @pytest.fixture
@@ -104,19 +101,13 @@ def test_a_line_for_each_message_then_totals(box, model):
     assert told.stdout.count("\n") == 1 and told.stderr == "spamnb: 1 message: 1 to ../Junk\n"
 
 
-def test_quiet_says_only_what_goes_wrong(box, model):
-    deliver(box, b"\x1f\x8bbroken", "9.broken")
-    told = run("sort", "--quiet", "--junk", "../Junk", "-m", model, box, status=1)
-    assert told.stdout == "" and told.stderr.count("\n") == 1 and "9.broken" in told.stderr
-    assert len(maildir.files(box.parent / "Junk" / "new")) == 5
-
-
 def test_from_now_on_leaves_alone_what_is_there(box, model):
     before = tree(box)
     told = run("sort", "--from-now-on", "--junk", "../Junk", "-m", model, box)
     assert (told.stdout, told.stderr) == ("", "spamnb: 10 new messages count as seen\n")
     after = tree(box)
-    assert after.pop(str(box / "spamnb-places.sqlite")) and after == before
+    assert after.pop(str(box / "spamnb-places.sqlite")) and after.pop(str(box / "spamnb-places.lock"))
+    assert after == before
     assert run("sort", "--junk", "../Junk", "-m", model, box).stdout == ""
     deliver(box, mail("spam", 600), "10.new")
     run("sort", "--junk", "../Junk", "-m", model, box)
@@ -127,17 +118,10 @@ def test_from_now_on_leaves_alone_what_is_there(box, model):
     assert "--from-now-on" in run("sort", "--from-now-on", "--all", "-m", model, box, status=2).stderr
 
 
-def test_a_name_that_a_synchronising_program_added_to_is_no_new_message(box, model):
-    deliver(box, mail("ham", 700), "11.host")
+@pytest.mark.parametrize("name", ["0.ham,U=12", "99.other,U=17,FMD5=7e33429f656f1e6e9d79b29c3f82c57e:2,"])
+def test_a_message_that_mbsync_or_offlineimap_gave_another_name_is_no_new_one(box, model, name):
     run("sort", "--junk", "../Junk", "-m", model, box)
-    (box / "new" / "11.host").rename(box / "new" / "11.host,U=12")
-    assert run("sort", "--junk", "../Junk", "-m", model, box).stdout == ""
-
-
-def test_a_message_under_another_name_is_no_new_one(box, model):
-    """offlineimap gives what it brought to the server another name altogether."""
-    run("sort", "--junk", "../Junk", "-m", model, box)
-    (box / "new" / "0.ham,U=1").rename(box / "new" / "99.other,U=17,FMD5=7e33429f656f1e6e9d79b29c3f82c57e:2,")
+    (box / "new" / "0.ham,U=1").rename(box / "new" / name)
     assert run("sort", "--junk", "../Junk", "-m", model, box).stdout == ""
 
 
@@ -176,64 +160,62 @@ def test_a_dry_run_writes_nothing_at_all(box, model, options, known):
 
 
 def test_the_record_of_names_does_not_grow_with_mail_that_is_gone(box, model):
-    from spamnb.serve.moves import SeenFolders
-
     run("sort", "--junk", "../Junk", "-m", model, box)
     for path in maildir.files(box / "new"):
         path.unlink()
     run("sort", "--junk", "../Junk", "-m", model, box)
-    with SeenFolders.of(box) as seen:
-        assert seen.judged_names() == frozenset()
+    with remembering(box) as memory, memory.reading():
+        assert memory.execute("SELECT count(*) FROM new_mail").fetchone() == (0,)
 
 
-INBOX, JUNK = Folder("INBOX", "INBOX", "inbox"), Folder("Junk", "Junk", "junk")
+def remembering(box: Path) -> Memory:
+    return Memory.of(MaildirBox(box, "../Junk"), never)
 
 
-class Account:
-    """An account of three new messages, of which a person takes the second away before spam is moved."""
-
-    shown, separator = "account", "/"
-
-    def __init__(self) -> None:
-        self.mail = [MailboxMessage(INBOX, str(uid), f"#{uid}", Uid(1, uid)) for uid in (1, 2, 3)]
-        self.moved: list[MailboxMessage] = []
-
-    def folders(self) -> list[Folder]:
-        return [INBOX, JUNK]
-
-    def locate(self, name: str | None) -> Folder:
-        return JUNK
-
-    def make(self, folder: Folder) -> None:
-        assert folder == JUNK
-
-    def state(self, folder: Folder, validity: int | None = None) -> State:
-        return State(1, 4, 3)
-
-    opened = state
-
-    def messages(self, folder: Folder, *_: object, **__: object) -> list[MailboxMessage]:
-        return self.mail
-
-    def sized(self, messages: list[MailboxMessage]) -> list[MailboxMessage]:
-        return messages
-
-    def read(self, messages: list[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes]]:
-        return ((one, b"Subject: %d\n" % one.place.uid) for one in messages)
-
-    def heads(self, messages: list[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes]]:
-        return ((one, raw) for one, raw in self.read(messages) if one.place.uid != 2)
-
-    def move(self, messages: list[MailboxMessage], into: Folder) -> list[MailboxMessage]:
-        self.moved += messages
-        return []
+def begin(memory: Memory, raw: bytes) -> None:
+    """Note a move of what is in the inbox, as just before it is made."""
+    (message,) = memory.box.messages(memory.box.inbox)
+    into = memory.box.junk()
+    mark = memory.box.mark(into)
+    move = Move(".", message.key, digest(raw), digest(raw), memory.box.key(into), mark, True)
+    with memory.writing():
+        memory.execute("INSERT INTO begun VALUES (?, ?, ?, ?, ?, ?, ?)", move)
 
 
-def test_what_vanished_before_its_move_is_not_told_as_moved():
-    box = Account()
-    with AccountRecord.connect(":memory:", writable=True) as record:
-        record.make_tables()
-        memory = ImapMemory(box, record, None, never)
-        told = list(sort_mail(box, memory, lambda raw: Score.of("spam", 9.0, 2.0), {"spam": JUNK}, never))
-        assert [one.message.place.uid for one in told] == [1, 3] == [one.place.uid for one in box.moved]
-        assert not memory.judged(digest(b"Subject: 2\n"))
+@pytest.mark.parametrize("killed", ["before", "between", "after"])
+def test_a_move_that_a_kill_interrupted_is_made_whole(box, model, killed):
+    """A move is a second name, and then the first one's end."""
+    for path in maildir.files(box / "new"):
+        path.unlink()
+    raw, junk = mail("spam", 700), box.parent / "Junk" / "new"
+    deliver(box, raw, "1.host")
+    deliver(box.parent / "Junk", raw, "0.the-same-sent-before")
+    with remembering(box) as memory:
+        begin(memory, raw)
+        if killed != "before":
+            os.link(box / "new" / "1.host", junk / "2.host")
+        if killed == "after":
+            (box / "new" / "1.host").unlink()
+        memory.recover()
+        assert memory.begun() == [] and memory.judged(digest(raw)) is (killed != "before")
+    assert len(maildir.files(junk)) + len(maildir.files(box / "new")) == 2
+    assert len(maildir.files(junk)) == (1 if killed == "before" else 2)
+    run("sort", "--junk", "../Junk", "-m", model, box)
+    assert len(maildir.files(junk)) == 2 and run("watch", "--once", "--junk", "../Junk", "-m", model, box).stdout == ""
+
+
+def test_what_vanished_before_its_move_is_not_told_as_moved(box, model):
+    with remembering(box) as memory:
+        gone, *rest = (one for one in memory.unjudged() if ".spam" in one.name)
+        gone.place.unlink()
+        moved = memory.move([(one, digest(one.key.encode())) for one in (gone, *rest)], memory.box.junk())
+        assert list(moved) == rest and not memory.judged(digest(gone.key.encode()))
+        assert len(maildir.files(box.parent / "Junk" / "new")) == 4
+
+
+def test_two_empty_messages_of_one_batch_are_noted(box, model, tmp_path):
+    for name in ("20.a", "21.b"):
+        deliver(box, b"", name)
+    run("sort", "--junk", "../Junk", "--journal", tmp_path / "journal", "-m", model, box)
+    with Journal.at(tmp_path / "journal") as journal:
+        assert journal.count() == 12

@@ -10,30 +10,27 @@ import sys
 import threading
 import time
 import tracemalloc
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, redirect_stderr
+from contextlib import redirect_stderr
 from io import StringIO
 from pathlib import Path
 
 import pytest
 from click.testing import Result
 from commands import printed, run
-from mail import learned
+from mail import learned, never
 from maildirs import made, path_of, put
 from served import mail
 from unpacked import wait_until
 
 from spamnb.classifier import Classifier
 from spamnb.cli.mailboxes import Target
-from spamnb.cli.noting import noting
 from spamnb.cli.options import Unreadable
-from spamnb.cli.watching import Stop, follow_account
+from spamnb.cli.watching import Stop, Watching
 from spamnb.errors import SpamnbError
-from spamnb.serve.moves import SeenFolders
-from spamnb.serve.sorting import Sorted
+from spamnb.mailbox.maildir import MaildirBox
+from spamnb.mailbox.memory import Memory
 from spamnb.sources import maildir
-from spamnb.sources.entries import MAX_MESSAGE
-from spamnb.sources.mailbox import Folder, MailboxMessage
+from spamnb.sources.entries import MAX_MESSAGE, Report
 
 
 def test_watch_takes_names_that_are_not_utf_8(box, model):
@@ -70,8 +67,8 @@ def test_many_moves_are_read_one_at_a_time(box, model):
         maildir.move(path, path_of(box) / ".Junk")
     tracemalloc.start()
     try:
-        with SeenFolders.of(path_of(box)) as places:
-            assert sum(lesson.spam for lesson in places.lessons("Junk", Unreadable())) == 20
+        with remembering(box) as memory:
+            assert sum(lesson.spam for lesson in memory.lessons()) == 20
         assert tracemalloc.get_traced_memory()[1] < 5_000_000
     finally:
         tracemalloc.stop()
@@ -87,9 +84,9 @@ def test_watch_tells_once_what_it_cannot_read(box, model):
     with (path_of(box) / "cur" / "1.long").open("wb") as file:
         file.truncate(MAX_MESSAGE + 1)
     unreadable = Unreadable()
-    with SeenFolders.of(path_of(box)) as places, redirect_stderr(StringIO()) as told:
-        assert [*places.lessons("Junk", unreadable), *places.lessons("Junk", unreadable)] == []
-    assert unreadable.count == 2 and told.getvalue().count("left out") == 1
+    with remembering(box, unreadable) as memory, redirect_stderr(StringIO()) as told:
+        assert [*memory.lessons(), *memory.lessons()] == []
+    assert unreadable.count and told.getvalue().count("left out") == 1
 
 
 def test_a_folder_that_cannot_be_read_does_not_end_watch(box, model):
@@ -102,10 +99,9 @@ def test_a_folder_that_cannot_be_read_does_not_end_watch(box, model):
     result = run("watch", "--once", "-m", model, path_of(box))
     assert (result.exit_code, "/.Work: Not a directory; left out" in result.output) == (1, True)
     assert learned(model, raw) == "spam"
-    unreadable = Unreadable()
-    with SeenFolders.of(path_of(box)) as places, redirect_stderr(StringIO()) as told:
+    with remembering(box, Unreadable()) as memory, redirect_stderr(StringIO()) as told:
         path_of(box).rename(path_of(box).with_name("elsewhere"))
-        assert [*places.lessons("Junk", unreadable)] == []
+        assert [*memory.lessons()] == []
     assert "Maildir: No such file or directory" in told.getvalue()
 
 
@@ -161,13 +157,15 @@ def test_a_folder_that_lacks_a_part_is_read_all_the_same(box, model):
 @pytest.mark.parametrize(("age", "noticed"), [(-600, 1), (60, 0)])
 def test_what_changed_just_now_is_listed_again_though_its_time_stamp_stands(box, age, noticed):
     part, stamp = path_of(box) / "cur", time.time() - age
-    with SeenFolders.of(path_of(box)) as places:
-        listed = []
+    os.utime(path_of(box) / "new", (0, 0))
+    with remembering(box) as memory:
+        noted = []
         for name in ("1", "2"):
             (part / name).write_bytes(b"x")
             os.utime(part, (stamp, stamp))
-            listed.append(len(places._list(part)))
-    assert listed == [1, 1 + noticed]
+            assert list(memory.lessons()) == []
+            noted.append(memory.noted())
+    assert noted == [1, 1 + noticed]
 
 
 def test_a_message_on_both_sides_is_no_lesson_yet(box, model):
@@ -187,8 +185,8 @@ def test_flags_and_tags_make_no_move(box, model):
     path.rename(path_of(box) / "cur" / (path.name + ":2,RS"))
     printed("sort", "--all", "--tag", "-m", model, path_of(box))
     assert printed("watch", "--once", "-m", model, path_of(box)) == ""
-    with SeenFolders.of(path_of(box)) as places:
-        assert list(places.lessons("Junk", lambda name, error: pytest.fail(f"{name}: {error}"))) == []
+    with remembering(box) as memory:
+        assert list(memory.lessons()) == []
 
 
 def test_watch_runs_until_it_is_told_to_end(box, model):
@@ -198,7 +196,7 @@ def test_watch_runs_until_it_is_told_to_end(box, model):
     process = subprocess.Popen(command, stdout=subprocess.PIPE)
     try:
         places = path_of(box) / "spamnb-places.sqlite"
-        wait_until(lambda: places.exists() and seen(path_of(box)))
+        wait_until(lambda: places.exists() and noted(box))
         put(box, box, box.get_folder("Junk"), raw)
         wait_until(lambda: learned(model, raw) == "spam")
         process.send_signal(signal.SIGTERM)
@@ -210,9 +208,13 @@ def test_watch_runs_until_it_is_told_to_end(box, model):
         process.stdout.close()
 
 
-def seen(box: Path) -> bool:
-    with SeenFolders.of(box) as places:
-        return bool(places._connection.execute("SELECT count(*) FROM places").fetchone()[0])
+def remembering(box: mailbox.Maildir, report: Report = never) -> Memory:
+    return Memory.of(MaildirBox(path_of(box)), report)
+
+
+def noted(box: mailbox.Maildir) -> int:
+    with remembering(box) as memory:
+        return memory.noted()
 
 
 def once(model: Path, box: Path, *options: str) -> Result:
@@ -264,79 +266,33 @@ def test_what_is_put_into_the_folder_for_teaching_is_learned_and_goes_on(model, 
     assert once(model, path, *options).output == ""
 
 
-def test_messages_whose_moves_were_not_made_are_not_kept_in_memory(model: Path, tmp_path: Path):
-    raws = [mail("spam", seed) for seed in range(500, 510)]
-    before = [sys.getrefcount(raw) for raw in raws]
-    target = Target("here", model, None, path=tmp_path)
-    with Classifier.open(model) as classifier, noting(classifier, tmp_path / "journal", target) as notes:
-        assert notes is not None
-        assert {notes.judge(raw).verdict for raw in raws} == {"spam"}
-        assert all(sys.getrefcount(raw) > count for raw, count in zip(raws, before))
-        notes.begin()
-        after = [sys.getrefcount(raw) for raw in raws]
-        assert after[:-1] == before[:-1]  # a classifier keeps the last that it read
-
-
-def test_equal_messages_of_one_batch_are_all_noted(model: Path, tmp_path: Path):
-    target = Target("here", model, None, path=tmp_path)
-    with Classifier.open(model) as classifier, noting(classifier, tmp_path / "journal", target) as notes:
-        assert notes is not None
-        verdicts = [(raw, notes.judge(raw)) for raw in (b"", b"", mail("spam", 500), mail("spam", 500))]
-        for number, (raw, found) in enumerate(verdicts):
-            path = tmp_path / str(number)
-            one = MailboxMessage(Folder("INBOX", tmp_path), str(number), str(number), path)
-            notes.note(Sorted(one, raw, found, None, one))
-        with notes.journal() as journal:
-            assert journal is not None and journal.count() == 4
-
-
 class Lost:
-    """A server that is out of reach; the waits between tries are counted, and none is made."""
+    """A mailbox that is out of reach."""
 
-    def __init__(self, tries: int) -> None:
-        self.target, self.box, self.tries = None, self, tries
-        self.waits: list[float] = []
+    box = property(lambda self: self)
+    memory = property(lambda self: self)
 
-    def look(self) -> None:
+    def looked(self) -> bool:
         raise SpamnbError("out of reach")
 
     def close(self) -> None:
         pass
 
-    @contextmanager
-    def woken(self) -> Iterator[None]:
-        yield None
 
-    def __bool__(self) -> bool:
-        return len(self.waits) >= self.tries
-
-    def wait(self, seconds: float) -> None:
-        self.waits.append(seconds)
+def test_a_server_that_was_lost_is_asked_again_within_half_a_minute(model: Path):
+    watching = Watching(Target("here", model), Lost())
+    with redirect_stderr(StringIO()) as told:
+        pauses = [watching.look_and_wait(60) for _ in range(2000)]
+    assert pauses[0] <= 1 and 20 < max(pauses) <= 30
+    assert told.getvalue() == "spamnb: out of reach; asked again after growing pauses\n"
 
 
-def test_a_server_that_was_lost_is_asked_again_within_half_a_minute(model: Path, monkeypatch):
-    lost = Lost(tries=2000)
-    monkeypatch.setattr("spamnb.cli.watching.watched", lambda *_: nullcontext(lost))
-    follow_account(Target("here", model, None), Unreadable(), lost, 60, False, None)
-    assert lost.waits[0] <= 1 and 20 < max(lost.waits) <= 30
-
-
-def wait_for(stop: Stop, started: threading.Semaphore) -> None:
-    with stop.woken():
-        started.release()
-        stop.wait()
-
-
-def test_all_that_wait_are_woken_while_some_of_them_end():
-    for _ in range(30):
-        stop, started = Stop(), threading.Semaphore(0)
-        threads = [threading.Thread(target=wait_for, args=(stop, started)) for _ in range(20)]
-        for thread in threads:
-            thread.start()
-        for _ in threads:
-            started.acquire()
-        stop()  # each thread closes its socket as soon as it hears of it
-        for thread in threads:
-            thread.join()
-        with stop.woken() as woken:  # of one that comes late
-            assert woken.recv(1) == b"\0"
+def test_all_that_wait_are_woken():
+    stop = Stop()
+    threads = [threading.Thread(target=stop.wait) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    stop()
+    for thread in threads:
+        thread.join()
+    stop.wait()  # of one that comes late

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import random
-import shutil
 import signal
 import socket
 import subprocess
@@ -42,60 +41,6 @@ def _in_own_mounts(script: str, folder: object) -> list[str]:
     if tried.returncode:
         pytest.skip(f"no mount namespace here (it needs root): {tried.stderr.strip()}")
     return command
-
-
-# Its user ann has any password, and her mail in PLACE/mail/ann.
-_DOVECOT_CONF = """
-protocols = imap
-listen = 127.0.0.1
-base_dir = {place}/run
-state_dir = {place}/state
-log_path = {place}/log
-ssl = no
-disable_plaintext_auth = no
-default_internal_user = games
-default_internal_group = games
-default_login_user = news
-mail_location = maildir:{place}/mail/%u
-service imap-login {{
-  inet_listener imap {{
-    port = {port}
-  }}
-  inet_listener imaps {{
-    port = 0
-  }}
-}}
-passdb {{
-  driver = static
-  args = nopassword=y
-}}
-userdb {{
-  driver = static
-  args = uid=65534 gid=65534 home={place}/mail/%u
-}}
-namespace inbox {{
-  inbox = yes
-  mailbox Junk {{
-    auto = subscribe
-  }}
-  mailbox {mailbox} {{
-    auto = subscribe
-  }}
-}}
-"""
-
-
-@contextlib.contextmanager
-def dovecot(place: Path, mailbox: str, more: str = "") -> Iterator[int]:
-    """Dovecot on a port of its own, with Junk and *mailbox* beside the inbox and *more* in its configuration."""
-    overlaid, port = command_of_unpacked("usr/sbin/dovecot"), free_port()
-    for folder in ("run", "state", "mail"):
-        (place / folder).mkdir()
-    shutil.chown(place / "mail", "nobody")
-    conf = place / "dovecot.conf"
-    conf.write_text(_DOVECOT_CONF.format(place=place, port=port, mailbox=mailbox) + more)
-    with running([*overlaid, "/usr/sbin/dovecot", "-F", "-c", str(conf)], port=port):
-        yield port
 
 
 @contextlib.contextmanager

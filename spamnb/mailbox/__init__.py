@@ -1,0 +1,9 @@
+"""Mailboxes in which mail is judged, moved and learned: a Maildir or an account on a server. It may import ``serve``.
+
+box      what a mailbox is, whatever its kind; opening one
+maildir  a Maildir as one
+imap     an account as one
+memory   the record of one mailbox: what was judged, moved and learned, and moves that a kill interrupted
+filing   new mail is judged once and moved; what a person moved is learned
+notes    verdicts and corrections, written into the journal
+"""

@@ -1,0 +1,146 @@
+"""What a mailbox is, whatever its kind: folders with what they are for, messages that stay known, moves, new mail."""
+
+from __future__ import annotations
+
+import select
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from spamnb.sources.mailbox import Folder, MailboxMessage
+from spamnb.sources.spec import is_account
+
+
+class Arrived(NamedTuple):
+    """Messages of a folder that came since a mark, or all of them where ``complete``; and the mark of now."""
+
+    messages: list[MailboxMessage]
+    mark: str
+    complete: bool
+
+
+class Move(NamedTuple):
+    """A move that was begun.
+
+    - ``folder``, ``key``: the message, and the folder it was in
+    - ``kin``: what the message is known by wherever it lies
+    - ``target``, ``mark``: the folder it goes to, and that folder's mark before the move
+    - ``junk``: whether that is a folder of spam
+    """
+
+    folder: str
+    key: str
+    kin: bytes
+    digest: bytes
+    target: str
+    mark: str
+    junk: bool
+
+
+class Wakes(Protocol):
+    """What can be waited for, as a socket."""
+
+    def fileno(self) -> int: ...
+
+
+class Box(Protocol):
+    """What both kinds can do. Errors are SpamnbError for the mailbox, OSError for one message or folder."""
+
+    shown: str  # its name for people
+    home: str  # its absolute path, or its URL
+    inbox: Folder
+    record: Path  # the file of its memory
+    separator: str  # between a folder's name and that of one below it
+
+    def folders(self) -> list[Folder]:
+        """All folders, the inbox first."""
+
+    def refresh(self) -> None:
+        """Forget which folders there are."""
+
+    def locate(self, name: str) -> Folder:
+        """The folder that a person calls so. It may have yet to be made."""
+
+    def junk(self) -> Folder:
+        """The folder of spam. It may have yet to be made."""
+
+    def exists(self, folder: Folder) -> bool: ...
+
+    def make(self, folder: Folder) -> None:
+        """Make a folder where it is missing."""
+
+    def is_below(self, folder: Folder, parent: Folder) -> bool:
+        """Whether a folder is ``parent`` or below it."""
+
+    def key(self, folder: Folder) -> str:
+        """What a folder is called in the record."""
+
+    def messages(self, folder: Folder) -> list[MailboxMessage]:
+        """What lies in a folder, the oldest first."""
+
+    def find(self, folder: Folder, keys: Sequence[str]) -> list[MailboxMessage]:
+        """Those messages that are still in a folder."""
+
+    def lookup(self, place: str, message_id: str) -> Iterator[list[MailboxMessage]]:
+        """Messages that may be the one that lay at a `place`, the likely ones first."""
+
+    def read(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
+        """Each message's bytes, or why it cannot be read: FileNotFoundError where it is no longer there."""
+
+    def kin(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
+        """What each message is known by wherever it lies. Messages that are gone may be left out."""
+
+    def new(self, mark: str, waiting: Sequence[str]) -> tuple[list[MailboxMessage], str]:
+        """New mail since a mark, with the messages ``waiting`` since before, by key; and the mark of now."""
+
+    def state(self, folder: Folder) -> Hashable:
+        """What changes when mail comes or goes; None where that cannot be told."""
+
+    def arrived(self, folder: Folder, mark: str, known: int) -> Arrived:
+        """What came into a folder since a mark; ``known`` is how many messages of it are known."""
+
+    def mark(self, folder: Folder) -> str:
+        """How far a folder has got."""
+
+    def move(
+        self, messages: Sequence[MailboxMessage], into: Folder
+    ) -> dict[MailboxMessage, MailboxMessage | OSError | None]:
+        """Move messages of one folder; where each lies then if that is known, or why it stays. Those that were gone are
+        left out. Unreachable where a server was lost meanwhile: `settle` then tells what was moved."""
+
+    def settle(self, moves: Sequence[Move]) -> Iterator[tuple[Move, bool]]:
+        """Make whole each move that was interrupted: done, or not begun; which of the two it is."""
+
+    def deliver(self, raw: bytes, folder: Folder) -> None:
+        """Put a new message into a folder."""
+
+    def place(self, folder: Folder, message: MailboxMessage | None) -> str:
+        """Where a message lies, as the journal keeps it; without one, its folder as far as that helps to find it."""
+
+    def folder_at(self, place: str) -> Folder:
+        """The folder of a `place`."""
+
+    def wait(self, state: Hashable, seconds: float, stop: Wakes) -> None:
+        """Wait until the inbox differs from a state, ``seconds`` have passed, or it is to stop."""
+
+    def close(self) -> None:
+        """Let go of what it holds open."""
+
+
+def box_at(name: str, junk: str | None = None) -> Box:
+    """The mailbox at a path or a URL; ``junk`` names its folder of spam."""
+    if is_account(name):
+        from spamnb.mailbox.imap import ImapBox
+
+        return ImapBox(name, junk)
+    from spamnb.mailbox.maildir import MaildirBox
+
+    return MaildirBox(Path(name), junk)
+
+
+def readable(files: Iterable[Wakes], seconds: float | None) -> bool:
+    """Wait so many seconds until one of these can be read; whether one can."""
+    poll = select.poll()
+    for each in files:
+        poll.register(each, select.POLLIN)
+    return bool(poll.poll(None if seconds is None else seconds * 1000))

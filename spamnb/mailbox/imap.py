@@ -1,0 +1,257 @@
+"""An account as a mailbox: what ``ImapReader`` finds is moved, and new mail is waited for.
+
+A move is MOVE, or COPY and then EXPUNGE by UID; never EXPUNGE alone, which would take with it what others have marked
+as deleted. None is tried twice: after a lost connection `settle` sees first what became of it.
+
+A message's key is its UIDVALIDITY and UID; a folder's mark is the key that its last message may have.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from hashlib import blake2b
+from pathlib import Path
+
+from spamnb.errors import SpamnbError
+from spamnb.journal.whereabouts import folder_in_account, place_in_account
+from spamnb.mailbox.box import Arrived, Move, Wakes, readable
+from spamnb.naming import escape
+from spamnb.sources.accounts import account_of
+from spamnb.sources.imap_connection import Denied
+from spamnb.sources.imap_reading import ImapReader, State, Uid
+from spamnb.sources.imap_url import ImapUrl, parsed
+from spamnb.sources.mailbox import Folder, MailboxMessage
+
+_PATIENCE = 300.0  # seconds that a server may be silent while it moves mail: asked anew, it may move it twice
+_LONGEST = 30.0  # seconds of one IDLE: what comes in the very moment that it begins is told only when it ends
+_CHANGES = (b"EXISTS", b"EXPUNGE", b"VANISHED")
+_STALE = 100  # messages that a folder has lost: below that, they stay in the record
+_MOST = 20  # messages of one Message-ID that are looked at
+_NEWEST = 100  # messages that are looked at where one has no Message-ID to be found by
+
+
+def record_path(url: ImapUrl) -> Path:
+    """Where the record of an account is kept; the same for each of its folders, encrypted or not."""
+    home = os.environ.get("XDG_DATA_HOME") or os.path.join(os.path.expanduser("~"), ".local", "share")
+    account = url.account.partition("://")[2]
+    return Path(home, "spamnb", "accounts", re.sub(r"[^\w.@+-]", "_", account)[:150] + ".sqlite")
+
+
+def kin_of(head: bytes) -> bytes:
+    r"""16 bytes that stand for a message in whatever folder it lies, by what ``ImapReader.heads`` gives of it.
+
+    The first Received field is that of the person's own server: nobody else can send a message of the same kin, which
+    would pass for one that was moved out of Junk.
+
+    >>> kin_of(b"Received: by mx id 1\r\n\r\n") == kin_of(b"Received: by mx id 1\n\n")
+    True
+    """
+    return blake2b(head.replace(b"\r\n", b"\n"), digest_size=16, usedforsecurity=False).digest()
+
+
+class ImapBox(ImapReader):
+    """An account that mail can be moved in."""
+
+    def __init__(self, url: str, junk: str | None = None) -> None:
+        super().__init__(parsed(url), account_of(parsed(url)).login)
+        self.home = self.url.account
+        self.record = record_path(self.url)
+        self.inbox = Folder("INBOX", "INBOX", "inbox")
+        self._junk = junk
+
+    # -- folders ---------------------------------------------------------------------------------------------
+
+    def junk(self) -> Folder:
+        return self.locate(self._junk)
+
+    def exists(self, folder: Folder) -> bool:
+        return any(known.place == folder.place for known in self.folders())
+
+    def make(self, folder: Folder) -> None:
+        if not self.exists(folder):
+            with self.asking(f"{folder.name}: cannot be made", _PATIENCE) as client:
+                client.create_folder(folder.place)
+                client.subscribe_folder(folder.place)
+            self.refresh()
+
+    def is_below(self, folder: Folder, parent: Folder) -> bool:
+        return folder.place == parent.place or folder.place.startswith(parent.place + self.separator)
+
+    def key(self, folder: Folder) -> str:
+        return folder.place
+
+    def mark(self, folder: Folder) -> str:
+        return _mark(self.state(folder))
+
+    # -- messages --------------------------------------------------------------------------------------------
+
+    def find(self, folder: Folder, keys: Sequence[str]) -> list[MailboxMessage]:
+        validity = self.opened(folder).validity
+        places = [Uid(*map(int, key.split("."))) for key in keys]
+        return list(self.sizes([self.message(folder, place) for place in places if place.validity == validity]))
+
+    def lookup(self, place: str, message_id: str) -> Iterator[list[MailboxMessage]]:
+        """By its number, by its Message-ID, or among the newest."""
+        name, uid = folder_in_account(place)
+        folder = next((each for each in self.folders() if each.place == name), None)
+        if folder is None:
+            return
+        if uid is not None and uid.validity == self.opened(folder).validity:
+            yield [self.message(folder, uid)]
+        if message_id and message_id.isascii() and message_id.isprintable():
+            yield self.messages(folder, criteria=["HEADER", "Message-ID", message_id])[: -_MOST - 1 : -1]
+        else:
+            yield self.messages(folder)[: -_NEWEST - 1 : -1]
+
+    def kin(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
+        for message, head in self.heads(messages):
+            yield message, kin_of(head)
+
+    def new(self, mark: str, waiting: Sequence[str]) -> tuple[list[MailboxMessage], str]:
+        """The inbox's messages that no reader has shown."""
+        before = self.find(self.inbox, waiting)
+        new = self.messages(self.inbox, _since(mark, self.opened(self.inbox)), ["UNSEEN"])
+        return list(dict.fromkeys([*before, *new])), _mark(self.opened(self.inbox))
+
+    def arrived(self, folder: Folder, mark: str, known: int) -> Arrived:
+        state = self.opened(folder)
+        since = _since(mark, state)
+        complete = since == 1 or known - state.messages > max(_STALE, known // 10)
+        found = self.messages(folder, 1 if complete else since)
+        return Arrived(found, _mark(self.opened(folder)), complete)
+
+    # -- moving ----------------------------------------------------------------------------------------------
+
+    def _can_move(self) -> bool:
+        """Whether this server takes single messages out of a folder: EXPUNGE alone would take others with them."""
+        return self.ask(lambda client: client.has_capability("MOVE") or client.has_capability("UIDPLUS"))
+
+    def move(
+        self, messages: Sequence[MailboxMessage], into: Folder
+    ) -> dict[MailboxMessage, MailboxMessage | OSError | None]:
+        """Denied where the server says no, as for a full quota; then all are where they were."""
+        if not messages:
+            return {}
+        if not self._can_move():
+            raise SpamnbError(f"{self.shown}: the server has neither MOVE nor UIDPLUS; mail there is not moved")
+        with self.asking(seconds=_PATIENCE) as client:
+            # Opened anew, which alone shows what somebody took away meanwhile.
+            self.select(client, messages[0].folder, messages[0].place.validity, writable=True)
+            answers = client.fetch([message.place.uid for message in messages], ["UID"])
+        there = [message for message in messages if message.place.uid in answers]
+        if there:
+            uids = [message.place.uid for message in there]
+            with self.asking(f"{into.name}: cannot move to it", _PATIENCE) as client:
+                moves = client.has_capability("MOVE")
+                (client.move if moves else client.copy)(uids, into.place)
+            if not moves:
+                self._expunge(uids)
+        return dict.fromkeys(there)  # not every server says which numbers they have now
+
+    def settle(self, moves: Sequence[Move]) -> Iterator[tuple[Move, bool]]:
+        """A message that is in both folders, byte for byte the same, is taken out of the first."""
+        by_kin: dict[tuple[str, str, bytes], list[Move]] = defaultdict(list)
+        for move in moves:
+            by_kin[move.folder, move.target, move.kin].append(move)
+        for (source, target, kin), alike in by_kin.items():
+            copies = self._of_kin(Folder(target, target), kin, [move.mark for move in alike])
+            there = {move: self._still_there(Folder(source, source), move) for move in alike}
+            left = len(copies) - sum(message is None for message in there.values())
+            for move, message in there.items():
+                if message is None:  # moved, or taken elsewhere by somebody
+                    yield move, bool(copies)
+                elif left > 0 and self._same(message, copies):
+                    self.opened(message.folder, message.place.validity, writable=True)
+                    self._expunge([message.place.uid])
+                    left -= 1
+                    yield move, True
+                else:
+                    yield move, False
+
+    def _of_kin(self, folder: Folder, kin: bytes, marks: Sequence[str]) -> list[MailboxMessage]:
+        """The messages of a kin that came into a folder since; into all of it where it was numbered anew."""
+        self.refresh()
+        if not self.exists(folder):
+            return []
+        since = min(_since(mark, self.opened(folder)) for mark in marks)
+        return [message for message, own in self.kin(self.messages(folder, since)) if own == kin]
+
+    def _still_there(self, folder: Folder, move: Move) -> MailboxMessage | None:
+        """The message that a move began with, if it is still where it was."""
+        if move.key.split(".")[0] == str(self.opened(folder).validity):
+            found = self.find(folder, [move.key])
+        else:  # numbered anew: it has another number, if it is there
+            found = self._of_kin(folder, move.kin, [""])[-1:]
+        return next(iter(found), None)
+
+    def _same(self, message: MailboxMessage, copies: Sequence[MailboxMessage]) -> bool:
+        """Whether one of the copies is the message, byte for byte as far as it is read, and in its length."""
+        ((_, raw),) = self.read([message])
+        size = self.sizes([message]).get(message)
+        sizes = self.sizes(copies)
+        return isinstance(raw, bytes) and any(
+            sizes.get(copy) == size and content == raw for copy, content in self.read(copies)
+        )
+
+    def _expunge(self, uids: list[int]) -> None:
+        with self.asking("cannot remove what was copied", _PATIENCE) as client:
+            if not client.has_capability("UIDPLUS"):
+                raise Denied(f"{self.shown}: the server cannot expunge by UID (UIDPLUS), so nothing is removed")
+            client.add_flags(uids, [b"\\Deleted"], silent=True)
+            client.uid_expunge(uids)
+
+    def deliver(self, raw: bytes, folder: Folder) -> None:
+        """Unreachable where the server was lost: it may have the message then."""
+        with self.asking(f"{folder.name}: cannot put a message there") as client:
+            client.append(folder.place, raw.replace(b"\n", b"\r\n"))
+
+    def place(self, folder: Folder, message: MailboxMessage | None) -> str:
+        return place_in_account(self.home, folder.place, message.place if message is not None else None)
+
+    def folder_at(self, place: str) -> Folder:
+        name, _ = folder_in_account(place)
+        return self.inbox if name.upper() == "INBOX" else Folder(escape(name), name)
+
+    # -- waiting ---------------------------------------------------------------------------------------------
+
+    def wait(self, state: Hashable, seconds: float, stop: Wakes) -> None:
+        """Not at all where more has come than the state says. A server without IDLE says nothing meanwhile."""
+        next_uid = state.next_uid if isinstance(state, State) else 0
+        deadline = time.monotonic() + seconds
+        with self.asking() as client:
+            if not client.has_capability("IDLE"):
+                readable([stop], seconds)
+                return
+            # Opened anew: of what came meanwhile the server may have told in between, and tells once.
+            self._open = None
+            if self.select(client, self.inbox, None).next_uid > next_uid:
+                return
+            while (left := deadline - time.monotonic()) > 0:
+                # What is told together with the answer to IDLE lies in a buffer where no poll sees it, and a server
+                # may keep it until then. NOOP makes it tell before.
+                heard = client.noop()[1]
+                if not _changes(heard):
+                    client.idle()
+                    readable([stop, client.socket()], min(left, _LONGEST))
+                    heard = client.idle_done()[1]
+                if _changes(heard) or readable([stop], 0):
+                    return
+
+
+def _changes(heard: Iterable[tuple]) -> bool:
+    """Whether a server told that mail came or went."""
+    return any(len(each) > 1 and each[1] in _CHANGES for each in heard)
+
+
+def _mark(state: State) -> str:
+    return f"{state.validity}.{max(state.next_uid - 1, 0)}"
+
+
+def _since(mark: str, state: State) -> int:
+    """The first UID after a mark; 1 where there is none, or the folder was numbered anew."""
+    validity, _, uid = mark.partition(".")
+    return int(uid) + 1 if validity == str(state.validity) else 1

@@ -1,0 +1,401 @@
+"""The record of one mailbox: what was judged, on which side of Junk mail was last seen, and which moves were begun.
+
+A message that stays is known by its folder and key, one that was moved by its kin; so only what came since the last
+look is read. This program's own moves are noted before they are made: only a person's are lessons, and what a kill
+interrupted is made whole by the next run. Mail in Trash, Drafts or Sent is on neither side.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+import time
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple, Self
+
+from spamnb.errors import SpamnbError
+from spamnb.mailbox.box import Box, Move
+from spamnb.naming import escape
+from spamnb.reader.message import digest
+from spamnb.sources.entries import Report
+from spamnb.sources.imap_connection import Denied
+from spamnb.sources.mailbox import Folder, MailboxMessage
+from spamnb.store.database import Database
+
+# Folders whose mail is neither good nor spam, by what they are for; beside the folder of spam itself.
+_NEITHER = frozenset({"junk", "trash", "drafts", "templates", "sent", "outbox", "chats", "all"})
+# Folders for those whose mail reader cannot reach Junk, by the end of their names, and whether what is in them is spam.
+_LEARN = (("spam", True), ("ham", False))
+_BATCH = 100  # messages that stay are noted together; one by one each would wait for the disk
+_NOTED_AT_ONCE = 1000
+_PATIENCE = 60.0  # seconds that another process may be filing mail in the same mailbox
+_AFTER_DENIAL, _LONGEST_DENIAL = 60.0, 3600.0  # seconds before what would not move is tried again; doubled
+_TABLES = (
+    "judged (digest BLOB PRIMARY KEY) WITHOUT ROWID",
+    "new_mail (key TEXT PRIMARY KEY, judged INTEGER NOT NULL) WITHOUT ROWID",
+    # How far each folder was looked at; "" stands for the inbox as far as it was judged.
+    "looked (folder TEXT PRIMARY KEY, mark TEXT NOT NULL) WITHOUT ROWID",
+    "seen_mail (folder TEXT NOT NULL, key TEXT NOT NULL, kin BLOB NOT NULL, junk INTEGER NOT NULL,"
+    " PRIMARY KEY (folder, key)) WITHOUT ROWID",
+    "sides (kin BLOB PRIMARY KEY, junk INTEGER NOT NULL) WITHOUT ROWID",
+    "begun (folder TEXT NOT NULL, key TEXT NOT NULL, kin BLOB NOT NULL, digest BLOB NOT NULL, target TEXT NOT NULL,"
+    " mark TEXT NOT NULL, junk INTEGER NOT NULL, PRIMARY KEY (folder, key)) WITHOUT ROWID",
+)
+
+
+class Lesson(NamedTuple):
+    """A message that a person moved."""
+
+    spam: bool
+    message: MailboxMessage
+    raw: bytes
+    kin: bytes
+    goes_on: bool = False  # from a folder for teaching to where such mail belongs
+
+
+class Memory(Database):
+    """What is known of a mailbox's mail; its file is made by `of`."""
+
+    KIND = "record of a mailbox's mail"
+    REMEDY = "remove it: new mail is then judged again, and mail is noted anew where it is"
+
+    box: Box
+    _report: Report
+    _learn_folder: str | None
+    _dry_run: bool
+
+    def __init__(self, path: str, connection: sqlite3.Connection) -> None:
+        super().__init__(path, connection)
+        self._stayed: list[tuple[str, bytes]] = []
+        self._states: dict[str, Hashable] = {}  # of each folder at the last look
+        self._undecided = True  # whether a crossing may wait to be decided
+        self._denials, self._denied_until = 0, 0.0
+
+    @classmethod
+    def of(cls, box: Box, report: Report, learn_folder: str | None = None, dry_run: bool = False) -> Self:
+        """The record of a mailbox, made where there is none, for nobody else to read; ``dry_run``: a copy."""
+        if dry_run:
+            memory = cls.connect(":memory:", writable=True)
+            if box.record.exists():
+                with cls.connect(box.record, writable=False) as kept, kept.reading():
+                    kept.copy_to(memory)
+        else:
+            try:
+                box.record.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                os.close(os.open(box.record, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+            except OSError as error:
+                raise SpamnbError(f"{escape(str(box.record))}: cannot be made: {error.strerror}") from None
+            memory = cls.connect(box.record, writable=True)
+        memory.box, memory._report, memory._learn_folder, memory._dry_run = box, report, learn_folder, dry_run
+        with memory.writing():
+            for table in _TABLES:
+                memory.execute(f"CREATE TABLE IF NOT EXISTS {table}")
+            memory.execute("CREATE INDEX IF NOT EXISTS seen_mail_by_kin ON seen_mail (kin)")
+        return memory
+
+    @contextmanager
+    def alone(self, patience: float = _PATIENCE) -> Iterator[None]:
+        """While no other process files mail here; what was interrupted is put right first."""
+        if self._dry_run:
+            yield
+            return
+        deadline = time.monotonic() + patience
+        descriptor = os.open(self.box.record.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            while True:
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() > deadline:
+                        raise SpamnbError(f"{self.box.shown}: another spamnb is sorting it") from None
+                    time.sleep(0.1)
+            self.box.refresh()
+            self.recover()
+            yield
+        finally:
+            os.close(descriptor)
+
+    # -- what is to be judged --------------------------------------------------------------------------------
+
+    def unjudged(self, everything: bool = False) -> list[MailboxMessage]:
+        """New mail that no run has judged, or ``everything`` in the inbox."""
+        if everything:
+            return self.box.messages(self.box.inbox)
+        if time.monotonic() < self._denied_until:
+            return []
+        with self.reading():
+            known = dict(self.execute("SELECT key, judged FROM new_mail").fetchall())
+        waiting = [key for key, judged in known.items() if not judged]
+        new, mark = self.box.new(self._mark(""), waiting)
+        self._put_new(known, new, mark)
+        return [message for message in new if not known.get(message.key)]
+
+    def take_for_seen(self) -> int:
+        """Judge none of what is there; how many messages that are."""
+        new, mark = self.box.new("", [])
+        with self.writing():
+            self._put_new((), new, mark)
+            self.execute("UPDATE new_mail SET judged = 1")
+        return len(new)
+
+    def _put_new(self, known: Collection[str], new: Sequence[MailboxMessage], mark: str) -> None:
+        keys = {message.key for message in new}
+        with self.writing():
+            self._put_mark("", mark)
+            self.executemany("DELETE FROM new_mail WHERE key = ?", [(key,) for key in known if key not in keys])
+            self.executemany("INSERT OR IGNORE INTO new_mail VALUES (?, 0)", [(key,) for key in keys.difference(known)])
+
+    def judged(self, digest: bytes) -> bool:
+        """Whether a message of this content was judged at some time, wherever it was since."""
+        with self.reading():
+            return bool(self.execute("SELECT 1 FROM judged WHERE digest = ?", (digest,)).fetchone())
+
+    def keep(self, message: MailboxMessage, digest: bytes) -> None:
+        """The message was judged and stays where it is; noted by `finish`, or with a hundred others."""
+        self._stayed.append((message.key, digest))
+        if len(self._stayed) >= _BATCH:
+            self.finish()
+
+    def finish(self) -> None:
+        """Note what stays."""
+        stayed, self._stayed = self._stayed, []
+        if stayed:
+            with self.writing():
+                self.executemany("INSERT OR REPLACE INTO new_mail VALUES (?, 1)", [(key,) for key, _ in stayed])
+                self.executemany("INSERT OR IGNORE INTO judged VALUES (?)", [(each,) for _, each in stayed])
+
+    def expect(self, digest: bytes) -> None:
+        """A message of this program's own is about to come: it is not to be judged."""
+        with self.writing():
+            self.execute("INSERT OR IGNORE INTO judged VALUES (?)", (digest,))
+
+    # -- moves -----------------------------------------------------------------------------------------------
+
+    def move(
+        self, messages: Sequence[tuple[MailboxMessage, bytes]], into: Folder
+    ) -> dict[MailboxMessage, MailboxMessage | None]:
+        """Move messages of one folder, each with its digest: where each lies now, if that is known. Those that are gone
+        or would not be moved are left out. Unreachable where a server is lost: `recover` then finds out what moved."""
+        self.finish()
+        try:
+            self.box.make(into)
+            mark, junk = self.box.mark(into), self.box.is_below(into, self.box.junk())
+            # As the mailbox shows them, and 'watch' will see them; those that are gone are not among them.
+            kin = {one: kin for one, kin in self.box.kin([one for one, _ in messages]) if isinstance(kin, bytes)}
+            source, target = self.box.key(messages[0][0].folder), self.box.key(into)
+            begun = {
+                one: Move(source, one.key, kin[one], digest, target, mark, junk)
+                for one, digest in messages
+                if one in kin
+            }
+            with self.writing():
+                self.executemany("INSERT OR REPLACE INTO begun VALUES (?, ?, ?, ?, ?, ?, ?)", begun.values())
+            moved = self.box.move(list(begun), into)
+        except (Denied, OSError) as error:
+            self._report(self.box.shown, error)
+            self.box.refresh()
+            self.recover()
+            self._denied_until = time.monotonic() + min(_AFTER_DENIAL * 2**self._denials, _LONGEST_DENIAL)
+            self._denials += 1
+            return {}
+        self._denials = 0
+        done: dict[MailboxMessage, MailboxMessage | None] = {}
+        for one, after in moved.items():
+            if isinstance(after, OSError):
+                self._report(one.name, after)
+            else:
+                done[one] = after
+        self._end([begun[one] for one in done], True)
+        self._end([move for one, move in begun.items() if one not in done], False)
+        return done
+
+    def recover(self) -> None:
+        """Make each move whole that was begun and not ended: done, or not begun."""
+        if begun := self.begun():
+            for move, done in self.box.settle(begun):
+                self._end([move], done)
+
+    def begun(self) -> list[Move]:
+        """Moves of which it is not known what became of them."""
+        with self.reading():
+            return [Move(*row) for row in self.execute("SELECT * FROM begun").fetchall()]
+
+    def _end(self, moves: Sequence[Move], done: bool) -> None:
+        with self.writing():
+            for move in moves:
+                known = move.folder, move.key
+                self.execute("DELETE FROM begun WHERE folder = ? AND key = ?", known)
+                if done:
+                    self.execute("INSERT OR REPLACE INTO sides VALUES (?, ?)", (move.kin, move.junk))
+                    self.execute("INSERT OR IGNORE INTO judged VALUES (?)", (move.digest,))
+                    self.execute("DELETE FROM seen_mail WHERE folder = ? AND key = ?", known)
+                    if move.folder == self.box.key(self.box.inbox):
+                        self.execute("DELETE FROM new_mail WHERE key = ?", (move.key,))
+
+    # -- what a person moved ---------------------------------------------------------------------------------
+
+    def looked(self) -> bool:
+        """Whether a look was taken here before."""
+        return self._has("looked WHERE folder != ''")
+
+    def noted(self) -> int:
+        """Of how many messages it is known where they are."""
+        with self.reading():
+            return self.execute("SELECT count(*) FROM seen_mail").fetchone()[0]
+
+    def state_of_inbox(self) -> Hashable:
+        """The inbox's state at the last look."""
+        return self._states.get(self.box.key(self.box.inbox))
+
+    def lessons(self) -> Iterator[Lesson]:
+        """Messages that were moved into or out of Junk since the last look; `put` each once it is learned.
+
+        A message that was never seen is noted where it is. One that is on both sides, as while a mail reader copies
+        it, is left for the next time.
+        """
+        self.box.refresh()
+        try:
+            folders = {self.box.key(folder): folder for folder in self.box.folders()}
+        except OSError as error:  # gone, with its user perhaps; others are watched on
+            self._report(self.box.shown, error)
+            return
+        junk = self.box.junk()
+        # A mistyped name, or a folder that was renamed: all that is in it would be a lesson of good mail.
+        if not self.box.exists(junk) and self._has("sides WHERE junk"):
+            told = f"no folder {junk.name!r}, though spam was noted in one; nothing is learned without it"
+            self._report(self.box.shown, SpamnbError(told))
+        else:
+            self._forget_folders(folders)
+            sides = {key: self._side(folder, junk) for key, folder in folders.items()}
+            for key, side in sides.items():
+                if side is not None:
+                    self._look(key, folders[key], side)
+            if self._undecided:
+                self._undecided = False
+                yield from self._crossed(folders)
+        if self._learn_folder is not None:
+            yield from self._taught(self._learn_folder)
+
+    def put(self, lesson: Lesson) -> None:
+        """A lesson was learned. One of a folder for teaching goes where such mail belongs."""
+        if not lesson.goes_on:
+            with self.writing():
+                self.execute("INSERT OR REPLACE INTO sides VALUES (?, ?)", (lesson.kin, lesson.spam))
+        elif not self._dry_run:
+            into = self.box.junk() if lesson.spam else self.box.inbox
+            self.move([(lesson.message, digest(lesson.raw))], into)
+
+    def _side(self, folder: Folder, junk: Folder) -> bool | None:
+        """Whether a folder is on Junk's side; None for one on neither."""
+        if self.box.is_below(folder, junk):
+            return True
+        taught = self._learn_folder is not None and self.box.is_below(folder, self.box.locate(self._learn_folder))
+        return None if folder.role in _NEITHER or taught else False
+
+    def _look(self, key: str, folder: Folder, side: bool) -> None:
+        """Note what came into a folder since the last look."""
+        try:
+            state = self.box.state(folder)
+            if state is None or state != self._states.get(key):
+                self._note_arrivals(key, folder, side)
+                self._states[key] = state
+                self._undecided = True
+        except (Denied, OSError) as error:  # gone since it was listed, or another's
+            self._report(f"{self.box.shown}/{escape(key)}", error)
+
+    def _note_arrivals(self, key: str, folder: Folder, side: bool) -> None:
+        with self.reading():
+            known = self.execute("SELECT count(*) FROM seen_mail WHERE folder = ?", (key,)).fetchone()[0]
+        arrived = self.box.arrived(folder, self._mark(key), known)
+        messages = arrived.messages
+        if arrived.complete:
+            with self.writing():
+                before = {each for (each,) in self.execute("SELECT key FROM seen_mail WHERE folder = ?", (key,))}
+                gone = before.difference(message.key for message in messages)
+                self._forget((key, each) for each in gone)
+            messages = [message for message in messages if message.key not in before]
+        for start in range(0, len(messages), _NOTED_AT_ONCE):
+            batch = messages[start : start + _NOTED_AT_ONCE]
+            rows = []
+            for message, kin in self.box.kin(batch):
+                if isinstance(kin, bytes):
+                    rows.append((key, message.key, kin, side))
+                elif not isinstance(kin, FileNotFoundError):
+                    self._report(message.name, kin)
+            with self.writing():
+                self.executemany("INSERT OR REPLACE INTO seen_mail VALUES (?, ?, ?, ?)", rows)
+                self.executemany("INSERT OR IGNORE INTO sides VALUES (?, ?)", [(kin, junk) for _, _, kin, junk in rows])
+                if arrived.mark:  # what is lost half-way goes on from here
+                    self._put_mark(key, batch[-1].key)
+        self._put_mark(key, arrived.mark)
+
+    def _crossed(self, folders: dict[str, Folder]) -> Iterator[Lesson]:
+        """The messages that a person took to the other side."""
+        with self.reading():
+            crossed = self.execute(
+                "SELECT DISTINCT kin, sides.junk FROM seen_mail JOIN sides USING (kin)"
+                " WHERE seen_mail.junk != sides.junk"
+            ).fetchall()
+        for kin, left in crossed:
+            with self.reading():
+                seen = self.execute("SELECT folder, key, junk FROM seen_mail WHERE kin = ?", (kin,)).fetchall()
+            there: dict[bool, list[MailboxMessage]] = {False: [], True: []}
+            for folder, key, side in seen:
+                found = self.box.find(folders[folder], [key]) if folder in folders else []
+                there[bool(side)] += found
+                if not found:
+                    self._forget([(folder, key)])
+            if self._has("begun WHERE kin = ?", kin) or (there[False] and there[True]):
+                self._undecided = True
+            elif arrived := there[not left]:
+                ((message, raw),) = self.box.read(arrived[-1:])
+                if isinstance(raw, bytes):
+                    yield Lesson(not left, message, raw, kin)
+                elif not isinstance(raw, FileNotFoundError):
+                    self._report(message.name, raw)
+
+    def _taught(self, name: str) -> Iterator[Lesson]:
+        """What lies in the folders that are made for teaching."""
+        for end, spam in _LEARN:
+            folder = self.box.locate(f"{name}{self.box.separator}{end}")
+            if not self._dry_run:
+                self.box.make(folder)
+            elif not self.box.exists(folder):
+                continue
+            for message, raw in self.box.read(self.box.messages(folder)):
+                if isinstance(raw, bytes):
+                    yield Lesson(spam, message, raw, b"", goes_on=True)
+                elif not isinstance(raw, FileNotFoundError):
+                    self._report(message.name, raw)
+
+    # -- rows ------------------------------------------------------------------------------------------------
+
+    def _has(self, rows: str, *values: bytes) -> bool:
+        with self.reading():
+            return bool(self.execute(f"SELECT 1 FROM {rows} LIMIT 1", values).fetchone())  # noqa: S608 (our own words)
+
+    def _mark(self, folder: str) -> str:
+        with self.reading():
+            found = self.execute("SELECT mark FROM looked WHERE folder = ?", (folder,)).fetchone()
+        return found[0] if found else ""
+
+    def _put_mark(self, folder: str, mark: str) -> None:
+        with self.writing():
+            # A mark that stands is not written: looks would wait for the disk.
+            upsert = "ON CONFLICT (folder) DO UPDATE SET mark = excluded.mark WHERE mark != excluded.mark"
+            self.execute(f"INSERT INTO looked VALUES (?, ?) {upsert}", (folder, mark))  # noqa: S608 (our own words)
+
+    def _forget(self, messages: Iterable[tuple[str, str]]) -> None:
+        with self.writing():
+            self.executemany("DELETE FROM seen_mail WHERE folder = ? AND key = ?", messages)
+
+    def _forget_folders(self, there: Iterable[str]) -> None:
+        """Forget folders that are gone."""
+        with self.writing():
+            known = {folder for (folder,) in self.execute("SELECT folder FROM looked WHERE folder != ''")}
+            gone = [(folder,) for folder in known.difference(there)]
+            for table in ("seen_mail", "looked"):
+                self.executemany(f"DELETE FROM {table} WHERE folder = ?", gone)  # noqa: S608 (one of these two)
