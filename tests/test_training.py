@@ -151,7 +151,7 @@ def test_top_words_are_those_with_the_highest_mutual_information(tmp_path: Path)
 def test_an_existing_model_is_replaced_only_when_told(tmp_path: Path) -> None:
     path = tmp_path / "m"
     train_file(path, counted(tmp_path, mail(2)), Settings())
-    with pytest.raises(SpamnbError, match="--force"):
+    with pytest.raises(SpamnbError, match="force=True"):
         train_file(path, counted(tmp_path, mail(3)), Settings())
     with Classifier.open(path) as reader:
         assert reader.store.totals().documents.tolist() == [2, 2]

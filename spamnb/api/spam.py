@@ -51,9 +51,9 @@ class SpamClassifier(Parameters):
     calibrated, for any number of classes.
 
     X is a list of messages: bytes are raw mail and a str is a text without headers, unless ``input`` is "mail" or
-    "text" for both. y has a class for each: texts, whole numbers or truth values. ``model_type`` to ``spam`` are those
-    of ``Settings``, ``tokenizer`` to ``ignore_headers`` those of ``TokenOptions``, the costs those of ``Loss``.
-    ``n_jobs`` processes (-1: one a core) share many messages; what they find is the same.
+    "text" for both. y has a class for each: texts, whole numbers or truth values. The other parameters are the
+    settings of a model, those of ``Settings``, ``TokenOptions`` and ``Loss``. ``n_jobs`` threads (-1: one a core) share
+    many messages; what they find is the same.
 
     ``predict`` is the class of least expected loss. Good mail called ``spam`` costs ``false_positive_cost`` times as
     much as spam let through, so a class called "spam" needs a probability above 0.9; with ``false_positive_cost=1``,

@@ -77,7 +77,7 @@ class MailVectorizer(_Transformer):
 
     ``tokenizer``, ``stem``, ``ngrams``, ``body_only`` and ``ignore_headers`` are those of ``TokenOptions``. ``min_df``
     leaves out tokens that fewer messages hold, ``binary`` tells presence only, ``dtype`` is that of the counts, and
-    ``n_jobs`` processes (-1: one a core) share more than 1,200 messages.
+    ``n_jobs`` threads (-1: one a core) share more than 300 messages.
 
     Raises ValueError for a parameter that cannot be and for mail without any token, TypeError for what is no message.
 

@@ -1,8 +1,6 @@
 """Tables, figures and pages for people.
 
-training, evaluation, explanation, words  what train, evaluate, explain and words print
-page                                      evaluate's page, filled from the files below
-charts, svg                               its charts, and what they are drawn with
-confusion, worst, provenance              its other parts
-numbers                                   figures as a person reads them
+evaluation                    evaluate's tables, which the terminal and the page show
+page                          evaluate's page, filled from charts, confusion and worst
+message_line, numbers         a message as a line of a terminal; figures as a person reads them
 """

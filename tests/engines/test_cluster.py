@@ -110,7 +110,7 @@ def test_a_scheduler_file_names_the_scheduler(folder: Path, scheduler: Any, tmp_
 
 @pytest.mark.parametrize(
     ("written", "said"),
-    [(None, "No such file or directory; --dask is tcp://"), ("{}", "no scheduler file"), ("no", "no scheduler file")],
+    [(None, "No such file or directory; dask is tcp://"), ("{}", "no scheduler file"), ("no", "no scheduler file")],
 )
 def test_what_is_no_scheduler_is_told(folder: Path, tmp_path: Path, written: str | None, said: str) -> None:
     file = tmp_path / "scheduler.json"
@@ -187,11 +187,11 @@ def test_without_the_extra_it_says_what_to_install(
 
 def test_what_a_cluster_cannot_do_is_refused_before_it_is_asked(folder: Path, tmp_path: Path) -> None:
     nowhere = "tcp://127.0.0.1:1"
-    with pytest.raises(SpamnbError, match="--workers is for threads of this machine"):
+    with pytest.raises(SpamnbError, match="workers is for threads of this machine"):
         train(folder, tmp_path / "model", dask=nowhere, workers=2)
-    with pytest.raises(SpamnbError, match="--workers is for threads of this machine"):
+    with pytest.raises(SpamnbError, match="workers is for threads of this machine"):
         evaluate(folder, dask=nowhere, workers=2)
-    with pytest.raises(SpamnbError, match="--dask: with --online and --model one message is judged after the other"):
+    with pytest.raises(SpamnbError, match="dask: with online=True and model messages are judged one by one"):
         evaluate(folder, dask=nowhere, online=True)
 
 

@@ -182,7 +182,7 @@ def test_no_messages_and_one_class_are_refused_as_on_one_machine(tmp_path: Path)
     ham = [entry for entry in mixed(5) if entry.label == "ham"]
     with pytest.raises(SpamnbError, match="no messages in the sources"):
         made_by(tmp_path / "none", [], BOOLEAN, Here())
-    with pytest.raises(SpamnbError, match="--one-class trains on one"):
+    with pytest.raises(SpamnbError, match="one_class=True trains on one"):
         made_by(tmp_path / "ham", ham, BOOLEAN, Here())
     assert not (tmp_path / "none").exists() and not (tmp_path / "ham").exists()
 

@@ -53,7 +53,7 @@ def test_a_model_of_an_older_format_is_replaced_and_nothing_else_done_with_it(tm
         store.execute("PRAGMA user_version = 1")
     with pytest.raises(SpamnbError, match="older spamnb"):
         Store.open(path)
-    with pytest.raises(SpamnbError, match="--force"), atomic_replace(path, content.meta):
+    with pytest.raises(SpamnbError, match="force=True"), atomic_replace(path, content.meta):
         pass
     with atomic_replace(path, content.meta, force=True) as store:
         write_snapshot(store, content)
