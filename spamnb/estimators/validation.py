@@ -61,7 +61,7 @@ def check_feature_names(fitted: np.ndarray | None, X: Any, model: str) -> None:
             ("Feature names seen at fit time, yet now missing", sorted(set(fitted) - set(names))),
         ):
             if some:
-                lines += [f"{heading}:", *(f"- {name}" for name in some[:5]), *["- ..."][: len(some[5:])]]
+                lines += [f"{heading}:", *(f"- {name}" for name in some[:5]), *(["- ..."] if len(some) > 5 else [])]
         if len(lines) == 1:
             lines.append("Feature names must be in the same order as they were in fit.")
         raise ValueError("\n".join([*lines, ""]))

@@ -112,8 +112,7 @@ class Corrected(Learner):
         classes = len(others.counts.classes)
         every = np.arange(len(others.tokens), dtype=np.int32)
         lengths = asked.messages.lengths[asked.messages.included]  # with the tokens that no other holds
-        cells = _cells(asked, every)._replace(lengths=lengths)
-        problem = cells.problem(np.zeros(len(found), np.int64), offset_of(classes) * found)
+        problem, *_ = _problem(asked, every, offset_of(classes) * found, lengths)
         return problem.scores(np.arange(len(found)), _all_weights(solved))
 
     # -- on the store ----------------------------------------------------------------------------------------
@@ -251,27 +250,13 @@ def _minus(units: Mapping[str, int]) -> dict[str, int]:
 _LONELY, _ABSENT = -1, -2  # numbers of columns that one message alone holds, or none
 
 
-class _Cells(NamedTuple):
-    """The cells of n messages, those that two messages or more hold apart from the others."""
-
-    indptr: np.ndarray  # (n+1,) where the messages' columns begin and end
-    columns: np.ndarray  # (nnz,) int32
-    lengths: np.ndarray  # (n,) number of tokens, those that one message alone holds among them
-    alone: np.ndarray  # (m,) columns of the training set that one message alone holds
-    holders: np.ndarray  # (m,) these messages
-
-    def problem(self, labels: np.ndarray, offsets: np.ndarray) -> Problem:
-        """The problem of these messages."""
-        values = 1 / np.sqrt(np.maximum(self.lengths, 1))
-        return Problem(self.indptr, self.columns, values, np.ascontiguousarray(offsets), labels.astype(np.int64))
-
-
 class _Solved(NamedTuple):
     """A solved problem, over the columns that two messages or more hold."""
 
     problem: Problem
-    cells: _Cells
     columns: np.ndarray  # (V,) int32, where each of the training set's columns is among them; -1: one message's alone
+    alone: np.ndarray  # (m,) columns of the training set that one message alone holds
+    holders: np.ndarray  # (m,) these messages
     order: np.ndarray  # (n,) of the visits
     brought: np.ndarray  # (n, C - 1) in units, of all classes but the first
     weights: np.ndarray  # (columns, C - 1) in units
@@ -286,42 +271,40 @@ def _solve(training_set: TrainingSet, scores: np.ndarray, noise: float, passes: 
     # The commonest first, so that the weights that are read most lie together in memory.
     columns = np.full(len(held), -1, np.int32)
     columns[shared[np.argsort(-held[shared], kind="stable")]] = np.arange(len(shared), dtype=np.int32)
-    cells = _cells(training_set, columns)
-    problem = cells.problem(training_set.included_labels(), fitted_offset_of(classes) * scores)
+    problem, alone, holders = _problem(training_set, columns, fitted_offset_of(classes) * scores)
     digests = training_set.messages.digests[training_set.messages.included]
     order = np.lexsort(digests.T[::-1]).astype(np.int64)  # the same whoever counted which message
     brought = np.zeros((len(scores), classes - 1), np.int64)
     weights = np.zeros((len(shared), classes - 1), np.int64)
     problem.ascend(order, PENALTY, noise, passes, brought, weights)
-    return _Solved(problem, cells, columns, order, brought, weights, noise)
+    return _Solved(problem, columns, alone, holders, order, brought, weights, noise)
 
 
-def _cells(training_set: TrainingSet, column: np.ndarray) -> _Cells:
-    """The cells of the included messages; column j of the training set becomes ``column[j]``, and one of which that is
-    -1 is not for the problem."""
+def _problem(
+    training_set: TrainingSet, column: np.ndarray, offsets: np.ndarray, lengths: np.ndarray | None = None
+) -> tuple[Problem, np.ndarray, np.ndarray]:
+    """The problem of the included messages, over the training set's columns j as ``column[j]``; and those columns that
+    one message alone holds, for which that is -1, with these messages. ``lengths`` (n,) are the messages' numbers of
+    tokens, where these are not the columns' alone."""
     messages = training_set.messages
     included = np.flatnonzero(messages.included)
     number = np.where(messages.columns < 0, _ABSENT, column[messages.columns])  # of the messages' own ids
     columns, alone = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
     ends, holders = [np.zeros(1, np.int64)], [np.zeros(0, np.int64)]
-    lengths = [np.zeros(0, np.int64)]
     for first in range(0, len(included), MESSAGES_AT_ONCE):
-        part = included[first : first + MESSAGES_AT_ONCE]
-        indptr, ids = messages.own_rows(part)
+        indptr, ids = messages.own_rows(included[first : first + MESSAGES_AT_ONCE])
         found = np.take(number, ids)
         shared, lonely = found >= 0, np.flatnonzero(found == _LONELY)
         columns.append(found[shared])
         ends.append(ends[-1][-1] + np.cumsum(np.append(0, shared))[indptr[1:]])
         alone.append(messages.columns[ids[lonely]])
         holders.append(first + np.searchsorted(indptr, lonely, side="right") - 1)
-        lengths.append(np.diff(ends[-1], prepend=ends[-2][-1]) + np.bincount(holders[-1] - first, minlength=len(part)))
-    return _Cells(
-        np.concatenate(ends),
-        np.concatenate(columns),
-        np.concatenate(lengths),
-        np.concatenate(alone),
-        np.concatenate(holders),
-    )
+    own_ends, own_holders = np.concatenate(ends), np.concatenate(holders)
+    if lengths is None:
+        lengths = np.diff(own_ends) + np.bincount(own_holders, minlength=len(included))
+    values, labels = 1 / np.sqrt(np.maximum(lengths, 1)), training_set.included_labels().astype(np.int64)
+    problem = Problem(own_ends, np.concatenate(columns), values, np.ascontiguousarray(offsets), labels)
+    return problem, np.concatenate(alone), own_holders
 
 
 def _left_out(solved: _Solved, training_set: TrainingSet, folds: int, passes: int) -> np.ndarray:
@@ -354,7 +337,7 @@ def _all_weights(solved: _Solved) -> np.ndarray:
     units = np.zeros((len(solved.columns), solved.weights.shape[1]), np.int64)
     shared = solved.columns >= 0
     units[shared] = solved.weights[solved.columns[shared]]
-    units[solved.cells.alone] = solved.brought[solved.cells.holders]
+    units[solved.alone] = solved.brought[solved.holders]
     return units
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from spamnb.counts.class_counts import ClassTotals
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import Damaged
+from spamnb.formulas.cross_entropy import with_first_of_two
 from spamnb.formulas.pooling import row_sums
 from spamnb.formulas.softmax import softmax
 from spamnb.learners.learner import (
@@ -73,41 +74,28 @@ class Logistic(Learner):
             return Weights(np.zeros((len(training_set.tokens), classes)), np.zeros(classes))
         model = LogisticRegression(C=C, tol=1e-5).fit(X, y)
         # Two classes have one row of weights; split evenly it is a softmax like any other.
-        coef = model.coef_ if len(model.coef_) > 1 else np.vstack([-model.coef_, model.coef_]) / 2
-        intercept = model.intercept_ if len(coef) == len(model.intercept_) else np.array([-0.5, 0.5]) * model.intercept_
-        weights = Weights(np.zeros((len(training_set.tokens), classes)), np.full(classes, intercept.min() - 10))
-        weights.tokens[:, model.classes_] = coef.T
-        weights.intercept[model.classes_] = intercept
+        fitted = with_first_of_two(np.column_stack([model.coef_, model.intercept_]).T)
+        fitted -= fitted.mean(axis=1, keepdims=True)
+        weights = Weights(np.zeros((len(training_set.tokens), classes)), np.full(classes, fitted[-1].min() - 10))
+        weights.tokens[:, model.classes_], weights.intercept[model.classes_] = fitted[:-1], fitted[-1]
         return weights
 
     def train(self, screened: Screened) -> FitResult:
+        """Each message is scored by a fit without its fold. Five folds; two where there are more than two classes,
+        whose fits take minutes."""
         training_set = screened.training_set
-        fitted = self.fit(training_set)
-        labels, scores, n_folds = self.left_out(training_set)
-        return FitResult(
-            labels,
-            scores,
-            n_folds,
-            {"linear_intercept": fitted.intercept},
-            fitted.tokens.astype(np.float32),
-            {"linear_classes": list(training_set.counts.classes)},
-        )
-
-    def left_out(self, training_set: TrainingSet) -> tuple[np.ndarray, np.ndarray, int]:
-        """Class numbers (n,) and scores (n, C) of each message by a fit without its fold, in the order of the batches,
-        and the number of folds.
-
-        Five folds; two where there are more than two classes, whose fits take minutes.
-        """
-        folds = 5 if len(training_set.counts.classes) == 2 else 2
+        classes = training_set.counts.classes
+        folds = 5 if len(classes) == 2 else 2
         fold = training_set.stratified_folds(folds)
-        fold_of = fold[training_set.included_positions()]
-        scores = np.zeros((len(fold_of), len(training_set.counts.classes)))
+        own = fold[training_set.included_positions()]
+        scores = np.zeros((len(own), len(classes)))
         for f in range(folds):
             weights, inside = self.fit(training_set.select(fold != f)), training_set.select(fold == f)
             parts = [weights.score(batch.rows)[0] for batch in inside.batches()]
-            scores[fold_of == f] = np.concatenate([scores[:0], *parts])
-        return training_set.included_labels(), scores, folds
+            scores[own == f] = np.concatenate([scores[:0], *parts])
+        whole, meta = self.fit(training_set), {"linear_classes": list(classes)}
+        arrays, vectors = {"linear_intercept": whole.intercept}, whole.tokens.astype(np.float32)
+        return FitResult(training_set.included_labels(), scores, folds, arrays, vectors, meta)
 
     # -- on the store ----------------------------------------------------------------------------------------
 

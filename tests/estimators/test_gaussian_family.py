@@ -217,6 +217,12 @@ def test_singular_covariances_name_the_remedy() -> None:
         own.fit(X[:100], ["ham"] * 3 + ["spam"] * 97)
     with pytest.raises(ValueError, match=r"class 0 from 104 samples has 1 features of variance 0: .*var_smoothing"):
         GaussianNB(0).fit(constant, np.zeros(300, dtype=int) + (np.arange(300) >= 104))
+    waiting = clone(own).partial_fit(X[:1], y[:1], classes=[0, 1, 2])
+    with pytest.raises(ValueError, match="singular"):
+        waiting.predict(X)
+    np.testing.assert_allclose(
+        waiting.partial_fit(X[1:], y[1:]).predict_log_proba(X), clone(own).fit(X, y).predict_log_proba(X), atol=1e-9
+    )
     for model in (
         LinearDiscriminantAnalysis(),
         QuadraticDiscriminantAnalysis(),
@@ -233,17 +239,6 @@ def test_singular_covariances_name_the_remedy() -> None:
         LinearDiscriminantAnalysis(1.5).fit(X, y)
     with pytest.raises(ValueError, match="'auto' is unknown"):
         QuadraticDiscriminantAnalysis("auto").fit(X, y)
-
-
-def test_partial_fit_waits_until_there_are_enough_rows() -> None:
-    X, y = data(17)
-    for model in (LinearDiscriminantAnalysis(None), QuadraticDiscriminantAnalysis(None), GaussianNB(0)):
-        model.partial_fit(X[:1], y[:1], classes=[0, 1, 2])
-        with pytest.raises(ValueError, match=r"singular|variance 0"):
-            model.predict(X)
-        model.partial_fit(X[1:], y[1:])
-        expected = clone(model).fit(X, y).predict_log_proba(X)
-        np.testing.assert_allclose(model.predict_log_proba(X), expected, atol=1e-9)
 
 
 @by_name

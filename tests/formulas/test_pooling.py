@@ -89,18 +89,6 @@ def test_mean_is_its_formula() -> None:
         np.testing.assert_allclose(scores[i], expected, atol=1e-12)
 
 
-def test_more_of_the_same_evidence_is_surer_and_bounded() -> None:
-    def spam_margin(n: int) -> float:
-        contributions = np.tile([[-9.0], [-5.0]], n)
-        s = pool(contributions, np.ones(n), np.array([0, n]), np.zeros(2), np.zeros(n, int))[0][0]
-        return float(s[1] - s[0])
-
-    margins = [spam_margin(n) for n in (0, 1, 5, 50, 5000)]
-    assert margins[0] == 0
-    assert margins == sorted(set(margins))
-    assert margins[-1] < 4
-
-
 def test_many_tokens_of_one_view_drown_a_few_of_another_less() -> None:
     """Two tokens of spam and 200 of good mail, which know as much each: in groups of their own the two keep a voice."""
     contributions = np.array([[-9.0] * 2 + [-5.0] * 200, [-5.0] * 2 + [-9.0] * 200])

@@ -154,19 +154,6 @@ def test_hard_messages_are_few_and_found_by_another_process(tmp_path: Path, monk
             assert other.hard.get(rows[-1][0]) is None
 
 
-def test_a_class_that_came_and_went_leaves_nothing(tmp_path: Path) -> None:
-    messages = labelled(24)
-    train_file(tmp_path / "m", counted(tmp_path / "rows", messages[:40]), CORRECTED)
-    before = exported(tmp_path / "m")
-    with Classifier.open(tmp_path / "m", writable=True) as classifier:
-        for i, (label, raw) in enumerate(messages[40:]):
-            classifier.learn("new" if i % 2 else label, raw)
-        assert any('"new": -' in line for line in export(classifier.store)), "others push the new class away"
-        for _, raw in messages[40:]:
-            classifier.forget(classifier.learned(raw) or "", raw)
-    assert exported(tmp_path / "m") == before
-
-
 def test_an_exported_model_is_imported_the_same(tmp_path: Path) -> None:
     messages = labelled(24)
     train_file(tmp_path / "m", counted(tmp_path / "rows", messages[:40]), CORRECTED)
