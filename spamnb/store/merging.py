@@ -29,7 +29,7 @@ def merge_models(models: list[Snapshot], names: list[str]) -> tuple[Snapshot, in
     messages: dict[bytes, LearnedMessage] = {}
     for digest, learned in (message for snapshot in models for message in snapshot.messages):
         before = messages[digest].brought if digest in messages else {}
-        brought = {name: before.get(name, 0) + learned.brought.get(name, 0) for name in before | learned.brought}
+        brought = {name: before.get(name, 0) + learned.brought.get(name, 0) for name in {**before, **learned.brought}}
         # What it moved elsewhere was in a hard message, or in tokens, of one file.
         messages[digest] = learned._replace(brought=brought, changed=None)
     repeated = sum(len(snapshot.messages) for snapshot in models) - len(messages)

@@ -1,7 +1,7 @@
 """What a model file holds beside its sums, checked as it is read: learned messages, arrays and vectors.
 
 A learned message is declared here: its fields, its row, and its line of JSON. To remember one more thing of it add the
-field, its column in ``COLUMNS``, and what ``row``, ``of_row``, ``facts`` and ``of_facts`` make of it.
+field, its column in ``MESSAGE_COLUMNS``, and what ``row``, ``of_row``, ``facts`` and ``of_facts`` make of it.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ VECTOR = np.dtype("<f4")
 _is_units = int_between(MAX_UNITS, -MAX_UNITS)
 
 
+MESSAGE_COLUMNS = "digest, class, taught, bins, brought, changed"
+
+
 class LearnedMessage(NamedTuple):
     """How a message was learned."""
 
@@ -34,15 +37,13 @@ class LearnedMessage(NamedTuple):
     # again, or "tokens", the hashes of those of its own that moved alone.
     changed: dict[str, Any] | None = None
 
-    COLUMNS = "digest, class, taught, bins, brought, changed"
-
     def row(self, digest: bytes, classes: Sequence[str]) -> tuple:
         """Its row; ``classes`` are in the order of their numbers."""
         bins = None if self.bins is None else json.dumps(self.bins)
         units = [self.brought.get(name, 0) for name in classes] if self.brought else []
         if not all(map(_is_units, units)):
             raise OverflowError("a message brought more than a model file holds")
-        brought = json.dumps(units, separators=(",", ":")) if any(units) else None
+        brought = json.dumps(units) if any(units) else None
         changed = None if self.changed is None else json.dumps(self.changed, ensure_ascii=False)
         return digest, classes.index(self.label), int(self.taught), bins, brought, changed
 

@@ -7,7 +7,7 @@ These are numbers of 7 bits a byte, the lowest first; a byte above 127 has anoth
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 from typing import NamedTuple
 
@@ -51,10 +51,10 @@ class Cells(NamedTuple):
     @classmethod
     def sum(cls, token: np.ndarray, label: np.ndarray, figures: np.ndarray) -> Cells:
         """From cells in any order, those of one token and class added up."""
-        order = np.lexsort((label, token))
-        token, label, figures = token[order], label[order], figures[:, order]
-        new = np.append(True, (np.diff(token) > 0) | (np.diff(label) > 0))[: len(token)]
-        first = np.flatnonzero(new)
+        key = token.astype(np.int64) << 16 | label
+        order = np.argsort(key, kind="stable")  # parts that are sorted already are merged
+        key, token, label, figures = key[order], token[order], label[order], figures[:, order]
+        first = np.flatnonzero(np.append(True, np.diff(key) > 0)[: len(key)])
         sums = np.add.reduceat(figures, first, axis=1) if len(first) else figures
         some = sums.any(axis=0)
         return cls(token[first][some], label[first][some], sums[:, some])
@@ -90,6 +90,16 @@ class Cells(NamedTuple):
     def take(self, at: np.ndarray) -> Cells:
         """The cells at these places."""
         return Cells(self.token[at], self.label[at], self.figures[:, at])
+
+    def starts(self, tokens: int) -> np.ndarray:
+        """Where the cells of each of so many tokens begin, and where the last ones end, (tokens + 1,)."""
+        return np.searchsorted(self.token, np.arange(tokens + 1))
+
+    def of_tokens(self, places: np.ndarray, starts: np.ndarray) -> Cells:
+        """The cells of the tokens at these places (k,), numbered from 0 to k − 1."""
+        begins, lengths = starts[places], starts[places + 1] - starts[places]
+        token = np.repeat(np.arange(len(places)), lengths)
+        return self.take(np.arange(len(token)) + (begins - np.cumsum(lengths) + lengths)[token])._replace(token=token)
 
     def sums(self, figure: int, by: np.ndarray, size: int) -> np.ndarray:
         """One figure added up, by token or by label, (size,)."""
@@ -134,13 +144,13 @@ class Cells(NamedTuple):
             raise SpamnbError(f"{path}: a token's weight is larger than a model file holds")
         signed = (weight << 1) ^ (weight >> 63)
         numbers = np.stack([self.label, documents, occurrences - documents, signed], axis=1).ravel()
-        lengths = 1 + sum((numbers >= 1 << (7 * k)).astype(np.intp) for k in range(1, _BYTES))
+        lengths = 1 + np.searchsorted(1 << 7 * np.arange(1, _BYTES), numbers, side="right")
         ends = np.append(0, np.cumsum(lengths))
         packed = np.empty(ends[-1], np.uint8)
         for k in range(int(lengths.max(initial=0))):
             here = np.flatnonzero(lengths > k)
             packed[ends[here] + k] = (numbers[here] >> (7 * k)) & 127 | (lengths[here] > k + 1) << 7
-        bounds = ends[_NUMBERS * np.searchsorted(self.token, np.arange(tokens + 1))].tolist()
+        bounds = ends[_NUMBERS * self.starts(tokens)].tolist()
         return list(map(packed.tobytes().__getitem__, map(slice, bounds, bounds[1:])))
 
 
@@ -148,7 +158,7 @@ class RowsAtHand:
     """Rows of some tokens, with all classes side by side, to be read and changed in place.
 
     >>> rows = RowsAtHand(2)
-    >>> places = rows.add([7, 9], {9: b"\\1\\3\\4\\0"})
+    >>> places = rows.add([7, 9], np.array([1]), Cells.unpack([b"\\1\\3\\4\\0"], 2))
     >>> rows.figures[places[1], 1], rows.known[places], rows.places([9, 8]), len(rows)
     (array([3, 7, 0]), array([False,  True]), array([ 1, -1]), 2)
     """
@@ -168,8 +178,9 @@ class RowsAtHand:
         """The places (m,) of tokens; −1 for those that are not here."""
         return np.fromiter(map(self._place.get, hashes, repeat(-1)), np.intp, len(hashes))
 
-    def add(self, hashes: Sequence[int], found: Mapping[int, bytes]) -> np.ndarray:
-        """More tokens, which are not here yet; ``found`` are the cells of those that the table has."""
+    def add(self, hashes: Sequence[int], known: np.ndarray, cells: Cells) -> np.ndarray:
+        """More tokens, which are not here yet. The table has those of them at the places ``known`` (k,), of which
+        these are the cells, by their places among the k."""
         begin, end = len(self), len(self) + len(hashes)
         self._place.update(zip(hashes, range(begin, end)))
         if end > len(self.known):
@@ -178,15 +189,13 @@ class RowsAtHand:
             self.known, self.changed, self.taught = (
                 np.concatenate([flags, np.zeros(room, bool)]) for flags in (self.known, self.changed, self.taught)
             )
-        places = self.places(list(found))
-        cells = Cells.unpack(list(found.values()), self.figures.shape[1])
-        self.known[places] = True
-        self.figures[places[cells.token], cells.label] = cells.figures.T
+        self.known[begin + known] = True
+        self.figures[begin + known[cells.token], cells.label] = cells.figures.T
         return np.arange(begin, end)
 
     def held(self, places: np.ndarray) -> np.ndarray:
         """(m,) bool: does any message hold the tokens at these places?"""
-        return self.figures[places, :, DOCUMENTS].any(axis=1)
+        return np.any(self.figures[places, :, DOCUMENTS], axis=1)
 
     def change(self, places: np.ndarray, tokens: Sequence[str], hashes: np.ndarray) -> None:
         """Note that these rows, of these tokens, are changed."""

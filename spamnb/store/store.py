@@ -45,8 +45,8 @@ from spamnb.store.database import (
     parse_json,
     token_counts,
 )
-from spamnb.store.records import VECTOR, LearnedMessage, array_of, vectors_of
-from spamnb.store.rows import DOCUMENTS, MAX_COUNT, MAX_UNITS, OCCURRENCES, WEIGHT, Cells, RowsAtHand, described
+from spamnb.store.records import MESSAGE_COLUMNS, VECTOR, LearnedMessage, array_of, vectors_of
+from spamnb.store.rows import DOCUMENTS, MAX_COUNT, MAX_UNITS, WEIGHT, Cells, RowsAtHand, described
 
 if TYPE_CHECKING:
     from spamnb.store.hard import HardMessages
@@ -74,6 +74,7 @@ AMONG = "hash IN (SELECT value FROM json_each(?))"  # one of the hashes in a lis
 MAX_AUTOLEARNED = 10_000  # some 4 kB each
 MAX_CLASSES = 900
 MAX_VOCABULARY = 100_000  # tokens whose numbers a message's reader keeps, however many new words hostile mail brings
+MANY = 4_000  # tokens that are asked for at once; of one message they are seldom more
 MAX_AT_HAND = 2_000_000  # cells of rows that are held back until the end of a change
 # A class's sums and their bounds: Σ_j N_jc and Σ_j T_jc of as many messages as there can be, without overflow.
 _SUMS = {"documents": MAX_COUNT, "document_counts": MAX_SUM, "occurrences": MAX_SUM}
@@ -214,7 +215,12 @@ class Store(Database):
 
     def _drop_cache(self) -> None:
         self._view: View | None = None
+        self._forget_rows()
+
+    def _forget_rows(self) -> None:
         self._rows = RowsAtHand(0)
+        self._every: tuple[np.ndarray, Cells, np.ndarray] | None = None  # all rows: hashes, cells, and where they begin
+        self._asked = 0  # tokens that were read since then, many at a time
 
     @property
     def view(self) -> View:
@@ -366,12 +372,31 @@ class Store(Database):
             self.write_changes()
         if not self._rows.changed.any():
             self._rows, places = RowsAtHand(classes), np.full(len(asked), -1)
-        missing = list({asked[i]: None for i in np.flatnonzero(places < 0).tolist()})
-        found = dict(self.execute(f"SELECT hash, cells FROM tokens WHERE {AMONG}", (json.dumps(missing),)))  # noqa: S608
-        added = self._rows.add(missing, found)
+        missing = np.unique(hashes[places < 0]).tolist()
+        added = self._rows.add(missing, *self._read_rows(missing))
         if (self._rows.figures[added, :, DOCUMENTS] > self.view.sums[:, 0]).any():
             raise Damaged("sums of tokens that cannot be")
         return self._rows, self._rows.places(asked)
+
+    def _read_rows(self, hashes: list[int]) -> tuple[np.ndarray, Cells]:
+        """Which of these tokens the table has, and their cells. Who judges many messages at a time and has asked for an
+        eighth of all rows, reads all; others of them come from memory as long as the file stays as it is."""
+        self._asked += len(hashes) if len(hashes) > MANY else 0
+        size = self.totals().vocabulary_size
+        if self._every is None and not self._rows.changed.any() and 0 < size < 8 * self._asked:
+            every, cells = self.cells()
+            if not len(every):
+                raise Damaged("vocabulary_size in table meta")
+            self._every = every, cells, cells.starts(len(every))
+        if self._every is not None:
+            every, cells, starts = self._every
+            at = np.searchsorted(every, hashes)
+            known = np.flatnonzero(np.append(every, every[:1])[at] == hashes)
+            return known, cells.of_tokens(at[known], starts)
+        found = dict(self.execute(f"SELECT hash, cells FROM tokens WHERE {AMONG}", (json.dumps(hashes),)))  # noqa: S608
+        known = np.flatnonzero([hash_ in found for hash_ in hashes])
+        blobs = [found[hashes[j]] for j in known.tolist()]
+        return known, Cells.unpack(blobs, len(self.view.class_ids))
 
     def _in_vocabulary(self, places: np.ndarray) -> np.ndarray:
         return self._rows.known[places] if self.view.is_fixed else self._rows.held(places)
@@ -383,8 +408,8 @@ class Store(Database):
             rows, places = self.rows_of(named.hashes)
             positions = np.flatnonzero(self._in_vocabulary(places))
             figures = rows.figures[places[positions][:, None], self.present()]
-            counts = [np.ascontiguousarray(figures[:, :, figure].T) for figure in (DOCUMENTS, OCCURRENCES)]
-            return TokenCounts(positions, *counts, named.groups[positions])
+            documents, occurrences = np.ascontiguousarray(figures.transpose(2, 1, 0)[:WEIGHT])
+            return TokenCounts(positions, documents, occurrences, named.groups[positions])
 
     def in_vocabulary(self, tokens: Sequence[str]) -> Sequence[str]:
         """Those of ``tokens`` to which learning adds, each once: in a model of chosen words these, else all."""
@@ -509,7 +534,7 @@ class Store(Database):
             [(*row, rows.texts[row[2]]) for row in new],
         )
         self.executemany("DELETE FROM tokens WHERE hash = ?", zip(hashes[known & ~stays].tolist()))
-        self._rows = RowsAtHand(0)
+        self._forget_rows()
 
     # -- what was learned ------------------------------------------------------------------------------------
 
@@ -524,7 +549,7 @@ class Store(Database):
 
     def _messages(self, which: str, *values: Any) -> list[tuple[bytes, LearnedMessage]]:
         with self.reading():
-            rows = self.execute(f"SELECT {LearnedMessage.COLUMNS} FROM messages {which}", values)  # noqa: S608
+            rows = self.execute(f"SELECT {MESSAGE_COLUMNS} FROM messages {which}", values)  # noqa: S608
             classes = list(self.view.class_ids)
             return [LearnedMessage.of_row(row, classes) for row in rows]
 
@@ -536,8 +561,8 @@ class Store(Database):
                 rows = [learned.row(digest, classes) for digest, learned in messages]
             except OverflowError as error:
                 raise SpamnbError(f"{self.path}: {error}") from None
-            marks = ", ".join("?" * (LearnedMessage.COLUMNS.count(",") + 1))
-            self.executemany(f"REPLACE INTO messages ({LearnedMessage.COLUMNS}) VALUES ({marks})", rows)  # noqa: S608
+            marks = ", ".join("?" * (MESSAGE_COLUMNS.count(",") + 1))
+            self.executemany(f"REPLACE INTO messages ({MESSAGE_COLUMNS}) VALUES ({marks})", rows)  # noqa: S608
 
     def remember(self, digest: bytes, **fields: Any) -> None:
         """Set fields of a learned message; nothing where it was not learned."""

@@ -20,6 +20,7 @@ from spamnb.cli import COMMANDS
 from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.reader.token_array import TokenArray
 from spamnb.settings import Settings
+from spamnb.store.rows import Cells
 from spamnb.store.snapshot import Snapshot, write_snapshot
 from spamnb.store.store import Store
 
@@ -194,7 +195,7 @@ def test_the_cost_of_one_message_does_not_grow_with_the_vocabulary(tmp_path: Pat
         ones = np.ones(len(tokens), np.int64)
         cells = SparseRow(np.arange(len(tokens)), ones, ones)
         sums = ClassCounts(("ham", "spam"), np.array([3, 3]), len(tokens), (cells, cells))
-        content = Snapshot(Settings().as_meta(), tokens, sums, [], [], {})
+        content = Snapshot(Settings().as_meta(), sums.classes, sums.documents, tokens, Cells.of_counts(sums), [])
         with Store.create(path, content.meta) as store:
             write_snapshot(store, content)
         return path

@@ -42,8 +42,9 @@ def test_what_is_packed_is_found_again_and_changed_at_hand(first: list, then: li
     assert all(map(np.array_equal, Cells.unpack(blobs, 4), cells_of(before)))
     with_room = np.searchsorted(hashes, hashes[::-1])
     rows = RowsAtHand(4)
-    rows.add([1, 2, 3], {2: b""})
-    places = rows.add(hashes[with_room].tolist(), dict(zip(hashes.tolist(), blobs)))[with_room]
+    rows.add([1, 2, 3], np.array([1]), Cells.unpack([b""], 4))
+    cells = cells_of(before).of_tokens(with_room, cells_of(before).starts(10))
+    places = rows.add(hashes[with_room].tolist(), np.arange(10), cells)[with_room]
     assert np.array_equal(rows.figures[places], before) and rows.known[places].all()
     assert np.array_equal(rows.held(places), before[:, :, 0].any(axis=1))
     rows.change(places, list("abcdefghij"), hashes)
