@@ -1,19 +1,13 @@
 """explanation.py: the counts beside the tokens are those of counting by hand, and each note stands where it belongs."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from mail import mail, message, model_of, never
+from mail import mail, message, model_of
 
 from spamnb.api.explain import explanation_of
 from spamnb.classifier import Classifier
-from spamnb.engines.counting import count_parallel
 from spamnb.reader.message import Reader
-from spamnb.reader.options import TokenOptions
-from spamnb.settings import Settings
-from spamnb.sources.entries import Entry
-from spamnb.training import train_file
 
 
 def told(classifier: Classifier, raw: bytes, top: int, verbose: bool = False) -> list[str]:
@@ -77,21 +71,3 @@ def test_one_class_is_against_nothing_and_that_is_all_that_is_said(messages: int
 def test_without_evidence_that_is_said_and_what_was_not_read() -> None:
     lines = without_evidence(model_of(mail(15)))
     assert lines[-2:] == ["  not read: text after 9 bytes", "no token of this message is evidence"]
-
-
-def test_directions_are_told_the_heaviest_first(tmp_path: Path) -> None:
-    entries = [Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(mail(20))]
-    settings = Settings("lda", embedding="lsa:5")
-    train_file(tmp_path / "m", count_parallel(entries, TokenOptions(), tmp_path, never), settings)
-    with Classifier.open(tmp_path / "m") as classifier:
-        for top, most in ((3, 1), (12, 3), (99, 5)):
-            lines = told(classifier, message("spam", 70), top)
-            at = lines.index("directions of the embedding, by the words at their ends:")
-            weights = [abs(float(line.split()[0])) for line in lines[at + 1 :]]
-            assert len(weights) == most and weights == sorted(weights, reverse=True)
-            assert all("↔" in line for line in lines[at + 1 :])
-        every = classifier.directions(message("spam", 70))
-        assert weights == [
-            pytest.approx(abs(d.weights[1] - d.weights[0]), abs=5e-4)
-            for d in sorted(every, key=lambda d: -abs(d.weights[1] - d.weights[0]))
-        ]

@@ -119,7 +119,7 @@ def test_a_folder_that_cannot_be_written_loses_nothing(tmp_path, model, box, mon
 def test_others_mail_and_mail_without_a_mailbox_is_not_moved(tmp_path, model, box):
     with Journal.at(tmp_path / "journal") as journal:
         spam = position(journal, model, SPAM)
-        with pytest.raises(SpamnbError, match="message 0 is not in the journal"):
+        with pytest.raises(SpamnbError, match=f"message {spam} is not in the journal"):
             Teacher(model, tmp_path).move(journal, spam, INBOX, "ann")
         with journal.writing():
             journal.execute("DELETE FROM folders")
