@@ -39,6 +39,7 @@ class TokenCounts(NamedTuple):
     document_counts: np.ndarray  # (C, k) N_jc
     occurrences: np.ndarray  # (C, k) T_jc
     groups: np.ndarray  # (k,) the tokens' groups
+    weights: np.ndarray  # (C, k) what a correction adds for them, in units (formulas/correction.py); 0 without one
 
 
 class CountedTokens(NamedTuple):

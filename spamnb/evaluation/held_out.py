@@ -102,7 +102,7 @@ class Answers:
                 scored = learner.score(store, totals, tokens, sparse)
                 self._details[row] = ErrorDetail("", scored.heaviest(0, self._probabilities[row, column], EVIDENCE))
             elif totals.documents[own] > 1:
-                rest = WithoutMessage(store, own, counted, self._mail.digests[row].tobytes())
+                rest = WithoutMessage(store, totals.classes, own, counted, self._mail.digests[row].tobytes())
                 scored = learner.score(rest, rest.totals(totals), tokens, sparse)
                 self._details[row] = ErrorDetail("", scored.heaviest(0, self._probabilities[row, column], EVIDENCE))
 

@@ -118,12 +118,12 @@ class Corrected(Learner):
     # -- on the store ----------------------------------------------------------------------------------------
 
     def score(self, store: ScoringFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
-        found = self.naive_bayes.score(store, totals, tokens, rows)
-        units = store.weights(found.tokens, totals.classes)
+        counts = store.look_up(tokens)
+        found = self.naive_bayes.score_found(store, totals, tokens, rows, counts)
         # A row has length 1 with all of the message's tokens, those that the model does not know among them.
         of_rows = found.rows if self.settings.top_words is not None else rows
         values = UNIT / np.sqrt(np.maximum(np.diff(of_rows.indptr), 1))
-        weights = np.take(units, found.rows.ids, axis=1) * np.repeat(values, np.diff(found.rows.indptr))
+        weights = np.take(counts.weights, found.rows.ids, axis=1) * np.repeat(values, np.diff(found.rows.indptr))
         offset = offset_of(len(totals.classes))
         scores = offset * found.scores + row_sums(weights, found.rows.indptr).T
         return found._replace(scores=scores, weights=offset * found.weights + weights, correction=weights)

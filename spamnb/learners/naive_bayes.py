@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.counts.class_counts import ClassTotals
+from spamnb.counts.class_counts import ClassTotals, TokenCounts
 from spamnb.formulas.naive_bayes import all_absent_log_probability, token_log_odds, token_log_probability
 from spamnb.formulas.pooling import pool
 from spamnb.formulas.priors import class_log_prior
@@ -30,8 +30,13 @@ class NaiveBayes(Learner):
     """Bernoulli, multinomial and boolean multinomial naive Bayes, with the settings' pooling of evidence."""
 
     def score(self, store: ScoringFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
+        return self.score_found(store, totals, tokens, rows, store.look_up(tokens))
+
+    def score_found(
+        self, store: ScoringFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows, found: TokenCounts
+    ) -> BatchScores:
+        """``score``, of tokens whose counts were looked up."""
         settings = self.settings
-        found = store.look_up(tokens)
         known = rows.select(found.positions, len(tokens))
         by_token = log_likelihoods(settings, totals, found.document_counts, found.occurrences)
         contributions = np.take(by_token, known.ids, axis=1)

@@ -10,6 +10,7 @@ import numpy as np
 from spamnb.counts.class_counts import ClassTotals, TokenCounts
 from spamnb.learners.corrected import moved_elsewhere
 from spamnb.learners.learner import ModelFile
+from spamnb.reader.rows import take_tokens
 
 
 class WithoutMessage:
@@ -19,10 +20,14 @@ class WithoutMessage:
     score of a message and not what its tokens give to it, are those of all messages.
     """
 
-    def __init__(self, file: ModelFile, own: int, counted: Mapping[str, int], digest: bytes) -> None:
-        """The file without a message of class number ``own`` of its totals, which holds tokens as ``counted``."""
+    def __init__(
+        self, file: ModelFile, classes: Sequence[str], own: int, counted: Mapping[str, int], digest: bytes
+    ) -> None:
+        """The file without a message of class number ``own`` of the ``classes`` of its totals, which holds tokens as
+        ``counted``."""
         self.path = file.path
         self._file, self._own, self._counted, self._digest = file, own, counted, digest
+        self._classes = classes
 
     def totals(self, totals: ClassTotals) -> ClassTotals:
         """The file's ``totals`` without the message."""
@@ -47,7 +52,9 @@ class WithoutMessage:
         occurrences[self._own] -= counts
         meta = self._file.meta()
         kept = (documents.sum(axis=0) >= meta.get("min_messages", 1)) | (meta.get("top_words") is not None)
-        return TokenCounts(found.positions[kept], documents[:, kept], occurrences[:, kept], found.groups[kept])
+        positions = found.positions[kept]
+        weights = found.weights[:, kept] - self._brought(take_tokens(tokens, positions))
+        return TokenCounts(positions, documents[:, kept], occurrences[:, kept], found.groups[kept], weights)
 
     def meta(self) -> dict[str, Any]:
         return self._file.meta()
@@ -61,14 +68,13 @@ class WithoutMessage:
     def look_up_vectors(self, tokens: Sequence[str]) -> dict[str, np.ndarray]:
         return self._file.look_up_vectors(tokens)
 
-    def weights(self, tokens: Sequence[str], classes: Sequence[str]) -> np.ndarray:
-        """The weights that the other messages gave to ``tokens`` (k,) in these classes, (C, k) in units."""
-        weights, known = self._file.weights(tokens, classes), self._file.learned(self._digest)
-        if known:
-            weights -= _units(known.brought, self._counted, tokens, classes)
-            moved, units = moved_elsewhere(self._file, self._digest, list(self._counted))
-            weights -= _units(units, set(moved), tokens, classes)
-        return weights
+    def _brought(self, tokens: Sequence[str]) -> np.ndarray:
+        """What the message added to the weights of these tokens, (C, k) in units."""
+        known, classes = self._file.learned(self._digest), self._classes
+        if known is None:
+            return np.zeros((len(classes), len(tokens)), np.int64)
+        moved, units = moved_elsewhere(self._file, self._digest, list(self._counted))
+        return _units(known.brought, self._counted, tokens, classes) + _units(units, set(moved), tokens, classes)
 
 
 def _units(

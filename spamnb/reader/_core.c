@@ -266,11 +266,12 @@ static PyObject *vocabulary_ids(Vocabulary *self, PyObject *args) {
     return answer;
 }
 
-/* take(ids) -> (text, lengths): the tokens with these ids, one after the other, and bytes of uint32 */
+/* take(ids) -> (text, lengths, hashes, groups): the tokens with these ids, one after the other; uint32, int64, int8 */
 static PyObject *vocabulary_take(Vocabulary *self, PyObject *object) {
     struct arrays arrays;
-    uint8_t *at = NULL;
-    uint32_t *lengths = NULL;
+    uint8_t *at = NULL, *group;
+    uint32_t *length;
+    uint64_t *hash;
     if (!is_free(self->is_busy) || !open_arrays(&arrays, &object, "i1"))
         return NULL;
     const uint32_t *ids = arrays.buffers[0].buf;
@@ -280,23 +281,29 @@ static PyObject *vocabulary_take(Vocabulary *self, PyObject *object) {
         if ((is_known = ids[i] < self->tokens.n_tokens))
             size += size_of(vocabulary_text(&self->tokens, ids[i]));
     PyObject *text = is_known ? new_bytes(size, 1, &at) : other_shapes();
-    PyObject *of_each = text ? new_bytes(n, sizeof *lengths, &lengths) : NULL;
-    for (size_t i = 0; of_each && i < n; i++) {
+    PyObject *lengths = new_bytes(n, sizeof *length, &length), *hashes = new_bytes(n, sizeof *hash, &hash);
+    PyObject *of_tokens = new_bytes(n, sizeof *group, &group);
+    bool is_whole = text && length && hash && group;
+    for (size_t i = 0; is_whole && i < n; i++) {
         span token = vocabulary_text(&self->tokens, ids[i]);
-        lengths[i] = (uint32_t)size_of(token);
+        length[i] = (uint32_t)size_of(token);
+        hash[i] = vocabulary_file_hash(&self->tokens, ids[i]);
+        group[i] = group_of(&groups, token);
         memcpy(at, token.at, size_of(token));
         at += size_of(token);
     }
-    PyObject *answer = of_each ? Py_BuildValue("OO", text, of_each) : NULL;
+    PyObject *answer = is_whole ? Py_BuildValue("OOOO", text, lengths, hashes, of_tokens) : NULL;
     close_arrays(&arrays);
     Py_XDECREF(text);
-    Py_XDECREF(of_each);
+    Py_XDECREF(lengths);
+    Py_XDECREF(hashes);
+    Py_XDECREF(of_tokens);
     return answer;
 }
 
 static PyMethodDef vocabulary_methods[] = {
     {"ids", (PyCFunction)vocabulary_ids, METH_VARARGS, "The id of each token in one text, as uint32."},
-    {"take", (PyCFunction)vocabulary_take, METH_O, "The text and the lengths of the tokens with these ids."},
+    {"take", (PyCFunction)vocabulary_take, METH_O, "The tokens with these ids: text, lengths, hashes and groups."},
     {NULL, NULL, 0, NULL},
 };
 

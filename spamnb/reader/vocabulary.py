@@ -31,8 +31,9 @@ class Vocabulary:
 
     def take(self, ids: np.ndarray) -> TokenArray:
         """The tokens with these ids."""
-        text, lengths = self.core.take(np.ascontiguousarray(ids, np.uint32))
-        return TokenArray.packed_in(np.frombuffer(text, np.uint8), np.frombuffer(lengths, np.int32))
+        text, lengths, hashes, groups = self.core.take(np.ascontiguousarray(ids, np.uint32))
+        tokens = TokenArray.packed_in(np.frombuffer(text, np.uint8), np.frombuffer(lengths, np.int32))
+        return tokens.described(np.frombuffer(hashes, np.int64), np.frombuffer(groups, np.int8))
 
     def tokens(self) -> TokenArray:
         """All tokens, in the order of their ids."""

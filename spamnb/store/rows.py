@@ -154,6 +154,28 @@ class Cells(NamedTuple):
         return list(map(packed.tobytes().__getitem__, map(slice, bounds, bounds[1:])))
 
 
+class AllRows:
+    """All rows of a table, for whoever asks for those of many messages at a time.
+
+    >>> rows = AllRows(np.array([7, 9]), Cells.unpack([b"\\0\\1\\0\\0", b"\\1\\3\\4\\0"], 2))
+    >>> at_hand = rows.at_hand(np.array([9, 8]), 2)
+    >>> at_hand.figures[0, 1], at_hand.known
+    (array([3, 7, 0]), array([ True, False]))
+    """
+
+    def __init__(self, hashes: np.ndarray, cells: Cells) -> None:
+        self._hashes, self._cells = hashes, cells  # ascending
+        self._starts = cells.starts(len(hashes))
+
+    def at_hand(self, hashes: np.ndarray, classes: int) -> RowsAtHand:
+        """The rows of the tokens with these hashes (k,), whose places are 0 to k − 1."""
+        at = np.searchsorted(self._hashes, hashes)
+        known = np.flatnonzero(np.append(self._hashes, self._hashes[:1])[at] == hashes)
+        rows = RowsAtHand(classes)
+        rows.put(len(hashes), known, self._cells.of_tokens(at[known], self._starts))
+        return rows
+
+
 class RowsAtHand:
     """Rows of some tokens, with all classes side by side, to be read and changed in place.
 
@@ -181,17 +203,22 @@ class RowsAtHand:
     def add(self, hashes: Sequence[int], known: np.ndarray, cells: Cells) -> np.ndarray:
         """More tokens, which are not here yet. The table has those of them at the places ``known`` (k,), of which
         these are the cells, by their places among the k."""
-        begin, end = len(self), len(self) + len(hashes)
-        self._place.update(zip(hashes, range(begin, end)))
+        begin = len(self)
+        self._place.update(zip(hashes, range(begin, begin + len(hashes))))
+        self.put(len(self), begin + known, cells)
+        return np.arange(begin, len(self))
+
+    def put(self, end: int, known: np.ndarray, cells: Cells) -> None:
+        """Fill the rows up to ``end``. The table has those at the places ``known`` (k,), of which these are the cells,
+        by their places among the k."""
         if end > len(self.known):
             room = max(end, 2 * len(self.known)) - len(self.known)
             self.figures = np.concatenate([self.figures, np.zeros((room, *self.figures.shape[1:]), np.int64)])
             self.known, self.changed, self.taught = (
                 np.concatenate([flags, np.zeros(room, bool)]) for flags in (self.known, self.changed, self.taught)
             )
-        self.known[begin + known] = True
-        self.figures[begin + known[cells.token], cells.label] = cells.figures.T
-        return np.arange(begin, end)
+        self.known[known] = True
+        self.figures[known[cells.token], cells.label] = cells.figures.T
 
     def held(self, places: np.ndarray) -> np.ndarray:
         """(m,) bool: does any message hold the tokens at these places?"""

@@ -20,8 +20,9 @@ import sqlite3
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -46,7 +47,7 @@ from spamnb.store.database import (
     token_counts,
 )
 from spamnb.store.records import MESSAGE_COLUMNS, VECTOR, LearnedMessage, array_of, vectors_of
-from spamnb.store.rows import DOCUMENTS, MAX_COUNT, MAX_UNITS, WEIGHT, Cells, RowsAtHand, described
+from spamnb.store.rows import DOCUMENTS, MAX_COUNT, MAX_UNITS, WEIGHT, AllRows, Cells, RowsAtHand, described
 
 if TYPE_CHECKING:
     from spamnb.store.hard import HardMessages
@@ -106,11 +107,32 @@ class View:
         return self.meta.get("top_words") is not None
 
 
+class Lender:
+    """All rows of a file, read once for the connections of several threads."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._read: tuple[np.ndarray, AllRows] | None = None  # the classes' sums, and the rows that add up to them
+
+    def rows(self, store: Store) -> AllRows:
+        """The rows of ``store``'s file: those that another connection read, if the sums are still the same."""
+        with self._lock:
+            sums = store.class_sums()
+            if self._read is None or not np.array_equal(self._read[0], sums):
+                self._read = sums.copy(), store.all_rows()
+            return self._read[1]
+
+
 class Store(Database):
     """A model file, open: ``with Store.open(path) as store: store.look_up(["offer"])``."""
 
     _identity: tuple[int, int] | None = None  # of the open file
     _vocabulary: Vocabulary | None = None
+
+    @cached_property
+    def lender(self) -> Lender:
+        """Who reads all rows; another's, where several threads have the same file open."""
+        return Lender()
 
     # -- the file --------------------------------------------------------------------------------------------
 
@@ -219,7 +241,7 @@ class Store(Database):
 
     def _forget_rows(self) -> None:
         self._rows = RowsAtHand(0)
-        self._every: tuple[np.ndarray, Cells, np.ndarray] | None = None  # all rows: hashes, cells, and where they begin
+        self._every: AllRows | None = None
         self._asked = 0  # tokens that were read since then, many at a time
 
     @property
@@ -363,9 +385,13 @@ class Store(Database):
             return np.array(hashes, np.int64), Cells.unpack(blobs, len(self.view.class_ids))
 
     def rows_of(self, hashes: np.ndarray) -> tuple[RowsAtHand, np.ndarray]:
-        """The rows at hand, those of the tokens with these hashes (m,) among them, and their places (m,)."""
+        """Rows, those of the tokens with these hashes (m,) among them, and their places (m,)."""
+        classes = len(self.view.class_ids)
+        if len(hashes) > MANY and not self._rows.changed.any() and self._has_all_rows(len(hashes)):
+            assert self._every is not None
+            return self._every.at_hand(hashes, classes), np.arange(len(hashes))
         asked = hashes.tolist()
-        places, classes = self._rows.places(asked), len(self.view.class_ids)
+        places = self._rows.places(asked)
         if places.min(initial=0) >= 0 and self._rows.figures.shape[1] == classes:
             return self._rows, places
         if (len(self._rows) + len(asked)) * classes > MAX_AT_HAND:
@@ -379,37 +405,41 @@ class Store(Database):
         return self._rows, self._rows.places(asked)
 
     def _read_rows(self, hashes: list[int]) -> tuple[np.ndarray, Cells]:
-        """Which of these tokens the table has, and their cells. Who judges many messages at a time and has asked for an
-        eighth of all rows, reads all; others of them come from memory as long as the file stays as it is."""
-        self._asked += len(hashes) if len(hashes) > MANY else 0
-        size = self.totals().vocabulary_size
-        if self._every is None and not self._rows.changed.any() and 0 < size < 8 * self._asked:
-            every, cells = self.cells()
-            if not len(every):
-                raise Damaged("vocabulary_size in table meta")
-            self._every = every, cells, cells.starts(len(every))
-        if self._every is not None:
-            every, cells, starts = self._every
-            at = np.searchsorted(every, hashes)
-            known = np.flatnonzero(np.append(every, every[:1])[at] == hashes)
-            return known, cells.of_tokens(at[known], starts)
+        """Which of these tokens the table has, and their cells."""
         found = dict(self.execute(f"SELECT hash, cells FROM tokens WHERE {AMONG}", (json.dumps(hashes),)))  # noqa: S608
         known = np.flatnonzero([hash_ in found for hash_ in hashes])
         blobs = [found[hashes[j]] for j in known.tolist()]
         return known, Cells.unpack(blobs, len(self.view.class_ids))
 
-    def _in_vocabulary(self, places: np.ndarray) -> np.ndarray:
-        return self._rows.known[places] if self.view.is_fixed else self._rows.held(places)
+    def _has_all_rows(self, asked: int) -> bool:
+        """Who judges many messages at a time and has asked for an eighth of all rows, reads all. They stay in memory as
+        long as the file is as it is."""
+        self._asked += asked
+        if self._every is None and 0 < self.totals().vocabulary_size < 8 * self._asked:
+            self._every = self.lender.rows(self)
+        return self._every is not None
+
+    def all_rows(self) -> AllRows:
+        """All rows of the file."""
+        hashes, cells = self.cells()
+        if not len(hashes):
+            raise Damaged("vocabulary_size in table meta")
+        if (cells.figures[DOCUMENTS] > self.view.sums[cells.label, 0]).any():
+            raise Damaged("sums of tokens that cannot be")
+        return AllRows(hashes, cells)
+
+    def _in_vocabulary(self, rows: RowsAtHand, places: np.ndarray) -> np.ndarray:
+        return rows.known[places] if self.view.is_fixed else rows.held(places)
 
     def look_up(self, tokens: Sequence[str]) -> TokenCounts:
         """The counts of those of ``tokens`` (distinct) that the model knows; costs the message, not the model."""
         with self.reading():
             named = described(tokens)
             rows, places = self.rows_of(named.hashes)
-            positions = np.flatnonzero(self._in_vocabulary(places))
+            positions = np.flatnonzero(self._in_vocabulary(rows, places))
             figures = rows.figures[places[positions][:, None], self.present()]
-            documents, occurrences = np.ascontiguousarray(figures.transpose(2, 1, 0)[:WEIGHT])
-            return TokenCounts(positions, documents, occurrences, named.groups[positions])
+            documents, occurrences, weights = np.ascontiguousarray(figures.transpose(2, 1, 0))
+            return TokenCounts(positions, documents, occurrences, named.groups[positions], weights)
 
     def in_vocabulary(self, tokens: Sequence[str]) -> Sequence[str]:
         """Those of ``tokens`` to which learning adds, each once: in a model of chosen words these, else all."""
@@ -455,12 +485,12 @@ class Store(Database):
             after = before + np.stack([np.full(len(at), sign), sign * counts, np.zeros(len(at), np.int64)], axis=1)
             if after.min(initial=0, where=[True, True, False]) < 0:
                 raise SpamnbError(f"{self.path}: this message is not part of class {label!r}; nothing was forgotten")
-            known = self._in_vocabulary(at).sum()
+            known = self._in_vocabulary(rows, at).sum()
             rows.change(at, take_tokens(named, first), named.hashes[first])
             rows.taught[at] |= sign > 0
             rows.figures[at, number] = after
             self._add_to_sums(number, before[:, DOCUMENTS], sign, sign * int(counts.sum()))
-            if new := int(self._in_vocabulary(at).sum() - known):
+            if new := int(self._in_vocabulary(rows, at).sum() - known):
                 self.put_meta({"vocabulary_size": self.view.meta["vocabulary_size"] + new})
 
     def _add_to_sums(self, number: int, documents: np.ndarray, sign: int, occurrences: int) -> None:

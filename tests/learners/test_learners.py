@@ -228,7 +228,7 @@ def test_what_is_asked_is_as_if_the_message_was_forgotten(model_type: str, numbe
             classifier.learn(*each)
         store, learner = classifier.store, classifier.learner
         before = store.totals()
-        without = WithoutMessage(store, before.classes.index(label), counted, digest(raw))
+        without = WithoutMessage(store, before.classes, before.classes.index(label), counted, digest(raw))
         totals, found = without.totals(before), without.look_up([*tokens, "never seen"])
         elsewhere = without.look_up(others)
         scored = learner.score(without, totals, tokens, row)

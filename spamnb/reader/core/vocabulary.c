@@ -44,7 +44,7 @@ bool vocabulary_begin(struct vocabulary *v, const uint64_t key[2]) {
 }
 
 void vocabulary_free(struct vocabulary *v) {
-    free(v->ends), free(v->slots), free(v->text), free(v->cells);
+    free(v->known), free(v->slots), free(v->text), free(v->cells);
     *v = (struct vocabulary){0};
 }
 
@@ -67,13 +67,14 @@ uint64_t token_hash(const struct vocabulary *v, span token) {
 
 /* The text of a new token. */
 static bool add_text(struct vocabulary *v, const struct token *token) {
-    size_t used = v->n_tokens ? v->ends[v->n_tokens - 1] : 0, n_first = size_of(token->first);
+    size_t used = v->n_tokens ? v->known[v->n_tokens - 1].end : 0, n_first = size_of(token->first);
     size_t size = n_first + token->is_pair + size_of(token->second);
     if (size > SIZE_MAX / 8 || v->n_tokens >= NO_TOKEN - 1)
         return false;
     if (v->text_room - used < size && !grow((void **)&v->text, &v->text_room, used + size, 1))
         return false;
-    if (v->n_tokens == v->end_room && !grow((void **)&v->ends, &v->end_room, v->n_tokens + 1, sizeof *v->ends))
+    if (v->n_tokens == v->known_room &&
+        !grow((void **)&v->known, &v->known_room, v->n_tokens + 1, sizeof *v->known))
         return false;
     if (n_first)
         memcpy(v->text + used, token->first.at, n_first);
@@ -81,7 +82,7 @@ static bool add_text(struct vocabulary *v, const struct token *token) {
         v->text[used + n_first] = ' ';
     if (!is_empty(token->second))
         memcpy(v->text + used + size - size_of(token->second), token->second.at, size_of(token->second));
-    v->ends[v->n_tokens++] = used + size;
+    v->known[v->n_tokens++] = (struct known_token){used + size, 0};
     return true;
 }
 
@@ -108,7 +109,13 @@ uint32_t vocabulary_id(struct vocabulary *v, span token) {
 }
 
 span vocabulary_text(const struct vocabulary *v, uint32_t id) {
-    return span_between(v->text + (id ? v->ends[id - 1] : 0), v->text + v->ends[id]);
+    return span_between(v->text + (id ? v->known[id - 1].end : 0), v->text + v->known[id].end);
+}
+
+uint64_t vocabulary_file_hash(struct vocabulary *v, uint32_t id) {
+    if (!v->known[id].file_hash)
+        v->known[id].file_hash = file_hash(vocabulary_text(v, id));
+    return v->known[id].file_hash;
 }
 
 static bool count(struct vocabulary *v, const struct token *token) {

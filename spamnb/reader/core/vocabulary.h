@@ -23,6 +23,12 @@ struct token {
     bool is_pair, only_once; /* only_once: it is counted once a row */
 };
 
+/* A token that has an id. */
+struct known_token {
+    size_t end;         /* of its text, which begins where that of the token before ends */
+    uint64_t file_hash; /* 0 until somebody asks for it */
+};
+
 enum { MAX_PENDING = 64, NO_TOKEN = UINT32_MAX };
 
 /* A token's id is the order in which it was first met. Two tokens are the same where all 64 bits of a keyed hash are.
@@ -32,8 +38,8 @@ enum { MAX_PENDING = 64, NO_TOKEN = UINT32_MAX };
 struct vocabulary {
     uint64_t key[2];
     struct slot *slots;
-    size_t *ends; /* of each token's text; it begins where the one before ends */
-    size_t n_tokens, end_room, slot_mask;
+    struct known_token *known;
+    size_t n_tokens, known_room, slot_mask;
     uint8_t *text;
     size_t text_room;
     struct cell *cells;
@@ -60,6 +66,8 @@ void vocabulary_free(struct vocabulary *vocabulary);
 /* The id of a token; a new one where it has none yet. */
 uint32_t vocabulary_id(struct vocabulary *vocabulary, span token);
 span vocabulary_text(const struct vocabulary *vocabulary, uint32_t id);
+/* The hash of a token in a model file. It is computed once. */
+uint64_t vocabulary_file_hash(struct vocabulary *vocabulary, uint32_t id);
 /* Counts the tokens that wait. */
 bool row_count(struct vocabulary *vocabulary);
 /* Ends the row at hand; size: how many different tokens it has. */
