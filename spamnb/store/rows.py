@@ -15,7 +15,7 @@ import numpy as np
 
 from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.errors import Damaged, SpamnbError
-from spamnb.reader.token_array import TokenArray
+from spamnb.reader.token_array import CHUNK_TOKENS, TokenArray
 
 DOCUMENTS, OCCURRENCES, WEIGHT = range(3)  # of figures
 MAX_COUNT = (1 << 32) - 1  # of a count
@@ -71,11 +71,13 @@ class Cells(NamedTuple):
 
     def with_weights(self, weights: np.ndarray) -> Cells:
         """The same with the weights (V, C) of the tokens added."""
-        token, label = np.nonzero(weights)
+        own = np.zeros(weights.shape, bool)
+        own[self.token, self.label] = True
+        token, label = np.nonzero(own | (weights != 0))
         figures = np.zeros((3, len(token)), np.int64)
-        figures[WEIGHT] = weights[token, label]
-        joined = np.concatenate([self.figures, figures], axis=1)
-        return Cells.sum(np.append(self.token, token), np.append(self.label, label), joined)
+        figures[:, own[token, label]] = self.figures
+        figures[WEIGHT] += weights[token, label]
+        return Cells(token, label, figures)
 
     def counts(self, classes: Sequence[str], documents: np.ndarray, vocabulary_size: int) -> ClassCounts:
         """As sums of classes; the names of these may come in any order."""
@@ -87,7 +89,7 @@ class Cells(NamedTuple):
         rows = tuple(SparseRow(self.token[at], *self.figures[:WEIGHT, at]) for at in parts)
         return ClassCounts(tuple(classes[c] for c in order), documents[order], vocabulary_size, rows)
 
-    def take(self, at: np.ndarray) -> Cells:
+    def take(self, at: np.ndarray | slice) -> Cells:
         """The cells at these places."""
         return Cells(self.token[at], self.label[at], self.figures[:, at])
 
@@ -100,6 +102,26 @@ class Cells(NamedTuple):
         begins, lengths = starts[places], starts[places + 1] - starts[places]
         token = np.repeat(np.arange(len(places)), lengths)
         return self.take(np.arange(len(token)) + (begins - np.cumsum(lengths) + lengths)[token])._replace(token=token)
+
+    def chunks(self, tokens: int) -> Iterator[tuple[slice, Cells]]:
+        """The cells of so many tokens a few thousand tokens at a time, numbered from 0 again: what is made of them fits
+        the processor's cache."""
+        for first in range(0, tokens, CHUNK_TOKENS):
+            end = min(first + CHUNK_TOKENS, tokens)
+            begin, after = np.searchsorted(self.token, [first, end]).tolist()
+            part = self.take(slice(begin, after))
+            yield slice(first, end), part._replace(token=part.token - first)
+
+    @staticmethod
+    def concat(parts: Sequence[tuple[int, Cells]]) -> Cells:
+        """The cells of several lists of tokens, of so many tokens each, as those of one list."""
+        first = np.cumsum([0, *(tokens for tokens, _ in parts)])
+        token = [cells.token + begin for begin, (_, cells) in zip(first.tolist(), parts)]
+        return Cells(
+            np.concatenate([np.zeros(0, np.intp), *token]),
+            np.concatenate([np.zeros(0, np.int64), *(cells.label for _, cells in parts)]),
+            np.concatenate([np.zeros((3, 0), np.int64), *(cells.figures for _, cells in parts)], axis=1),
+        )
 
     def sums(self, figure: int, by: np.ndarray, size: int) -> np.ndarray:
         """One figure added up, by token or by label, (size,)."""

@@ -57,8 +57,10 @@ def write_snapshot(store: Store, snapshot: Snapshot) -> None:
         put = "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ? WHERE id = ?"
         store.executemany(put, zip(*(of_class.tolist() for of_class in sums), numbers))
         store.read_anew()
-        rows = zip(tokens.hashes.tolist(), texts(tokens), cells.pack(len(tokens), store.path))
-        store.executemany("INSERT INTO tokens (hash, token, cells) VALUES (?, ?, ?)", rows)
+        for these, part in cells.chunks(len(tokens)):
+            own = tokens[these]
+            rows = zip(own.hashes.tolist(), texts(own), part.pack(len(own), store.path))
+            store.executemany("INSERT INTO tokens (hash, token, cells) VALUES (?, ?, ?)", rows)
         if snapshot.vectors is not None:
             some = np.flatnonzero(snapshot.vectors.any(axis=1))
             store.put_vectors(tokens.take(some), snapshot.vectors[some])

@@ -32,6 +32,7 @@ from spamnb.errors import Damaged, Outdated, SpamnbError
 from spamnb.formulas.calibration import BINS
 from spamnb.naming import check_class_name
 from spamnb.reader.rows import take_tokens
+from spamnb.reader.token_array import CHUNK_TOKENS
 from spamnb.reader.vocabulary import Vocabulary
 from spamnb.store.database import (
     APPLICATION_ID,
@@ -380,9 +381,13 @@ class Store(Database):
         """The hashes of all tokens, ascending, and their cells."""
         with self.reading():
             self.write_changes()
-            rows = self.execute("SELECT hash, cells FROM tokens ORDER BY hash").fetchall()
-            hashes, blobs = zip(*rows) if rows else ((), ())
-            return np.array(hashes, np.int64), Cells.unpack(blobs, len(self.view.class_ids))
+            found = self.execute("SELECT hash, cells FROM tokens ORDER BY hash")
+            hashes, parts = [np.zeros(0, np.int64)], []
+            while rows := found.fetchmany(CHUNK_TOKENS):
+                keys, blobs = zip(*rows)
+                hashes.append(np.array(keys, np.int64))
+                parts.append((len(keys), Cells.unpack(blobs, len(self.view.class_ids))))
+            return np.concatenate(hashes), Cells.concat(parts)
 
     def rows_of(self, hashes: np.ndarray) -> tuple[RowsAtHand, np.ndarray]:
         """Rows, those of the tokens with these hashes (m,) among them, and their places (m,)."""
