@@ -181,7 +181,7 @@ class Classifier:
         if not totals.classes:
             return [Judgement(UNSURE, {}, {}, 0.0, [], np.zeros(0), False, cuts) for cuts in found.cuts]
         ids, rows = found.rows.renumbered()
-        scored = self.learner.score(self.store, totals, found.vocabulary.take(ids), rows)
+        scored = self.learner.score(self.store, totals, found.vocabulary.named(ids), rows)
         own = scored.posterior().tolist() if posterior else [()] * len(found.are_empty)
         calibration = self._calibration(totals)
         classes, spam = totals.classes, self.settings.spam
@@ -338,6 +338,6 @@ class Classifier:
 
 def _counted(message: ReadMessage) -> CountedTokens:
     """The tokens of a message. Of two with one hash the first alone, as ``ReadMessage.counts`` has it."""
-    tokens = message.vocabulary.take(message.row.ids)
+    tokens = message.vocabulary.named(message.row.ids)
     first = np.sort(np.unique(tokens.hashes, return_index=True)[1])
     return CountedTokens(tokens if len(first) == len(tokens) else tokens.take(first), message.row.counts[first])

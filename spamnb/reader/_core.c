@@ -266,44 +266,71 @@ static PyObject *vocabulary_ids(Vocabulary *self, PyObject *args) {
     return answer;
 }
 
-/* take(ids) -> (text, lengths, hashes, groups): the tokens with these ids, one after the other; uint32, int64, int8 */
+/* Opens ids of tokens, which the vocabulary has. */
+static bool open_ids(Vocabulary *self, struct arrays *arrays, PyObject *object) {
+    if (!is_free(self->is_busy) || !open_arrays(arrays, &object, "i1"))
+        return false;
+    const uint32_t *ids = arrays->buffers[0].buf;
+    for (size_t i = 0; i < length_of(&arrays->buffers[0]); i++)
+        if (ids[i] >= self->tokens.n_tokens) {
+            close_arrays(arrays);
+            other_shapes();
+            return false;
+        }
+    return true;
+}
+
+static PyObject *pair_of(PyObject *first, PyObject *second) {
+    PyObject *pair = first && second ? Py_BuildValue("OO", first, second) : NULL;
+    Py_XDECREF(first);
+    Py_XDECREF(second);
+    return pair;
+}
+
+/* take(ids) -> (text, lengths): the tokens with these ids, one after the other, and bytes of uint32 */
 static PyObject *vocabulary_take(Vocabulary *self, PyObject *object) {
     struct arrays arrays;
-    uint8_t *at = NULL, *group;
+    uint8_t *at;
     uint32_t *length;
-    uint64_t *hash;
-    if (!is_free(self->is_busy) || !open_arrays(&arrays, &object, "i1"))
+    if (!open_ids(self, &arrays, object))
         return NULL;
     const uint32_t *ids = arrays.buffers[0].buf;
     size_t n = length_of(&arrays.buffers[0]), size = 0;
-    bool is_known = true;
-    for (size_t i = 0; is_known && i < n; i++)
-        if ((is_known = ids[i] < self->tokens.n_tokens))
-            size += size_of(vocabulary_text(&self->tokens, ids[i]));
-    PyObject *text = is_known ? new_bytes(size, 1, &at) : other_shapes();
-    PyObject *lengths = new_bytes(n, sizeof *length, &length), *hashes = new_bytes(n, sizeof *hash, &hash);
-    PyObject *of_tokens = new_bytes(n, sizeof *group, &group);
-    bool is_whole = text && length && hash && group;
-    for (size_t i = 0; is_whole && i < n; i++) {
+    for (size_t i = 0; i < n; i++)
+        size += size_of(vocabulary_text(&self->tokens, ids[i]));
+    PyObject *text = new_bytes(size, 1, &at), *lengths = new_bytes(n, sizeof *length, &length);
+    for (size_t i = 0; text && lengths && i < n; i++) {
         span token = vocabulary_text(&self->tokens, ids[i]);
         length[i] = (uint32_t)size_of(token);
-        hash[i] = vocabulary_file_hash(&self->tokens, ids[i]);
-        group[i] = group_of(&groups, token);
         memcpy(at, token.at, size_of(token));
         at += size_of(token);
     }
-    PyObject *answer = is_whole ? Py_BuildValue("OOOO", text, lengths, hashes, of_tokens) : NULL;
     close_arrays(&arrays);
-    Py_XDECREF(text);
-    Py_XDECREF(lengths);
-    Py_XDECREF(hashes);
-    Py_XDECREF(of_tokens);
-    return answer;
+    return pair_of(text, lengths);
+}
+
+/* describe(ids) -> (hashes, groups): of the tokens with these ids, as int64 and int8 */
+static PyObject *vocabulary_describe(Vocabulary *self, PyObject *object) {
+    struct arrays arrays;
+    uint64_t *hash;
+    uint8_t *group;
+    if (!open_ids(self, &arrays, object))
+        return NULL;
+    const uint32_t *ids = arrays.buffers[0].buf;
+    size_t n = length_of(&arrays.buffers[0]);
+    PyObject *hashes = new_bytes(n, sizeof *hash, &hash), *of_tokens = new_bytes(n, sizeof *group, &group);
+    for (size_t i = 0; hashes && of_tokens && i < n; i++) {
+        hash[i] = vocabulary_file_hash(&self->tokens, ids[i]);
+        group[i] = group_of(&groups, vocabulary_text(&self->tokens, ids[i]));
+    }
+    close_arrays(&arrays);
+    return pair_of(hashes, of_tokens);
 }
 
 static PyMethodDef vocabulary_methods[] = {
     {"ids", (PyCFunction)vocabulary_ids, METH_VARARGS, "The id of each token in one text, as uint32."},
-    {"take", (PyCFunction)vocabulary_take, METH_O, "The tokens with these ids: text, lengths, hashes and groups."},
+    {"take", (PyCFunction)vocabulary_take, METH_O, "The text and the lengths of the tokens with these ids."},
+    {"describe", (PyCFunction)vocabulary_describe, METH_O, "The hashes and groups of the tokens with these ids."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -592,11 +619,8 @@ static PyObject *describe_tokens(PyObject *module, PyObject *args) {
         group[i] = group_of(&groups, token_at(&array, i));
     }
     Py_END_ALLOW_THREADS;
-    PyObject *answer = hash && group ? Py_BuildValue("OO", hashes, of_tokens) : NULL;
     close_tokens(&array);
-    Py_XDECREF(hashes);
-    Py_XDECREF(of_tokens);
-    return answer;
+    return pair_of(hashes, of_tokens);
 }
 
 /* ---- The loops of formulas/correction.py ---- */

@@ -53,10 +53,6 @@ class TokenArray(Sequence[str]):
         """Those of these lengths that stand in a text one after the other."""
         return cls(text, np.cumsum(lengths, dtype=np.int64) - lengths, lengths)
 
-    def described(self, hashes: np.ndarray, groups: np.ndarray) -> TokenArray:
-        """The same with their hashes and groups, where these are known."""
-        return TokenArray(self.text, self.offsets, self.lengths, hashes, groups)
-
     def places(self) -> tuple[np.ndarray, np.ndarray]:
         """Offsets and lengths as the core reads them."""
         return np.ascontiguousarray(self.offsets, np.int64), np.ascontiguousarray(self.lengths, np.int32)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, overload
 
 import numpy as np
 
@@ -31,9 +33,12 @@ class Vocabulary:
 
     def take(self, ids: np.ndarray) -> TokenArray:
         """The tokens with these ids."""
-        text, lengths, hashes, groups = self.core.take(np.ascontiguousarray(ids, np.uint32))
-        tokens = TokenArray.packed_in(np.frombuffer(text, np.uint8), np.frombuffer(lengths, np.int32))
-        return tokens.described(np.frombuffer(hashes, np.int64), np.frombuffer(groups, np.int8))
+        text, lengths = self.core.take(np.ascontiguousarray(ids, np.uint32))
+        return TokenArray.packed_in(np.frombuffer(text, np.uint8), np.frombuffer(lengths, np.int32))
+
+    def named(self, ids: np.ndarray) -> TokenIds:
+        """The same as a list whose text is read only when it is asked for."""
+        return TokenIds(self, np.ascontiguousarray(ids, np.uint32))
 
     def tokens(self) -> TokenArray:
         """All tokens, in the order of their ids."""
@@ -42,3 +47,45 @@ class Vocabulary:
     def add(self, other: Vocabulary) -> np.ndarray:
         """Adds the tokens of another vocabulary, as each thread has one; the id here of each of them, (k,) int32."""
         return self.ids(other.tokens())
+
+
+class TokenIds(Sequence[str]):
+    """The k tokens of a vocabulary with these ids."""
+
+    def __init__(self, vocabulary: Vocabulary, ids: np.ndarray) -> None:
+        self.vocabulary = vocabulary
+        self.ids = ids  # (k,) uint32
+
+    @cached_property
+    def _described(self) -> tuple[np.ndarray, np.ndarray]:
+        hashes, groups = self.vocabulary.core.describe(self.ids)
+        return np.frombuffer(hashes, np.int64), np.frombuffer(groups, np.int8)
+
+    @property
+    def hashes(self) -> np.ndarray:
+        """The hash of each token, (k,) int64."""
+        return self._described[0]
+
+    @property
+    def groups(self) -> np.ndarray:
+        """The group of each token, (k,) int8."""
+        return self._described[1]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> TokenIds: ...
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return TokenIds(self.vocabulary, self.ids[index])
+        return self.vocabulary.take(self.ids[[index]])[0]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.vocabulary.take(self.ids))
+
+    def take(self, indices: np.ndarray) -> TokenIds:
+        """Those at these indices of the list, (m,)."""
+        return TokenIds(self.vocabulary, self.ids[indices])

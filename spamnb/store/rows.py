@@ -16,6 +16,7 @@ import numpy as np
 from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.reader.token_array import CHUNK_TOKENS, TokenArray
+from spamnb.reader.vocabulary import TokenIds
 
 DOCUMENTS, OCCURRENCES, WEIGHT = range(3)  # of figures
 MAX_COUNT = (1 << 32) - 1  # of a count
@@ -25,9 +26,9 @@ _NUMBERS = 4  # of a packed cell
 _BYTES = 5  # of the largest number
 
 
-def described(tokens: Sequence[str]) -> TokenArray:
+def described(tokens: Sequence[str]) -> TokenArray | TokenIds:
     """The same tokens with their hashes and groups."""
-    return tokens if isinstance(tokens, TokenArray) else TokenArray.of(tokens)
+    return tokens if isinstance(tokens, TokenArray | TokenIds) else TokenArray.of(tokens)
 
 
 class Cells(NamedTuple):
@@ -180,7 +181,7 @@ class AllRows:
     """All rows of a table, for whoever asks for those of many messages at a time.
 
     >>> rows = AllRows(np.array([7, 9]), Cells.unpack([b"\\0\\1\\0\\0", b"\\1\\3\\4\\0"], 2))
-    >>> at_hand = rows.at_hand(np.array([9, 8]), 2)
+    >>> at_hand = rows.at_hand(rows.places(np.array([9, 8])), 2)
     >>> at_hand.figures[0, 1], at_hand.known
     (array([3, 7, 0]), array([ True, False]))
     """
@@ -189,12 +190,17 @@ class AllRows:
         self._hashes, self._cells = hashes, cells  # ascending
         self._starts = cells.starts(len(hashes))
 
-    def at_hand(self, hashes: np.ndarray, classes: int) -> RowsAtHand:
-        """The rows of the tokens with these hashes (k,), whose places are 0 to k − 1."""
+    def places(self, hashes: np.ndarray) -> np.ndarray:
+        """Where the tokens with these hashes stand; −1 for those that have no row."""
         at = np.searchsorted(self._hashes, hashes)
-        known = np.flatnonzero(np.append(self._hashes, self._hashes[:1])[at] == hashes)
+        at[np.append(self._hashes, self._hashes[:1])[at] != hashes] = -1
+        return at
+
+    def at_hand(self, places: np.ndarray, classes: int) -> RowsAtHand:
+        """The rows at these places (k,), as places 0 to k − 1."""
+        known = np.flatnonzero(places >= 0)
         rows = RowsAtHand(classes)
-        rows.put(len(hashes), known, self._cells.of_tokens(at[known], self._starts))
+        rows.put(len(places), known, self._cells.of_tokens(places[known], self._starts))
         return rows
 
 

@@ -32,8 +32,8 @@ from spamnb.errors import Damaged, Outdated, SpamnbError
 from spamnb.formulas.calibration import BINS
 from spamnb.naming import check_class_name
 from spamnb.reader.rows import take_tokens
-from spamnb.reader.token_array import CHUNK_TOKENS
-from spamnb.reader.vocabulary import Vocabulary
+from spamnb.reader.token_array import CHUNK_TOKENS, TokenArray
+from spamnb.reader.vocabulary import TokenIds, Vocabulary
 from spamnb.store.database import (
     APPLICATION_ID,
     MAX_SUM,
@@ -76,6 +76,7 @@ AMONG = "hash IN (SELECT value FROM json_each(?))"  # one of the hashes in a lis
 MAX_AUTOLEARNED = 10_000  # some 4 kB each
 MAX_CLASSES = 900
 MAX_VOCABULARY = 100_000  # tokens whose numbers a message's reader keeps, however many new words hostile mail brings
+_NOT_ASKED = -2  # of a token whose place was not looked up yet
 MANY = 4_000  # tokens that are asked for at once; of one message they are seldom more
 MAX_AT_HAND = 2_000_000  # cells of rows that are held back until the end of a change
 # A class's sums and their bounds: Σ_j N_jc and Σ_j T_jc of as many messages as there can be, without overflow.
@@ -243,6 +244,7 @@ class Store(Database):
     def _forget_rows(self) -> None:
         self._rows = RowsAtHand(0)
         self._every: AllRows | None = None
+        self._place_of_id = np.zeros(0, np.int32)  # among all rows, of each token of the vocabulary
         self._asked = 0  # tokens that were read since then, many at a time
 
     @property
@@ -366,8 +368,9 @@ class Store(Database):
     @property
     def vocabulary(self) -> Vocabulary:
         """The numbers under which messages are read; others when there are too many."""
-        if self._vocabulary is None or len(self._vocabulary) > MAX_VOCABULARY:
-            self._vocabulary = Vocabulary()
+        most = MAX_VOCABULARY * (1 if self._every is None else 4)
+        if self._vocabulary is None or len(self._vocabulary) > most:
+            self._vocabulary, self._place_of_id = Vocabulary(), np.zeros(0, np.int32)
         return self._vocabulary
 
     @property
@@ -392,9 +395,6 @@ class Store(Database):
     def rows_of(self, hashes: np.ndarray) -> tuple[RowsAtHand, np.ndarray]:
         """Rows, those of the tokens with these hashes (m,) among them, and their places (m,)."""
         classes = len(self.view.class_ids)
-        if len(hashes) > MANY and not self._rows.changed.any() and self._has_all_rows(len(hashes)):
-            assert self._every is not None
-            return self._every.at_hand(hashes, classes), np.arange(len(hashes))
         asked = hashes.tolist()
         places = self._rows.places(asked)
         if places.min(initial=0) >= 0 and self._rows.figures.shape[1] == classes:
@@ -416,13 +416,28 @@ class Store(Database):
         blobs = [found[hashes[j]] for j in known.tolist()]
         return known, Cells.unpack(blobs, len(self.view.class_ids))
 
-    def _has_all_rows(self, asked: int) -> bool:
-        """Who judges many messages at a time and has asked for an eighth of all rows, reads all. They stay in memory as
-        long as the file is as it is."""
-        self._asked += asked
+    def _rows_of_many(self, tokens: TokenArray | TokenIds) -> RowsAtHand | None:
+        """The rows of tokens of many messages, in the tokens' order. Who has asked for an eighth of all rows so, reads
+        all of them, which stay in memory as long as the file is as it is; before, None."""
+        if len(tokens) <= MANY or self._rows.changed.any():
+            return None
+        self._asked += len(tokens)
         if self._every is None and 0 < self.totals().vocabulary_size < 8 * self._asked:
             self._every = self.lender.rows(self)
-        return self._every is not None
+        if self._every is None:
+            return None
+        return self._every.at_hand(self._places(tokens, self._every), len(self.view.class_ids))
+
+    def _places(self, tokens: TokenArray | TokenIds, every: AllRows) -> np.ndarray:
+        if not isinstance(tokens, TokenIds) or tokens.vocabulary is not self._vocabulary:
+            return every.places(tokens.hashes)
+        more = len(self._vocabulary) - len(self._place_of_id)
+        self._place_of_id = np.append(self._place_of_id, np.full(more, _NOT_ASKED, np.int32))
+        places = self._place_of_id[tokens.ids]
+        new = np.flatnonzero(places == _NOT_ASKED)
+        places[new] = every.places(tokens.take(new).hashes)
+        self._place_of_id[tokens.ids[new]] = places[new]
+        return places
 
     def all_rows(self) -> AllRows:
         """All rows of the file."""
@@ -440,7 +455,9 @@ class Store(Database):
         """The counts of those of ``tokens`` (distinct) that the model knows; costs the message, not the model."""
         with self.reading():
             named = described(tokens)
-            rows, places = self.rows_of(named.hashes)
+            rows, places = self._rows_of_many(named), np.arange(len(named))
+            if rows is None:
+                rows, places = self.rows_of(named.hashes)
             positions = np.flatnonzero(self._in_vocabulary(rows, places))
             figures = rows.figures[places[positions][:, None], self.present()]
             documents, occurrences, weights = np.ascontiguousarray(figures.transpose(2, 1, 0))
