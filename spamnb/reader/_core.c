@@ -623,6 +623,65 @@ static PyObject *describe_tokens(PyObject *module, PyObject *args) {
     return pair_of(hashes, of_tokens);
 }
 
+/* ---- The cells of store/rows.py: numbers of 7 bits a byte, the lowest first ---- */
+
+enum { MAX_NUMBER_BYTES = 5 };
+
+/* pack_numbers(numbers) -> (packed, ends): where each of them ends, as int64 */
+static PyObject *pack_numbers(PyObject *module, PyObject *object) {
+    struct arrays arrays;
+    uint8_t *at, *first;
+    int64_t *end;
+    (void)module;
+    if (!open_arrays(&arrays, &object, "q1"))
+        return NULL;
+    const uint64_t *numbers = arrays.buffers[0].buf;
+    size_t n = length_of(&arrays.buffers[0]), size = 0;
+    for (size_t i = 0; i < n; i++)
+        for (uint64_t rest = numbers[i] >> 7, is_last = 0; !is_last; rest >>= 7, size++)
+            is_last = !rest;
+    PyObject *packed = new_bytes(size, 1, &first), *ends = new_bytes(n, sizeof *end, &end);
+    at = first;
+    for (size_t i = 0; packed && ends && i < n; i++) {
+        uint64_t rest = numbers[i];
+        for (; rest > 127; rest >>= 7)
+            *at++ = (uint8_t)(rest | 128);
+        *at++ = (uint8_t)rest;
+        end[i] = at - first;
+    }
+    close_arrays(&arrays);
+    return pair_of(packed, ends);
+}
+
+/* unpack_numbers(packed) -> (numbers, ends), or None where they are no such numbers */
+static PyObject *unpack_numbers(PyObject *module, PyObject *object) {
+    Py_buffer packed;
+    int64_t *number, *end;
+    (void)module;
+    if (PyObject_GetBuffer(object, &packed, PyBUF_SIMPLE) < 0)
+        return NULL;
+    const uint8_t *bytes = packed.buf;
+    size_t size = (size_t)packed.len, n = 0, begin = 0, k = 0;
+    bool fits = !size || bytes[size - 1] < 128;
+    for (size_t i = 0; i < size; i++)
+        n += bytes[i] < 128;
+    PyObject *numbers = new_bytes(n, sizeof *number, &number), *ends = new_bytes(n, sizeof *end, &end);
+    for (size_t i = 0; numbers && ends && fits && i < size; i++)
+        if (bytes[i] < 128) {
+            fits = i - begin < MAX_NUMBER_BYTES;
+            number[k] = 0;
+            for (size_t j = i + 1; fits && j-- > begin;)
+                number[k] = number[k] << 7 | (bytes[j] & 127);
+            end[k++] = (int64_t)(begin = i + 1);
+        }
+    PyBuffer_Release(&packed);
+    PyObject *answer = pair_of(numbers, ends);
+    if (!answer || fits)
+        return answer;
+    Py_DECREF(answer);
+    Py_RETURN_NONE;
+}
+
 /* ---- The loops of formulas/correction.py ---- */
 
 static struct units units_of(const Py_buffer *buffer) {
@@ -727,6 +786,8 @@ static PyObject *fit_solve(PyObject *module, PyObject *args) {
 
 static PyMethodDef module_methods[] = {
     {"set_tables", set_tables, METH_VARARGS, "Hands the core what it needs to know."},
+    {"pack_numbers", pack_numbers, METH_O, "Numbers of 7 bits a byte, and where each ends."},
+    {"unpack_numbers", unpack_numbers, METH_O, "The numbers that were packed so, and where each ends."},
     {"describe_tokens", describe_tokens, METH_VARARGS, "The hashes and groups of tokens in one text."},
     {"ascend", fit_ascend, METH_VARARGS, "Solves for messages in turn; how many passes there were."},
     {"take_out", fit_take_out, METH_VARARGS, "Takes what messages brought out of the weights."},

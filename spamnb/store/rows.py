@@ -15,6 +15,7 @@ import numpy as np
 
 from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.errors import Damaged, SpamnbError
+from spamnb.reader import _core
 from spamnb.reader.token_array import CHUNK_TOKENS, TokenArray
 from spamnb.reader.vocabulary import TokenIds
 
@@ -23,7 +24,6 @@ MAX_COUNT = (1 << 32) - 1  # of a count
 MAX_UNITS = (1 << 31) - 1  # of a weight
 CELL_BYTES = 5  # of a packed cell, about
 _NUMBERS = 4  # of a packed cell
-_BYTES = 5  # of the largest number
 
 
 def described(tokens: Sequence[str]) -> TokenArray | TokenIds:
@@ -134,23 +134,19 @@ class Cells(NamedTuple):
     def unpack(cls, blobs: Sequence[bytes], classes: int) -> Cells:
         """The cells of rows. Damaged where they are none of a model of so many classes."""
         try:
-            packed = np.frombuffer(b"".join(blobs), np.uint8)
+            found = _core.unpack_numbers(b"".join(blobs))
             ends = np.cumsum(np.fromiter(map(len, blobs), np.intp, len(blobs)))
         except TypeError:
             raise Damaged("cells in table tokens that are no cells") from None
-        last = np.flatnonzero(packed < 128)  # bytes of numbers
-        starts = np.append(0, last + 1)[: len(last)]
-        lengths = last - starts + 1
-        numbers = np.searchsorted(last, ends)  # that end before each row does
-        cut = last[numbers[ends > 0] - 1] + 1 != ends[ends > 0] if len(last) else np.array([len(packed) > 0])
-        if cut.any() or (numbers % _NUMBERS).any() or lengths.max(initial=0) > _BYTES:
+        unpacked, of_each = found or (b"", b"")
+        numbers, last = np.frombuffer(unpacked, np.int64), np.frombuffer(of_each, np.int64)
+        of_rows = np.searchsorted(last, ends, side="right")  # numbers up to the end of each row
+        if not found or len(numbers) % _NUMBERS or (of_rows % _NUMBERS).any():
             raise Damaged("cells in table tokens that were cut short")
-        shifts = 7 * (np.arange(len(packed)) - np.repeat(starts, lengths))
-        bits = (packed & 127).astype(np.int64) << shifts
-        label, documents, more, weight = (
-            np.add.reduceat(bits, starts) if len(starts) else np.zeros(0, np.int64)
-        ).reshape(-1, _NUMBERS).T
-        token = np.repeat(np.arange(len(blobs)), np.diff(numbers // _NUMBERS, prepend=0))
+        if not np.array_equal(np.append(0, last)[of_rows], ends):
+            raise Damaged("cells in table tokens that were cut short")
+        label, documents, more, weight = numbers.reshape(-1, _NUMBERS).T
+        token = np.repeat(np.arange(len(blobs)), np.diff(of_rows // _NUMBERS, prepend=0))
         if label.max(initial=-1) >= classes or ((np.diff(token) == 0) & (np.diff(label) <= 0)).any():
             raise Damaged("cells in table tokens of classes that cannot be")
         if ((documents == 0) & (more > 0)).any() or max(documents.max(initial=0), more.max(initial=0)) > MAX_COUNT:
@@ -167,14 +163,9 @@ class Cells(NamedTuple):
             raise SpamnbError(f"{path}: a token's weight is larger than a model file holds")
         signed = (weight << 1) ^ (weight >> 63)
         numbers = np.stack([self.label, documents, occurrences - documents, signed], axis=1).ravel()
-        lengths = 1 + np.searchsorted(1 << 7 * np.arange(1, _BYTES), numbers, side="right")
-        ends = np.append(0, np.cumsum(lengths))
-        packed = np.empty(ends[-1], np.uint8)
-        for k in range(int(lengths.max(initial=0))):
-            here = np.flatnonzero(lengths > k)
-            packed[ends[here] + k] = (numbers[here] >> (7 * k)) & 127 | (lengths[here] > k + 1) << 7
-        bounds = ends[_NUMBERS * self.starts(tokens)].tolist()
-        return list(map(packed.tobytes().__getitem__, map(slice, bounds, bounds[1:])))
+        packed, ends = _core.pack_numbers(numbers)
+        bounds = np.append(0, np.frombuffer(ends, np.int64))[_NUMBERS * self.starts(tokens)].tolist()
+        return list(map(packed.__getitem__, map(slice, bounds, bounds[1:])))
 
 
 class AllRows:
