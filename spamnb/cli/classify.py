@@ -71,9 +71,9 @@ def classify_command(
 ) -> None:
     """Tell what each message is; without SOURCE, the one on standard input.
 
-    SOURCE is a message, a folder of messages, a Maildir, MH folder, mbox or imaps://USER@HOST/FOLDER. As text, in a
-    terminal, each line has the verdict, its probability, Date, From and Subject; elsewhere verdict, probability and
-    name, with tabs between.
+    SOURCE is a message, a folder of messages, a Maildir, MH folder, mbox or imaps://USER@HOST/FOLDER. In a terminal
+    a line has the verdict, its probability, Date, From and Subject. Otherwise it has verdict, probability and name,
+    separated by tabs.
 
     \b
     Example:

@@ -73,8 +73,9 @@ def evaluate_command(
 ) -> None:
     """Measure the filter on labelled mail: good mail lost, spam let through, and what its probabilities are worth.
 
-    SOURCE is as for train. hm% is good mail called spam; sm% is spam let through, which mail called unsure is too;
-    1-ROCA% is the chance that a good message scores above a spam; intervals are 95 %.
+    SOURCE is as for train. hm% is the share of good mail that is called spam; sm% is the share of spam that is let
+    through, the verdict 'unsure' included; 1-ROCA% is the chance that a good message scores above a spam; intervals
+    are 95 %.
 
     \b
     Example:

@@ -18,8 +18,8 @@ from spamnb.cli.options import SOURCE, Unreadable, messages_of, model_option
 def explain_command(source: str | None, model: Path, top: int, verbose: bool) -> None:
     """Show what decided one message; without SOURCE, the one on standard input.
 
-    A token's weight is what it gave, in nats, to the log-odds of the likeliest class against the next; beside it stands
-    how many messages of each class hold the token.
+    The weight of a token is its contribution, in nats, to the log-odds of the likeliest class against the second.
+    Beside it stands how many messages of each class have the token.
 
     \b
     Example:

@@ -15,10 +15,10 @@ from spamnb.cli.options import model_option, standard_output
     "--lessons", is_flag=True, help="Also the messages taught one by one that the model keeps: private mail, whole."
 )
 def export_command(model: Path, lessons: bool) -> None:
-    """Write the model to standard output as lines of JSON: the same lines for the same sums.
+    """Write the model to standard output as lines of JSON. Equal models give equal lines.
 
-    With --lessons they hold the messages that were taught one by one, and when and of what the model was trained;
-    'spamnb import' takes them over.
+    With --lessons it also writes the messages that were taught one by one, and when and from what the model was
+    trained. 'spamnb import' reads both.
 
     \b
     Example:

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: Path | None) -> None:
     """Take messages out of CLASS again, as if they had never been learned; without SOURCE, the one on standard input.
 
-    They are no longer kept in the model's file. Messages that CLASS has not learned are left alone. In a model that was
-    pruned what 'prune' took out stays out. A logistic model cannot forget. SOURCE is a message, a folder of
-    messages, a Maildir, MH folder or mbox.
+    The model file no longer keeps them. Messages that CLASS has not learned stay as they are. Tokens that 'prune'
+    removed stay removed. A logistic model cannot forget. SOURCE is a message, a folder of messages, a Maildir, MH
+    folder or mbox.
 
     \b
     Example:

@@ -29,8 +29,7 @@ class Lines(click.File):
 @new_model_option
 @click.option("--force", is_flag=True, help="Replace the model that is there.")
 def import_command(file: TextIO, model: Path, force: bool) -> None:
-    """Make a model from what 'spamnb export' wrote, with the lessons that 'export --lessons' wrote; without FILE, from
-    standard input.
+    """Make a model from what 'spamnb export' wrote; without FILE, from standard input.
 
     \b
     Example:

@@ -32,13 +32,13 @@ def learn_command(
 ) -> None:
     """Add messages to CLASS; without SOURCE, the one on standard input.
 
-    A message that looks like another class is judged as CLASS from now on, and so are others of its sender; the classes
-    themselves stay as they were. A message that the class has learned already is not learned twice; one that another
-    class learned is moved. Where there is no model yet a new one is made; a class that a model does not have needs
-    --new-class. SOURCE is a message, a folder of messages, a Maildir, MH folder or mbox.
+    If a message looks like another class, the model judges it and other mail of its sender as CLASS from now on,
+    and changes little else. A message that CLASS has already learned is not learned again; one that another class
+    has learned is moved. If there is no model, 'learn' makes one. --new-class adds a class that the model does not
+    have. SOURCE is a message, a folder of messages, a Maildir, MH folder or mbox.
 
-    The messages are kept in the model's file, compressed, so that 'train --force' and 'upgrade' can teach them to a new
-    model again. --keep-lessons sets for this model, from now on, how much is kept; then the oldest leave.
+    The model file keeps the messages, compressed, so that 'train --force' and 'upgrade' can learn them again.
+    --keep-lessons sets how much it keeps from now on; beyond that it drops the oldest.
 
     \b
     Example:

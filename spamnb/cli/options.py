@@ -112,7 +112,7 @@ keep_lessons_option = click.option(
     "--keep-lessons",
     type=click.FloatRange(0, 100_000),
     metavar="MB",
-    help="The model keeps the messages that it is taught one by one, up to this size.  [default: as the model says, or"
+    help="Keep messages that are taught one by one in the model, up to this size.  [default: as the model says, or"
     " 64]",
 )
 
@@ -136,7 +136,7 @@ def _keep(context: click.Context, param: click.Parameter, value: Any) -> None:
 
 _KEPT: dict[str, Any] = {"callback": _keep, "expose_value": False}
 
-_RECURSIVE = "Read the other folders of a Maildir or account too, but for junk, trash, drafts and templates."
+_RECURSIVE = "Also read the other folders of a Maildir or account, except junk, trash, drafts and templates."
 
 text_column_option = click.option(
     "--text-column",

@@ -21,7 +21,7 @@ MAX_MONTHS = 1200
     type=click.IntRange(1, 4),
     default=1,
     show_default=True,
-    help="Take out tokens that at most this many messages hold.",
+    help="Remove tokens that at most this many messages have.",
 )
 @click.option(
     "--months",
@@ -42,10 +42,9 @@ def prune_command(
     model: Path,
     journal: Path | None,
 ) -> None:
-    """Take out the tokens that one message alone holds and that no lesson of the last months held.
+    """Remove tokens that only one message has and that no message learned in the last months had.
 
-    It says first how many these are and how many megabytes they take. A filter may go on reading the model and
-    learning meanwhile.
+    It first says how many there are and how much space they take. A filter may use the model meanwhile.
 
     \b
     Example:
@@ -112,7 +111,7 @@ def _tell_survey(model: Path, found: Survey, size: int) -> None:
 
     messages, months = found.rule
     held = f"held by {'one message' if messages == 1 else f'at most {messages} messages'}"
-    since = f" and in no lesson of the last {pluralize(months, 'month')}" if months else ""
+    since = f" and by no message learned in the last {pluralize(months, 'month')}" if months else ""
     share = f" ({100 * found.pruned / found.tokens:.0f} %)" if found.tokens else ""
     megabytes = f"; they take {found.bytes / 1e6:.1f} of {size / 1e6:.1f} MB" if found.pruned else ""
     click.echo(f"{model}: {found.pruned:,} of {pluralize(found.tokens, 'token')}{share} are {held}{since}{megabytes}.")

@@ -64,7 +64,7 @@ def review_command(
 ) -> None:
     """Show in a browser what was filtered this week, the most doubtful first, and why; teach it with a click.
 
-    Needs the extra 'review'. On another address than this machine's own it needs a certificate.
+    Needs the extra 'review'. To listen on an address other than this machine's own, it needs a certificate.
 
     \b
     Example:

@@ -35,7 +35,7 @@ _WIDTH = 60  # of a header field as printed: its sender may write a megabyte
 @click.option("--unsure", metavar="FOLDER", help="The folder for mail with the verdict 'unsure'.  [default: stays]")
 @click.option("--tag", is_flag=True, help="Add X-Spam-* headers to each message of a Maildir instead of moving it.")
 @click.option("--all", "everything", is_flag=True, help="Also judge mail that was read or judged before.")
-@click.option("--from-now-on", is_flag=True, help="Judge nothing now, and later only what comes from now on.")
+@click.option("--from-now-on", is_flag=True, help="Judge nothing now; later judge only mail that arrives from now on.")
 @click.option("--dry-run", is_flag=True, help="Print what would be done, and do nothing.")
 @click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
 @journal_option
@@ -54,9 +54,9 @@ def sort_command(
     """Move spam among a mailbox's new mail to its Junk folder.
 
     MAILBOX is a Maildir, or an account: imaps://USER@HOST. Without one, all accounts of the file of accounts are
-    sorted. Each message is judged once, and what you move back stays. Prints for each its verdict, points (spam from
-    5.0 on), where it went, From, Subject, Date and its file's name; in a terminal the date first, and all cut to its
-    width.
+    sorted. Each message is judged once, and what you move back stays. For each message it prints verdict, points
+    (5.0 and more are spam), folder, From, Subject, Date and file name. In a terminal the date comes first, and
+    lines are cut to its width.
 
     \b
     Examples, the second every five minutes by cron:

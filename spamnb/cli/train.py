@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", type=SOURCE)
 @source_options
 @new_model_option
-@click.option("--force", is_flag=True, help="Replace the model; the new one is taught what the old one was.")
+@click.option("--force", is_flag=True, help="Replace the model. The new one also learns what the old one was taught.")
 @doubtful_option
 @click.option("--one-class", is_flag=True, help="Train on messages of a single class; 'learn' adds others later.")
 @keep_lessons_option
@@ -44,8 +44,8 @@ def train_command(sources: tuple[str, ...], model: Path, settings: SettingsOptio
     Thunderbird; gmail:PATH for a mailbox of Google Takeout; index:PATH for a TREC index; a table of text (.csv, .tsv,
     .jsonl); or a file of lines "label TAB text".
 
-    The model keeps what 'learn', 'watch' and spamc teach it, and train --force teaches it to the new model again: a
-    message that is in a SOURCE too counts once, in the class that it was taught as.
+    The model keeps the messages that 'learn', 'watch' and spamc teach it. With --force, the new model learns them
+    again. A message that is also in a SOURCE counts once, in the class that it was taught as.
 
     \b
     Example:

@@ -29,17 +29,17 @@ MAX_LOSS = 0.1  # of a class's messages: so many may have been deleted since; mo
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
 @source_options
 @model_option
-@click.option("--incomplete", is_flag=True, help="Go on where messages that the model learned can no longer be read.")
+@click.option("--incomplete", is_flag=True, help="Go on even if messages that the model learned can no longer be read.")
 @keep_lessons_option
 @workers_option
 def upgrade_command(
     sources: tuple[str, ...], model: Path, incomplete: bool, keep_lessons: float | None, workers: int | None
 ) -> None:
-    """Make a model whose tokens an older spamnb made anew: with its settings, of the SOURCEs and of the lessons that it
-    keeps. Without SOURCE, of those that it was trained from.
+    """Train a model of an older spamnb again, with its settings: from the SOURCEs and from the messages that it
+    keeps. Without SOURCE, it reads the sources that the model was trained from.
 
-    Until the new model is there the old one stays as it is. Where more than a tenth of a class's messages could not be
-    read again nothing is done, unless --incomplete is given.
+    The old model stays until the new one is ready. If more than a tenth of the messages of a class can no longer be
+    read, nothing changes, unless you give --incomplete.
 
     \b
     Example:
@@ -66,20 +66,18 @@ def upgrade_command(
     if not sources:
         found, missing, options = _recorded(meta, str(model))
         if missing:
-            what = f"{missing}; of its {pluralize(sum(learned.values()), 'message')} {kept:,} are kept as lessons"
+            what = f"{missing}; of its {pluralize(sum(learned.values()), 'message')} {kept:,} are kept in the model"
         elif not found and sum(learned.values()) > kept:
-            what = (
-                f"it says of no source; of its {pluralize(sum(learned.values()), 'message')} {kept:,} are kept as"
-                " lessons"
-            )
+            known = pluralize(sum(learned.values()), "message")
+            what = f"it names no source; of its {known} {kept:,} are kept in the model"
         else:
             what = ""
         if what and not incomplete:
             raise SpamnbError(
-                f"{model}: cannot be made anew whole: {what}; 'spamnb upgrade SOURCE...' names where its mail is now,"
-                " --incomplete does without"
+                f"{model}: not all of its mail can be read: {what}; name where it is now ('spamnb upgrade SOURCE...'),"
+                " or go on without it (--incomplete)"
             )
-        tell(f"spamnb: making {model} anew of {', '.join(map(escape, found)) or 'its lessons alone'}")
+        tell(f"spamnb: training {model} again from {', '.join(map(escape, found)) or 'the messages that it keeps'}")
 
     def check(training_set: TrainingSet) -> None:
         from spamnb.training import prepare
@@ -90,8 +88,8 @@ def upgrade_command(
         told = ", ".join(f"{n:,} of {learned[name]:,} of class {name!r}" for name, n in lost.items())
         if not incomplete and any(n > MAX_LOSS * learned[name] for name, n in lost.items()):
             raise SpamnbError(
-                f"{model}: left as it is: messages that it learned are neither in the sources nor kept as lessons"
-                f" ({told}); --incomplete does without them"
+                f"{model}: nothing changed: messages that it learned are neither in the sources nor kept in the model"
+                f" ({told}); --incomplete goes on without them"
             )
         if lost:
             tell(f"spamnb: no longer there, and not in the new model: {told}")

@@ -55,8 +55,8 @@ def watch_command(
     """Learn as spam what is moved to a mailbox's Junk folder, and as ham what is moved out of it.
 
     MAILBOX is a Maildir, or an account: imaps://USER@HOST. Without one, all accounts of the file of accounts are
-    watched. Mail that is in Junk from the start, or that 'spamnb sort' put there, is no lesson; nor is mail that goes
-    to Trash, Drafts or Sent. Where Junk lies beside a Maildir, so do the other folders that are watched.
+    watched. It does not learn from mail that was in Junk before, that 'spamnb sort' put there, or that moves to
+    Trash, Drafts or Sent. If Junk lies beside the Maildir, the other folders beside it are watched too.
 
     \b
     Example:

@@ -97,7 +97,7 @@ class Watching:
             self._first = False
             noted = f"{self._target.shown}: {pluralize(self._memory.noted(), 'message')} noted"
             junk = self._memory.box.junk().name
-            tell(f"spamnb: {noted}; from now on moves into {junk} and out of it are lessons")
+            tell(f"spamnb: {noted}; from now on it learns from moves into {junk} and out of it")
 
     def _sort(self) -> None:
         moved = "would move" if self._work.dry_run else "moved"

@@ -134,7 +134,7 @@ def test_upgrade_makes_a_model_of_older_tokens_anew(model: Path, tmp_path: Path)
         for command in (["classify", tmp_path / "mail"], ["learn", "spam", tmp_path / "mail"], ["serve", "--port", 0]):
             assert "'spamnb upgrade' makes it again" in run(*command, "-m", model).output
         told = done("upgrade", "-m", model)
-        assert f"making {model} anew of {tmp_path / 'mail'}" in told and "taught again 2 messages" in told
+        assert f"training {model} again from {tmp_path / 'mail'}" in told and "taught again 2 messages" in told
         assert sums(content(model))[1:] == sums(before)[1:]
         assert facts(model)["settings"]["alpha"] == 0.5
         assert "ham" in done("classify", "-m", model, stdin=message("ham", 5))
@@ -145,7 +145,7 @@ def test_upgrade_takes_sources_that_moved(model: Path, tmp_path: Path) -> None:
     set_meta(model, tokens_version=1)
     (tmp_path / "mail").rename(tmp_path / "moved")
     told = refused("upgrade", "-m", model)
-    assert f"{tmp_path / 'mail'}: no such file or folder; of its 42 messages 2 are kept as lessons" in told
+    assert f"{tmp_path / 'mail'}: no such file or folder; of its 42 messages 2 are kept in the model" in told
     done("upgrade", "-m", model, tmp_path / "moved")
     trained = {json.dumps(record, sort_keys=True) for record in before}
     assert {json.dumps(record, sort_keys=True) for record in counts(content(model))[1:]} == trained
@@ -155,10 +155,10 @@ def test_upgrade_takes_sources_that_moved(model: Path, tmp_path: Path) -> None:
 def test_upgrade_of_lessons_alone_is_refused_where_it_would_lose_messages(model: Path) -> None:
     set_meta(model, tokens_version=1, trained_from=[])
     before = content(model)
-    assert "it says of no source; of its 42 messages 2 are kept as lessons" in refused("upgrade", "-m", model)
+    assert "it names no source; of its 42 messages 2 are kept in the model" in refused("upgrade", "-m", model)
     assert content(model) == before
     told = done("upgrade", "-m", model, "--incomplete")
-    assert "anew of its lessons alone" in told
+    assert "again from the messages that it keeps" in told
     assert facts(model)["messages"] == {"ham": 1, "spam": 1} and held(model) == LESSONS
 
 
@@ -168,7 +168,7 @@ def test_upgrade_of_a_model_that_was_only_ever_taught_needs_no_source(tmp_path: 
             classifier.learn(label, raw)
     before = counts(content(tmp_path / "m"))
     set_meta(tmp_path / "m", tokens_version=1)
-    assert "anew of its lessons alone" in done("upgrade", "-m", tmp_path / "m")
+    assert "again from the messages that it keeps" in done("upgrade", "-m", tmp_path / "m")
 
     def tokens(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return [record for record in records if "token" in record]
@@ -183,7 +183,7 @@ def test_upgrade_from_a_folder_that_lost_its_mail_leaves_the_model_as_it_is(mode
         path.unlink()
     before = content(model)
     told = refused("upgrade", "-m", model)
-    assert "neither in the sources nor kept as lessons (3 of 21 of class 'ham')" in told
+    assert "neither in the sources nor kept in the model (3 of 21 of class 'ham')" in told
     assert content(model) == before
     told = done("upgrade", "-m", model, "--incomplete")
     assert "not in the new model: 3 of 21 of class 'ham'" in told

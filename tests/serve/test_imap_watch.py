@@ -33,7 +33,7 @@ def test_moves_by_a_person_are_lessons_and_others_are_not(made, model):
             person.deliver(raw)
         person.deliver(ham, "Junk")
         first = once(server, model)
-        said = "5 messages noted; from now on moves into Junk and out of it are lessons"
+        said = "5 messages noted; from now on it learns from moves into Junk and out of it"
         assert (first.exit_code, first.output) == (0, f"spamnb: {server.url}: {said}\n")
         person.move(key("spam", 700), "INBOX", "Junk")
         person.move(key("ham", 700), "Junk", "INBOX")

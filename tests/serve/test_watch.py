@@ -224,7 +224,7 @@ def once(model: Path, box: Path, *options: str) -> Result:
 def test_the_first_look_is_told(box, model):
     for seed in range(3):
         box.add(mail("ham", 500 + seed))
-    said = "3 messages noted; from now on moves into Junk and out of it are lessons"
+    said = "3 messages noted; from now on it learns from moves into Junk and out of it"
     assert once(model, path_of(box)).stderr == f"spamnb: {path_of(box)}: {said}\n"
     assert once(model, path_of(box)).output == ""
 
