@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -67,13 +67,19 @@ class Problem(NamedTuple):
 
     def take_out(self, messages: np.ndarray, brought: np.ndarray, weights: np.ndarray) -> None:
         """Take what these messages brought out of ``weights``, in place."""
-        _core.take_out(self.indptr, self.columns, messages, brought, weights)
+        weights -= self._rows(messages, len(weights)).T @ brought[messages]
 
     def scores(self, messages: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Scores (m, C) of these messages by ``weights`` (V, C - 1), in nats."""
-        sums = np.zeros((len(messages), weights.shape[1]), np.int64)
-        _core.sum_columns(self.indptr, self.columns, messages, weights, sums)
+        sums = self._rows(messages, len(weights)) @ weights
         return self.offsets[messages] + with_first(sums) * (self.values[messages] * UNIT)[:, None]
+
+    def _rows(self, messages: np.ndarray, n_columns: int) -> Any:
+        """These messages as a scipy CSR array of ones, (m, V)."""
+        from scipy.sparse import csr_array
+
+        ones = np.ones(len(self.columns), np.int64)
+        return csr_array((ones, self.columns, self.indptr), shape=(len(self.indptr) - 1, n_columns))[messages]
 
 
 def with_first(units: np.ndarray) -> np.ndarray:

@@ -7,7 +7,6 @@
 #include "core/fit.h"
 #include "core/reader.h"
 #include "core/tags.h"
-#include "core/words.h"
 
 #include <stdlib.h>
 
@@ -519,15 +518,15 @@ static PyObject *part_at(const void *message, size_t i) {
 }
 
 static PyObject *describe(const struct message *m) {
-    return Py_BuildValue("NNNNNNNNNy#y#s", list_of(m->values.count, field_at, m), texts_of(&m->all_texts),
-                         texts_of(&m->links), texts_of(&m->images), texts_of(&m->forms), texts_of(&m->hidden), texts_of(&m->named_facts),
-                         list_of(m->parts.count, part_at, m), PyLong_FromUnsignedLong(m->cuts), (const char *)m->digest,
-                         (Py_ssize_t)DIGEST, (const char *)m->identity, (Py_ssize_t)DIGEST, (const char *)m->date);
+    return Py_BuildValue("{sNsNsNsNsNsNsksy#sy#ss}", "headers", list_of(m->values.count, field_at, m), "texts",
+                         texts_of(&m->all_texts), "links", texts_of(&m->links), "hidden", texts_of(&m->hidden), "html",
+                         texts_of(&m->named_facts), "parts", list_of(m->parts.count, part_at, m), "cuts",
+                         (unsigned long)m->cuts, "digest", (const char *)m->digest, (Py_ssize_t)DIGEST, "identity",
+                         (const char *)m->identity, (Py_ssize_t)DIGEST, "date", (const char *)m->date);
 }
 
-/* parse(raw, wants) -> (fields, texts, links, images, forms, hidden, facts, parts, cuts, digest, identity,
- *                       date)
- * wants: bits of core/message.h; what is not wanted is empty. */
+/* parse(raw, wants) -> what stands in a message, by name
+ * wants: bits of core/reader.h; what is not wanted is empty. */
 static PyObject *reader_parse(Reader *self, PyObject *args) {
     Py_buffer buffer;
     unsigned wants;
@@ -602,25 +601,6 @@ static PyObject *set_tables(PyObject *module, PyObject *args) {
     words_begin();
     tags_begin();
     Py_RETURN_NONE;
-}
-
-/* describe_tokens(text, offsets, lengths) -> (hashes, groups): as int64 and int8 */
-static PyObject *describe_tokens(PyObject *module, PyObject *args) {
-    struct token_array array;
-    uint64_t *hash;
-    uint8_t *group;
-    (void)module;
-    if (!open_tokens(&array, args))
-        return NULL;
-    PyObject *hashes = new_bytes(array.n, sizeof *hash, &hash), *of_tokens = new_bytes(array.n, sizeof *group, &group);
-    Py_BEGIN_ALLOW_THREADS;
-    for (size_t i = 0; hash && group && i < array.n; i++) {
-        hash[i] = file_hash(token_at(&array, i));
-        group[i] = group_of(&groups, token_at(&array, i));
-    }
-    Py_END_ALLOW_THREADS;
-    close_tokens(&array);
-    return pair_of(hashes, of_tokens);
 }
 
 /* ---- The cells of store/rows.py: numbers of 7 bits a byte, the lowest first ---- */
@@ -729,33 +709,6 @@ static PyObject *fit_ascend(PyObject *module, PyObject *args) {
     return !fits ? other_shapes() : done < 0 ? PyErr_NoMemory() : PyLong_FromLong(done);
 }
 
-/* take_out(indptr, columns, messages, brought, weights), sum_columns(indptr, columns, messages, weights, sums) */
-static PyObject *visit_rows(PyObject *args, bool is_sum) {
-    PyObject *objects[5];
-    struct arrays arrays;
-    if (!PyArg_ParseTuple(args, "OOOOO", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4]) ||
-        !open_arrays(&arrays, objects, "q1i1q1q2Q2"))
-        return NULL;
-    struct rows rows = rows_of(&arrays.buffers[0], &arrays.buffers[1]);
-    struct visits order = visits_of(&arrays.buffers[2]);
-    struct units read = units_of(&arrays.buffers[3]), changed = units_of(&arrays.buffers[4]);
-    bool fits = read.columns == changed.columns && (is_sum ? changed.rows == order.n : read.rows == rows.n);
-    Py_BEGIN_ALLOW_THREADS
-    fits = fits && rows_fit(&rows, &order, is_sum ? read.rows : changed.rows);
-    if (fits && is_sum)
-        sum_columns(&rows, &order, &read, &changed);
-    else if (fits)
-        take_out(&rows, &order, &read, &changed);
-    Py_END_ALLOW_THREADS
-    close_arrays(&arrays);
-    if (!fits)
-        return other_shapes();
-    Py_RETURN_NONE;
-}
-
-static PyObject *fit_take_out(PyObject *module, PyObject *args) { return (void)module, visit_rows(args, false); }
-static PyObject *fit_sum_columns(PyObject *module, PyObject *args) { return (void)module, visit_rows(args, true); }
-
 /* solve(scores, y, penalty) -> list of the coefficients */
 static PyObject *fit_solve(PyObject *module, PyObject *args) {
     PyObject *object, *answer = NULL;
@@ -788,10 +741,7 @@ static PyMethodDef module_methods[] = {
     {"set_tables", set_tables, METH_VARARGS, "Hands the core what it needs to know."},
     {"pack_numbers", pack_numbers, METH_O, "Numbers of 7 bits a byte, and where each ends."},
     {"unpack_numbers", unpack_numbers, METH_O, "The numbers that were packed so, and where each ends."},
-    {"describe_tokens", describe_tokens, METH_VARARGS, "The hashes and groups of tokens in one text."},
     {"ascend", fit_ascend, METH_VARARGS, "Solves for messages in turn; how many passes there were."},
-    {"take_out", fit_take_out, METH_VARARGS, "Takes what messages brought out of the weights."},
-    {"sum_columns", fit_sum_columns, METH_VARARGS, "Adds the sums of the weights of messages' columns."},
     {"solve", fit_solve, METH_VARARGS, "The coefficients of a message."},
     {NULL, NULL, 0, NULL},
 };

@@ -18,7 +18,7 @@ from spamnb.reader.rows import CsrRows
 from spamnb.reader.vocabulary import Vocabulary
 
 DIGEST, DATE = 16, 64  # bytes
-FIELDS, BODY, DIGEST_OF, IDENTITY_OF, DATE_OF = 1, 2, 8, 16, 32  # what is wanted of a message: core/message.h
+FIELDS, BODY, DIGEST_OF, IDENTITY_OF, DATE_OF = 1, 2, 8, 16, 32  # what is wanted of a message: core/reader.h
 _RUN = re.compile(r"\S{100}")
 _PIECE = re.compile(r"(?s).{1,50000}(?:\s|\Z)")
 
@@ -74,7 +74,7 @@ class Message(NamedTuple):
 
     headers: (name as written, decoded value) in order
     texts: visible text, one per text part: what a reader shows first, then attachments, then text in documents
-    links, images, forms: URLs of the HTML parts, and of PDF documents
+    links: URLs of the HTML parts, of their images and forms too, and of PDF documents
     hidden: text of the HTML parts that their reader does not see
     html: structural facts: ``tag:font``, ``tag:unknown``, ``comment-split``, ``hidden``, ``css:tiny`` …
     parts: every leaf of the MIME tree
@@ -85,8 +85,6 @@ class Message(NamedTuple):
     headers: tuple[tuple[str, str], ...]
     texts: tuple[str, ...]
     links: tuple[str, ...]
-    images: tuple[str, ...]
-    forms: tuple[str, ...]
     hidden: str
     html: tuple[str, ...]
     parts: tuple[Part, ...]
@@ -136,11 +134,16 @@ class Reader:
     def parse(self, raw: bytes) -> Message:
         """One message, for people."""
         found = self.core.parse(raw, FIELDS | BODY | DIGEST_OF)
-        headers, texts, links, images, forms, hidden, facts, parts, cuts, digest, *_ = found
         return Message(
-            tuple(headers), tuple(texts), tuple(links), tuple(images), tuple(forms), "\n".join(hidden), tuple(facts),
-            tuple([Part(*part) for part in parts]), _names(CUTS, cuts), digest,
-        )  # fmt: skip
+            headers=tuple(found["headers"]),
+            texts=tuple(found["texts"]),
+            links=tuple(found["links"]),
+            hidden="\n".join(found["hidden"]),
+            html=tuple(found["html"]),
+            parts=tuple([Part(*part) for part in found["parts"]]),
+            cuts=_names(CUTS, found["cuts"]),
+            digest=found["digest"],
+        )
 
 
 def cuts_in_words(bits: int) -> tuple[str, ...]:
@@ -178,7 +181,7 @@ def parse(raw: bytes) -> Message:
 
 def fields_of(raw: bytes) -> list[tuple[str, str]]:
     """(name as written, decoded value) of the header fields in order; the body is not read."""
-    fields: list[tuple[str, str]] = _own.reader.core.parse(raw, FIELDS)[0]
+    fields: list[tuple[str, str]] = _own.reader.core.parse(raw, FIELDS)["headers"]
     return fields
 
 
@@ -193,7 +196,7 @@ def header_of(raw: bytes, name: str) -> str:
 
 def digest(raw: bytes) -> bytes:
     """16 bytes, the same however the message is stored."""
-    found: bytes = _own.reader.core.parse(raw, DIGEST_OF)[-3]
+    found: bytes = _own.reader.core.parse(raw, DIGEST_OF)["digest"]
     return found
 
 
@@ -203,12 +206,12 @@ def identity(raw: bytes) -> bytes:
     >>> identity(b"Received: from a\n by b\nSubject: x\n\nhi") == identity(b"Subject: x\n\nhi\n")
     True
     """
-    found: bytes = _own.reader.core.parse(raw, IDENTITY_OF)[-2]
+    found: bytes = _own.reader.core.parse(raw, IDENTITY_OF)["identity"]
     return found
 
 
 def date_of(raw: bytes) -> str:
     """When a message was received, as it says: what follows the last semicolon of its topmost Received field; where it
     has no such field, its Date field. At most 63 characters."""
-    date: str = _own.reader.core.parse(raw, DATE_OF)[-1]
+    date: str = _own.reader.core.parse(raw, DATE_OF)["date"]
     return date

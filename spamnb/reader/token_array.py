@@ -72,7 +72,9 @@ class TokenArray(Sequence[str]):
         return self._groups
 
     def _described(self) -> tuple[np.ndarray, np.ndarray]:
-        hashes, groups = _core.describe_tokens(self.text, *self.places())
+        vocabulary = _core.Vocabulary()
+        ids = np.frombuffer(vocabulary.ids(self.text, *self.places()), np.uint32)
+        hashes, groups = vocabulary.describe(ids)
         return np.frombuffer(hashes, np.int64), np.frombuffer(groups, np.int8)
 
     def __sizeof__(self) -> int:

@@ -125,15 +125,9 @@ def test_messages_and_matrices_that_do_not_fit_are_refused() -> None:
     brought, weights = np.zeros((30, 2), np.int64), np.zeros((20, 2), np.int64)
     for messages in (np.array([30]), np.array([-1]), np.array([2**62])):
         with pytest.raises(ValueError):
-            given.take_out(messages, brought, weights)
-        with pytest.raises(ValueError):
-            given.scores(messages, weights)
-        with pytest.raises(ValueError):
             given.ascend(messages, 20.0, 0.0, 5, brought, weights)
     every = np.arange(30)
     for some, other in ((brought[:29], weights), (brought[:, :1].copy(), weights), (brought, weights[:1])):
-        with pytest.raises(ValueError):
-            given.take_out(every, some, other)
         with pytest.raises(ValueError):
             given.ascend(every, 20.0, 0.0, 5, some, other)
     weights.setflags(write=False)

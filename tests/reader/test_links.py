@@ -1,4 +1,4 @@
-"""Links: the hosts of URLs, links that show another host, and which attributes hold URLs."""
+"""Links: the hosts of URLs, and which attributes hold URLs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spamnb.reader.message import Message, Reader, parse
+from spamnb.reader.message import Reader, parse
 
 READER = Reader()
 
@@ -20,13 +20,10 @@ def page(body: str) -> bytes:
     return b"Content-Type: text/html; charset=utf-8\n\n" + body.encode("utf-8", "replace")
 
 
-def link(url: str, shown: str = "x") -> bytes:
-    return page(f'<a href="{html.escape(url)}">{html.escape(shown)}</a>')
-
-
 def told(url: str) -> list[str]:
-    """What the tokens tell of a link: hosts, the domains above them, and oddities."""
-    return [token.removeprefix("url:") for token in READER.tokens(link(url)) if token.startswith("url:")]
+    """What the tokens tell of a link: hosts, and the domains above them."""
+    link = page(f'<a href="{html.escape(url)}">x</a>')
+    return [token.removeprefix("url:") for token in READER.tokens(link) if token.startswith("url:")]
 
 
 @pytest.mark.parametrize(
@@ -106,7 +103,6 @@ INSIDE = "https://evil.example/a?b=c"
 )  # fmt: skip
 def test_the_hosts_of_urls_inside_are_told(url: str) -> None:
     assert "evil.example" in told(url) and "bank.example" not in told(url)
-    assert ("redirector" in told(url)) == (not url.startswith("javascript"))
 
 
 @pytest.mark.parametrize(
@@ -115,17 +111,12 @@ def test_the_hosts_of_urls_inside_are_told(url: str) -> None:
         ("http://Example.org/a?b=c", ["example.org"]), ("http://a.example/?q=text", ["a.example"]),
         ("http://a.example/b//c", ["a.example"]), ("http://a.example/?u=http%3A%2F%2F", ["a.example"]),
         ("http://bücher.example.", ["bücher.example"]),
-        ("https:/user:secret@a.example.net:8080", ["a.example.net", "example.net", "user"]),
+        ("https:/user:secret@a.example.net:8080", ["a.example.net", "example.net"]),
         ("MAILTO:someone@example.com", ["mailto:"]), ("cid:part1", ["cid:"]),
-        ("https://bit.ly/abc", ["bit.ly", "shortener"]),
-        ("http://e.vil.example%2Fpath", ["e.vil.example", "vil.example", "disguised"]),
-        ("http://exampl%65.org", ["example.org", "disguised"]),
-        ("http://exa\xadmple.org", ["example.org", "disguised"]),
-        ("http://0x7f000001/", ["127", "127.0", "127.0.0", "127.0.0.1", "disguised"]),
+        ("http://e.vil.example%2Fpath", ["e.vil.example", "vil.example"]),
+        ("http://0x7f000001/", ["127", "127.0", "127.0.0", "127.0.0.1"]),
         ("http://192.0.2.1:80", ["192", "192.0", "192.0.2", "192.0.2.1"]),
-        ("http://xn--pypal-4ve.example/", ["pаypal.example", "mixed-scripts"]),
-        ("http://αpple.example", ["αpple.example", "mixed-scripts"]),
-        ("http://한국a.example", ["한국a.example"]),
+        ("http://xn--pypal-4ve.example/", ["pаypal.example"]),
         ("http://a.b.c.d.e.example.org", ["d.e.example.org", "e.example.org", "example.org"]),
     ],
 )  # fmt: skip
@@ -150,40 +141,6 @@ def test_of_too_many_links_the_first_and_the_last_are_read(form: str) -> None:
     assert form == "%s " or "cut:links" in tokens
 
 
-MISMATCHES = [
-    ("http://www.bank.example", "http://evil.example/x"), ("www.bank.com/login", "https://evil.example"),
-    ("Visit https://bank.example", "http://evil.example"), ("https://bank.example", "//evil.example"),
-    ("bank.com", "http:\\\\evil.example"), ("https://bank.example", "https:evil.example"),
-    ("https://bank.example", "http://bank.example@evil.example"), ("https://bank.co.uk", "http://evil.co.uk"),
-    ("h\u200bttps://ba\xadnk.example", "http://evil.example"), ("bank。com", "http://evil.example"),
-    ("bank.com", "http://bаnk.com"), ("(www.bank.example)", "http://3221225985/"), ("paypal.com", "http://paypal.top"),
-    ("https://bank.example", "https://click.evil.example/?u=https%3A%2F%2Fother.example"),
-    ("paypal.com", "https://bit.ly/x"), ("bücher.com", "http://bucher.com"), ("bank.com", "http://bank.evil.com"),
-    ("bank.com", "http://bank-login.com"), ("http://192.0.2.1", "http://198.51.2.1"), ("t.co", "http://t.me"),
-]  # fmt: skip
-AGREEING = [
-    ("www.bank.com", "http://click.bank.com"), ("your bank", "http://evil.example"),
-    ("www.bank.com", "mailto:a@b.example"), ("https://bank.example", "#top"), ("", "http://evil.example"),
-    ("Visit https://bank.example.", "http://BANK.example/"), ("bank.com: log in", "http://www.bank.com"),
-    ("http://bücher.example", "http://xn--bcher-kva.example"), ("bank.com", "https://bank.de"),
-    ("https://bank.co.uk/", "http://bank.com.au"), ("report.pdf", "http://evil.example"),
-    ("e.g. this", "//evil.example"), ("setup.py", "https://git.example/setup.py"), ("v1.2.3", "http://a.example"),
-    ("a@bank.com", "http://evil.example"), ("bank.com", "https://www.google.com/url?q=http://bank.com/"),
-    ("https://bank.example", "https://eur01.safelinks.protection.outlook.com/?url=https%3A%2F%2Fbank.example%2F&d=1"),
-    ("http://192.0.2.1", "http://0xC0000201/"), ("www.bank.co.uk", "http://bank.co.uk"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("shown", "url"), MISMATCHES)
-def test_a_link_that_shows_another_host_is_a_mismatch(shown: str, url: str) -> None:
-    assert "link-mismatch" in parse(link(url, shown)).html
-
-
-@pytest.mark.parametrize(("shown", "url"), AGREEING)
-def test_a_link_that_leads_where_it_says_or_says_nothing_is_none(shown: str, url: str) -> None:
-    assert "link-mismatch" not in parse(link(url, shown)).html
-
-
 STARTS = st.sampled_from(["", "http://", "//", "http://a@", "http://[", "http://a/?u=http://", "xn--"])
 PIECES = st.sampled_from(
     "http s : / // \\ ?u= % %2F %3A www. a.example @ [::1] 0x7f 1.2.3.4 . = & # xn-- é \u3002 \xad /s/ -3A__".split()
@@ -203,21 +160,20 @@ U = "http://a.example/b"
 
 
 @pytest.mark.parametrize(
-    ("tag", "kind"),
+    "tag",
     [
-        *((f"<{tag}='{U}'>", "links") for tag in (
-            "a href", "area href", "base href", "a xlink:href", "iframe src", "frame src", "embed src",
-            "a ping")),
-        *((f"<{tag}='{U}'>", "images") for tag in (
-            "img src", "input src", "td background", "video poster")),
-        *((f"<{tag}='{U}'>", "forms") for tag in ("form action", "button formaction")),
-        *((f"<{tag}='{U}'>", "") for tag in ("link href", "script src", "div data", "p id", "p content")),
-        *((f"<meta http-equiv=refresh content=\"{value}\">", "links") for value in (
+        *(f"<{attribute}='{U}'>" for attribute in (
+            "a href", "area href", "base href", "a xlink:href", "iframe src", "frame src", "embed src", "a ping",
+            "img src", "input src", "td background", "video poster", "form action", "button formaction")),
+        *(f"<meta http-equiv=refresh content=\"{value}\">" for value in (
             f"0;URL={U}", f" 5 ; URL = '{U}'", f"0;url='{U}' x")),
-        (f"<p style=\"background:url('{U}')\">", "images"), ("<a href=' http://a.example/b '>", "links"),
+        "<a href=' http://a.example/b '>",
     ],
 )  # fmt: skip
-def test_the_kind_of_url_is_told_by_tag_and_attribute(tag: str, kind: str) -> None:
-    message: Message = parse(page(f"{tag}x"))
-    expected = {name: (U,) * kind.split().count(name) for name in ("links", "images", "forms")}
-    assert {name: getattr(message, name) for name in expected} == expected
+def test_urls_of_tags_are_links(tag: str) -> None:
+    assert parse(page(f"{tag}x")).links == (U,)
+
+
+@pytest.mark.parametrize("attribute", ["link href", "script src", "div data", "p id", "p content"])
+def test_what_leads_nowhere_is_no_link(attribute: str) -> None:
+    assert parse(page(f"<{attribute}='{U}'>x")).links == ()

@@ -48,7 +48,6 @@ SEEN = [
     "<style>.a{display:none}" + "@media screen{" * 12 + ".a{display:block}" + "}" * 12 + "</style><p class=a>secret",
     "<style>div{> b{display:none}}</style><div><i><b>secret</b></i></div>",
     "<style>.a{visibility:hidden} p{& .a{visibility:visible}}</style><p><b class=a>secret</b></p>",
-    "<style>.a{left:-9999px;position:relative} p{.a{left:0}}</style><p><b class=a>secret</b></p>",
     *(f"<style>.a, {selector}{{display:none}}</style><p class=a>secret"
       for selector in ("", "b:no-such", "b::no-such", "b::", "b::-moz-selection", "1b", "[1]", "p >", "p:not(")),
     *(f"<style>.a{{display:none}} .b, {selector}{{display:block!important}}</style><div><i></i><p class=a>secret</div>"
@@ -84,6 +83,8 @@ SEEN = [
         "-webkit-text-stroke:1px black", "-webkit-text-fill-color:red")),
     "<div style='text-shadow:0 0 2px black'><b style='color:white'>secret</b></div>",
     "<font color=white><font color=black>secret</font></font>",
+    "<font color=black><p style='color:white'>secret</font>",
+    "<font color=black><div style='color:white'><i>secret</i></font>",
     "<div bgcolor=x style='background:black'><b style='color:lavenderblush'>secret</b></div>",
     "<table><div style='display:none'><table>secret</table></div></table>",
     "<table bgcolor=chucknorris><td><font color=white>secret</font></table>",
@@ -117,18 +118,11 @@ SEEN = [
     "<div style='height:0;overflow:hidden;position:relative'><p style='position:fixed;top:0'>secret</div>",
     "<div style='max-height:0;overflow:hidden'><b style='position:absolute'>secret</b></div>",
     "<body style='height:0;overflow:hidden'>secret",
-    "<div style='margin-left:-9999px'><p style='position:relative;left:9999px'>secret</div>",
-    "<style>div .a{margin-left:9999px}</style><div style='margin-left:-9999px'><p class=a>secret</div>",
-    "<dialog open style='left:-9999px;position:static'>secret</dialog>",
-    "<dialog open style='right:9999px'>secret</dialog>",
     "<div style='height:0'>secret</div>",
     *(f"<p style='{style}'>secret" for style in (
         "overflow:hidden;height:20px", "height:0%;overflow:hidden", "height:0;padding:9px;overflow:hidden",
-        "width:0;padding:0 9px;overflow:hidden", "height:0;padding-top:30px;padding-bottom:30px;overflow:hidden",
-        "height:0;min-height:40px;overflow:hidden", "left:-9999px", "margin-left:-3px",
-        "margin:-9999px 0 0 -9999px;margin-top:0;margin-left:1px", "bottom:9999px;inset:-9999px",
-        "position:absolute;left:-9999px;transform:translateX(9999px)",
-        "position:absolute;left:-9999px;inset-inline-start:0")),
+        "height:0;padding-top:30px;padding-bottom:30px;overflow:hidden", "height:0;min-height:40px;overflow:hidden",
+        "width:0;padding:0 9px;overflow:hidden")),
     # elements
     "<div style='display:none'>x</div>secret",
     "<span style='display:none'>x</span>secret",
@@ -162,8 +156,7 @@ HIDDEN = [
         "background:black", "background:black;color:#010101", "color:white;text-shadow:none",
 
         "max-height:0px;overflow-y:hidden", "max-height:0;overflow:clip", "height:3px;overflow:hidden",
-        "width:1px;height:1px;overflow:hidden", "max-width:0;overflow:hidden;white-space:nowrap",
-        "position:absolute;left:-9999px", "position:relative;left:-9999px", "position:fixed;top:-999em")),
+        "width:1px;height:1px;overflow:hidden")),
     "<span style=display:none>secret</span>",
     "<span style = 'display:none'>secret</span>",
     "<p hidden>secret",
@@ -232,9 +225,8 @@ def test_what_is_no_text_is_not_read(page: str) -> None:
 
 def test_why_text_is_hidden_is_told_once() -> None:
     page = "<p style='display:none'>a<p style='display:none'>b<p style='font-size:0'>c<p style='color:white'>d"
-    page += "<p style='position:absolute;left:-9999px'>e"
     facts = [fact for fact in read(page).html if fact.startswith("css:")]
-    assert sorted(facts) == ["css:display-none", "css:off-screen", "css:same-color", "css:tiny"]
+    assert sorted(facts) == ["css:display-none", "css:same-color", "css:tiny"]
     assert "hidden" not in read("<p>the hidden text").html
 
 

@@ -1,6 +1,12 @@
 #define _GNU_SOURCE /* memmem */
 #include "bytes.h"
 
+#include <stdlib.h>
+
+enum { BLOCK = 1 << 20 };
+
+/* ---- Spans ---- */
+
 const uint8_t *find(span s, span what) {
     if (size_of(what) > 8)
         return size_of(s) < size_of(what) ? NULL : memmem(s.at, size_of(s), what.at, size_of(what));
@@ -36,7 +42,7 @@ bool is_ascii(span s) {
 }
 
 bool is_one_of(span word, const char *words) {
-    span rest = span_of(words, strlen(words));
+    span rest = span_of_text(words);
     while (!is_empty(rest)) {
         span one = before_first(rest, ' ');
         if (!is_empty(one) && is_same(one, word))
@@ -44,4 +50,132 @@ bool is_one_of(span word, const char *words) {
         rest = skip_bytes(rest, size_of(one) + 1);
     }
     return false;
+}
+
+/* ---- Memory ---- */
+
+_Noreturn void arena_fail(struct arena *arena, enum failure why) { longjmp(arena->failed, (int)why); }
+
+static void drop_block(struct arena *arena) {
+    struct block *block = arena->blocks;
+    arena->blocks = block->next;
+    free(block);
+}
+
+static void use_block(struct arena *arena) {
+    arena->at = arena->blocks->bytes;
+    arena->end = arena->at + arena->blocks->size;
+}
+
+void arena_begin(struct arena *arena, size_t most) {
+    while (arena->blocks && (arena->blocks->next || arena->blocks->size > BLOCK))
+        drop_block(arena);
+    arena->most = most;
+    arena->is_writing = false;
+    arena->used = arena->blocks ? arena->blocks->size : 0;
+    arena->at = arena->end = NULL;
+    if (arena->blocks)
+        use_block(arena);
+}
+
+void arena_free(struct arena *arena) {
+    while (arena->blocks)
+        drop_block(arena);
+}
+
+static void new_block(struct arena *arena, size_t size) {
+    size_t room = size < BLOCK ? BLOCK : size;
+    struct block *block = room <= arena->most && arena->used <= arena->most - room ? malloc(sizeof *block + room) : NULL;
+    if (!block)
+        arena_fail(arena, FAILED_MEMORY);
+    *block = (struct block){arena->blocks, room};
+    arena->blocks = block;
+    arena->used += room;
+    use_block(arena);
+}
+
+static uint8_t *take(struct arena *arena, size_t size) {
+    if (arena->is_writing)
+        arena_fail(arena, FAILED_ASSERTION);
+    if (size > SIZE_MAX / 4)
+        arena_fail(arena, FAILED_MEMORY);
+    size_t wanted = ((size ? size : 1) + 15) & ~(size_t)15; /* all that is taken begins at a multiple of eight at least */
+    if ((size_t)(arena->end - arena->at) < wanted)
+        new_block(arena, wanted);
+    uint8_t *taken = arena->at;
+    arena->at += wanted;
+    return taken;
+}
+
+void *arena_room(struct arena *arena, size_t count, size_t size) {
+    if (size && count > SIZE_MAX / 4 / size)
+        arena_fail(arena, FAILED_MEMORY);
+    return take(arena, count * size);
+}
+
+void *arena_take(struct arena *arena, size_t count, size_t size) {
+    return memset(arena_room(arena, count, size), 0, count * size);
+}
+
+span arena_copy(struct arena *arena, span text) { return two_spans(arena, text, (span){0}); }
+
+span two_spans(struct arena *arena, span one, span other) {
+    struct writer writer = writer_open(arena, size_of(one) + size_of(other));
+    put_span(&writer, one);
+    put_span(&writer, other);
+    return writer_close(&writer);
+}
+
+struct writer writer_open(struct arena *arena, size_t expected) {
+    uint8_t *begin = take(arena, expected);
+    arena->is_writing = true;
+    return (struct writer){arena, begin, begin, arena->at};
+}
+
+void writer_grow(struct writer *writer, size_t n) {
+    struct arena *arena = writer->arena;
+    size_t written = (size_t)(writer->at - writer->begin);
+    if (!arena->is_writing || writer->end != arena->at)
+        arena_fail(arena, FAILED_ASSERTION);
+    if (n > SIZE_MAX / 8 || written > SIZE_MAX / 8)
+        arena_fail(arena, FAILED_MEMORY);
+    uint8_t *before = writer->begin;
+    arena->is_writing = false;
+    arena->at = before; /* all that was reserved is free again; the bytes stay until they are copied */
+    writer->begin = take(arena, 2 * (written + n));
+    arena->is_writing = true;
+    if (writer->begin != before && written)
+        memcpy(writer->begin, before, written);
+    writer->at = writer->begin + written;
+    writer->end = arena->at;
+}
+
+span writer_close(struct writer *writer) {
+    struct arena *arena = writer->arena;
+    if (!arena->is_writing || writer->end != arena->at)
+        arena_fail(arena, FAILED_ASSERTION);
+    arena->is_writing = false;
+    span written = span_between(writer->begin, writer->at);
+    arena->at = writer->begin + ((size_of(written) + 15) & ~(size_t)15);
+    return written;
+}
+
+span lower_copy(struct arena *arena, span text) {
+    typedef uint8_t sixteen __attribute__((vector_size(16)));
+    uint8_t *copy = take(arena, size_of(text));
+    size_t i = 0;
+    for (sixteen bytes; i + sizeof bytes <= size_of(text); i += sizeof bytes) {
+        memcpy(&bytes, text.at + i, sizeof bytes);
+        bytes |= (sixteen)(bytes - 'A' <= (uint8_t)('Z' - 'A')) & 32;
+        memcpy(copy + i, &bytes, sizeof bytes);
+    }
+    for (; i < size_of(text); i++)
+        copy[i] = to_lower(text.at[i]);
+    return span_of(copy, size_of(text));
+}
+
+void *list_grown(struct arena *arena, void *items, size_t count, size_t *room, size_t size) {
+    *room = *room ? 2 * *room : 8;
+    void *grown = arena_room(arena, *room, size);
+    return count ? memcpy(grown, items, count * size) : grown;
 }

@@ -1,14 +1,11 @@
-#include "evidence.h"
-
-#include "links.h"
+/* What of a message becomes tokens beside the words of its texts: header fields, parts, links, structure. Which fields
+ * count, and how, Python's evidence.py says. */
 #include "reader.h"
-#include "words.h"
 
 enum {
     MAX_FIELD_NAME = 40,  /* bytes of a name in tokens */
     MAX_VALUE = 2000,     /* bytes of a value whose words are read */
     MAX_SHAPE = 60,       /* bytes whose shape is read */
-    MAX_SHOWN_URL = 200,
 };
 
 /* ---- Rules ---- */
@@ -146,96 +143,6 @@ static void add_field(struct reader *reader, const struct field *field) {
         EXTRAS[rule->extra](reader, value);
 }
 
-/* ---- Links ---- */
-
-enum { N_RECENT = 64 };
-
-struct link_tokens {
-    struct reader *reader;
-    span recent[N_RECENT]; /* hosts whose tokens were counted */
-    unsigned tricks;
-};
-
-static void note_host(struct link_tokens *tokens, span host) {
-    struct reader *reader = tokens->reader;
-    span *recent = &tokens->recent[fast_hash(reader->tables->secret, 0, host) % N_RECENT];
-    if (is_same(*recent, host))
-        return;
-    *recent = host;
-    tokens->tricks |= host_tricks(reader, host);
-    if (size_of(host) > MAX_HOST) {
-        host = span_between(host.end - MAX_HOST, host.end);
-        host = skip_bytes(host, size_of(before_first(host, '.')) + 1);
-    }
-    add_host(reader, LITERAL("url:"), host);
-}
-
-static void read_url(struct link_tokens *tokens, span url) {
-    struct link link = read_link(tokens->reader, url);
-    tokens->tricks |= link.tricks;
-    for (size_t i = 0; i < link.n_targets; i++)
-        note_host(tokens, link.targets[i]);
-    const uint8_t *colon = find_byte(first_bytes(url, MAX_SCHEME), ':');
-    if (!is_empty(link.host))
-        note_host(tokens, link.host);
-    else if (colon)
-        add_fact(tokens->reader, LITERAL("url:"), lower_copy(&tokens->reader->arena, span_between(url.at, colon + 1)));
-}
-
-static void read_urls(struct link_tokens *tokens, const span_list *urls) {
-    for (size_t i = 0; i < urls->count; i++)
-        read_url(tokens, urls->items[i]);
-}
-
-/* Reads what a reader takes for a URL that begins there; returns its last byte. */
-static const uint8_t *read_shown_url(struct link_tokens *tokens, const uint8_t *begin, const uint8_t *end) {
-    span url = first_characters(span_between(begin, end), MAX_SHOWN_URL);
-    for (const uint8_t *at = url.at; at < url.end; at++)
-        if (*at <= ' ' || strchr("<>\"')", *at))
-            url.end = at;
-    read_url(tokens, url);
-    return url.end - 1;
-}
-
-/* The URLs that a reader sees in a text: from http:// on, and from "www." on where it belongs to nothing else. */
-static void read_shown_urls(struct link_tokens *tokens, span text) {
-    for (span rest = text; (rest.at = find_byte(rest, ':')); rest.at++) {
-        bool is_secure = rest.at > text.at && (rest.at[-1] | 32) == 's';
-        span scheme = is_secure ? LITERAL("https:") : LITERAL("http:");
-        if (rest.end - rest.at < 4 || !is_slash(rest.at[1]) || !is_slash(rest.at[2]) ||
-            (size_t)(rest.at - text.at) < size_of(scheme) - 1)
-            continue;
-        const uint8_t *begin = rest.at + 1 - size_of(scheme);
-        if (starts_with_any_case(span_between(begin, rest.end), scheme))
-            rest.at = read_shown_url(tokens, begin, rest.end);
-    }
-    for (span rest = text; (rest.at = find_byte(rest, '.')); rest.at++) {
-        const uint8_t *begin = rest.at - text.at < 3 ? text.at : rest.at - 3;
-        uint8_t before = begin > text.at ? begin[-1] : ' ';
-        if (starts_with_any_case(span_between(begin, rest.end), LITERAL("www.")) && !is_letter(before) &&
-            !is_digit(before) && !strchr("_.@/\\=-", before))
-            rest.at = read_shown_url(tokens, begin, rest.end);
-    }
-}
-
-static void add_names(struct reader *reader, span prefix, uint32_t bits, const char *const names[], size_t n) {
-    for (size_t i = 0; i < n; i++)
-        if (bits >> i & 1)
-            add_token(reader, prefix, span_of(names[i], strlen(names[i])));
-}
-
-static void add_links(struct reader *reader) {
-    static const char *const TRICK_NAMES[N_TRICKS] = {"disguised", "mixed-scripts", "redirector", "shortener", "user"};
-    struct message *message = &reader->message;
-    struct link_tokens tokens = {.reader = reader};
-    read_urls(&tokens, &message->links);
-    read_urls(&tokens, &message->images);
-    read_urls(&tokens, &message->forms);
-    for (size_t i = 0; i < message->all_texts.count; i++)
-        read_shown_urls(&tokens, message->all_texts.items[i]);
-    add_names(reader, LITERAL("url:"), tokens.tricks, TRICK_NAMES, N_TRICKS);
-}
-
 /* ---- Structure ---- */
 
 static const char *const CUT_NAMES[N_CUTS] = {"headers", "html", "links", "parts", "pdf", "smime", "text", "tnef"};
@@ -263,5 +170,7 @@ void add_evidence(struct reader *reader) {
         add_words(reader, &hidden, message->hidden.items[i]);
     for (size_t i = 0; i < message->parts.count; i++)
         add_part(reader, &message->parts.items[i]);
-    add_names(reader, LITERAL("cut:"), message->cuts, CUT_NAMES, N_CUTS);
+    for (size_t i = 0; i < N_CUTS; i++)
+        if (message->cuts >> i & 1)
+            add_token(reader, LITERAL("cut:"), span_of_text(CUT_NAMES[i]));
 }

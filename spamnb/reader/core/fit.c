@@ -94,12 +94,12 @@ static void add_sums(const struct rows *rows, size_t i, const struct units *weig
             sums[k] += weights->at[(size_t)rows->columns[j] * others + k];
 }
 
-/* Adds units, with a sign, to the weights of message i's columns, of which it has each once. */
-static void move_weights(const struct rows *rows, size_t i, const struct units *weights, const int64_t *units, int sign) {
+/* Adds units to the weights of message i's columns, of which it has each once. */
+static void move_weights(const struct rows *rows, size_t i, const struct units *weights, const int64_t *units) {
     size_t others = weights->columns;
     for (int64_t j = rows->indptr[i]; j < rows->indptr[i + 1]; j++)
         for (size_t k = 0; k < others; k++)
-            weights->at[(size_t)rows->columns[j] * others + k] += sign * units[k];
+            weights->at[(size_t)rows->columns[j] * others + k] += units[k];
 }
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -157,7 +157,7 @@ static double visit_message(const struct fit *fit, size_t i, struct visit *visit
     largest = larger(largest, larger(of_first, -of_first));
     if (!largest)
         return 0.0;
-    move_weights(&fit->rows, i, &fit->weights, change, 1);
+    move_weights(&fit->rows, i, &fit->weights, change);
     return (double)largest / scale;
 }
 
@@ -178,16 +178,4 @@ long ascend(const struct fit *fit) {
     free(numbers);
     free(units);
     return done;
-}
-
-void take_out(const struct rows *rows, const struct visits *order, const struct units *brought, struct units *weights) {
-    for (size_t n = 0; n < order->n; n++) {
-        size_t i = (size_t)order->messages[n];
-        move_weights(rows, i, weights, brought->at + i * brought->columns, -1);
-    }
-}
-
-void sum_columns(const struct rows *rows, const struct visits *order, const struct units *weights, struct units *sums) {
-    for (size_t n = 0; n < order->n; n++)
-        add_sums(rows, (size_t)order->messages[n], weights, sums->at + n * sums->columns);
 }

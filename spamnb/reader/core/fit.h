@@ -35,12 +35,9 @@ struct fit {
     struct units brought, weights;
 };
 
-/* Whether all messages to visit are there, and all of their columns below n_columns. The other functions expect it. */
+/* Whether all messages to visit are there, and all of their columns below n_columns. `ascend` expects it. */
 bool rows_fit(const struct rows *rows, const struct visits *order, size_t n_columns);
 
 void solve(const double *scores, size_t classes, size_t y, double penalty, double *found);
 /* How many passes there were; -1 where there is no memory. */
 long ascend(const struct fit *fit);
-void take_out(const struct rows *rows, const struct visits *order, const struct units *brought, struct units *weights);
-/* sums: a row for each message that is visited, zeroed. */
-void sum_columns(const struct rows *rows, const struct visits *order, const struct units *weights, struct units *sums);

@@ -1,7 +1,5 @@
-#include "header.h"
-
+/* Header sections: fields, parameters, encoded words. */
 #include "reader.h"
-#include "transfer.h"
 
 enum {
     MAX_HEADER_BYTES = 1 << 18,
@@ -43,7 +41,7 @@ static const char *const TRACE_FIELDS[] = {
 
 static bool is_field_of(span name, const char *const names[], size_t n) {
     for (size_t i = 0; i < n; i++) {
-        span known = span_of(names[i], strlen(names[i]));
+        span known = span_of_text(names[i]);
         if (starts_with_any_case(name, known) && (known.end[-1] == '-' || size_of(name) == size_of(known)))
             return true;
     }
@@ -293,7 +291,7 @@ struct parameters read_parameters(struct reader *reader, span value) {
         for (size_t i = 0; i < N_PARAMETERS; i++) {
             struct parameter *parameter = &parameters[i];
             bool is_piece = base.end < name.end && parameter->n_pieces < MAX_PIECES;
-            if (is_same_any_case(base, span_of(PARAMETER_NAMES[i], strlen(PARAMETER_NAMES[i]))) &&
+            if (is_same_any_case(base, span_of_text(PARAMETER_NAMES[i])) &&
                 (is_piece || !parameter->n_pieces))
                 add_piece(arena, parameter, text, is_piece && name.end[-1] == '*');
         }

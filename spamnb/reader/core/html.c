@@ -1,6 +1,8 @@
-#include "html.h"
-
-#include "links.h"
+/* HTML -> what its reader sees, what he does not see, URLs and tags.
+ *
+ * One pass by the HTML standard's tokenization rules, and a flat stack of open elements; no tree. Text is written when
+ * all styles are known.
+ */
 #include "reader.h"
 #include "style.h"
 
@@ -9,23 +11,39 @@ enum {
     TAIL = 8192,      /* bytes of the end of what has more, which are read too */
     MAX_OPEN_ELEMENTS = 512, /* those inside are not opened, as in browsers */
     MAX_FORMATTING = 64,  /* formatting elements that wait to be opened again */
-    MAX_RESTYLED = 100000, /* elements whose style is made again, in one document */
+    MAX_NODES = 200000,   /* in one document; where there are more, nothing counts as hidden */
     MAX_TITLE = 200,      /* bytes of a title, and of an input field, that are taken for seen */
-    MAX_LINK_TEXT = 300,
-    MAX_EMPTY_PAIR = 200,
-    MAX_STYLE_URLS = 50,
-    MAX_URLS = 1000,      /* of each kind */
+    MAX_URLS = 1000,
 };
 
-struct element {
+/* What the text in an element inherits from. Its style is made when the first text asks, after the whole page was read:
+ * style sheets and attributes of the body may stand anywhere. */
+struct node {
     unsigned tag;
+    uint32_t parent;
     span name;
     const struct attributes *attributes; /* of style; NULL where there are none */
     const struct style *style;
+    bool is_wrapped; /* around all in it stands formatting that was opened before */
+};
+
+/* An open element. */
+struct element {
+    unsigned tag;
+    uint32_t node;
     uint16_t parent;    /* where in the stack what it inherits from is */
     uint16_t paragraph; /* the paragraph that a block ends here; 0: none */
     bool is_dropped;    /* its text is shown nowhere */
     bool is_waiting;    /* as formatting, in the list */
+};
+
+/* A piece of text, as long as nobody knows whether it is seen. */
+enum piece_kind { PIECE_STYLED, PIECE_SHOWN, PIECE_HIDDEN, PIECE_END_OF_WORD };
+
+struct piece {
+    span text;
+    uint32_t node;
+    enum piece_kind kind;
 };
 
 /* Formatting that is opened again where something else than its own end tag closed it. One without attributes is a
@@ -41,17 +59,17 @@ struct document {
     struct reader *reader;
     struct arena *arena;
     span html;
-    bool is_second_pass, needs_second_pass, is_cut;
+    bool is_cut;
     struct sheet sheet;
     struct attributes page_attributes[2]; /* of html and body */
+    LIST(struct node) nodes;
+    LIST(struct piece) pieces;
     struct element stack[MAX_OPEN_ELEMENTS + 1];
     size_t depth;
     uint16_t counts[N_TAGS]; /* of open elements, by tag */
     struct formatting formatting[MAX_FORMATTING];
-    size_t n_formatting, n_restyled;
+    size_t n_formatting;
     struct buffer shown, hidden;
-    span linked; /* where the link at hand leads */
-    uint8_t *link_begin; /* its text */
 };
 
 static void note_cut(struct document *d) { d->reader->message.cuts |= CUT_HTML; }
@@ -60,28 +78,18 @@ static struct element *top_of(struct document *d) { return &d->stack[d->depth - 
 
 /* ---- Open elements ---- */
 
-/* Gives the element at this place of the stack its style, and says which paragraph it stands in. */
-static void inherit(struct document *d, size_t at) {
-    struct element *element = &d->stack[at];
-    const struct style *style = at ? d->stack[element->parent].style : &FIRST_STYLE;
-    unsigned flags = TAGS[element->tag].flags;
-    bool is_barrier = flags & IS_BARRIER || !at;
-    element->paragraph = element->tag == TAG_P ? (uint16_t)at : is_barrier ? 0 : d->stack[at - 1].paragraph;
-    bool is_own = element->attributes || d->sheet.n_rules || flags & (IS_CONTROL | IS_UNSHOWN) ||
-                  element->tag == TAG_MARK || element->tag == TAG_TABLE ||
-                  (style->flags & IS_UNDER_INLINE && !(flags & IS_INLINE));
-    element->style = is_own ? style_in(&d->sheet, style, element->tag, element->name, element->attributes) : style;
-    if (at == 1)
-        d->sheet.page = element->style;
-    if (d->sheet.is_cut)
-        note_cut(d);
+static struct node *node_of(const struct document *d, const struct element *element) {
+    return &d->nodes.items[element->node];
 }
 
-/* The same of the open elements from this one on. */
-static void inherit_again(struct document *d, size_t at) {
-    d->n_restyled += d->depth - at;
-    for (; at < d->depth && d->n_restyled <= MAX_RESTYLED; at++)
-        inherit(d, at);
+/* Gives the element at this place of the stack a node, and says which paragraph it stands in. */
+static void settle(struct document *d, size_t at, struct node node) {
+    struct element *element = &d->stack[at];
+    bool is_barrier = TAGS[element->tag].flags & IS_BARRIER || !at;
+    element->paragraph = element->tag == TAG_P ? (uint16_t)at : is_barrier ? 0 : d->stack[at - 1].paragraph;
+    element->node = (uint32_t)d->nodes.count;
+    node.parent = d->stack[element->parent].node;
+    *LIST_ADD(d->arena, &d->nodes) = node;
 }
 
 static void pop(struct document *d) {
@@ -89,7 +97,7 @@ static void pop(struct document *d) {
     d->counts[element->tag]--;
     d->depth--;
     for (size_t i = d->n_formatting; element->is_waiting && i-- > 0;)
-        if (d->formatting[i].attributes == element->attributes) {
+        if (d->formatting[i].attributes == node_of(d, element)->attributes) {
             d->formatting[i].is_open = false;
             break;
         }
@@ -120,9 +128,10 @@ static size_t place_of(const struct document *d, unsigned kind) {
     return at;
 }
 
-static bool is_element(const struct element *element, unsigned tag, span name) {
-    return element->tag == tag && (tag != TAG_UNKNOWN || (size_of(name) == size_of(element->name) &&
-           starts_with_any_case(element->name, name)));
+static bool is_element(const struct document *d, const struct element *element, unsigned tag, span name) {
+    span other = node_of(d, element)->name;
+    return element->tag == tag &&
+           (tag != TAG_UNKNOWN || (size_of(name) == size_of(other) && starts_with_any_case(other, name)));
 }
 
 /* Where the innermost such element is; 0 where another one stands between that bars the way. */
@@ -131,7 +140,7 @@ static size_t find_open(const struct document *d, unsigned tag, span name) {
     bool is_part = kind >= TABLE && kind <= CELL, is_inline = TAGS[tag].flags & IS_INLINE;
     for (size_t at = d->depth - 1; at > 1; at--) {
         const struct element *element = &d->stack[at];
-        if (is_element(element, tag, name) || (kind == HEADING && TAGS[element->tag].kind == HEADING))
+        if (is_element(d, element, tag, name) || (kind == HEADING && TAGS[element->tag].kind == HEADING))
             return at;
         unsigned flags = TAGS[element->tag].flags;
         if (is_part ? element->tag == TAG_TABLE : flags & IS_BARRIER || (is_inline && !(flags & IS_INLINE)))
@@ -145,10 +154,9 @@ static void push(struct document *d, unsigned tag, span name, const struct attri
         return;
     size_t parent = place_of(d, TAGS[tag].kind);
     bool is_dropped = top_of(d)->is_dropped || TAGS[tag].text == NOWHERE;
-    d->stack[d->depth] = (struct element){
-        .tag = tag, .name = name, .attributes = attributes, .parent = (uint16_t)parent, .is_dropped = is_dropped};
+    d->stack[d->depth] = (struct element){.tag = tag, .parent = (uint16_t)parent, .is_dropped = is_dropped};
     d->counts[tag]++;
-    inherit(d, d->depth++);
+    settle(d, d->depth++, (struct node){.tag = tag, .name = name, .attributes = attributes});
 }
 
 /* Puts formatting, or a marker, on the list of what waits to be opened again. */
@@ -184,8 +192,9 @@ static void end_formatting(struct document *d, unsigned tag, span name) {
     memmove(d->formatting + i, d->formatting + i + 1, (--d->n_formatting - i) * sizeof *d->formatting);
     if (!ended.is_open)
         return;
-    for (at = d->depth - 1; at > 1 && !(d->stack[at].is_waiting && d->stack[at].attributes == ended.attributes); at--)
-        continue;
+    at = d->depth - 1;
+    while (at > 1 && !(d->stack[at].is_waiting && node_of(d, &d->stack[at])->attributes == ended.attributes))
+        at--;
     if (at < 2)
         return;
     d->stack[at].is_waiting = false;
@@ -198,9 +207,14 @@ static void end_formatting(struct document *d, unsigned tag, span name) {
         pop(d);
     d->counts[tag]--;
     memmove(d->stack + at, d->stack + at + 1, (--d->depth - at) * sizeof *d->stack);
-    for (size_t k = at; k < d->depth; k++)
+    d->sheet.is_cut = d->sheet.is_cut || d->nodes.count > MAX_NODES;
+    for (size_t k = at; k < d->depth; k++) {
+        struct node moved = *node_of(d, &d->stack[k]);
+        node_of(d, &d->stack[k])->is_wrapped = true; /* what it has until now browsers put into the formatting */
         d->stack[k].parent -= d->stack[k].parent >= at;
-    inherit_again(d, at);
+        if (!d->sheet.is_cut)
+            settle(d, k, moved);
+    }
 }
 
 /* An item begins: the one before it in the same list ends. */
@@ -243,26 +257,18 @@ static bool make_place(struct document *d, unsigned kind) {
 
 /* Gives the page attributes that it has not yet. */
 static void merge_page(struct document *d, unsigned tag, const struct attributes *attributes) {
-    size_t at = tag == TAG_BODY;
-    struct attributes *known = &d->page_attributes[at];
+    struct attributes *known = &d->page_attributes[tag == TAG_BODY];
     uint32_t added = attributes->present & ((UINT32_C(1) << N_STYLE_ATTRIBUTES) - 1) & ~known->present;
     for (int i = 0; i < N_STYLE_ATTRIBUTES; i++)
         if (added >> i & 1)
             known->values[i] = attributes->values[i];
     known->present |= added;
-    if (!added)
-        return;
-    d->needs_second_pass = d->needs_second_pass || d->shown.at > d->shown.begin || d->hidden.at > d->hidden.begin;
-    inherit_again(d, at);
 }
 
 static void start_element(struct document *d, unsigned tag, span name, const struct attributes *found) {
     unsigned kind = TAGS[tag].kind;
-    if (kind == VOID || kind == IGNORED) {
-        if (tag == TAG_FRAMESET && d->depth == 2 && d->shown.at == d->shown.begin)
-            d->stack[1].is_dropped = true; /* of such a page frames are shown, and none of its text */
+    if (kind == VOID || kind == IGNORED)
         return;
-    }
     if (kind == WHOLE_PAGE) {
         merge_page(d, tag, found);
         return;
@@ -320,24 +326,9 @@ static bool shows_nothing(struct reader *reader, span text) {
     return true;
 }
 
-static void end_word(struct buffer *buffer) {
-    if (buffer->at > buffer->begin && !is_space(buffer->at[-1]))
-        buffer_put(buffer, LITERAL("\n"));
-}
-
-/* Adds text to what is shown, or to what is hidden. Of one that is hidden spaces part what is shown around it. */
-static void put_text(struct document *d, span text, enum why_hidden why) {
-    struct buffer *buffer = why ? &d->hidden : &d->shown;
-    uint8_t *begin = buffer->at;
-    put_resolved(buffer, &d->reader->tables->references, text, false);
-    if (!why)
-        return;
-    span hidden = span_between(begin, buffer->at);
-    static const uint32_t FACTS[] = {0, FACT_DISPLAY_NONE, FACT_TINY, FACT_SAME_COLOR, FACT_OFF_SCREEN, 0};
-    if (!shows_nothing(d->reader, hidden))
-        d->reader->message.facts |= FACT_HIDDEN | FACTS[why];
-    else if (!is_empty(hidden) && d->shown.at > d->shown.begin && !is_space(d->shown.at[-1]))
-        buffer_put(&d->shown, LITERAL(" "));
+/* Text, which stays unread until all styles are known. */
+static void add_piece(struct document *d, span text, uint32_t node, enum piece_kind kind) {
+    *LIST_ADD(d->arena, &d->pieces) = (struct piece){text, node, kind};
 }
 
 /* The text between two places of the document. */
@@ -346,19 +337,14 @@ static void add_text(struct document *d, const uint8_t *begin, const uint8_t *en
     if (is_empty(text))
         return;
     bool is_blank = shows_nothing(d->reader, text);
-    struct element *top = top_of(d);
-    if (!is_blank && (d->n_formatting && !d->formatting[d->n_formatting - 1].is_open)) {
+    if (!is_blank && d->n_formatting && !d->formatting[d->n_formatting - 1].is_open)
         open_formatting_again(d);
-        top = top_of(d);
-    }
+    const struct element *top = top_of(d);
     if (top->is_dropped)
         return;
     if (!is_blank && is_row(top))
         top = &d->stack[place_of(d, ORDINARY)];
-    /* Where not all rules or styles are known, nothing counts as hidden. */
-    bool is_known = !d->sheet.is_cut && d->n_restyled <= MAX_RESTYLED;
-    d->needs_second_pass = d->needs_second_pass || !is_known;
-    put_text(d, text, is_known ? top->style->why : SEEN);
+    add_piece(d, text, top->node, PIECE_STYLED);
 }
 
 /* The text of a title or an input field, of which a window shows the beginning. */
@@ -369,10 +355,63 @@ static void add_window_text(struct document *d, span text) {
         shown.end = blank ? blank : shown.end;
     }
     const struct element *top = top_of(d);
-    enum why_hidden why = top->is_dropped ? HIDDEN_OTHERWISE : d->depth > 2 ? top->style->why : SEEN;
-    put_text(d, shown, why);
-    if (shown.end < text.end)
-        put_text(d, span_between(shown.end, text.end), HIDDEN_OTHERWISE);
+    add_piece(d, shown, top->node, top->is_dropped ? PIECE_HIDDEN : d->depth > 2 ? PIECE_STYLED : PIECE_SHOWN);
+    add_piece(d, span_between(shown.end, text.end), top->node, PIECE_HIDDEN);
+}
+
+/* The style of a node; that of its parent where nothing makes it another one. */
+static const struct style *style_of(struct document *d, uint32_t number) {
+    struct node *node = &d->nodes.items[number];
+    if (node->style)
+        return node->style;
+    const struct style *above = number ? style_of(d, node->parent) : &FIRST_STYLE;
+    unsigned flags = TAGS[node->tag].flags;
+    bool is_own = node->attributes || d->sheet.n_rules || flags & (IS_CONTROL | IS_UNSHOWN) || node->tag == TAG_MARK ||
+                  node->tag == TAG_TABLE || (above->flags & IS_UNDER_INLINE && !(flags & IS_INLINE));
+    node->style = is_own ? style_in(&d->sheet, above, node->tag, node->name, node->attributes) : above;
+    if (node->is_wrapped)
+        node->style = style_in_doubt(&d->sheet, node->style);
+    return node->style;
+}
+
+/* Adds a piece to what is shown, or to what is hidden. Of one that is hidden spaces part what is shown around it. */
+static void write_piece(struct document *d, span text, enum why_hidden why) {
+    struct buffer *buffer = why ? &d->hidden : &d->shown;
+    uint8_t *begin = buffer->at;
+    put_resolved(buffer, &d->reader->tables->references, text, false);
+    if (!why)
+        return;
+    span hidden = span_between(begin, buffer->at);
+    static const uint32_t FACTS[] = {0, FACT_DISPLAY_NONE, FACT_TINY, FACT_SAME_COLOR, 0};
+    if (!shows_nothing(d->reader, hidden))
+        d->reader->message.facts |= FACT_HIDDEN | FACTS[why];
+    else if (!is_empty(hidden) && d->shown.at > d->shown.begin && !is_space(d->shown.at[-1]))
+        buffer_put(&d->shown, LITERAL(" "));
+}
+
+static void end_word(struct buffer *buffer) {
+    if (buffer->at > buffer->begin && !is_space(buffer->at[-1]))
+        buffer_put(buffer, LITERAL("\n"));
+}
+
+/* Writes all pieces. Where not all rules or nodes are known, nothing counts as hidden by its style. */
+static void write_pieces(struct document *d) {
+    d->sheet.page = style_of(d, 1);
+    for (size_t i = 0; i < d->pieces.count; i++) /* which may find that a bound is reached */
+        style_of(d, d->pieces.items[i].node);
+    for (size_t i = 0; i < d->pieces.count; i++) {
+        const struct piece *piece = &d->pieces.items[i];
+        bool is_styled = piece->kind == PIECE_STYLED && !d->sheet.is_cut;
+        if (piece->kind != PIECE_END_OF_WORD) {
+            enum why_hidden why = piece->kind == PIECE_HIDDEN ? HIDDEN_OTHERWISE : SEEN;
+            write_piece(d, piece->text, is_styled ? style_of(d, piece->node)->why : why);
+            continue;
+        }
+        end_word(&d->shown);
+        end_word(&d->hidden);
+    }
+    if (d->sheet.is_cut)
+        note_cut(d);
 }
 
 /* ---- Tags ---- */
@@ -424,8 +463,8 @@ static const uint8_t *read_attributes(struct document *d, const uint8_t *at, str
                 value.end = at;
             }
         }
-        enum attribute which = attribute_of(name);
-        if (which == N_ATTRIBUTES || has(found, which))
+        int which = attribute_of(name);
+        if (which < 0 || has(found, (enum attribute)which))
             continue;
         found->present |= UINT32_C(1) << which;
         found->values[which] = resolved(d, value);
@@ -433,27 +472,16 @@ static const uint8_t *read_attributes(struct document *d, const uint8_t *at, str
 }
 
 /* Keeps a URL; of very many the first ones, and some of the last. */
-static void keep_url(struct document *d, span_list *list, span url) {
+static void keep_url(struct document *d, span url) {
     struct message *message = &d->reader->message;
-    if (is_empty(url) || d->is_second_pass)
+    span_list *urls = &message->links;
+    if (is_empty(url))
         return;
-    if (list->count == MAX_URLS)
+    if (urls->count == MAX_URLS)
         message->cuts |= CUT_LINKS;
-    span *place = list->count < MAX_URLS ? LIST_ADD(d->arena, list)
-                                         : &list->items[MAX_URLS / 2 + message->n_tags % (MAX_URLS / 2)];
+    span *place = urls->count < MAX_URLS ? LIST_ADD(d->arena, urls)
+                                         : &urls->items[MAX_URLS / 2 + message->n_tags % (MAX_URLS / 2)];
     *place = strip(first_bytes(url, MAX_URL));
-}
-
-/* The URLs that a style names: url(...). */
-static void keep_style_urls(struct document *d, span style) {
-    for (int n = 0; n < MAX_STYLE_URLS; n++) {
-        const uint8_t *open = find_any_case(style, LITERAL("url("));
-        if (!open)
-            return;
-        span url = before_first(span_between(open + 4, style.end), ')');
-        keep_url(d, &d->reader->message.images, strip_any(strip(url), "\"'"));
-        style.at = url.end;
-    }
 }
 
 /* Where a page goes by itself: the URL in a meta refresh; none where it only loads itself again. */
@@ -464,62 +492,23 @@ static void keep_refresh(struct document *d, span value) {
         return;
     url = strip(skip_bytes(url, 1));
     bool is_quoted = !is_empty(url) && (*url.at == '"' || *url.at == '\'');
-    keep_url(d, &d->reader->message.links, is_quoted ? before_first(skip_bytes(url, 1), *url.at) : url);
+    keep_url(d, is_quoted ? before_first(skip_bytes(url, 1), *url.at) : url);
 }
 
-/* A link ends: does it show another host than it leads to? */
-static void end_link(struct document *d) {
-    if (d->linked.at && !d->is_second_pass) {
-        span shown = first_characters(span_between(d->link_begin, d->shown.at), MAX_LINK_TEXT);
-        if (is_link_mismatch(d->reader, shown, d->linked))
-            d->reader->message.facts |= FACT_LINK_MISMATCH;
-    }
-    d->linked = (span){0};
-}
-
-/* The URLs of a tag, and where a link leads. */
+/* The URLs of a tag. */
 static void keep_urls(struct document *d, unsigned tag, const struct attributes *attributes) {
-    struct message *message = &d->reader->message;
-    bool is_frame = tag == TAG_IFRAME || tag == TAG_FRAME || tag == TAG_EMBED;
-    bool leads = tag == TAG_A || tag == TAG_AREA || tag == TAG_BASE;
-    span_list *const list_of[N_ATTRIBUTES] = {
-        [A_HREF] = leads ? &message->links : NULL,
-        [A_SRC] = is_frame ? &message->links : tag == TAG_SCRIPT ? NULL : &message->images,
-        [A_PING] = &message->links, [A_XLINK] = &message->links,
-        [A_BACKGROUND] = &message->images, [A_POSTER] = &message->images, [A_LOWSRC] = &message->images,
-        [A_DYNSRC] = &message->images, [A_ACTION] = &message->forms, [A_FORMACTION] = &message->forms,
-    };
-    for (uint32_t left = attributes->present; left; left &= left - 1)
-        if (list_of[__builtin_ctz(left)])
-            keep_url(d, list_of[__builtin_ctz(left)], attributes->values[__builtin_ctz(left)]);
-    if (has(attributes, A_STYLE) && find_byte(attributes->values[A_STYLE], '('))
-        keep_style_urls(d, attributes->values[A_STYLE]);
+    for (uint32_t left = attributes->present & URL_ATTRIBUTES; left; left &= left - 1) {
+        enum attribute which = (enum attribute)__builtin_ctz(left);
+        bool is_link = tag == TAG_A || tag == TAG_AREA || tag == TAG_BASE;
+        if (which == A_HREF ? is_link : which != A_SRC || tag != TAG_SCRIPT)
+            keep_url(d, attributes->values[which]);
+    }
     if (tag == TAG_META && is_same_any_case(value_of_attribute(attributes, A_HTTP_EQUIV), LITERAL("refresh")))
         keep_refresh(d, value_of_attribute(attributes, A_CONTENT));
-    if (tag == TAG_A && !is_empty(value_of_attribute(attributes, A_HREF))) {
-        end_link(d);
-        d->linked = attributes->values[A_HREF];
-        d->link_begin = d->shown.at;
-    }
 }
 
 static void note_tag(struct document *d, unsigned tag) {
-    if (!(TAGS[tag].flags & IS_FACT))
-        tag = TAG_UNKNOWN;
     d->reader->message.tags[tag / 64] |= UINT64_C(1) << tag % 64;
-}
-
-/* What is not shown: of the tags in it only the names count. */
-static void skip(struct document *d, span text) {
-    const uint8_t *at;
-    while ((at = find_byte(text, '<'))) {
-        span name = span_between(at + 1, at + 1);
-        while (name.end < text.end && (is_letter(*name.end) || (name.end > name.at && is_digit(*name.end))))
-            name.end++;
-        if (!is_empty(name))
-            note_tag(d, tag_of(name));
-        text.at = name.end;
-    }
 }
 
 /* Where the end tag begins of an element whose text holds no other tags. */
@@ -538,11 +527,8 @@ static const uint8_t *raw_end(const struct document *d, span name, const uint8_t
 static void read_sheet(struct document *d, const struct attributes *attributes, span text) {
     span type = value_of_attribute(attributes, A_TYPE);
     bool is_css = is_empty(type) || is_same_any_case(type, LITERAL("text/css"));
-    if (d->is_second_pass || top_of(d)->is_dropped || !is_css)
-        return;
-    sheet_add(&d->sheet, text, value_of_attribute(attributes, A_MEDIA));
-    d->needs_second_pass = d->needs_second_pass || d->shown.at > d->shown.begin || d->hidden.at > d->hidden.begin;
-    inherit_again(d, 0);
+    if (!top_of(d)->is_dropped && is_css)
+        sheet_add(&d->sheet, text, value_of_attribute(attributes, A_MEDIA));
 }
 
 /* A start tag that ends there; from where on to read. */
@@ -557,14 +543,12 @@ static const uint8_t *start_tag(struct document *d, unsigned tag, span name, con
         return at;
     }
     /* The text of these ends with their end tag alone. */
-    span text = span_between(at, kind == REST ? d->html.end : raw_end(d, span_of_name(TAGS[tag].name), at));
+    span text = span_between(at, kind == REST ? d->html.end : raw_end(d, TAGS[tag].name, at));
     if (tag == TAG_TITLE)
         add_window_text(d, text);
-    else if (kind == RAW && tag != TAG_XMP) {
-        if (tag == TAG_STYLE)
-            read_sheet(d, attributes, text);
-        skip(d, text);
-    } else {
+    else if (tag == TAG_STYLE)
+        read_sheet(d, attributes, text);
+    else if (kind != RAW || tag == TAG_XMP) {
         start_element(d, tag, name, attributes);
         if (tag == TAG_TEXTAREA)
             add_window_text(d, text);
@@ -595,11 +579,6 @@ static const uint8_t *comment_end(span html, const uint8_t *at) {
     return html.end;
 }
 
-/* Whether the bytes around a place, or a span, are letters: a tag or comment there splits a word. */
-static bool splits_word(span html, const uint8_t *begin, const uint8_t *end) {
-    return begin > html.at && end < html.end && is_letter(begin[-1]) && is_letter(*end);
-}
-
 /* Of a page with very many tags, where the tail begins that is read too; else from where on to read. */
 static const uint8_t *skip_middle(struct document *d, const uint8_t *at) {
     if (d->reader->message.n_tags < MAX_TAGS || d->is_cut || (size_t)(d->html.end - at) <= TAIL)
@@ -611,10 +590,9 @@ static const uint8_t *skip_middle(struct document *d, const uint8_t *at) {
 }
 
 static void read_tags(struct document *d) {
-    span html = d->html, opened = {0}; /* the start tag before */
+    span html = d->html;
     const uint8_t *at = html.at, *search = html.at, *found; /* where text begins; where a tag is looked for */
     struct attributes attributes = {0};
-    unsigned opened_tag = TAG_UNKNOWN;
     while ((found = find_byte(span_between(search, html.end), '<')) && found + 1 < html.end) {
         const uint8_t *tail = skip_middle(d, found);
         if (tail > found) {
@@ -634,29 +612,14 @@ static void read_tags(struct document *d) {
             if (!end) /* a tag that never ends is no tag */
                 break;
             d->reader->message.n_tags++;
-            if (TAGS[tag].flags & ENDS_WORD) {
-                end_word(&d->shown);
-                end_word(&d->hidden);
-            }
-            if (is_end) {
-                bool is_pair = opened.end == found && opened_tag == tag && tag != TAG_UNKNOWN && end == name.end + 1;
-                if (is_pair && size_of(opened) <= MAX_EMPTY_PAIR && splits_word(html, opened.at, end))
-                    d->reader->message.facts |= FACT_TAG_SPLIT;
-                if (tag == TAG_A)
-                    end_link(d);
+            if (TAGS[tag].flags & ENDS_WORD)
+                add_piece(d, (span){0}, 0, PIECE_END_OF_WORD);
+            if (is_end)
                 end_element(d, tag, name);
-                at = end;
-            } else {
-                at = start_tag(d, tag, name, &attributes, end);
-                opened = span_between(found, end);
-                opened_tag = tag;
-            }
+            at = is_end ? end : start_tag(d, tag, name, &attributes, end);
         } else if (is_end || *begin == '!' || *begin == '?') {
             add_text(d, at, found);
             at = comment_end(html, begin);
-            skip(d, span_between(begin, at > begin ? at : begin));
-            if (!is_end && *begin == '!' && splits_word(html, found, at))
-                d->reader->message.facts |= FACT_COMMENT_SPLIT;
         } else {
             search = begin;
             continue;
@@ -665,20 +628,6 @@ static void read_tags(struct document *d) {
     }
     if (at < html.end)
         add_text(d, at, html.end);
-    end_link(d);
-}
-
-static void begin_document(struct document *d) {
-    static const unsigned PAGE_TAGS[2] = {TAG_HTML, TAG_BODY};
-    d->shown.at = d->shown.begin;
-    d->hidden.at = d->hidden.begin;
-    d->n_formatting = 0;
-    d->needs_second_pass = d->is_cut = false;
-    memset(d->counts, 0, sizeof d->counts);
-    for (d->depth = 0; d->depth < 2; d->depth++)
-        d->stack[d->depth] = (struct element){.tag = PAGE_TAGS[d->depth], .name = span_of_name(TAGS[PAGE_TAGS[d->depth]].name),
-                                              .attributes = &d->page_attributes[d->depth]};
-    inherit_again(d, 0);
 }
 
 static void buffer_begin(struct document *d, struct buffer *buffer) {
@@ -688,28 +637,21 @@ static void buffer_begin(struct document *d, struct buffer *buffer) {
 }
 
 struct html_text read_html(struct reader *reader, span html) {
-    struct document *d = arena_room(&reader->arena, 1, sizeof *d);
-    d->is_second_pass = false;
-    d->n_restyled = 0;
-    d->linked = (span){0};
-    d->page_attributes[0].present = d->page_attributes[1].present = 0;
+    static const unsigned PAGE_TAGS[2] = {TAG_HTML, TAG_BODY};
+    struct document *d = arena_take(&reader->arena, 1, sizeof *d);
     d->reader = reader;
     d->arena = &reader->arena;
     d->html = html;
+    sheet_begin(&d->sheet, d->arena);
+    for (; d->depth < 2; d->depth++) {
+        unsigned tag = PAGE_TAGS[d->depth];
+        d->stack[d->depth].tag = tag;
+        settle(d, d->depth, (struct node){.tag = tag, .name = TAGS[tag].name, .attributes = &d->page_attributes[d->depth]});
+    }
+    read_tags(d);
     buffer_begin(d, &d->shown);
     buffer_begin(d, &d->hidden);
-    sheet_begin(&d->sheet, d->arena);
-    begin_document(d);
-    size_t n_tags = reader->message.n_tags;
-    uint32_t facts = reader->message.facts;
-    read_tags(d);
-    if (d->needs_second_pass) {
-        reader->message.n_tags = n_tags;
-        reader->message.facts = facts | (reader->message.facts & (FACT_LINK_MISMATCH | FACT_COMMENT_SPLIT | FACT_TAG_SPLIT));
-        d->is_second_pass = true;
-        begin_document(d);
-        read_tags(d);
-    }
+    write_pieces(d);
     span shown = span_between(d->shown.begin, d->shown.at), hidden = strip(span_between(d->hidden.begin, d->hidden.at));
     while (!is_empty(shown) && is_space(*shown.at))
         shown.at++;

@@ -1,36 +1,19 @@
+/* Where links lead: the host that a browser goes to, and the hosts of the URLs inside of a URL. */
 #define _DEFAULT_SOURCE /* inet_aton */
-#include "links.h"
-
 #include "reader.h"
-#include "transfer.h"
 
 #include <arpa/inet.h>
 
-enum { MAX_HOST_NAME = 255, MAX_DECODINGS = 3, MAX_SHOWN = 300 };
+enum { MAX_HOST_NAME = 255, MAX_SCHEME = 31, MAX_DECODINGS = 3, MAX_TARGETS = 4, MAX_SHOWN_URL = 200 };
+enum { N_RECENT = 64 };
 
-static span last_label(span host) {
-    const uint8_t *dot = find_last(host, '.');
-    return span_between(dot ? dot + 1 : host.at, host.end);
-}
+/* Hosts whose tokens were counted: each counts once a message, and most are met again and again. */
+struct link_tokens {
+    struct reader *reader;
+    span recent[N_RECENT];
+};
 
-/* ---- Hosts ---- */
-
-/* Whether a label mixes scripts that no language mixes, as Latin and Cyrillic; those of East Asia may. */
-static bool mixes_scripts(struct reader *reader, span host) {
-    uint16_t first = 0;
-    while (!is_empty(host)) {
-        uint32_t point = next_point(&host);
-        const struct character *known = character_of(reader, point);
-        if (point == '.')
-            first = 0;
-        if (!(known->flags & IS_ALPHA) || known->flags & IS_EAST_ASIAN)
-            continue;
-        if (first && known->script != first)
-            return true;
-        first = known->script;
-    }
-    return false;
-}
+static bool is_slash(uint8_t c) { return c == '/' || c == '\\'; }
 
 /* A host whose last label is a number -> dotted, as "0x7f.1" too; as it is where it is no address. */
 static span dotted_address(struct arena *arena, span host) {
@@ -45,26 +28,20 @@ static span dotted_address(struct arena *arena, span host) {
 }
 
 /* A host by the mapping of UTS 46, in small letters and plain ones. */
-static span plainly_written(struct reader *reader, span text, bool *is_disguised) {
+static span plainly_written(struct reader *reader, span text) {
     struct writer writer = writer_open(&reader->arena, 2 * size_of(text));
-    while (!is_empty(text)) {
-        uint32_t point = next_point(&text);
-        span form = form_of(reader, point, FORM_HOST);
-        *is_disguised = *is_disguised || !is_same(form, form_of(reader, point, FORM_LOW));
-        put_span(&writer, form);
-    }
+    while (!is_empty(text))
+        put_span(&writer, form_of(reader, next_point(&text), FORM_HOST));
     return writer_close(&writer);
 }
 
 /* A host as it is written in a URL -> the name or address that it is, up to the first byte that no host has. */
-static span canonical_host(struct reader *reader, span written, bool *is_disguised) {
+static span canonical_host(struct reader *reader, span written) {
     struct arena *arena = &reader->arena;
     span host = first_characters(written, MAX_HOST_NAME);
-    if (find_byte(host, '%')) {
+    if (find_byte(host, '%'))
         host = percent_decoded(arena, host);
-        *is_disguised = true;
-    }
-    host = is_ascii(host) ? lower_copy(arena, host) : plainly_written(reader, host, is_disguised);
+    host = is_ascii(host) ? lower_copy(arena, host) : plainly_written(reader, host);
     for (const uint8_t *at = host.at; at < host.end; at++)
         if (*at <= ' ' || *at == 127 || strchr("\"#%/:<>?@[\\]^`{|}", *at))
             host.end = at;
@@ -73,52 +50,9 @@ static span canonical_host(struct reader *reader, span written, bool *is_disguis
         return host;
     if (find(host, LITERAL("xn--")))
         return ask_host(reader, ASK_LETTERS, host, (span){0});
-    if (!is_digit(*last_label(host).at)) /* "0x7f" begins with a digit, too */
-        return host;
-    span address = dotted_address(arena, host);
-    *is_disguised = *is_disguised || !is_same(address, host);
-    return address;
+    const uint8_t *dot = find_last(host, '.');
+    return is_digit(dot ? dot[1] : *host.at) ? dotted_address(arena, host) : host; /* "0x7f" begins with a digit, too */
 }
-
-/* What the owner of a host registered: its last two labels, or three under domains such as co.uk. */
-static span registrable_domain(span host) {
-    span last = last_label(host);
-    if (last.at == host.at || is_digit(host.end[-1]))
-        return host;
-    span second = last_label(span_between(host.at, last.at - 1));
-    if (second.at > host.at && size_of(last) == 2 &&
-        is_one_of(second, " ac co com edu gob gouv gov ltd mil ne net nom or org plc sch "))
-        second = last_label(span_between(host.at, second.at - 1));
-    return span_between(second.at, host.end);
-}
-
-static bool may_be_a_firms(span suffix) {
-    return is_one_of(suffix, " com net org eu ") || size_of(last_label(suffix)) == 2;
-}
-
-/* Whether two hosts seem to be of one firm: the same domain, or the same name under domains of countries and firms. */
-static bool is_same_owner(span host, span other) {
-    host = registrable_domain(host);
-    other = registrable_domain(other);
-    if (is_same(host, other))
-        return true;
-    span name = before_first(host, '.');
-    size_t n = size_of(name) + 1;
-    return n > 2 && !is_digit(*name.at) && is_same(name, before_first(other, '.')) &&
-           may_be_a_firms(skip_bytes(host, n)) && may_be_a_firms(skip_bytes(other, n));
-}
-
-/* Services that hide where a link leads, and that anyone may use. */
-static const char SHORTENERS[] =
-    " t.co is.gd bit.ly rb.gy t.ly cutt.ly clck.ru buff.ly 2u.pw urly.fi ln.run bl.ink da.gd goo.gl j.mp lnkd.in n9.cl "
-    "ow.ly qrco.de rebrand.ly s.id shorturl.at shrtco.de tiny.cc tiny.one tinyurl.com tr.im u.to v.gd vk.cc x.co ";
-
-unsigned host_tricks(struct reader *reader, span host) {
-    return (is_one_of(registrable_domain(host), SHORTENERS) ? TRICK_SHORTENER : 0) |
-           (!is_ascii(host) && mixes_scripts(reader, host) ? TRICK_MIXED_SCRIPTS : 0);
-}
-
-/* ---- URLs ---- */
 
 /* What stands behind the scheme and its slashes, where a host may begin; empty where none can. */
 static span behind_scheme(span url) {
@@ -138,32 +72,45 @@ static span behind_scheme(span url) {
     return rest;
 }
 
-/* A host as it is written at the beginning of a text: without user and port; moves the text behind it. */
-static span take_authority(span *text, bool *has_user) {
+/* The host that a text begins with, without user and port; moves the text behind it. */
+static span take_host(struct reader *reader, span *text) {
     span authority = *text;
     while (text->at < text->end && !is_slash(*text->at) && (*text->at > '?' || !strchr("?#&<>\"' ", *text->at)))
         text->at++;
     authority.end = text->at;
     const uint8_t *user_end = find_last(authority, '@');
-    *has_user = user_end != NULL;
-    return before_first(span_between(user_end ? user_end + 1 : authority.at, authority.end), ':');
+    return canonical_host(reader, before_first(span_between(user_end ? user_end + 1 : authority.at, authority.end), ':'));
+}
+
+static void add_link_host(struct link_tokens *tokens, span host) {
+    struct reader *reader = tokens->reader;
+    span *recent = &tokens->recent[fast_hash(reader->tables->secret, 0, host) % N_RECENT];
+    if (is_same(*recent, host))
+        return;
+    *recent = host;
+    if (size_of(host) > MAX_HOST) {
+        host = span_between(host.end - MAX_HOST, host.end);
+        host = skip_bytes(host, size_of(before_first(host, '.')) + 1);
+    }
+    add_host(reader, LITERAL("url:"), host);
 }
 
 /* The hosts of the URLs in what follows a host. */
-static void add_targets(struct reader *reader, struct link *link, span rest) {
+static void add_targets(struct link_tokens *tokens, span rest) {
     for (int i = 0; i < MAX_DECODINGS && find_byte(rest, '%'); i++)
-        rest = percent_decoded(&reader->arena, rest);
+        rest = percent_decoded(&tokens->reader->arena, rest);
     const uint8_t *at;
-    while (link->n_targets < MAX_TARGETS && (at = find_any_case(rest, LITERAL("http")))) {
+    for (int n = 0; n < MAX_TARGETS && (at = find_any_case(rest, LITERAL("http")));) {
         span target = behind_scheme(span_between(at, rest.end));
         rest.at = at + 4;
         if (is_empty(target) || !is_slash(target.at[-1]))
             continue;
-        bool ignored = false;
-        span host = canonical_host(reader, take_authority(&target, &ignored), &ignored);
-        if (!is_empty(host))
-            link->targets[link->n_targets++] = host;
+        span host = take_host(tokens->reader, &target);
         rest.at = target.at;
+        if (!is_empty(host)) {
+            add_link_host(tokens, host);
+            n++;
+        }
     }
 }
 
@@ -176,60 +123,54 @@ static span trimmed_url(struct arena *arena, span url) {
     return writer_close(&writer);
 }
 
-struct link read_link(struct reader *reader, span url) {
-    struct link link = {0};
-    bool has_user, is_disguised = false;
-    url = trimmed_url(&reader->arena, first_characters(url, MAX_URL));
-    span rest = behind_scheme(url);
-    link.host = canonical_host(reader, take_authority(&rest, &has_user), &is_disguised);
-    link.tricks = (has_user ? TRICK_USER : 0) | (is_disguised ? TRICK_DISGUISED : 0);
-    add_targets(reader, &link, is_empty(link.host) ? url : rest);
-    for (size_t i = 0; i < link.n_targets; i++)
-        if (!is_empty(link.host) && !is_same_owner(link.host, link.targets[i]))
-            link.tricks |= TRICK_REDIRECTOR;
-    return link;
+static void add_link(struct link_tokens *tokens, span written) {
+    struct arena *arena = &tokens->reader->arena;
+    span url = trimmed_url(arena, first_characters(written, MAX_URL)), rest = behind_scheme(url);
+    span host = take_host(tokens->reader, &rest);
+    add_targets(tokens, is_empty(host) ? url : rest);
+    const uint8_t *colon = find_byte(first_bytes(written, MAX_SCHEME), ':');
+    if (!is_empty(host))
+        add_link_host(tokens, host);
+    else if (colon)
+        add_fact(tokens->reader, LITERAL("url:"), lower_copy(arena, span_between(written.at, colon + 1)));
 }
 
-/* ---- Links that show another host than they lead to ---- */
-
-/* What a name without http or www has to end with. A file has a name with a dot in it too. */
-static bool is_domain_ending(span ending) {
-    if (is_one_of(ending, " app biz cloud com dev edu gov info int io mil net online org shop site store xyz "))
-        return true;
-    bool is_country = size_of(ending) == 2 && is_letter(ending.at[0]) && is_letter(ending.at[1]);
-    return !is_ascii(ending) || (is_country && !is_one_of(ending, " cc md ps py rs sh so "));
+/* Reads what a reader takes for a URL that begins there; returns its last byte. */
+static const uint8_t *add_shown_url(struct link_tokens *tokens, const uint8_t *begin, const uint8_t *end) {
+    span url = first_characters(span_between(begin, end), MAX_SHOWN_URL);
+    for (const uint8_t *at = url.at; at < url.end; at++)
+        if (*at <= ' ' || strchr("<>\"')", *at))
+            url.end = at;
+    add_link(tokens, url);
+    return url.end - 1;
 }
 
-/* The first host that a text names: behind http:// or from www on, else what the text begins with; empty for none. */
-static span shown_host(struct reader *reader, span text) {
-    bool has_user, ignored = false;
-    text = strip(first_characters(text, MAX_SHOWN));
-    if (!is_ascii(text))
-        text = strip(plainly_written(reader, text, &ignored));
-    const uint8_t *at = find(text, LITERAL("://"));
-    if (!at)
-        at = find_any_case(text, LITERAL("www."));
-    span rest = span_between(at ? at : text.at, text.end);
-    if (at && *at == ':')
-        rest.at += 3;
-    for (const uint8_t *end = rest.at; end < rest.end; end++)
-        if (is_space(*end) || strchr("(),;!", *end))
-            rest.end = end;
-    span host = canonical_host(reader, take_authority(&rest, &has_user), &ignored);
-    if (!find_byte(host, '.') || (!at && (has_user || !is_domain_ending(last_label(host)))))
-        return (span){0};
-    return host;
+/* The URLs that a reader sees in a text: from http:// on, and from "www." on where it belongs to nothing else. */
+static void add_shown_urls(struct link_tokens *tokens, span text) {
+    for (span rest = text; (rest.at = find_byte(rest, ':')); rest.at++) {
+        bool is_secure = rest.at > text.at && (rest.at[-1] | 32) == 's';
+        span scheme = is_secure ? LITERAL("https:") : LITERAL("http:");
+        if (rest.end - rest.at < 4 || !is_slash(rest.at[1]) || !is_slash(rest.at[2]) ||
+            (size_t)(rest.at - text.at) < size_of(scheme) - 1)
+            continue;
+        const uint8_t *begin = rest.at + 1 - size_of(scheme);
+        if (starts_with_any_case(span_between(begin, rest.end), scheme))
+            rest.at = add_shown_url(tokens, begin, rest.end);
+    }
+    for (span rest = text; (rest.at = find_byte(rest, '.')); rest.at++) {
+        const uint8_t *begin = rest.at - text.at < 3 ? text.at : rest.at - 3;
+        uint8_t before = begin > text.at ? begin[-1] : ' ';
+        if (starts_with_any_case(span_between(begin, rest.end), LITERAL("www.")) && !is_letter(before) &&
+            !is_digit(before) && !strchr("_.@/\\=-", before))
+            rest.at = add_shown_url(tokens, begin, rest.end);
+    }
 }
 
-bool is_link_mismatch(struct reader *reader, span shown, span url) {
-    if (!find_byte(shown, '.') && is_ascii(shown)) /* most links' texts */
-        return false;
-    span host = shown_host(reader, shown);
-    if (is_empty(host))
-        return false;
-    struct link link = read_link(reader, url);
-    bool is_other = !is_empty(link.host) && !is_same_owner(host, link.host);
-    for (size_t i = 0; i < link.n_targets; i++)
-        is_other = is_other && !is_same_owner(host, link.targets[i]);
-    return is_other;
+void add_links(struct reader *reader) {
+    const struct message *message = &reader->message;
+    struct link_tokens tokens = {.reader = reader};
+    for (size_t i = 0; i < message->links.count; i++)
+        add_link(&tokens, message->links.items[i]);
+    for (size_t i = 0; i < message->all_texts.count; i++)
+        add_shown_urls(&tokens, message->all_texts.items[i]);
 }

@@ -1,9 +1,6 @@
-#include "message.h"
-
+/* A message: raw bytes -> a row of tokens, and spans of what people ask for. */
 #include "reader.h"
 #include "tags.h"
-#include "transfer.h"
-#include "words.h"
 
 /* How many bytes are read of the next text. */
 static size_t room_of(const struct message *message) {
@@ -91,17 +88,16 @@ static void copy_date(struct reader *reader, uint8_t date[DATE]) {
 /* Names the tags and the facts of HTML. */
 static void name_facts(struct reader *reader) {
     static const char *const NAMES[N_FACTS] = {
-        "comment-split", "hidden", "link-mismatch", "tag-split", "css:display-none", "css:tiny", "css:same-color",
-        "css:off-screen",
+        "hidden", "css:display-none", "css:tiny", "css:same-color",
     };
     struct message *message = &reader->message;
     for (unsigned tag = 0; tag < TAG_COUNT; tag++)
         if (message->tags[tag / 64] >> tag % 64 & 1)
             *LIST_ADD(&reader->arena, &message->named_facts) = two_spans(
-                &reader->arena, LITERAL("tag:"), tag == TAG_UNKNOWN ? LITERAL("unknown") : span_of_name(TAGS[tag].name));
+                &reader->arena, LITERAL("tag:"), tag == TAG_UNKNOWN ? LITERAL("unknown") : TAGS[tag].name);
     for (size_t i = 0; i < N_FACTS; i++)
         if (message->facts >> i & 1)
-            *LIST_ADD(&reader->arena, &message->named_facts) = span_of(NAMES[i], strlen(NAMES[i]));
+            *LIST_ADD(&reader->arena, &message->named_facts) = span_of_text(NAMES[i]);
 }
 
 static void read_body(struct reader *reader, span text) {

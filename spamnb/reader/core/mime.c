@@ -1,8 +1,8 @@
+/* The body of a message: its multipart structure, and what is said of each part. */
 #include "reader.h"
-#include "transfer.h"
 
 enum {
-    MAX_TYPE = 100, MAX_CHARSET = 60, MAX_ENCODING = 40, MAX_FILENAME = 255,
+    MAX_DEPTH = 16, MAX_TYPE = 100, MAX_CHARSET = 60, MAX_ENCODING = 40, MAX_FILENAME = 255,
     MAX_FALSE_BOUNDARIES = 2000, MAX_DOCUMENTS = 3, MAX_PDF_BYTES = 3 << 22,
 };
 
@@ -25,7 +25,7 @@ static const struct shown_type {
 
 static enum shown_as shown_type_of(span type) {
     for (size_t i = 0; i < COUNT_OF(TYPES); i++) {
-        span name = span_of(TYPES[i].name, strlen(TYPES[i].name));
+        span name = span_of_text(TYPES[i].name);
         if (name.end[-1] == '/' ? starts_with(type, name) : is_same_any_case(type, name))
             return TYPES[i].as;
     }
@@ -66,7 +66,7 @@ static struct entity describe(struct reader *reader, const struct section *secti
     span type = value_of(reader, section, LITERAL("content-type"), false);
     span encoding = value_of(reader, section, LITERAL("content-transfer-encoding"), false);
     span disposition = value_of(reader, section, LITERAL("content-disposition"), false);
-    struct parameters said = read_parameters(reader, is_empty(type) ? span_of(usual, strlen(usual)) : type);
+    struct parameters said = read_parameters(reader, is_empty(type) ? span_of_text(usual) : type);
     struct parameters more = read_parameters(reader, disposition);
     span name = plain_name(arena, said.main, MAX_TYPE), body = span_between(section->body, message.end);
     const uint8_t *slash = find_byte(name, '/');

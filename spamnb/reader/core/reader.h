@@ -1,20 +1,157 @@
-/* What one call of the reader has: its memory, its tables, the program around it, and the message at hand. */
+/* What one call of the reader has, its memory, its tables, the program around it and the message at hand; and what each
+ * file of the core does for the others. */
 #pragma once
 
-#include "arena.h"
-#include "evidence.h"
-#include "message.h"
-#include "references.h"
+#include "bytes.h"
+#include "hash.h"
 #include "unicode.h"
 #include "vocabulary.h"
 
 #include <stdatomic.h>
 
-/* What Python hands over once; the same for all readers, and never freed. */
+struct reader;
+
+/* ---- A message ---- */
+
+struct field {
+    span name, value; /* as they stand in the message: the value may be folded, and encoded in words */
+};
+
+struct section {
+    LIST(struct field) fields;
+    span text; /* of the section */
+    const uint8_t *body;
+};
+
+/* What is said of a part. */
+struct part {
+    span content_type, charset, encoding, disposition, filename;
+    size_t size; /* bytes it takes in the message, still encoded */
+};
+
+/* What a reader shows a part as. */
+enum shown_as {
+    AS_NOTHING, AS_TEXT, AS_HTML, AS_MULTIPART, AS_MESSAGE, AS_REPORT, AS_PDF, AS_SMIME, AS_TNEF
+};
+
+/* A part and where its encoded body stands; of a message inside the message all of it. */
+struct entity {
+    struct part part;
+    enum shown_as as;
+    span boundary, body;
+};
+
+typedef LIST(struct entity) entity_list;
+
+enum {
+    MAX_PARTS = 250,
+    MAX_TEXT = 1 << 20,              /* bytes of decoded text in one message */
+    MIN_TEXT = MAX_TEXT / MAX_PARTS, /* of each text, however long those before it are */
+    MAX_URL = 2000,
+    MAX_HOST = 60,
+};
+
+/* What was left out because a bound was reached. */
+enum {
+    CUT_HEADERS = 1, CUT_HTML = 2, CUT_LINKS = 4, CUT_PARTS = 8, CUT_PDF = 16, CUT_SMIME = 32, CUT_TEXT = 64,
+    CUT_TNEF = 128, N_CUTS = 8
+};
+
+/* Facts of HTML beside the tags that occur: that text is hidden, and why. */
+enum { FACT_HIDDEN = 1, FACT_DISPLAY_NONE = 2, FACT_TINY = 4, FACT_SAME_COLOR = 8, N_FACTS = 4 };
+
+enum {
+    N_TAG_WORDS = 3, /* of 64 bits, one for each tag */
+    DATE = 64,       /* bytes: a date has 31, and a comment of the zone's name behind it */
+};
+
+struct message {
+    span raw; /* with LF line ends */
+    struct section section;
+    span_list values; /* of its fields, decoded */
+    span_list texts, attached; /* what a reader shows first; what he opens */
+    span_list all_texts, hidden; /* both in this order; what HTML does not show */
+    span_list links; /* URLs */
+    uint64_t tags[N_TAG_WORDS]; /* that occur in HTML */
+    uint32_t facts, cuts;
+    span_list named_facts; /* of HTML, as tokens and people have them */
+    size_t n_tags, bytes_left;
+    LIST(struct part) parts;
+    uint8_t digest[DIGEST], identity[DIGEST];
+    uint8_t date[DATE]; /* when it was received, as its topmost server wrote it; ends with 0 */
+};
+
+/* What is wanted of a message. */
+enum {
+    WANT_FIELDS = 1, /* values of header fields */
+    WANT_BODY = 2,   /* texts, links, parts */
+    NEEDS_VOCABULARY = 4,
+    WANT_ROW = NEEDS_VOCABULARY | WANT_BODY,
+    WANT_DIGEST = 8,
+    WANT_IDENTITY = 16,
+    WANT_DATE = 32,
+    WANT_IDENTIFIED = WANT_DIGEST | WANT_DATE,
+};
+
+/* Reads a message into reader->message and a row of its vocabulary. The row is ended by the caller, or given up where
+ * this fails. */
+enum failure read_message(struct reader *reader, span raw, unsigned wants);
+
+/* ---- What Python hands over ---- */
+
+/* A named reference of HTML, as html.entities has it: the name with its semicolon, if it needs one, and what it stands
+ * for. */
+struct reference {
+    span name, text;
+};
+
+struct reference_table {
+    struct reference *slots; /* a name may be in the slot of its hash, or in those behind it */
+    size_t mask;
+};
+
+/* The same for all readers, and never freed. */
 struct tables {
     _Atomic(const struct page *) pages[N_PAGES]; /* made when they are first needed */
     struct reference_table references;
     uint64_t secret[2]; /* of hash tables: a sender cannot choose the slots of his tokens */
+};
+
+/* How a header field is read. */
+enum header_how {
+    HOW_IGNORED,
+    HOW_PRESENCE, /* that it is there */
+    HOW_TEXT,     /* and its words as those of a text */
+    HOW_NAMES,    /* its words as names, never cut */
+    HOW_RECEIVED, /* hosts, networks and the shapes of ids, without the date behind them */
+    HOW_SIGNATURE /* names, without what differs in every message */
+};
+
+/* What else it says. */
+enum header_extra { EXTRA_NOTHING, EXTRA_SUBJECT, EXTRA_SENDER, EXTRA_DATE, EXTRA_MESSAGE_ID };
+
+struct header_rule {
+    span name; /* in lower case; with is_beginning what it begins with */
+    bool is_beginning, is_volatile;
+    uint8_t how, extra;
+    span prefix; /* of its tokens; empty: its own name */
+};
+
+struct rule_table {
+    struct header_rule *rules, other; /* other: how all that have no rule are read */
+    size_t n_rules, ends[33]; /* ends: behind the rules of each bucket, after rules_sort */
+};
+
+/* The group of a token: of pairs, of header fields, and by the prefix before its first colon. */
+struct token_kind {
+    span prefix;
+    uint8_t group;
+};
+
+struct group_table {
+    struct token_kind *kinds;
+    size_t n_kinds;
+    uint8_t of_text, of_pairs, of_headers;
 };
 
 /* What is asked of the program around: for a text, another one. */
@@ -65,3 +202,114 @@ static inline span ask_host(struct reader *reader, enum ask what, span text, spa
         arena_fail(&reader->arena, FAILED_HOST);
     return answer;
 }
+
+/* ---- header.c: fields, parameters (RFC 2045 and 2231), encoded words (RFC 2047); as tolerant as mail needs ---- */
+
+/* CRLF and CR made LF: the text itself where there is no CR. */
+span with_line_feeds(struct arena *arena, span text);
+/* A text without one byte. */
+span without_byte(struct arena *arena, span text, uint8_t byte);
+/* Where the header section begins: behind a byte order mark and the "From " line of an mbox. */
+const uint8_t *skip_envelope(span message);
+/* The section at the beginning of a message, or of a part. A line that is no field ends it, unless a field that is
+ * well known follows. Sets CUT_HEADERS where a bound is reached. */
+struct section read_section(struct reader *reader, span message);
+/* The lines of a section without the fields that mailboxes add, and without line feeds around them; without_trace:
+ * without those that delivery adds, too. */
+span lasting_lines(struct reader *reader, const struct section *section, bool without_trace);
+/* A value on one line, in UTF-8; with_words: its encoded words are decoded, too. */
+span field_value(struct reader *reader, span value, bool with_words);
+/* The value of the first field of a name in lower case; NULL spans where there is none. */
+span value_of(struct reader *reader, const struct section *section, span name, bool with_words);
+
+struct parameters {
+    span main; /* before the first semicolon or space, in lower case */
+    span charset, boundary, name, filename;
+};
+
+/* The parameters of a value that field_value gave. */
+struct parameters read_parameters(struct reader *reader, span value);
+
+/* ---- mime.c ---- */
+
+/* The leaves of a message whose section was read, in the order in which a reader shows them: of alternatives plain text
+ * comes last. */
+entity_list read_leaves(struct reader *reader, const struct section *section, span message);
+
+/* ---- transfer.c: letters -> bytes, and bytes in the charset that a message claims -> UTF-8 ---- */
+
+/* What the letters of base64 stand for; other characters are skipped. */
+void put_base64(struct writer *writer, span text);
+/* Decoded quoted-printable. In headers "_" is a space. */
+void put_quoted_printable(struct writer *writer, span text, bool in_header);
+/* A text with the bytes that "%20" and the like stand for. */
+span percent_decoded(struct arena *arena, span text);
+/* The body of a part without its Content-Transfer-Encoding, by its name; an unknown one is none. What is plain text in
+ * spite of its header stays as it is. */
+span decode_transfer(struct reader *reader, span body, span encoding);
+/* Text of bytes by a claimed charset, perhaps empty. A claim is only a claim: what comes out is always valid. */
+span decode_text(struct reader *reader, span octets, span charset);
+
+/* ---- html.c: HTML -> what its reader sees, and what he does not see ---- */
+
+struct html_text {
+    span shown, hidden;
+};
+
+/* The texts of a document in UTF-8; URLs and facts go to the reader's message. */
+struct html_text read_html(struct reader *reader, span html);
+/* The charset that a document's meta element declares, as far as it matters; perhaps empty. */
+span declared_charset(span octets);
+
+/* ---- references.c: &amp; &#38; &#x26; -> the characters that they stand for ---- */
+
+bool references_begin(struct reference_table *table, size_t count);
+void references_add(struct reference_table *table, struct reference reference);
+
+/* Memory of a fixed size that is filled; what does not fit is left out. */
+struct buffer {
+    uint8_t *begin, *at, *end;
+};
+
+void buffer_put(struct buffer *buffer, span text);
+/* Adds text with its references resolved as browsers do, which takes at most twice the room. In attributes a name
+ * without a semicolon is none where a letter, a digit or "=" follows, as in most URLs. */
+void put_resolved(struct buffer *buffer, const struct reference_table *table, span text, bool in_attribute);
+
+/* ---- words.c: text -> words -> tokens, in every script ---- */
+
+/* What is made of a word: its parts, it as a whole, or a host's domains and networks. */
+enum word_method { WORD_PARTS, WORD_WHOLE, WORD_HOST };
+
+/* A prefix is empty, or ends with its only colon and has no blank. */
+struct place {
+    span prefix;
+    enum word_method method;
+};
+
+/* Makes the table of bytes; once, before anything is read. */
+void words_begin(void);
+/* Counts the token of a prefix and a text; any text will do. */
+void add_token(struct reader *reader, span prefix, span text);
+/* The same, but a second time in a message does not count. */
+void add_fact(struct reader *reader, span prefix, span text);
+/* The words of a header value or of hidden text. */
+void add_words(struct reader *reader, const struct place *place, span text);
+/* The words of texts together; pairs of the first ones, punctuation, how many words there are, and how many in
+ * capitals. The place has no prefix; this one stands before the tokens of the last three kinds. Where it is empty also
+ * the length of lines, and the share of capitals. */
+void add_texts(struct reader *reader, const struct place *place, const span_list *texts, span prefix);
+/* The domains of a host in lower case, or the networks of an address; each token counts once a message. */
+void add_host(struct reader *reader, span prefix, span host);
+
+/* ---- links.c, evidence.c: what becomes tokens beside the words of texts ---- */
+
+/* The hosts of links, and of the URLs that stand in texts. */
+void add_links(struct reader *reader);
+/* Sorts rules into buckets, so that they are found. Of two that fit, the one that came first stays it. */
+void rules_sort(struct rule_table *table);
+/* The rule of a name in any case: that of the whole name, else the first beginning that fits. */
+const struct header_rule *header_rule_of(const struct rule_table *table, span name);
+uint8_t group_of(const struct group_table *table, span token);
+/* Puts the tokens of header fields, links, HTML, hidden text and parts into the row. */
+void add_evidence(struct reader *reader);

@@ -1,6 +1,5 @@
-#include "references.h"
-
-#include "unicode.h"
+/* Character references of HTML: &amp; &#38; &#x26; -> the characters that they stand for. */
+#include "reader.h"
 
 #include <stdlib.h>
 

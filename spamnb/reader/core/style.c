@@ -12,16 +12,14 @@ enum {
     MAX_MATCHES = 100, /* rules of one element */
     MAX_CLASSES = 4, /* of one rule */
     MAX_OWN_CLASSES = 32, /* of one element */
-    MAX_MEDIA = 2000, MAX_COLOR = 100,
+    MAX_COLOR = 100,
 };
 
-#define MEDIUM 16.0f    /* pixels */
-#define TINY 2.5f       /* smaller letters count as hidden */
-#define MIN_SEEN 0.1f   /* fainter text is not read on anything */
-#define SMALL_BOX 3.0f  /* pixels; of a box that cuts off what is larger, nothing can be read */
-#define FAR_AWAY 500.0f /* beyond the left or upper edge nobody looks */
-#define NO_LENGTH 1e6f
-#define TOO_NEAR 24.0f  /* of two colors, the three channels' distance added up: nobody reads one on the other */
+#define MEDIUM 16.0f   /* pixels */
+#define TINY 2.5f      /* smaller letters count as hidden */
+#define LOW_BOX 3.0f   /* pixels; of a box that cuts off what is higher, nothing can be read */
+#define MIN_SEEN 0.1f  /* fainter text is not read on anything */
+#define TOO_NEAR 24.0f /* of two colors, the three channels' distance added up: nobody reads one on the other */
 
 #define ESCAPED 1
 
@@ -31,15 +29,14 @@ enum {
 const struct style FIRST_STYLE = {
     .color = {0, 0, 0, 1}, .background = {255, 255, 255, 1}, .size = MEDIUM, .opacity = 1};
 
-/* What declarations switch on or off, beside the flags of a style: what hides text, and what may show it. */
+/* What declarations switch on or off, beside the flags that are inherited. */
 enum {
-    IS_BLOCK = 1 << 8, CUTS = 1 << 9, IS_LOW = 1 << 10, IS_NARROW = 1 << 11, IS_PLACED = 1 << 12, IS_LEFT = 1 << 13,
-    IS_ABOVE = 1 << 14,
-    HAS_ROOM = 1 << 15,  /* padding or the like */
-    IS_MOVED = 1 << 16,  /* perhaps back from beyond the edges */
-    IS_OUTSIDE = 1 << 17, /* of the box around it, which does not cut it off */
-    IS_RESET = 1 << 18,  /* what is read, and more */
-    MAY_SHOW = HAS_EFFECTS | HAS_ROOM | IS_MOVED | IS_OUTSIDE | IS_RESET,
+    IS_BLOCK = 1 << 8,
+    CUTS = 1 << 9, IS_LOW = 1 << 10,
+    HAS_ROOM = 1 << 11,   /* padding or the like */
+    IS_OUTSIDE = 1 << 12, /* of the box around it, which does not cut it off */
+    IS_RESET = 1 << 13,   /* what is read, and more */
+    MAY_SHOW = HAS_EFFECTS | HAS_ROOM | IS_OUTSIDE | IS_RESET,
     INHERITED = IS_UNSEEN | HAS_EFFECTS | IS_UNDER_INLINE,
 };
 
@@ -55,19 +52,13 @@ struct rule {
 
 enum answer { NO, PERHAPS, YES };
 
+/* States and pieces of an element that text is not in as it stands there. */
+static const char PASSING_STATES[] =
+    "hover focus active visited target focus-within before after first-line first-letter selection placeholder marker";
+
 #define IS(text) is_same(value, LITERAL(text))
 
 static const uint64_t KEY[2] = {UINT64_C(0x9E3779B97F4A7C15), UINT64_C(0xBF58476D1CE4E5B9)}; /* of the known texts, which nothing depends on but time */
-
-static span next_word(span *text) {
-    while (text->at < text->end && is_space(*text->at))
-        text->at++;
-    span word = *text;
-    while (text->at < text->end && !is_space(*text->at))
-        text->at++;
-    word.end = text->at;
-    return word;
-}
 
 /* ---- Text ---- */
 
@@ -261,115 +252,41 @@ static bool is_unreadable(struct color color, struct color background, float opa
 
 /* ---- Declarations ---- */
 
-/* A length in pixels, or with is_share a share of the inherited size; false where it is none that is read. */
-static bool read_length(span value, float *pixels, bool *is_share) {
+/* A size in pixels, or with is_share a share of the inherited one; false where it is none that is read. */
+static bool read_size(span value, float *size, bool *is_share) {
     static const struct {
-        struct name unit;
+        const char *unit;
         float pixels;
         bool is_share;
-    } UNITS[] = {
-        {NAME("px"), 1, false}, {NAME("pt"), 4 / 3.f, false}, {NAME("em"), 1, true}, {NAME("rem"), 16, false},
-        {NAME("%"), .01f, true}, {NAME("in"), 96, false}, {NAME("cm"), 37.8f, false}, {NAME("mm"), 3.78f, false},
-        {NAME("ex"), .5f, true}, {NAME("vw"), 12, false}, {NAME("vh"), 8, false},
-    };
+    } UNITS[] = {{"px", 1, false}, {"pt", 4 / 3.f, false}, {"em", 1, true}, {"%", .01f, true}, {"rem", 16, false}};
     double number;
     *is_share = false;
-    if (!read_number(&value, &number))
+    if (!read_number(&value, &number) || number < 0)
         return false;
-    *pixels = (float)number;
+    *size = (float)number;
     for (size_t i = 0; i < COUNT_OF(UNITS); i++)
-        if (is_same(value, span_of_name(UNITS[i].unit))) {
-            *pixels = (float)number * UNITS[i].pixels;
+        if (is_same(value, span_of_text(UNITS[i].unit))) {
+            *size = (float)number * UNITS[i].pixels;
             *is_share = UNITS[i].is_share;
             return true;
         }
     return is_empty(value) && number == 0;
 }
 
-/* A length in pixels; NO_LENGTH for auto and the like, and for shares of what is not known. */
-static float length_of(span value) {
-    float length;
-    bool is_share;
-    if (!read_length(value, &length, &is_share) || (is_share && ends_with(value, LITERAL("%"))))
-        return NO_LENGTH;
-    return is_share ? length * MEDIUM : length;
-}
-
-/* Tests of a value. Some compare it with words. */
-
-static bool begins_with(span value, const char *words) { return is_one_of(before_first(value, ' '), words); }
-
-static bool is_other(span value, const char *words) { return !is_one_of(value, words); }
-
-static bool is_small(span value, const char *words) { return (void)words, length_of(value) <= SMALL_BOX; }
-
-static bool is_far_back(span value, const char *words) { return (void)words, length_of(value) <= -FAR_AWAY; }
-
-/* Whether any of several lengths is not one of these words, and may be great. */
-static bool is_great(span value, const char *words) {
-    for (span word = next_word(&value); !is_empty(word); word = next_word(&value))
-        if (length_of(word) >= FAR_AWAY && !is_one_of(word, words))
-            return true;
-    return false;
-}
-
-/* Whether any number in a value is more than 0. */
-static bool has_number(span value, const char *words) {
-    (void)words;
-    for (; !is_empty(value); value.at++)
-        if ((is_digit(*value.at) && *value.at != '0') || *value.at == '(')
-            return true;
-    return false;
-}
-
-/* What is read of a declaration: a flag that it switches on or off, or a value. */
+/* What is read of a declaration, and the properties that say it. */
 enum property {
-    P_COLOR, P_BACKGROUND, P_SIZE, P_FONT, P_OPACITY, P_DISPLAY, P_VISIBILITY, P_EFFECT, P_OVERFLOW, P_HEIGHT, P_WIDTH,
-    P_ROOM, P_POSITION, P_LEFT, P_TOP, P_MARGIN, P_MOVED, P_ALL, N_PROPERTIES
+    P_COLOR, P_BACKGROUND, P_SIZE, P_FONT, P_OPACITY, P_DISPLAY, P_VISIBILITY, P_OVERFLOW, P_HEIGHT, P_ROOM, P_POSITION,
+    P_EFFECT, P_ALL, N_PROPERTIES
 };
 
-static const struct switched {
-    uint32_t flag;
-    bool (*is_on)(span value, const char *words);
-    const char *words;
-} SWITCHES[N_PROPERTIES][2] = {
-    [P_DISPLAY] = {{IS_GONE, begins_with, "none"},
-                   {IS_BLOCK, begins_with, "block inline-block flex inline-flex list-item flow-root none"}},
-    [P_VISIBILITY] = {{IS_UNSEEN, begins_with, "hidden collapse"}},
-    [P_EFFECT] = {{HAS_EFFECTS, is_other, "none 0 initial"}},
-    [P_OVERFLOW] = {{CUTS, begins_with, "hidden clip scroll auto"}},
-    [P_HEIGHT] = {{IS_LOW, is_small, ""}},
-    [P_WIDTH] = {{IS_NARROW, is_small, ""}},
-    [P_ROOM] = {{HAS_ROOM, has_number, ""}},
-    [P_POSITION] = {{IS_PLACED, begins_with, "absolute fixed relative"}, {IS_OUTSIDE, begins_with, "absolute fixed"}},
-    [P_LEFT] = {{IS_LEFT, is_far_back, ""}, {IS_MOVED, is_great, "auto unset initial inherit normal"}},
-    [P_TOP] = {{IS_ABOVE, is_far_back, ""}, {IS_MOVED, is_great, "auto unset initial inherit normal"}},
-    [P_MARGIN] = {{IS_MOVED, is_great, "auto unset initial inherit normal"}},
-    [P_MOVED] = {{IS_MOVED, is_other, "none initial"}},
-    [P_ALL] = {{IS_RESET, is_other, ""}},
-};
-
-static const struct {
-    struct name name;
-    uint8_t property;
-} PROPERTIES[] = {
-    {NAME("color"), P_COLOR}, {NAME("background-color"), P_BACKGROUND}, {NAME("background"), P_BACKGROUND},
-    {NAME("background-image"), P_BACKGROUND}, {NAME("font-size"), P_SIZE}, {NAME("font"), P_FONT},
-    {NAME("opacity"), P_OPACITY}, {NAME("display"), P_DISPLAY}, {NAME("visibility"), P_VISIBILITY},
-    {NAME("text-shadow"), P_EFFECT}, {NAME("-webkit-text-stroke"), P_EFFECT},
-    {NAME("-webkit-text-fill-color"), P_EFFECT}, {NAME("filter"), P_EFFECT}, {NAME("background-clip"), P_EFFECT},
-    {NAME("-webkit-background-clip"), P_EFFECT}, {NAME("mix-blend-mode"), P_EFFECT}, {NAME("overflow"), P_OVERFLOW},
-    {NAME("overflow-x"), P_OVERFLOW}, {NAME("overflow-y"), P_OVERFLOW}, {NAME("height"), P_HEIGHT},
-    {NAME("max-height"), P_HEIGHT}, {NAME("width"), P_WIDTH}, {NAME("max-width"), P_WIDTH},
-    {NAME("min-height"), P_ROOM}, {NAME("min-width"), P_ROOM}, {NAME("padding"), P_ROOM}, {NAME("padding-top"), P_ROOM},
-    {NAME("padding-bottom"), P_ROOM}, {NAME("padding-left"), P_ROOM}, {NAME("padding-right"), P_ROOM},
-    {NAME("position"), P_POSITION}, {NAME("left"), P_LEFT}, {NAME("top"), P_TOP}, {NAME("margin"), P_MARGIN},
-    {NAME("margin-left"), P_MARGIN}, {NAME("margin-top"), P_MARGIN}, {NAME("margin-inline"), P_MARGIN},
-    {NAME("margin-inline-start"), P_MARGIN}, {NAME("margin-block"), P_MARGIN}, {NAME("margin-block-start"), P_MARGIN},
-    {NAME("text-indent"), P_MARGIN}, {NAME("transform"), P_MOVED}, {NAME("-webkit-transform"), P_MOVED},
-    {NAME("translate"), P_MOVED}, {NAME("inset"), P_MOVED}, {NAME("inset-inline"), P_MOVED},
-    {NAME("inset-inline-start"), P_MOVED}, {NAME("inset-block"), P_MOVED}, {NAME("inset-block-start"), P_MOVED},
-    {NAME("right"), P_MOVED}, {NAME("bottom"), P_MOVED}, {NAME("all"), P_ALL},
+static const char *const PROPERTIES[N_PROPERTIES] = {
+    [P_COLOR] = "color", [P_BACKGROUND] = "background background-color background-image", [P_SIZE] = "font-size",
+    [P_FONT] = "font", [P_OPACITY] = "opacity", [P_DISPLAY] = "display", [P_VISIBILITY] = "visibility",
+    [P_OVERFLOW] = "overflow overflow-x overflow-y", [P_HEIGHT] = "height max-height",
+    [P_ROOM] = "padding padding-top padding-bottom min-height", [P_POSITION] = "position",
+    [P_EFFECT] = "text-shadow -webkit-text-stroke -webkit-text-fill-color filter background-clip "
+                 "-webkit-background-clip mix-blend-mode",
+    [P_ALL] = "all",
 };
 
 /* The color of a background; one with a picture, or with a word that is not understood, is unknown. */
@@ -391,17 +308,30 @@ static struct color read_background(span value) {
 
 /* [style] [weight] size[/line height] family */
 static span size_in_font(span value) {
-    float length;
+    float size;
     bool is_share;
     span word = next_word(&value);
-    while (!is_empty(word) && !read_length(before_first(word, '/'), &length, &is_share))
+    while (!is_empty(word) && !read_size(before_first(word, '/'), &size, &is_share))
         word = next_word(&value);
     return before_first(word, '/');
+}
+
+/* Whether any number in a value is more than 0. */
+static bool has_number(span value) {
+    for (; !is_empty(value); value.at++)
+        if ((is_digit(*value.at) && *value.at != '0') || *value.at == '(')
+            return true;
+    return false;
+}
+
+static void set_flag(struct declaration *declaration, uint32_t flag, bool is_on) {
+    *(is_on ? &declaration->on : &declaration->off) |= flag;
 }
 
 /* What a value in lower case says. */
 static struct declaration understood(enum property property, span value) {
     struct declaration found = {.property = (uint8_t)property, .number = 1};
+    span word = before_first(value, ' ');
     double opacity;
     switch (property) {
     case P_COLOR:
@@ -413,7 +343,7 @@ static struct declaration understood(enum property property, span value) {
     case P_FONT:
         value = size_in_font(value); /* fall through */
     case P_SIZE:
-        if (!read_length(value, &found.number, &found.is_share) || found.number < 0) {
+        if (!read_size(value, &found.number, &found.is_share)) {
             found.is_share = IS("smaller") || IS("larger");
             found.number = found.is_share ? 1 : MEDIUM;
         }
@@ -423,9 +353,31 @@ static struct declaration understood(enum property property, span value) {
             found.number = (float)(opacity < 0 ? 0 : opacity) * (is_empty(value) ? 1 : .01f);
         found.number = found.number > 1 ? 1 : found.number;
         break;
+    case P_DISPLAY:
+        set_flag(&found, IS_GONE, is_same(word, LITERAL("none")));
+        set_flag(&found, IS_BLOCK, is_one_of(word, "block inline-block flex inline-flex list-item flow-root none"));
+        break;
+    case P_VISIBILITY:
+        set_flag(&found, IS_UNSEEN, is_one_of(word, "hidden collapse"));
+        break;
+    case P_OVERFLOW:
+        set_flag(&found, CUTS, is_one_of(word, "hidden clip scroll auto"));
+        break;
+    case P_HEIGHT:
+        set_flag(&found, IS_LOW, read_size(value, &found.number, &found.is_share) && !found.is_share &&
+                                     found.number <= LOW_BOX);
+        break;
+    case P_ROOM:
+        set_flag(&found, HAS_ROOM, has_number(value));
+        break;
+    case P_POSITION:
+        set_flag(&found, IS_OUTSIDE, is_one_of(word, "absolute fixed"));
+        break;
+    case P_EFFECT:
+        set_flag(&found, HAS_EFFECTS, !is_one_of(value, "none 0 initial"));
+        break;
     default:
-        for (const struct switched *one = SWITCHES[property]; one < SWITCHES[property] + 2 && one->flag; one++)
-            *(one->is_on(value, one->words) ? &found.on : &found.off) |= one->flag;
+        set_flag(&found, IS_RESET, true);
     }
     return found;
 }
@@ -455,7 +407,10 @@ static void apply(struct style *style, const struct style *above, const struct d
 
 static struct name_table property_table;
 
-void style_begin(void) { name_table_begin(&property_table, PROPERTIES, sizeof *PROPERTIES, COUNT_OF(PROPERTIES)); }
+void style_begin(void) {
+    for (int property = 0; property < N_PROPERTIES; property++)
+        add_names(&property_table, PROPERTIES[property], (uint8_t)property, 0);
+}
 
 /* The declarations that are read, of a clean text in lower case. */
 static declaration_list read_declarations(struct arena *arena, span text) {
@@ -463,9 +418,9 @@ static declaration_list read_declarations(struct arena *arena, span text) {
     while (!is_empty(text)) {
         const uint8_t *end = find_outside(text, ';', ';'), *colon = find_byte(span_between(text.at, end), ':');
         span name = colon ? strip(span_between(text.at, colon)) : (span){0};
-        size_t number = number_of(&property_table, name);
+        int property = number_of(&property_table, name);
         text = skip_bytes(span_between(end, text.end), 1);
-        if (number == COUNT_OF(PROPERTIES))
+        if (property < 0)
             continue;
         span value = span_between(colon + 1, end);
         const uint8_t *mark = find_byte(value, '!');
@@ -474,7 +429,7 @@ static declaration_list read_declarations(struct arena *arena, span text) {
         if (is_empty(value) || (mark && !is_important))
             continue;
         struct declaration *declaration = LIST_ADD(arena, &found);
-        *declaration = understood((enum property)PROPERTIES[number].property, value);
+        *declaration = understood((enum property)property, value);
         declaration->is_important = is_important;
     }
     return found;
@@ -601,61 +556,45 @@ static span take_name(span *text) {
     return name;
 }
 
-/* Reads one selector; false where it matches nothing that stands still. is_foreign: browsers that do not understand it
- * leave out the whole rule. */
-static bool read_selector(struct sheet *sheet, span text, struct rule *rule, bool *is_foreign) {
+/* Reads one selector; false where it matches nothing that stands still. What is more than a compound is doubtful. */
+static bool read_selector(struct sheet *sheet, span text, struct rule *rule, bool *is_doubtful) {
     *rule = (struct rule){0};
     text = strip(text);
     if (is_empty(text) || size_of(text) > MAX_SELECTOR) {
         sheet->is_cut = sheet->is_cut || !is_empty(text);
-        *is_foreign = true;
+        *is_doubtful = true;
         return false;
     }
     while (!is_empty(text)) {
         uint8_t c = *text.at;
-        if (is_space(c) || c == '>' || c == '+' || c == '~' || c == '|') { /* what stands before it is not looked at */
-            text.at++;
-            rule->is_doubtful = true;
-            *is_foreign = *is_foreign || is_empty(strip(text));
-            rule->name = rule->id = (span){0};
-            rule->n_classes = 0;
-        } else if (c == '*') {
-            text.at++;
-        } else if (c == '.' || c == '#') {
-            text.at++;
-            span name = take_name(&text);
-            if (is_empty(name) || is_digit(*name.at))
-                *is_foreign = true;
-            else if (c == '#') {
-                rule->id = name;
-                rule->strength += UINT64_C(1) << 48;
-            } else if (rule->n_classes < MAX_CLASSES) {
-                rule->classes[rule->n_classes++] = name;
-                rule->strength += UINT64_C(1) << 40;
-            } else
-                rule->is_doubtful = true;
-        } else if (c == ':') {
-            while (text.at < text.end && *text.at == ':')
-                text.at++;
-            span name = lower_copy(sheet->arena, take_name(&text));
-            if (text.at < text.end && *text.at == '(') {
-                const uint8_t *end = find_outside(skip_bytes(text, 1), ')', ')');
-                text.at = end < text.end ? end + 1 : text.end;
-            }
-            if (is_one_of(name, " hover focus active visited target focus-within before after first-line first-letter "
-                                "selection placeholder marker "))
-                return false;
-            *is_foreign = true; /* perhaps: what is meant by the others is not read */
-        } else if (c == '[') {
-            const uint8_t *end = find_outside(skip_bytes(text, 1), ']', ']');
-            text.at = end < text.end ? end + 1 : text.end;
-            *is_foreign = true;
-        } else if (is_name_byte(c) && !is_digit(c)) {
+        if (is_name_byte(c) && !is_digit(c)) {
             rule->name = lower_copy(sheet->arena, take_name(&text));
             rule->strength += UINT64_C(1) << 32;
-        } else {
-            *is_foreign = true;
+            continue;
+        }
+        do
+            text.at++;
+        while (c == ':' && starts_with(text, LITERAL(":")));
+        span name = take_name(&text);
+        bool is_name = !is_empty(name) && !is_digit(*name.at);
+        if (c == '#' && is_name) {
+            rule->id = name;
+            rule->strength += UINT64_C(1) << 48;
+        } else if (c == '.' && is_name && rule->n_classes < MAX_CLASSES) {
+            rule->classes[rule->n_classes++] = name;
+            rule->strength += UINT64_C(1) << 40;
+        } else if (c == ':' && is_one_of(lower_copy(sheet->arena, name), PASSING_STATES)) {
             return false;
+        } else if (c == '(' || c == '[') {
+            uint8_t closer = c == '(' ? ')' : ']';
+            text.at = find_outside(span_between(name.at, text.end), closer, closer);
+            *is_doubtful = true;
+        } else if (c != '*' || !is_empty(name)) {
+            *is_doubtful = true;
+            if (is_space(c) || c == '>' || c == '+' || c == '~' || c == '|') { /* what stands before it is not looked at */
+                text.at = name.at;
+                *rule = (struct rule){0};
+            }
         }
     }
     return true;
@@ -667,7 +606,7 @@ static void add_rule(struct sheet *sheet, span selectors, span body, bool is_dou
     body = lower_copy(sheet->arena, first_bytes(body, MAX_DECLARATIONS));
     declaration_list declarations = read_declarations(sheet->arena, body);
     struct rule *added = NULL, rule;
-    is_doubtful = is_doubtful || ends_with(strip(selectors), LITERAL(","));
+    is_doubtful = is_doubtful || ends_with(strip(selectors), LITERAL(",")); /* browsers leave such a rule out */
     while (declarations.count && !is_empty(selectors)) {
         const uint8_t *end = find_outside(selectors, ',', ',');
         sheet->is_cut = sheet->is_cut || sheet->n_rules == MAX_RULES;
@@ -695,19 +634,10 @@ static void add_rule(struct sheet *sheet, span selectors, span body, bool is_dou
     }
 }
 
-/* Whether a sheet for these media, in a list, is one for a screen. */
-static enum answer is_for_screen(struct arena *arena, span list) {
-    enum answer answer = is_empty(strip(list)) ? YES : NO;
-    list = lower_copy(arena, list);
-    while (!is_empty(list)) {
-        span value = strip(before_first(list, ','));
-        list = skip_bytes(list, (size_t)(before_first(list, ',').end - list.at) + 1);
-        enum answer one = IS("screen") || IS("all") || IS("only screen")                             ? YES
-                          : IS("print") || IS("only print") || IS("speech") || is_empty(value) ? NO
-                                                                                                : PERHAPS;
-        answer = one > answer ? one : answer;
-    }
-    return answer;
+/* Whether a sheet for these media is one for a screen. */
+static enum answer is_for_screen(struct arena *arena, span media) {
+    span value = lower_copy(arena, strip(media));
+    return is_empty(value) || IS("screen") || IS("all") ? YES : IS("print") ? NO : PERHAPS;
 }
 
 /* The rules of a sheet, or of a block in it. */
@@ -736,15 +666,14 @@ static void add_rules(struct sheet *sheet, span text, bool is_doubtful, int dept
         prelude.at++;
         span value = lower_copy(sheet->arena, take_name(&prelude));
         enum answer holds = IS("media") ? is_for_screen(sheet->arena, prelude)
-                            : is_one_of(value, " supports layer container scope ") ? PERHAPS
-                                                                                   : NO;
+                            : is_one_of(value, "supports layer container scope") ? PERHAPS : NO;
         if (holds != NO)
             add_rules(sheet, body, is_doubtful || holds == PERHAPS, depth + 1);
     }
 }
 
 void sheet_add(struct sheet *sheet, span text, span media) {
-    enum answer holds = is_for_screen(sheet->arena, first_bytes(media, MAX_MEDIA));
+    enum answer holds = is_for_screen(sheet->arena, first_bytes(media, MAX_SELECTOR));
     size_t left = MAX_SHEET_BYTES - sheet->n_bytes;
     sheet->is_cut = sheet->is_cut || size_of(text) > left;
     text = first_bytes(text, left);
@@ -773,11 +702,9 @@ static void apply_attributes(struct style *style, struct arena *arena, unsigned 
 static enum why_hidden why_hidden(const struct style *style) {
     if (style->flags & IS_GONE)
         return HIDDEN_DISPLAY;
-    if (style->flags & IS_AWAY)
-        return HIDDEN_OFF_SCREEN;
     if (style->size < TINY)
         return HIDDEN_TINY;
-    if (style->flags & IS_UNSEEN || style->opacity < MIN_SEEN)
+    if (style->flags & (IS_UNSEEN | IS_CUT_OFF) || style->opacity < MIN_SEEN)
         return HIDDEN_OTHERWISE;
     bool is_unread = !(style->flags & HAS_EFFECTS) && is_unreadable(style->color, style->background, style->opacity);
     return is_unread ? HIDDEN_COLOR : SEEN;
@@ -812,14 +739,27 @@ static struct style make_style(struct sheet *sheet, const struct style *above, u
     if (size_of(text) > MAX_DECLARATIONS || flags & IS_RESET)
         return FIRST_STYLE;
     bool is_page = tag == TAG_HTML || tag == TAG_BODY; /* what the page cuts off can be scrolled to */
-    bool is_cut_off = flags & IS_BLOCK && flags & CUTS && flags & (IS_LOW | IS_NARROW) && !(flags & HAS_ROOM);
-    bool is_far = flags & IS_PLACED && flags & (IS_LEFT | IS_ABOVE) && !(flags & IS_MOVED);
-    bool is_in_it = above->flags & IS_AWAY && !(flags & (IS_OUTSIDE | IS_MOVED));
-    style.flags = (flags & (INHERITED | IS_GONE)) | (above->flags & IS_GONE) |
-                  (is_in_it || (!is_page && (is_cut_off || is_far)) ? IS_AWAY : 0);
+    bool is_low = flags & IS_BLOCK && flags & CUTS && flags & IS_LOW && !(flags & HAS_ROOM) && !is_page;
+    bool is_in_low = above->flags & IS_CUT_OFF && !(flags & IS_OUTSIDE);
+    style.flags = (flags & (INHERITED | IS_GONE)) | (above->flags & IS_GONE) | (is_low || is_in_low ? IS_CUT_OFF : 0);
     if (is_inline && !(flags & IS_BLOCK) && !is_same_color(style.background, above->background))
         style.flags |= IS_UNDER_INLINE;
     return style;
+}
+
+static const struct style *keep_style(struct sheet *sheet, struct style style) {
+    struct style *kept = arena_room(sheet->arena, 1, sizeof *kept);
+    style.why = why_hidden(&style);
+    *kept = style;
+    return kept;
+}
+
+const struct style *style_in_doubt(struct sheet *sheet, const struct style *style) {
+    struct style doubtful = *style;
+    doubtful.color = doubtful.background = UNKNOWN;
+    doubtful.size = MEDIUM;
+    doubtful.flags &= ~(uint32_t)IS_UNSEEN;
+    return keep_style(sheet, doubtful);
 }
 
 const struct style *style_in(struct sheet *sheet, const struct style *above, unsigned tag, span name,
@@ -829,8 +769,5 @@ const struct style *style_in(struct sheet *sheet, const struct style *above, uns
     if (is_same_color(made.color, above->color) && is_same_color(made.background, above->background) &&
         made.size == above->size && made.opacity == above->opacity && made.flags == above->flags)
         return above;
-    struct style *kept = arena_room(sheet->arena, 1, sizeof *kept);
-    *kept = made;
-    kept->why = why_hidden(kept);
-    return kept;
+    return keep_style(sheet, made);
 }

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "arena.h"
+#include "bytes.h"
 #include "tags.h"
 
 struct color {
@@ -15,14 +15,14 @@ struct color {
 };
 
 /* Why text is not seen. */
-enum why_hidden { SEEN, HIDDEN_DISPLAY, HIDDEN_TINY, HIDDEN_COLOR, HIDDEN_OFF_SCREEN, HIDDEN_OTHERWISE };
+enum why_hidden { SEEN, HIDDEN_DISPLAY, HIDDEN_TINY, HIDDEN_COLOR, HIDDEN_OTHERWISE };
 
 enum {
     IS_GONE = 1 << 0,         /* display: none */
     IS_UNSEEN = 1 << 1,       /* visibility: hidden */
-    IS_AWAY = 1 << 2,         /* cut off, or beyond the edges of the page */
-    HAS_EFFECTS = 1 << 3,     /* a shadow or the like, which may make any color readable */
-    IS_UNDER_INLINE = 1 << 4, /* the background is that of an inline element, and not painted behind blocks */
+    IS_CUT_OFF = 1 << 4,      /* within a box that is too low to show it */
+    HAS_EFFECTS = 1 << 2,     /* a shadow or the like, which may make any color readable */
+    IS_UNDER_INLINE = 1 << 3, /* the background is that of an inline element, and not painted behind blocks */
 };
 
 /* What the text in an element inherits. */
@@ -71,6 +71,8 @@ void sheet_begin(struct sheet *sheet, struct arena *arena);
 /* Adds the rules of a style element. */
 void sheet_add(struct sheet *sheet, span text, span media);
 
+/* A style that something unknown may change, which can show text. */
+const struct style *style_in_doubt(struct sheet *sheet, const struct style *style);
 /* The style that is inherited from an element; name: its tag as written. */
 const struct style *style_in(struct sheet *sheet, const struct style *above, unsigned tag, span name,
                              const struct attributes *attributes);

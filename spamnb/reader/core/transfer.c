@@ -1,5 +1,4 @@
-#include "transfer.h"
-
+/* Bytes written as letters -> bytes, and bytes in the charset that a message claims -> UTF-8. */
 #include "reader.h"
 
 /* Of each byte its value in base64; 64 for spaces and line ends, 65 for "=", 66 for all others. */

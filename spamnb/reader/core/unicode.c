@@ -1,5 +1,4 @@
 #include "unicode.h"
-
 #include "reader.h"
 
 static const struct page *page_of(struct reader *reader, uint32_t point) {

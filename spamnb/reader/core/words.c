@@ -1,6 +1,8 @@
-#include "words.h"
-
-#include "links.h"
+/* Text -> words -> tokens, in every script.
+ *
+ * A word is a maximal run of word characters: ASCII letters and digits, some ASCII punctuation, and every letter, mark
+ * and number of Unicode.
+ */
 #include "reader.h"
 
 #ifdef __SSE2__
