@@ -6,7 +6,7 @@
 
 #include "core/fit.h"
 #include "core/reader.h"
-#include "core/tags.h"
+#include "core/style.h"
 
 #include <stdlib.h>
 
@@ -90,47 +90,6 @@ static bool open_arrays(struct arrays *arrays, PyObject *const objects[], const 
 }
 
 static size_t length_of(const Py_buffer *buffer) { return (size_t)buffer->shape[0]; }
-
-/* Tokens in one text, as TokenArray has them. */
-struct token_array {
-    Py_buffer text;
-    struct arrays arrays; /* offsets, lengths */
-    size_t n;
-};
-
-static span token_at(const struct token_array *array, size_t i) {
-    const int64_t *offsets = array->arrays.buffers[0].buf;
-    const int32_t *lengths = array->arrays.buffers[1].buf;
-    return span_of((const uint8_t *)array->text.buf + offsets[i], (size_t)lengths[i]);
-}
-
-static void close_tokens(struct token_array *array) {
-    close_arrays(&array->arrays);
-    PyBuffer_Release(&array->text);
-}
-
-/* Opens (text, offsets, lengths); ValueError where a token lies outside of the text. */
-static bool open_tokens(struct token_array *array, PyObject *args) {
-    PyObject *objects[2];
-    *array = (struct token_array){0};
-    if (!PyArg_ParseTuple(args, "y*OO", &array->text, &objects[0], &objects[1]))
-        return false;
-    bool is_open = open_arrays(&array->arrays, objects, "q1i1"), fits = is_open;
-    if (is_open) {
-        const int64_t *offsets = array->arrays.buffers[0].buf;
-        const int32_t *lengths = array->arrays.buffers[1].buf;
-        Py_ssize_t size = array->text.len;
-        array->n = length_of(&array->arrays.buffers[0]);
-        fits = array->n == length_of(&array->arrays.buffers[1]);
-        for (size_t i = 0; fits && i < array->n; i++)
-            fits = offsets[i] >= 0 && offsets[i] <= size && lengths[i] >= 0 && lengths[i] <= size - offsets[i];
-        if (!fits)
-            other_shapes();
-    }
-    if (!fits)
-        close_tokens(array);
-    return fits;
-}
 
 /* ---- What the core asks for ---- */
 
@@ -249,19 +208,35 @@ static void vocabulary_dealloc(Vocabulary *self) {
 
 static Py_ssize_t vocabulary_length(Vocabulary *self) { return (Py_ssize_t)self->tokens.n_tokens; }
 
-/* ids(text, offsets, lengths) -> bytes of uint32: the id of each token; those that have none get the next ones */
+/* ids(text, lengths) -> bytes of uint32: the id of each token, which stand in the text one after the other; those that
+ * have none get the next ones */
 static PyObject *vocabulary_ids(Vocabulary *self, PyObject *args) {
-    struct token_array array;
+    Py_buffer text;
+    PyObject *object, *answer = NULL;
+    struct arrays arrays;
     uint32_t *ids;
-    if (!is_free(self->is_busy) || !open_tokens(&array, args))
+    if (!is_free(self->is_busy) || !PyArg_ParseTuple(args, "y*O", &text, &object))
         return NULL;
-    PyObject *answer = new_bytes(array.n, sizeof *ids, &ids);
-    for (size_t i = 0; answer && i < array.n; i++)
-        if ((ids[i] = vocabulary_id(&self->tokens, token_at(&array, i))) == NO_TOKEN) {
+    if (!open_arrays(&arrays, &object, "i1")) {
+        PyBuffer_Release(&text);
+        return NULL;
+    }
+    const uint32_t *lengths = arrays.buffers[0].buf;
+    size_t n = length_of(&arrays.buffers[0]);
+    span rest = span_of(text.buf, (size_t)text.len);
+    answer = new_bytes(n, sizeof *ids, &ids);
+    for (size_t i = 0; answer && i < n; i++) {
+        if (lengths[i] > size_of(rest)) {
+            Py_CLEAR(answer);
+            other_shapes();
+        } else if ((ids[i] = vocabulary_id(&self->tokens, first_bytes(rest, lengths[i]))) == NO_TOKEN) {
             Py_CLEAR(answer);
             PyErr_NoMemory();
         }
-    close_tokens(&array);
+        rest = skip_bytes(rest, lengths[i]);
+    }
+    close_arrays(&arrays);
+    PyBuffer_Release(&text);
     return answer;
 }
 

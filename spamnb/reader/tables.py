@@ -39,13 +39,8 @@ _UNSPACED = ((0xE00, 0xEFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x3040, 0x30FF
 _ALIKE = ((0x3400, 0x4CFF), (0x4E00, 0x9EFF), (0xAC00, 0xD6FF), (0x20000, 0x2A5FF))
 _DOTS = "\u3002\uff0e\uff61"  # that part the labels of a host
 _KEPT_IN_HOSTS = "ßς"  # letters of their own in names
-# Scripts that one name may mix: those of East Asia, with Latin letters too.
-_EAST_ASIAN = frozenset("BOPOMOFO CJK HANGUL HIRAGANA IDEOGRAPHIC KATAKANA KATAKANA-HIRAGANA MODIFIER".split())
-_CHARACTER = struct.Struct("=HH5H5Bx")  # struct character of core/unicode.h
+_CHARACTER = struct.Struct("=H5H5Bx")  # struct character of core/unicode.h
 _PAGE = 256
-
-_scripts: dict[str, int] = {}
-
 
 def _is_invisible(char: str) -> bool:
     """Does a character take no room: zero-width and bidirectional marks, soft hyphens, variation selectors …?"""
@@ -85,7 +80,7 @@ def _forms(char: str) -> list[str]:
     return [word, low, bare, bare.translate(_LOOK_ALIKE), _in_host(char)]
 
 
-def _flags(char: str, word: str, script: str) -> int:
+def _flags(char: str, word: str) -> int:
     """What a character is: the bits of core/unicode.h, in its order."""
     point, category = ord(char), unicodedata.category(char)
     combines = unicodedata.combining(char) or 0x1161 <= point <= 0x11C2 or point in (0xFF9E, 0xFF9F)
@@ -93,21 +88,11 @@ def _flags(char: str, word: str, script: str) -> int:
         word == char,
         category[0] in "PS" and char != _BLANK_PATTERN,
         _is_invisible(char),
-        char.isalpha(),
         char.isspace(),
         combines,
         any([first <= point <= last for first, last in _UNSPACED]),
-        script in _EAST_ASIAN,
     )
     return sum([bool(is_it) << bit for bit, is_it in enumerate(known)])
-
-
-def _script(char: str) -> str:
-    return unicodedata.name(char, "?").partition(" ")[0]
-
-
-def _number_of(script: str) -> int:
-    return _scripts.setdefault(script, len(_scripts) + 1)
 
 
 def make_page(number: int) -> bytes:
@@ -115,15 +100,13 @@ def make_page(number: int) -> bytes:
     points = range(_PAGE * number, _PAGE * (number + 1))
     if any([low <= points[0] <= high for low, high in _ALIKE]):  # in .2 ms, for 2: broken mail has many such letters
         char = chr(points[0])
-        script, size = _script(char), len(char.encode())
-        flags, number_of_script = _flags(char, char, script), _number_of(script)
-        same = [_CHARACTER.pack(flags, number_of_script, *[size * i] * 5, *[size] * 5) for i in range(_PAGE)]
+        flags, size = _flags(char, char), len(char.encode())
+        same = [_CHARACTER.pack(flags, *[size * i] * 5, *[size] * 5) for i in range(_PAGE)]
         return b"".join(same) + "".join(map(chr, points)).encode()
     characters: list[bytes] = []
     pool = bytearray()
     for point in points:
         char = "\ufffd" if 0xD800 <= point < 0xE000 else chr(point)
-        script = _script(char)
         forms = _forms(char)
         places: dict[str, int] = {}  # in the pool: each form once
         for form in forms:
@@ -131,7 +114,7 @@ def make_page(number: int) -> bytes:
                 places[form] = len(pool)
                 pool += form.encode()
         offsets, sizes = [places[form] for form in forms], [len(form.encode()) for form in forms]
-        characters.append(_CHARACTER.pack(_flags(char, forms[0], script), _number_of(script), *offsets, *sizes))
+        characters.append(_CHARACTER.pack(_flags(char, forms[0]), *offsets, *sizes))
     return b"".join(characters) + bytes(pool)
 
 

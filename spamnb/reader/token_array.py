@@ -53,10 +53,6 @@ class TokenArray(Sequence[str]):
         """Those of these lengths that stand in a text one after the other."""
         return cls(text, np.cumsum(lengths, dtype=np.int64) - lengths, lengths)
 
-    def places(self) -> tuple[np.ndarray, np.ndarray]:
-        """Offsets and lengths as the core reads them."""
-        return np.ascontiguousarray(self.offsets, np.int64), np.ascontiguousarray(self.lengths, np.int32)
-
     @property
     def hashes(self) -> np.ndarray:
         """The hash of each token, (k,) int64."""
@@ -73,7 +69,7 @@ class TokenArray(Sequence[str]):
 
     def _described(self) -> tuple[np.ndarray, np.ndarray]:
         vocabulary = _core.Vocabulary()
-        ids = np.frombuffer(vocabulary.ids(self.text, *self.places()), np.uint32)
+        ids = np.frombuffer(vocabulary.ids(self.packed(), np.ascontiguousarray(self.lengths, np.int32)), np.uint32)
         hashes, groups = vocabulary.describe(ids)
         return np.frombuffer(hashes, np.int64), np.frombuffer(groups, np.int8)
 
@@ -108,7 +104,10 @@ class TokenArray(Sequence[str]):
 
     def packed(self) -> np.ndarray:
         """Their text, one after the other, (bytes,) uint8."""
-        out = np.empty(int(self.lengths.sum(dtype=np.int64)), np.uint8)
+        ends = np.cumsum(self.lengths, dtype=np.int64)
+        if np.array_equal(self.offsets + self.lengths, ends):
+            return self.text[: int(ends[-1])] if len(ends) else self.text[:0]
+        out = np.empty(int(ends[-1]), np.uint8)
         filled = 0
         for first in range(0, len(self), CHUNK_TOKENS):
             lengths = self.lengths[first : first + CHUNK_TOKENS].astype(np.intp)

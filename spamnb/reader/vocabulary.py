@@ -29,7 +29,8 @@ class Vocabulary:
     def ids(self, tokens: Iterable[str]) -> np.ndarray:
         """The id of each of the k ``tokens``, (k,) int32."""
         array = tokens if isinstance(tokens, TokenArray) else TokenArray.of(tokens)
-        return np.frombuffer(self.core.ids(array.text, *array.places()), np.int32)
+        lengths = np.ascontiguousarray(array.lengths, np.int32)
+        return np.frombuffer(self.core.ids(array.packed(), lengths), np.int32)
 
     def take(self, ids: np.ndarray) -> TokenArray:
         """The tokens with these ids."""

@@ -50,7 +50,7 @@ def test_the_host_is_the_one_that_a_browser_goes_to(url: str) -> None:
      "https://", "http:///?x", "http://@/", "tel:+1", "http://[x]/"],
 )  # fmt: skip
 def test_a_url_that_leads_to_no_host_has_none(url: str) -> None:
-    assert not [token for token in told(url) if "." in token and not token.endswith(":")]
+    assert told(url) == []
 
 
 NUMBERS = st.integers(0, 1 << 33).flatmap(
@@ -112,7 +112,6 @@ def test_the_hosts_of_urls_inside_are_told(url: str) -> None:
         ("http://a.example/b//c", ["a.example"]), ("http://a.example/?u=http%3A%2F%2F", ["a.example"]),
         ("http://bücher.example.", ["bücher.example"]),
         ("https:/user:secret@a.example.net:8080", ["a.example.net", "example.net"]),
-        ("MAILTO:someone@example.com", ["mailto:"]), ("cid:part1", ["cid:"]),
         ("http://e.vil.example%2Fpath", ["e.vil.example", "vil.example"]),
         ("http://0x7f000001/", ["127", "127.0", "127.0.0", "127.0.0.1"]),
         ("http://192.0.2.1:80", ["192", "192.0", "192.0.2", "192.0.2.1"]),
@@ -153,7 +152,7 @@ PIECES = st.sampled_from(
 @example("xn--\U0010ffff", "http://")
 def test_any_text_is_a_url(text: str, start: str) -> None:
     for token in told(start + text):
-        assert len(token.encode()) < 200 and (token.endswith(":") or not set(token) & set(" \t\n/\\@?#<>\""))
+        assert len(token.encode()) < 200 and not set(token) & set(" \t\n/\\@?#<>\"")
 
 
 U = "http://a.example/b"

@@ -162,14 +162,15 @@ def test_hashes_of_many_tokens_differ_and_are_the_same_in_every_vocabulary() -> 
     assert one != other
 
 
-@pytest.mark.parametrize(("offset", "length"), [(-1, 1), (0, -1), (0, 4), (3, 1), (4, 0), (2**62, 2**31 - 1)])
-def test_what_lies_outside_is_refused(offset: int, length: int) -> None:
+def test_what_lies_outside_is_refused() -> None:
     vocabulary = Vocabulary()
-    with pytest.raises(ValueError):
-        vocabulary.core.ids(b"abc", np.array([offset]), np.array([length], np.int32))
-    for arrays in (([0], [1]), (np.zeros(2, np.int64), np.zeros(1, np.int32)), (np.zeros(1), np.zeros(1))):
+    for lengths in ([-1], [4], [1, 3], [2**31 - 1]):
+        with pytest.raises(ValueError):
+            vocabulary.core.ids(b"abc", np.array(lengths, np.int32))
+    for lengths in ([1], np.zeros(1, np.int64), np.zeros(1)):
         with pytest.raises((TypeError, ValueError)):
-            vocabulary.core.ids(b"abc", *arrays)
+            vocabulary.core.ids(b"abc", lengths)
+    vocabulary = Vocabulary()
     vocabulary.ids(["a", ""])
     for outside in (2, (1 << 32) - 1):
         with pytest.raises((IndexError, ValueError)):

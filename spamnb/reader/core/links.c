@@ -124,15 +124,11 @@ static span trimmed_url(struct arena *arena, span url) {
 }
 
 static void add_link(struct link_tokens *tokens, span written) {
-    struct arena *arena = &tokens->reader->arena;
-    span url = trimmed_url(arena, first_characters(written, MAX_URL)), rest = behind_scheme(url);
+    span url = trimmed_url(&tokens->reader->arena, first_characters(written, MAX_URL)), rest = behind_scheme(url);
     span host = take_host(tokens->reader, &rest);
-    add_targets(tokens, is_empty(host) ? url : rest);
-    const uint8_t *colon = find_byte(first_bytes(written, MAX_SCHEME), ':');
     if (!is_empty(host))
         add_link_host(tokens, host);
-    else if (colon)
-        add_fact(tokens->reader, LITERAL("url:"), lower_copy(arena, span_between(written.at, colon + 1)));
+    add_targets(tokens, is_empty(host) ? url : rest);
 }
 
 /* Reads what a reader takes for a URL that begins there; returns its last byte. */

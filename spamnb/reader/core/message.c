@@ -1,6 +1,6 @@
 /* A message: raw bytes -> a row of tokens, and spans of what people ask for. */
 #include "reader.h"
-#include "tags.h"
+#include "style.h"
 
 /* How many bytes are read of the next text. */
 static size_t room_of(const struct message *message) {

@@ -7,7 +7,86 @@
 #pragma once
 
 #include "bytes.h"
-#include "tags.h"
+
+/* ---- tags.c: which tags end a word, close others, or hold text that is never shown. The groups are those of the HTML
+ * standard's tree construction (https://html.spec.whatwg.org/#parsing). ---- */
+
+/* Names in lower case, which are found in any case, and a number for each. */
+struct name_table {
+    uint32_t sizes[32]; /* of the names by their first letters, a bit each */
+    struct {
+        span name;
+        uint8_t number;
+    } slots[512]; /* a name may be in the slot of its hash, or in those behind it */
+};
+
+/* Adds names with blanks between them: the first has this number, each other one the number before it and step. */
+void add_names(struct name_table *table, const char *names, uint8_t number, uint8_t step);
+/* The number of a name; -1 where it has none. */
+int number_of(const struct name_table *table, span name);
+
+/* How a start tag is treated, and its end tag. */
+enum tag_kind { ORDINARY, BLOCK, HEADING, ITEM, FORMATTING, VOID, TABLE, ROWS, ROW, CELL, WHOLE_PAGE, IGNORED };
+
+/* Where the text in an element goes. */
+enum tag_text { NORMAL, RAW, REFERENCES, NOWHERE, REST };
+
+enum {
+    ENDS_WORD = 1 << 0,
+    IS_INLINE = 1 << 1,  /* an end tag may reach over it to what is around */
+    IS_BARRIER = 1 << 2, /* what is around is not closed from inside */
+    IS_CONTROL = 1 << 3, /* has colors of its own */
+    IS_UNSHOWN = 1 << 4, /* its text is for programs, or for browsers without it */
+};
+
+struct tag {
+    span name;
+    uint8_t kind, text, flags;
+};
+
+/* Tags that the parser asks for by name; TAG_UNKNOWN is that of all names that HTML does not have. */
+enum {
+    TAG_UNKNOWN, TAG_A, TAG_BODY, TAG_HTML, TAG_P, TAG_LI, TAG_DD, TAG_DT, TAG_TABLE, TAG_STYLE, TAG_TITLE,
+    TAG_TEXTAREA, TAG_SCRIPT, TAG_XMP, TAG_META, TAG_AREA, TAG_BASE, TAG_MARK, TAG_DIV, TAG_ADDRESS
+};
+
+enum { N_TAGS = 160 };
+
+extern struct tag TAGS[N_TAGS];
+extern size_t TAG_COUNT;
+
+/* Makes the tables by which tags, attributes and properties of style are found; once, before anything is read. */
+void tags_begin(void);
+/* The number of a tag by its name in any case. */
+unsigned tag_of(span name);
+
+/* The attributes that are read: those of style, those with a URL, and others. */
+enum attribute {
+    A_CLASS, A_ID, A_STYLE, A_COLOR, A_BGCOLOR, A_TEXT, A_HIDDEN, A_BACKGROUND, A_HREF, N_STYLE_ATTRIBUTES,
+    A_SRC = N_STYLE_ATTRIBUTES, A_ACTION, A_FORMACTION, A_PING, A_POSTER, A_LOWSRC, A_DYNSRC, A_XLINK,
+    A_CONTENT, A_HTTP_EQUIV, A_TYPE, A_MEDIA, N_ATTRIBUTES,
+    URL_ATTRIBUTES = 1 << A_HREF | 1 << A_SRC | 1 << A_ACTION | 1 << A_FORMACTION | 1 << A_PING | 1 << A_BACKGROUND |
+                     1 << A_POSTER | 1 << A_LOWSRC | 1 << A_DYNSRC | 1 << A_XLINK,
+};
+
+struct attributes {
+    uint32_t present;
+    span values[N_ATTRIBUTES];
+};
+
+static inline bool has(const struct attributes *attributes, enum attribute which) {
+    return attributes->present >> which & 1;
+}
+
+/* The value of an attribute; nothing where it is missing. */
+static inline span value_of_attribute(const struct attributes *attributes, enum attribute which) {
+    return has(attributes, which) ? attributes->values[which] : (span){0};
+}
+
+/* The number of an attribute by its name in any case; -1 where it is none that is read. */
+int attribute_of(span name);
+
+/* ---- style.c ---- */
 
 struct color {
     int16_t red, green, blue; /* −1 where it depends on what is not read: a variable, a picture */

@@ -1,5 +1,3 @@
-#include "tags.h"
-
 #include "style.h"
 
 enum { MAX_NAME = 30 };

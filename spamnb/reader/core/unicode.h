@@ -8,19 +8,16 @@ enum {
     IN_WORDS = 1 << 0,    /* stays as it is in words */
     IS_MARK_OR_SIGN = 1 << 1, /* punctuation or a symbol */
     IS_INVISIBLE = 1 << 2, /* takes no room */
-    IS_ALPHA = 1 << 3,
-    IS_SPACE = 1 << 4,
-    COMBINES = 1 << 5,    /* may become one character with those before it */
-    IS_UNSPACED = 1 << 6, /* of a script without spaces */
-    IS_EAST_ASIAN = 1 << 7,
+    IS_SPACE = 1 << 3,
+    COMBINES = 1 << 4,    /* may become one character with those before it */
+    IS_UNSPACED = 1 << 5, /* of a script without spaces */
 };
 
 /* What a character becomes: in words, in lower case, without accents, and where it poses as Latin; in hosts. */
 enum { FORM_WORD, FORM_LOW, FORM_BARE, FORM_LATIN, FORM_HOST, N_FORMS };
 
 struct character {
-    uint16_t flags, script; /* scripts are numbered from 1 on; 0 is none */
-    uint16_t offset[N_FORMS];
+    uint16_t flags, offset[N_FORMS];
     uint8_t size[N_FORMS], unused;
 };
 
