@@ -26,15 +26,11 @@ OTHER_NAMES = {
 }  # fmt: skip
 CODE_PAGE = re.compile(r"(?:windows|win|cp|ibm|ms|dos)_?([0-9]{3,5})\Z")
 
-# Text codecs of Python that are no charsets of text.
-NO_CHARSETS = frozenset(["idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined", "mbcs", "oem"])
+# Charsets that write ASCII otherwise, or mix it with escapes. All others that are read leave it as it is.
+MIXED = ("utf-7", "utf-16", "utf-32", "hz", "iso2022")
+PROBE = bytes(range(128))
 # What is written without the escapes that these need.
 EIGHT_BIT = {"iso2022_jp": "euc_jp", "iso2022_kr": "euc_kr", "hz": "gb2312"}
-EBCDIC = frozenset(["cp037", "cp273", "cp424", "cp500", "cp875", "cp1026", "cp1140"])
-
-# All of ASCII, and the escapes by which UTF-7, HZ and ISO 2022 spell other characters in it.
-PROBE = bytes(range(128)) + b"+AOk- ~{VPND~} \x1b$B0!\x1b(B"
-ASCII = bytes(range(128))
 UTF7_ESCAPE = re.compile(rb"\+[A-Za-z0-9+/]{3}")
 ASCII_TEXT = re.compile(rb"[\t\n\r -~]{32}")
 CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f]")  # in UTF-16 every other byte of Latin or Cyrillic letters is one
@@ -49,12 +45,12 @@ def decode(octets: bytes, charset: str) -> str | None:
 
     What is plainly ASCII stays it, whatever the claim. None where it is UTF-8 or windows-1252, which the core reads.
 
-    >>> decode(b"caf\\xe9", "iso-8859-15"), decode("café".encode(), "no-such-charset"), decode(b"hello", "cp037")
+    >>> decode(b"caf\\xe9", "iso-8859-15"), decode("café".encode(), "no-such-charset"), decode(b"hello", "utf-16")
     ('café', None, 'hello')
     """
-    codec, transparent = resolve(charset) if charset else ("cp1252", True)
-    is_plausible = transparent or _fits(octets, codec)
-    if octets.isascii() and (transparent or not is_plausible):
+    codec = resolve(charset) if charset else "cp1252"
+    is_plausible = not codec.startswith(MIXED) or _fits(octets, codec)
+    if octets.isascii() and not (codec.startswith(MIXED) and is_plausible):
         return octets.decode("ascii")
     for mark, marked in MARKS:
         if octets.startswith(mark) and _fits(octets[len(mark) :], marked):
@@ -76,33 +72,23 @@ def decode(octets: bytes, charset: str) -> str | None:
 
 
 @functools.lru_cache(maxsize=512)
-def resolve(charset: str) -> tuple[str, bool]:
-    """Python's codec for a claimed charset (cp1252 when there is none), and whether it leaves ASCII as it is.
+def resolve(charset: str) -> str:
+    """Python's codec for a claimed charset; cp1252 where none of text is meant.
 
     >>> resolve("KS_C_5601-1987"), resolve("zip"), resolve("ISO-2022-JP"), resolve("windows-874")
-    (('cp949', True), ('cp1252', True), ('iso2022_jp', False), ('cp874', True))
+    ('cp949', 'cp1252', 'iso2022_jp', 'cp874')
     """
     claimed = re.sub(r"[-.: ]", "_", charset[:60].strip().strip("\"'").lower())
     bare = re.sub(r"\A(x_)+", "", claimed)
-    for name in (claimed, bare, bare.removeprefix("cs")):
-        if page := CODE_PAGE.match(name):
-            name = "cp" + page.group(1)
-        name = OTHER_NAMES.get(name, name)
-        if name in _codec_names():
-            break
-    else:
-        return "cp1252", True
-    codec = name
+    names = (CODE_PAGE.sub(r"cp\1", name) for name in (claimed, bare, bare.removeprefix("cs")))
+    name = next((name for name in [OTHER_NAMES.get(name, name) for name in names] if name in _codec_names()), "cp1252")
     try:
         codec = codecs.lookup(name).name
-        if codec in NO_CHARSETS:
-            return "cp1252", True
         codec = SUPERSETS.get(codec, codec)
-        return codec, PROBE.decode(codec) == PROBE.decode("ascii")
-    except LookupError:  # mbcs and oem exist on Windows only, and zip is no charset
-        return "cp1252", True
-    except UnicodeError:
-        return codec, False
+        is_text = codec.startswith(MIXED) or PROBE.decode(codec) == PROBE.decode("ascii")
+    except (LookupError, UnicodeError):  # mbcs and oem exist on Windows only, and zip is no charset
+        is_text = False
+    return codec if is_text else "cp1252"
 
 
 @functools.cache
@@ -113,7 +99,7 @@ def _codec_names() -> frozenset[str]:
     import pkgutil
 
     modules = {module.name for module in pkgutil.iter_modules(encodings.__path__)}
-    return frozenset(modules | set(encodings.aliases.aliases))
+    return frozenset(name for name in modules | set(encodings.aliases.aliases) if "escape" not in name)
 
 
 def _fits(octets: bytes, codec: str) -> bool:
@@ -126,9 +112,7 @@ def _fits(octets: bytes, codec: str) -> bool:
         return UTF7_ESCAPE.search(octets) is not None
     if codec.startswith(("utf-16", "utf-32")):
         return bool(CONTROL.search(octets)) if octets.isascii() else not ASCII_TEXT.search(octets)
-    if codec in EBCDIC:  # its letters and digits are bytes above 0x80
-        return 2 * len(octets.translate(None, ASCII)) > len(octets)
-    return codec == "utf-8" or not octets.isascii()
+    return True
 
 
 def _is(octets: bytes, codec: str) -> bool:

@@ -16,7 +16,7 @@ import pytest
 
 from spamnb.reader import pdf
 from spamnb.reader.message import Reader, parse
-from spamnb.reader.pdf_process import MAX_CHARACTERS, MAX_CONTENT, MAX_PAGES
+from spamnb.reader.pdf import MAX_CHARACTERS, MAX_CONTENT, MAX_PAGES
 from spamnb.reader.smime import signed_content
 
 needs_pypdf = pytest.mark.skipif(not pdf.is_available(), reason="the extra spamnb[pdf] is not installed")
