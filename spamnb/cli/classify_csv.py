@@ -27,7 +27,7 @@ def classify_to_csv(
 
     A table by itself keeps its columns; of other sources there is the name of each message.
     """
-    from spamnb.sources.files import is_table
+    from spamnb.sources.formats import is_table
 
     unreadable = Unreadable()
     verdicts: set[str] = set()

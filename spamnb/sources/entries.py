@@ -25,11 +25,10 @@ _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 GZIP = b"\x1f\x8b"  # what such a file begins with
 # Other compressions that Dovecot can keep mail in. Judged as if it were text such a file is mostly spam, and would be
 # learned as that.
-OTHERWISE = re.compile(rb"\x28\xb5\x2f\xfd|BZh[1-9]1AY&SY|\xfd7zXZ\0|Dovecot-LZ4")  # zstd, bzip2, xz, LZ4
+_OTHERWISE = re.compile(rb"\x28\xb5\x2f\xfd|BZh[1-9]1AY&SY|\xfd7zXZ\0|Dovecot-LZ4")  # zstd, bzip2, xz, LZ4
 _MAX_LENGTH_LINE = 32  # bytes of the first line of an .emlx: Apple Mail pads the number to ten
 
-SCHEMES = ("s3", "gs", "gcs", "abfs", "az", "hdfs", "sftp", "https", "http", "file", "memory")
-_URL = re.compile(rf"(?:{'|'.join(SCHEMES)})://", re.IGNORECASE)
+_URL = re.compile(r"(?:s3|gs|gcs|abfs|az|hdfs|https?|file|memory)://", re.IGNORECASE)
 
 
 class Entry(NamedTuple):
@@ -163,9 +162,15 @@ def decompress(raw: bytes, path: str) -> bytes:
             raw = stream.read(MAX_MESSAGE + 1)
         if len(raw) > MAX_MESSAGE:
             raise too_long(path)
-    elif OTHERWISE.match(raw):
-        raise OSError(errno.EINVAL, "compressed in another way than gzip, the only one that is read", path)
+    else:
+        check_compression(raw, path)
     return raw
+
+
+def check_compression(raw: bytes, path: str) -> None:
+    """NotMail where a file of these first bytes is compressed by zstd, bzip2, xz or LZ4."""
+    if _OTHERWISE.match(raw):
+        raise NotMail("compressed in another way than gzip, the only one that is read", path)
 
 
 @contextmanager

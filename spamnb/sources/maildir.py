@@ -18,7 +18,7 @@ from pathlib import Path
 from spamnb.errors import SpamnbError
 from spamnb.naming import escape
 from spamnb.sources.entries import GZIP
-from spamnb.sources.modified_utf7 import decoded, encoded
+from spamnb.sources.mailbox import decoded, encoded
 
 _numbers = itertools.count()
 _PARTS = ("tmp", "new", "cur")
@@ -73,9 +73,7 @@ def locate(maildir: Path, name: str) -> Path:
     on_disk = encoded(plain)
     for beside in dict.fromkeys((plain, "." + plain, on_disk, "." + on_disk)):
         if is_maildir(around / beside) and around / beside != maildir.resolve():
-            raise SpamnbError(
-                f"{box}: no folder {plain!r} in it but one beside it; write ../{beside} if that is meant"
-            )
+            raise SpamnbError(f"{box}: no folder {plain!r} in it but one beside it; write ../{beside} if that is meant")
     return maildir / ("." + (plain if _in_utf_8(maildir) else on_disk))
 
 

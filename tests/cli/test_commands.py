@@ -666,8 +666,8 @@ def test_a_folder_of_corpora_is_told(folder: Path, tmp_path: Path) -> None:
     folders(tmp_path / "both" / "two", mail(80)[120:])
     for arguments in (["train", "-m", tmp_path / "m"], ["evaluate", "--split", "0.5"]):
         note = run(*arguments, tmp_path / "both").stderr
-        assert note.startswith(f"spamnb: {tmp_path}/both: its 2 folders become the classes, and each holds ham, spam;")
-        assert f"give {tmp_path}/both/one and the like instead" in note
+        assert note.startswith(f"spamnb: {tmp_path}/both: its folders become the classes, and hold ham, spam;")
+        assert f"give {tmp_path}/both/one instead" in note
     assert run("train", "-m", tmp_path / "m", "--force", folder).stderr == ""
 
 

@@ -12,9 +12,8 @@ from imap_account import PASSWORD, Server, account, describe
 from served import mail
 
 from spamnb.sources import imap_reading
-from spamnb.sources.imap_login import Login
+from spamnb.sources.accounts import Login, parsed
 from spamnb.sources.imap_reading import ImapReader
-from spamnb.sources.imap_url import parsed
 
 pytestmark = pytest.mark.slow
 

@@ -5,9 +5,7 @@ from pathlib import Path
 import pytest
 
 from spamnb.errors import SpamnbError
-from spamnb.sources.accounts import Account, account_of, accounts_path, read_accounts
-from spamnb.sources.imap_login import Login
-from spamnb.sources.imap_url import parsed
+from spamnb.sources.accounts import Account, Login, account_of, accounts_path, parsed, read_accounts
 
 TEXT = """
 [work]

@@ -11,9 +11,8 @@ import pytest
 from keyring.backend import KeyringBackend
 
 from spamnb.errors import SpamnbError
-from spamnb.sources.imap_connection import LoginRefused, Unreachable, connect, hang_up
-from spamnb.sources.imap_login import Login, password
-from spamnb.sources.imap_url import ImapUrl
+from spamnb.sources.accounts import ImapUrl, Login
+from spamnb.sources.imap_connection import LoginRefused, Unreachable, connect, hang_up, password
 
 URL = ImapUrl(True, "ann", "mail.example.org")
 
@@ -36,7 +35,6 @@ class Ring(KeyringBackend):
 @pytest.fixture(autouse=True)
 def clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Ring]:
     monkeypatch.delenv("SPAMNB_IMAP_PASSWORD", raising=False)
-    monkeypatch.delenv("NETRC", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     before = keyring.get_keyring()
     ring = Ring({})
@@ -50,28 +48,11 @@ def test_the_first_place_that_has_a_password_gives_it(clean: Ring, tmp_path: Pat
         password(URL, Login())
     clean.held["mail.example.org", "ann"] = "of the keyring"
     assert password(URL, Login()) == "of the keyring"
-    netrc = tmp_path / ".netrc"
-    netrc.write_text("machine mail.example.org login ann password of-netrc\nmachine other login bob password x\n")
-    netrc.chmod(0o600)
-    assert password(URL, Login()) == "of-netrc"
     assert password(URL._replace(user="bob"), Login(password_command="echo own")) == "own"
     monkeypatch.setenv("SPAMNB_IMAP_PASSWORD", "of the variable")
     assert password(URL, Login()) == "of the variable"
     told = "printf '%s at %s\\nsecond line' $SPAMNB_IMAP_USER $SPAMNB_IMAP_HOST"
     assert password(URL, Login(password_command=told)) == "ann at mail.example.org"
-
-
-def test_a_netrc_that_others_can_read_is_refused(tmp_path: Path):
-    netrc = tmp_path / ".netrc"
-    netrc.write_text("machine mail.example.org login ann password secret\n")
-    netrc.chmod(0o640)
-    with pytest.raises(SpamnbError, match="others can read the password in it; 'chmod 600") as told:
-        password(URL, Login())
-    assert "secret" not in str(told.value)
-    assert password(URL, Login(password_command="echo other")) == "other"  # it is not asked then
-    netrc.write_text("machine mail.example.org login ann pass\n")
-    with pytest.raises(SpamnbError, match="cannot be read"):
-        password(URL, Login())
 
 
 @pytest.mark.parametrize(

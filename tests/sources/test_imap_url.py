@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.errors import SpamnbError
-from spamnb.sources.imap_url import ImapUrl, parsed
+from spamnb.sources.accounts import ImapUrl, parsed
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from spamnb.errors import SpamnbError
 from spamnb.sources import maildir
-from spamnb.sources.folder_names import role_of
-from spamnb.sources.modified_utf7 import decoded, encoded
+from spamnb.sources.mailbox import decoded, encoded, role_of
 
 
 @pytest.fixture

@@ -14,8 +14,7 @@ from spamnb.errors import SpamnbError
 from spamnb.sources import outlook
 from spamnb.sources.entries import Entry
 from spamnb.sources.formats import NotMail
-from spamnb.sources.one_class import unlabelled
-from spamnb.sources.spec import entries
+from spamnb.sources.spec import entries, unlabelled
 
 SECTOR, MINI, CUTOFF = 512, 64, 4096
 END, FREE, FAT, NONE = 0xFFFFFFFE, 0xFFFFFFFF, 0xFFFFFFFD, 0xFFFFFFFF

@@ -100,11 +100,11 @@ def test_a_model_of_a_url_is_that_of_the_disk(root: Path, memory: str, tmp_path:
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ("ham=sftp://ann:secret@example.org/mail", "^sftp://example.org/mail: a password in a URL is seen by others"),
+        ("ham=s3://ann:secret@example.org/mail", "^s3://example.org/mail: a password in a URL is seen by others"),
         ("http://example.org/mail.tar", "in the clear on its way here; use https://"),
         ("ham=file::s3://mail", "No such file|no such file"),
         ("ham=memory://a::file:///b", "URLs of fsspec are not chained"),
-        ("ham=memory://nowhere", "^memory://nowhere: no such file or folder$"),
+        ("ham=memory://nowhere", "memory://nowhere: no such file or folder$"),
         ("memory://nowhere/mail.csv", "^memory://nowhere/mail.csv: no such file or folder; a SOURCE is"),
     ],
 )
