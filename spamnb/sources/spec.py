@@ -21,16 +21,15 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
 from spamnb.errors import SpamnbError, reason
 from spamnb.naming import check_class_name, escape, pluralize
 from spamnb.sources import remote
-from spamnb.sources.entries import Entry, Report, is_remote, open_mail
+from spamnb.sources.entries import Entry, Report, is_remote
 from spamnb.sources.folders import listing, tree
-from spamnb.sources.formats import HEAD, NotMail, foreign_format, is_archive, is_table
+from spamnb.sources.formats import is_archive, is_table
 from spamnb.sources.mbox import mail_file
 
 _KINDS = ("index", "thunderbird", "gmail")
@@ -129,14 +128,20 @@ def is_account(path: str) -> bool:
 
 def _labelled(source: Source, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
     """The entries of a SOURCE, by its form and by what lies there."""
-    spec, path = source.spec, source.path
-    with_mail = partial(_with_mail, escape(spec), on_unreadable=on_unreadable)
-    if source.label is not None:
+    spec, path, label = source.spec, source.path, source.label
+
+    def with_mail(find: Callable[[Report], Iterator[Entry]]) -> Iterator[Entry]:
+        return _with_mail(escape(spec), find, on_unreadable)
+
+    if label is not None:
         if not path:
             raise SpamnbError(f"{escape(spec)}: no path after the '='; write CLASS=PATH")
-        label = _class_of(source.label, spec)
         if is_table(path) and not is_account(path):
             raise SpamnbError(f"{escape(spec)}: a table, whose rows have classes of their own; write {escape(path)}")
+        try:
+            check_class_name(label)
+        except ValueError as error:
+            raise SpamnbError(f"{escape(spec)}: {error}; give the class another name, as in CLASS=PATH") from error
         _check_not_empty(path, spec)
         return with_mail(lambda report: _of_class(label, path, spec, report, options))
     if is_account(path):
@@ -145,31 +150,24 @@ def _labelled(source: Source, on_unreadable: Report, options: ReadOptions) -> It
         raise SpamnbError(f"{escape(parsed(path).account)}: an account, which has no class; write CLASS={escape(spec)}")
     is_folder = _is_folder(path, spec, hint="" if source.kind else f"; {_FORMS}")
     _check_not_empty(path, spec)
-    if source.kind == "index":
-        from spamnb.sources.tables import trec_index
+    if source.kind:
+        from spamnb.sources import gmail, tables, thunderbird
 
-        if is_folder:
-            raise SpamnbError(f"{escape(spec)}: not a file; give the TREC index itself, as index:PATH")
-        return with_mail(lambda report: trec_index(path, report))
-    if source.kind == "thunderbird":
-        from spamnb.sources.thunderbird import thunderbird
-
-        if not is_folder:
-            raise SpamnbError(f"{escape(spec)}: not a folder; write CLASS={escape(path)} for a single mailbox")
-        return with_mail(lambda report: thunderbird(path, report))
-    if source.kind == "gmail":
-        from spamnb.sources.gmail import gmail
-
-        return with_mail(lambda report: gmail(path, report))
+        if (is_folder and source.kind == "index") or (not is_folder and source.kind == "thunderbird"):
+            raise SpamnbError(f"{escape(spec)}: {'not a file' if is_folder else 'not a folder'}")
+        formats = {"index": tables.trec_index, "thunderbird": thunderbird.thunderbird, "gmail": gmail.gmail}
+        return with_mail(lambda report: formats[source.kind](path, report))
     if is_folder:
         return _folder_per_class(path, on_unreadable, options)
-    if is_table(path):
-        return _rows_of(path, True, on_unreadable, options)
     if is_archive(path):
         from spamnb.sources.archives import class_folders
 
         return with_mail(lambda report: class_folders(path, report))
-    return _lines(path, on_unreadable)
+    from spamnb.sources import tables
+
+    if is_table(path):
+        return tables.table(path, options, True, on_unreadable)
+    return tables.labelled_lines(path, on_unreadable)
 
 
 def _of_class(label: str | None, path: str, spec: str, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
@@ -187,29 +185,10 @@ def _of_class(label: str | None, path: str, spec: str, on_unreadable: Report, op
 
         return archive_entries(label, path, on_unreadable)
     if is_table(path):
-        return _rows_of(path, False, on_unreadable, options)
+        from spamnb.sources.tables import table
+
+        return table(path, options, False, on_unreadable)
     return mail_file(label, path, on_unreadable)
-
-
-def _rows_of(path: str, labelled: bool, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
-    from spamnb.sources.tables import Columns, table
-
-    return table(path, Columns(options.text_column, options.label_column), labelled, on_unreadable)
-
-
-def _lines(path: str, on_unreadable: Report) -> Iterator[Entry]:
-    """A message per line ``label TAB text``. The first line decides at once whether it is such a file."""
-    from spamnb.sources.tables import labelled_lines
-
-    try:
-        with open_mail(path) as stream:
-            if what := foreign_format(stream.read(HEAD)):
-                raise SpamnbError(f"{escape(path)}: {NotMail(what, path).strerror}")
-        return labelled_lines(path, on_unreadable)
-    except ValueError as error:
-        raise SpamnbError(f"{escape(path)}: {error}; for a mailbox or a message write CLASS={escape(path)}") from error
-    except OSError as error:
-        raise SpamnbError(f"{escape(path)}: cannot be read: {error.strerror}") from error
 
 
 def _folder_per_class(folder: str, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
@@ -260,20 +239,8 @@ def _check_listable(folder: str) -> None:
 
 def _check_not_empty(path: str, spec: str) -> None:
     """SpamnbError for a file of no bytes: whoever gives one as a SOURCE meant another, or its copying failed."""
-    try:
-        with open_mail(path) as stream:
-            is_empty = not stream.read(1)
-    except (OSError, ValueError):  # no file, or not ours to read: reading it will tell
-        return
-    if is_empty:
+    if os.path.isfile(path) and not os.path.getsize(path):
         raise SpamnbError(f"{escape(spec)}: an empty file, so no message")
-
-
-def _class_of(label: str, spec: str) -> str:
-    try:
-        return check_class_name(label)
-    except ValueError as error:
-        raise SpamnbError(f"{escape(spec)}: {error}; give the class another name, as in CLASS=PATH") from error
 
 
 def _check_one_class_each(sources: Iterable[Source]) -> None:
@@ -311,15 +278,14 @@ def _with_mail(shown: str, find: Callable[[Report], Iterator[Entry]], on_unreada
             else:
                 is_readable = True
                 break
-        if len(failures) == 1 and not is_readable:
-            [(name, why)] = failures
-            raise SpamnbError(f"{name}: {reason(why)}")
-        for failure in failures:
-            on_unreadable(*failure)
         if is_readable:
+            for failure in failures:
+                on_unreadable(*failure)
             yield entry
             yield from found
         elif failures:
-            raise SpamnbError(f"{shown}: none of its {len(failures):,} files can be read as mail")
+            name, why = failures[0]
+            many = f"{shown}: none of its {len(failures):,} files can be read as mail; " if len(failures) > 1 else ""
+            raise SpamnbError(f"{many}{name}: {reason(why)}")
 
     return from_the_first(find(report))

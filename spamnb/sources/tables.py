@@ -18,18 +18,19 @@ import errno
 import gzip
 import json
 import os
-import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Any, BinaryIO, NamedTuple
 
 from spamnb.errors import SpamnbError, reason
 from spamnb.naming import check_class_name, escape
 from spamnb.sources.entries import MAX_MESSAGE, Entry, Report, message_of_text, open_mail
+from spamnb.sources.formats import HEAD, NotMail, foreign_format
+from spamnb.sources.spec import ReadOptions
 
 MAX_ROW = 4 << 20  # bytes; what is longer is a quote that was never closed
 MAX_FIELD = 1 << 20  # characters of a text
-# What columns are called that hold the class, the text, and in Parquet whole messages with their headers, as bytes.
+# What columns are called that hold the class, the text, and whole messages with their headers.
 LABEL_NAMES = frozenset({"label", "labels", "class", "category", "target", "v1", "spam/ham", "ham/spam", "label_text"})
 TEXT_NAMES = frozenset({"text", "message", "messages", "sms", "email", "mail", "body", "content", "v2", "email text"})
 RAW_NAMES = frozenset({"raw", "raw_message", "raw_mail", "rfc822", "eml"})
@@ -37,17 +38,9 @@ RAW_NAMES = frozenset({"raw", "raw_message", "raw_mail", "rfc822", "eml"})
 _FLAGS = frozenset({"spam", "is_spam", "isspam"})
 _FLAG_CLASSES = {"1": "spam", "0": "ham", "true": "spam", "false": "ham", "yes": "spam", "no": "ham"}
 _MAX_NAMES = 8  # columns that a complaint lists
-_HOPELESS = 20  # lines of an index that name no file before it is taken for something else
 # Of a Parquet table: rows and bytes of a column in memory at a time, and bytes of a column that are read at a time;
 # otherwise pyarrow takes all of a row group, often the whole file.
 _BATCH, _MAX_BATCH, _BUFFER = 256, 1 << 28, 1 << 20
-
-
-class Columns(NamedTuple):
-    """Which columns hold the text and the class, by name, or by number from 1; None where it is to be guessed."""
-
-    text: str | None = None
-    label: str | None = None
 
 
 class Head(NamedTuple):
@@ -59,6 +52,26 @@ class Head(NamedTuple):
     label: int | None = 0
     is_raw: bool = False
 
+    def entry(self, name: str, values: Sequence[Any]) -> Entry:
+        """The message of a row. ValueError where there is none."""
+        if len(values) != len(self.names):
+            raise ValueError(f"{len(values)} columns where the first row has {len(self.names)}")
+        text, label = values[self.text], None
+        if not isinstance(text, (str, bytes)):
+            raise ValueError(f"no text under {escape(self.names[self.text])!r}")
+        if len(text) > (MAX_MESSAGE if self.is_raw else MAX_FIELD):
+            raise ValueError("a text that is too long")
+        if self.label is not None:
+            column, value = self.names[self.label], values[self.label]
+            if not isinstance(value, (str, int)):  # true and false are numbers
+                raise ValueError(f"no class under {escape(column)!r}")
+            label = str(value).strip()
+            label = check_class_name(_FLAG_CLASSES.get(label.lower(), label) if column.lower() in _FLAGS else label)
+        if not text.strip():
+            raise ValueError("no text in this row")
+        raw = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
+        return Entry(label, name, "", content=raw if self.is_raw else message_of_text(raw))
+
 
 class Row(NamedTuple):
     """A row's number, and its values in the order of the columns, or what is wrong with it."""
@@ -67,67 +80,60 @@ class Row(NamedTuple):
     values: Sequence[Any] | ValueError
 
 
-def table(path: str, columns: Columns, labelled: bool, on_unreadable: Report) -> Iterator[Entry]:
+def table(path: str, options: ReadOptions, labelled: bool, on_unreadable: Report) -> Iterator[Entry]:
     """The message of each row; where ``labelled``, with its class. Rows that have none are reported.
 
     Raises SpamnbError at once where the columns are not those that were asked for, or not clear.
     """
-    return (entry for entry, _ in _entries(path, *_opened(path, columns, labelled), on_unreadable))
+    head, rows = _opened(path, options, labelled)
+    return (entry for entry, _ in _entries(path, rows, head.entry, on_unreadable))
 
 
 def table_with_cells(
-    path: str, columns: Columns, on_unreadable: Report
+    path: str, options: ReadOptions, on_unreadable: Report
 ) -> tuple[list[str], Iterator[tuple[Entry, list[str]]]]:
     """The columns' names, and the message of each row with all cells of it, as text.
 
     Where a table has no header its columns are called ``column_1`` and so on.
     """
-    head, rows = _opened(path, columns, False)
-    found = _entries(path, head, rows, on_unreadable)
+    head, rows = _opened(path, options, False)
+    found = _entries(path, rows, head.entry, on_unreadable)
     return head.names, ((entry, [*map(cell_text, cells)]) for entry, cells in found)
 
 
 def labelled_lines(path: str, on_unreadable: Report) -> Iterator[Entry]:
-    """The message of each line ``label TAB text``. ValueError at once where the first line is none, or no header."""
+    """The message of each line ``label TAB text``. SpamnbError at once where the first line is none, nor a header."""
     rows = _split_lines(path, "\t")
-    first = next(rows, None)
-    if first is None:
-        return iter(())
-    if isinstance(first.values, ValueError):
-        raise first.values
-    label, text = (name.strip().lower() for name in first.values)
-    if not (label in LABEL_NAMES and text in TEXT_NAMES):
-        check_class_name(first.values[0].strip())
-        rows = chain([first], rows)
-    return (entry for entry, _ in _entries(path, Head(["label", "text"]), rows, on_unreadable))
+    try:
+        with open_mail(path) as stream:
+            if what := foreign_format(stream.read(HEAD)):
+                raise NotMail(what, path)
+        first = next(rows, None)
+        if first is None:
+            return iter(())
+        if isinstance(first.values, ValueError):
+            raise first.values
+        label, text = (name.strip().lower() for name in first.values)
+        if not (label in LABEL_NAMES and text in TEXT_NAMES):
+            check_class_name(first.values[0].strip())
+            rows = chain([first], rows)
+    except ValueError as error:
+        raise SpamnbError(f"{escape(path)}: {error}; for a mailbox or a message write CLASS={escape(path)}") from error
+    except OSError as error:
+        raise SpamnbError(f"{escape(path)}: {error.strerror}") from error
+    return (entry for entry, _ in _entries(path, rows, Head(["label", "text"]).entry, on_unreadable))
 
 
 def trec_index(path: str, on_unreadable: Report) -> Iterator[Entry]:
-    """The files that the lines of a TREC index name, relative to its folder; other lines are reported.
+    """The files that the lines of a TREC index name, relative to its folder; other lines are reported."""
 
-    Raises SpamnbError where its beginning names none.
-    """
-    folder = os.path.dirname(path)
-    found = False
-    for number, values in _split_lines(path, None):
-        if not found and number > _HOPELESS:
-            what = f"none of its first {_HOPELESS} lines is a class and a file"
-            raise SpamnbError(f"{escape(path)}: {what}; no index")
-        name = f"{escape(path)}:{number}"
-        try:
-            if isinstance(values, ValueError):
-                raise values
-            label, target = check_class_name(values[0]), os.path.join(folder, values[1])
-            name = escape(target)
-            status = os.stat(target)
-            if not stat.S_ISREG(status.st_mode):
-                raise OSError(errno.EINVAL, "not a file", target)
-        except (OSError, ValueError) as error:
-            on_unreadable(name, error)
-            continue
-        found = True
-        if status.st_size:
-            yield Entry(label, name, target)
+    def named(name: str, values: Sequence[Any]) -> Entry:
+        label, target = check_class_name(values[0]), os.path.join(os.path.dirname(path), values[1])
+        if not os.path.isfile(target) or not os.path.getsize(target):
+            raise ValueError(f"{escape(target)}: no such file, or an empty one")
+        return Entry(label, escape(target), target)
+
+    return (entry for entry, _ in _entries(path, _split_lines(path, None), named, on_unreadable))
 
 
 def cell_text(value: Any) -> str:
@@ -148,7 +154,7 @@ def cell_text(value: Any) -> str:
 # The head of a table, and its messages
 
 
-def _opened(path: str, columns: Columns, labelled: bool) -> tuple[Head, Iterator[Row]]:
+def _opened(path: str, options: ReadOptions, labelled: bool) -> tuple[Head, Iterator[Row]]:
     """The head of a table, which is read before any message, and its rows."""
     kind = os.path.splitext(path.lower().removesuffix(".gz"))[1]
     generator = {".parquet": _parquet_rows, ".jsonl": _objects, ".tsv": _cells, ".csv": _cells}[kind]
@@ -158,28 +164,28 @@ def _opened(path: str, columns: Columns, labelled: bool) -> tuple[Head, Iterator
         if first is None:
             return Head([]), iter(())
         assert isinstance(first.values, list)
-        head = _head_of(first.values, columns, labelled, kind)
+        head = _head_of(first.values, options, labelled, kind)
     except OSError as error:
         raise SpamnbError(f"{escape(path)}: cannot be read: {reason(error)}") from error
     except (ValueError, csv.Error) as error:
         raise SpamnbError(f"{escape(path)}: {error}") from error
-    if generator is not _cells or head.names[head.text].lower() in TEXT_NAMES or head.names[head.text] == columns.text:
+    text = head.names[head.text]
+    if generator is not _cells or text.lower() in TEXT_NAMES | RAW_NAMES or text == options.text_column:
         return head, rows
     return head._replace(names=[f"column_{number}" for number in range(1, len(head.names) + 1)]), chain([first], rows)
 
 
-def _head_of(names: list[str], columns: Columns, labelled: bool, kind: str) -> Head:
+def _head_of(names: list[str], options: ReadOptions, labelled: bool, kind: str) -> Head:
     """The head of a table with these columns. ValueError where it is not clear what they hold."""
     names = [name.strip() for name in names]
-    texts = TEXT_NAMES | RAW_NAMES if kind == ".parquet" else TEXT_NAMES
     try:
-        text = _place(names, columns.text, texts, "text")
-        label = _place(names, columns.label, LABEL_NAMES | _FLAGS, "label") if labelled else None
+        text = _place(names, options.text_column, TEXT_NAMES | RAW_NAMES, "text")
+        label = _place(names, options.label_column, LABEL_NAMES | _FLAGS, "label") if labelled else None
     except ValueError:
-        if kind == ".tsv" and labelled and columns == Columns() and len(names) == 2:
+        if kind == ".tsv" and labelled and options[1:] == (None, None) and len(names) == 2:
             return Head(names)  # label TAB text
         raise
-    return Head(names, text, label, kind == ".parquet" and names[text].lower() in RAW_NAMES)
+    return Head(names, text, label, names[text].lower() in RAW_NAMES)
 
 
 def _place(names: list[str], asked: str | None, known: frozenset[str], what: str) -> int:
@@ -199,9 +205,9 @@ def _place(names: list[str], asked: str | None, known: frozenset[str], what: str
 
 
 def _entries(
-    path: str, head: Head, rows: Iterator[Row], on_unreadable: Report
+    path: str, rows: Iterator[Row], entry_of: Callable[[str, Sequence[Any]], Entry], on_unreadable: Report
 ) -> Iterator[tuple[Entry, Sequence[Any]]]:
-    """The message of each row, with its values."""
+    """The message of each row, with its values; ``entry_of(name, values)`` raises ValueError where there is none."""
     number = 0
     try:
         for number, values in rows:
@@ -209,34 +215,13 @@ def _entries(
             try:
                 if isinstance(values, ValueError):
                     raise values
-                yield _entry(name, path, head, values), values
+                yield entry_of(name, values), values
             except ValueError as error:
                 on_unreadable(name, error)
     except OSError as error:
         on_unreadable(escape(path), error)
     except (ValueError, OverflowError, csv.Error) as error:
         on_unreadable(f"{escape(path)}:{number + 1}", ValueError(f"{error}; the rest of the table"))
-
-
-def _entry(name: str, path: str, head: Head, values: Sequence[Any]) -> Entry:
-    """The message of a row. ValueError where there is none."""
-    if len(values) != len(head.names):
-        raise ValueError(f"{len(values)} columns where the first row has {len(head.names)}")
-    text, label = values[head.text], None
-    if not isinstance(text, (str, bytes)):
-        raise ValueError(f"no text under {escape(head.names[head.text])!r}")
-    if len(text) > (MAX_MESSAGE if head.is_raw else MAX_FIELD):
-        raise ValueError("a text that is too long")
-    if head.label is not None:
-        column, value = head.names[head.label], values[head.label]
-        if not isinstance(value, (str, int)):  # true and false are numbers
-            raise ValueError(f"no class under {escape(column)!r}")
-        label = str(value).strip()
-        label = check_class_name(_FLAG_CLASSES.get(label.lower(), label) if column.lower() in _FLAGS else label)
-    if not text.strip():
-        raise ValueError("no text in this row")
-    raw = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
-    return Entry(label, name, path, content=raw if head.is_raw else message_of_text(raw))
 
 
 # Kinds of tables
@@ -283,9 +268,10 @@ def _cells(path: str) -> Iterator[Row]:
         lines = _Lines(stream)
         first = next((line for line in lines if line.strip()), "")
         delimiter = "\t" if by_tabs else max(",;\t", key=first.count)
-        quoting = csv.QUOTE_NONE if by_tabs else csv.QUOTE_MINIMAL
+        text = chain([first], lines)
+        found = csv.reader(text, delimiter=delimiter, quoting=csv.QUOTE_NONE if by_tabs else csv.QUOTE_MINIMAL)
         number, width = lines.number, 0
-        for row in csv.reader(chain([first], lines), delimiter=delimiter, quoting=quoting):
+        for row in found:
             if row:
                 width = width or len(row)
                 row = [*map(_unquoted, row)] if by_tabs else row

@@ -92,7 +92,7 @@ def test_a_source_without_mail_is_an_error_and_one_with_some_is_not(tmp_path: Pa
     told: list[str] = []
     with pytest.raises(SpamnbError, match=r"ham: none of its 3 files can be read as mail"):
         list(entries([str(tmp_path)], lambda name, error: told.append(name)))
-    assert len(told) == 3
+    assert not told
     with pytest.raises(SpamnbError, match=r"0\.zip: a ZIP archive, not mail"):
         list(unlabelled([f"{tmp_path}/ham/0.zip"], lambda name, error: None))
     told.clear()

@@ -196,12 +196,6 @@ def test_a_folder_with_a_name_beyond_ascii_is_found_however_it_is_written(tmp_pa
         folder.rmdir()
 
 
-def test_where_folders_are_written_in_utf_8_a_new_one_is_too(tmp_path):
-    box = maildir.made(tmp_path / "Maildir")
-    maildir.made(box / ".Été")
-    assert maildir.locate(box, "Indésirables") == box / ".Indésirables"
-
-
 def test_an_encoded_junk_beside_the_maildir_is_found_too(tmp_path):
     maildir.made(tmp_path / "Mail" / "INBOX")
     maildir.made(tmp_path / "Mail" / "Ind&AOk-sirables")

@@ -442,9 +442,8 @@ def test_memory_stays_flat_over_a_big_mbox(tmp_path: Path, name: str) -> None:
 def test_an_empty_file_as_a_source_is_an_error(tmp_path: Path) -> None:
     write(tmp_path / "empty", b"")
     write(tmp_path / "table.csv", b"")
-    (tmp_path / "box.gz").write_bytes(gzip.compress(b""))
-    for spec in ("spam={}/empty", "{}/empty", "{}/table.csv", "ham={}/box.gz", "index:{}/empty", "gmail:{}/empty"):
-        with pytest.raises(SpamnbError, match=r"(empty|csv|gz): an empty file, so no message"):
+    for spec in ("spam={}/empty", "{}/empty", "{}/table.csv", "index:{}/empty", "gmail:{}/empty"):
+        with pytest.raises(SpamnbError, match=r"(empty|csv): an empty file, so no message"):
             entries([spec.format(tmp_path)], pytest.fail)  # not iterated
     paths = [str(tmp_path / "empty"), str(tmp_path), str(tmp_path / "missing")]
     assert not list(unlabelled(paths[:1], pytest.fail))  # as a spool without mail: no error, but the command says so
