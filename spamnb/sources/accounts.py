@@ -24,8 +24,8 @@ _URL = re.compile(r"(imaps?)://([^/]{0,2000})(?:/(.{0,2000}))?", re.IGNORECASE |
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.%]{2,60}\]|[^\s\[\]:@/\\]{1,255})(?::([0-9]{1,5}))?")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
 _MAX_BYTES = 1 << 20
-_LOGIN = {"password-command": str, "token-command": str, "ca-file": str, "starttls": bool}
-_OWN = {"url": str, "junk": str, "unsure": str, "learn-folder": str, "model": str, "sort": bool}
+_LOGIN = {"password-command": str, "token-command": str, "starttls": bool}
+_SETTINGS = {"url": str, "junk": str, "unsure": str, "learn-folder": str, "model": str, "sort": bool, **_LOGIN}
 
 
 class ImapUrl(NamedTuple):
@@ -63,7 +63,6 @@ class Login(NamedTuple):
 
     password_command: str | None = None
     token_command: str | None = None  # prints an access token of OAuth 2
-    ca_file: str | None = None  # certificates to trust in place of the system's
     starttls: bool = False  # encrypt a connection that begins in the clear
 
 
@@ -117,6 +116,7 @@ def accounts_path() -> Path:
 
 def read_accounts(path: Path) -> list[Account]:
     """The accounts of a file, in its order; none where there is no such file. SpamnbError says what is wrong in it."""
+    shown = escape(str(path))
     try:
         with path.open("rb") as file:
             status = os.fstat(file.fileno())
@@ -124,8 +124,7 @@ def read_accounts(path: Path) -> list[Account]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise SpamnbError(f"{escape(str(path))}: cannot be read: {reason(error)}") from None
-    shown = escape(str(path))
+        raise SpamnbError(f"{shown}: cannot be read: {reason(error)}") from None
     # It names commands that are run: whoever may write it may do what its owner may.
     if status.st_mode & 0o022 or status.st_uid not in (os.getuid(), 0):
         raise SpamnbError(f"{shown}: others can write it, and it says what is run; 'chmod 600 {shown}'")
@@ -133,38 +132,32 @@ def read_accounts(path: Path) -> list[Account]:
         raise SpamnbError(f"{shown}: longer than {_MAX_BYTES >> 20} MiB, so no list of accounts")
     try:
         found = tomllib.loads(text.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise SpamnbError(f"{shown}: no TOML: {escape(str(error)[:200])}") from None
-    return [_account(name, values, shown) for name, values in found.items()]
+    return [_account(name, values, f"{shown}: [{escape(name)}]") for name, values in found.items()]
 
 
-def _account(name: str, values: Any, shown: str) -> Account:
-    where = f"{shown}: [{escape(name)}]"
+def _account(name: str, values: Any, where: str) -> Account:
     if not isinstance(values, dict):
-        raise SpamnbError(f"{shown}: {escape(name)} stands in no account; write [NAME] above it")
+        raise SpamnbError(f"{where} is no account; write [NAME] above it")
     for key, value in values.items():
-        kind = {**_LOGIN, **_OWN}.get(key)
+        kind = _SETTINGS.get(key)
         if kind is None:
             hint = "; no password stands in this file: password-command prints one" if "pass" in key else ""
             raise SpamnbError(f"{where}: unknown setting {escape(key)!r}{hint}")
         if not isinstance(value, kind):
             raise SpamnbError(f"{where}: {key} is {'true or false' if kind is bool else 'a text in quotes'}")
-    if "url" not in values:
-        raise SpamnbError(f'{where}: no url; write url = "imaps://USER@HOST"')
     try:
-        url = parsed(values["url"])
+        url = parsed(values.get("url", "(no url)"))
     except SpamnbError as error:
-        raise SpamnbError(f"{where}: {error}") from None
+        raise SpamnbError(f"{where}: url: {error}") from None
     if url.folder and url.folder.upper() != "INBOX":
         raise SpamnbError(f"{where}: url names a folder of an account; name the account, {escape(url.account)}")
-    login, own = (
-        {key.replace("-", "_"): value for key, value in values.items() if key in known} for known in (_LOGIN, _OWN)
-    )
-    if "ca_file" in login:
-        login["ca_file"] = os.path.expanduser(login["ca_file"])
+    login = Login(**{key.replace("-", "_"): value for key, value in values.items() if key in _LOGIN})
+    own = {key.replace("-", "_"): value for key, value in values.items() if key not in _LOGIN}
     if "model" in own:
         own["model"] = Path(own["model"]).expanduser()
-    return Account(name, login=Login(**login), **{"sort": True, **own, "url": url})
+    return Account(name, login=login, **{"sort": True, **own, "url": url})
 
 
 def account_of(url: ImapUrl) -> Account:

@@ -61,10 +61,8 @@ def told(url: ImapUrl, doing: str = "") -> Iterator[None]:
     except IMAPClientError as error:
         raise Denied(f"{where}: the server said: {_said(error)}") from None
     except ssl.SSLCertVerificationError as error:
-        raise Unreachable(
-            f"{where}: its certificate is not trusted ({escape(error.verify_message)}); ca-file in the file"
-            " of accounts names an authority of your own"
-        ) from None
+        why = f"its certificate is not trusted ({escape(error.verify_message)})"
+        raise Unreachable(f"{where}: {why}; SSL_CERT_FILE may name an authority of your own") from None
     except ssl.SSLError as error:
         clear = "; if connections begin in the clear there, starttls = true in the file of accounts encrypts them"
         hint = clear if error.reason == "WRONG_VERSION_NUMBER" else ""
@@ -97,7 +95,7 @@ def connect(url: ImapUrl, login: Login) -> IMAPClient:
             f"{escape(url.account)}: imap:// sends mail and password in the clear, so only to this machine; write"
             " imaps://, or starttls = true in the file of accounts"
         )
-    context = _context(login)
+    context = ssl.create_default_context()  # by SSL_CERT_FILE or the system: certificates and host names are checked
     direct = url.tls and not login.starttls
     with told(url):
         client = IMAPClient(
@@ -116,14 +114,6 @@ def connect(url: ImapUrl, login: Login) -> IMAPClient:
         hang_up(client)
         raise
     return client
-
-
-def _context(login: Login) -> ssl.SSLContext:
-    """Certificates and host names are checked: by ca-file, or what SSL_CERT_FILE or the system trusts."""
-    try:
-        return ssl.create_default_context(cafile=login.ca_file)
-    except (OSError, ssl.SSLError) as error:
-        raise SpamnbError(f"ca-file {escape(str(login.ca_file))}: cannot be read: {reason(error)}") from None
 
 
 def _log_in(client: IMAPClient, url: ImapUrl, login: Login) -> None:

@@ -15,7 +15,6 @@ learn-folder = "Learn"
 [home]
 url = "imaps://bob@home.example:1993"
 token-command = "oama access bob"
-ca-file = "~/ca.pem"
 starttls = true
 model = "~/home.spamnb"
 sort = false
@@ -36,7 +35,7 @@ def test_accounts_in_their_order(accounts: Path, tmp_path: Path):
     work, home = read_accounts(accounts_path())
     url = parsed("imaps://ann@mail.example.org")
     assert work == Account("work", url, Login("pass show mail"), learn_folder="Learn", sort=True)
-    assert home.login == Login(None, "oama access bob", str(tmp_path / "ca.pem"), True)
+    assert home.login == Login(None, "oama access bob", True)
     assert home.model == tmp_path / "home.spamnb" and not home.sort
 
 
@@ -55,13 +54,13 @@ def test_no_file_is_no_account(accounts: Path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[a]\n", "no url; write url ="),
+        ("[a]\n", r"\(no url\): no IMAP account; write imaps://USER"),
         ('[a]\nurl = "imaps://a@b/Work"', "url names a folder of an account; name the account, imaps://a@b"),
         ('[a]\nurl = "imaps://ann:secret@h"\n', "a password has no place in a URL"),
         ('[a]\nurl = "imaps://ann@h"\npassword = "secret"\n', "no password stands in this file"),
         ('[a]\nurl = "imaps://ann@h"\nstarttls = "yes"\n', "starttls is true or false"),
         ('[a]\nurl = 7\n', "url is a text in quotes"),
-        ('url = "imaps://ann@h"\n', "url stands in no account"),
+        ('url = "imaps://ann@h"\n', r"\[url\] is no account"),
         ("[a\n", "no TOML"),
         ("\udcff", "no TOML"),
         ("#" * 1_100_000, "longer than 1 MiB"),
