@@ -6,23 +6,20 @@ import os
 from collections.abc import Iterator
 
 from spamnb.naming import escape, pluralize
-from spamnb.sources.entries import is_remote
-from spamnb.sources.folders import listing, unread_folders
+from spamnb.sources.folders import unread_folders
 from spamnb.sources.mailbox import decoded, role_of
 from spamnb.sources.spec import Source, source_of
 
-_USUAL = frozenset({"ham", "spam"})
 _MAX_NAMES = 8  # folders that a note lists
 
 
 def notes(spec: str, recursive: bool = False) -> Iterator[str]:
     """A line for each thing that whoever gave this SOURCE may want to know."""
     source = source_of(spec)
-    if source.label is None:
-        found = [_one_too_high(source)]
-    else:
-        found = [_not_read(source, source.label, recursive), _not_seen(source, source.label)]
-    yield from (f"{escape(spec)}: {note}" for note in found if note)
+    if source.label is not None:
+        for note in (_not_read(source, source.label, recursive), _not_seen(source, source.label)):
+            if note:
+                yield f"{escape(spec)}: {note}"
 
 
 def _not_read(source: Source, label: str, recursive: bool) -> str | None:
@@ -51,30 +48,3 @@ def _not_seen(source: Source, label: str) -> str | None:
     unseen = f"{pluralize(len(new), 'message')} in new, which no mail reader has shown"
     only = escape(os.path.join(source.spec, "cur"))
     return f"takes for {escape(label)}, too, {unseen}; {only} leaves them out"
-
-
-def _one_too_high(source: Source) -> str | None:
-    """A folder whose class folders each hold the same folders, as a corpus in parts has them.
-
-    None where the class folders are called ham or spam, and where those in them are numbers or dates.
-    """
-    if is_remote(source.path):
-        return None
-    try:
-        classes = _folders(source.path)
-        first, *others = [_folders(os.path.join(source.path, name)) for name in classes[:3]]
-    except (OSError, ValueError):  # no folder of folders, or not ours to read: reading it will tell
-        return None
-    dated = all(name.isdecimal() for name in first)
-    if len(first) < 2 or any(each != first for each in others) or not _USUAL.isdisjoint(classes):
-        return None
-    if _USUAL.isdisjoint(first) and (dated or not others):
-        return None
-    within = ", ".join(map(escape, first[:4])) + (", …" if len(first) > 4 else "")
-    instead = escape(os.path.join(source.path, classes[0]))
-    return f"its folders become the classes, and hold {within}; if these are the classes, give {instead} instead"
-
-
-def _folders(path: str) -> list[str]:
-    found = listing(path, lambda name, error: None)
-    return [] if found.maildir else found.folders

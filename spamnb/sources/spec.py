@@ -163,11 +163,9 @@ def _labelled(source: Source, on_unreadable: Report, options: ReadOptions) -> It
         from spamnb.sources.archives import class_folders
 
         return with_mail(lambda report: class_folders(path, report))
-    from spamnb.sources import tables
+    from spamnb.sources.tables import table
 
-    if is_table(path):
-        return tables.table(path, options, True, on_unreadable)
-    return tables.labelled_lines(path, on_unreadable)
+    return table(path, options, True, on_unreadable)
 
 
 def _of_class(label: str | None, path: str, spec: str, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:

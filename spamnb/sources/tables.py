@@ -25,7 +25,6 @@ from typing import Any, BinaryIO, NamedTuple
 from spamnb.errors import SpamnbError, reason
 from spamnb.naming import check_class_name, escape
 from spamnb.sources.entries import MAX_MESSAGE, Entry, Report, message_of_text, open_mail
-from spamnb.sources.formats import HEAD, NotMail, foreign_format
 from spamnb.sources.spec import ReadOptions
 
 MAX_ROW = 4 << 20  # bytes; what is longer is a quote that was never closed
@@ -48,8 +47,8 @@ class Head(NamedTuple):
     for."""
 
     names: list[str]
-    text: int = 1
-    label: int | None = 0
+    text: int = 0
+    label: int | None = None
     is_raw: bool = False
 
     def entry(self, name: str, values: Sequence[Any]) -> Entry:
@@ -81,7 +80,8 @@ class Row(NamedTuple):
 
 
 def table(path: str, options: ReadOptions, labelled: bool, on_unreadable: Report) -> Iterator[Entry]:
-    """The message of each row; where ``labelled``, with its class. Rows that have none are reported.
+    """The message of each row; where ``labelled``, with its class. Rows that have none are reported. A file that is not
+    called as a table holds lines ``label TAB text``.
 
     Raises SpamnbError at once where the columns are not those that were asked for, or not clear.
     """
@@ -99,29 +99,6 @@ def table_with_cells(
     head, rows = _opened(path, options, False)
     found = _entries(path, rows, head.entry, on_unreadable)
     return head.names, ((entry, [*map(cell_text, cells)]) for entry, cells in found)
-
-
-def labelled_lines(path: str, on_unreadable: Report) -> Iterator[Entry]:
-    """The message of each line ``label TAB text``. SpamnbError at once where the first line is none, nor a header."""
-    rows = _split_lines(path, "\t")
-    try:
-        with open_mail(path) as stream:
-            if what := foreign_format(stream.read(HEAD)):
-                raise NotMail(what, path)
-        first = next(rows, None)
-        if first is None:
-            return iter(())
-        if isinstance(first.values, ValueError):
-            raise first.values
-        label, text = (name.strip().lower() for name in first.values)
-        if not (label in LABEL_NAMES and text in TEXT_NAMES):
-            check_class_name(first.values[0].strip())
-            rows = chain([first], rows)
-    except ValueError as error:
-        raise SpamnbError(f"{escape(path)}: {error}; for a mailbox or a message write CLASS={escape(path)}") from error
-    except OSError as error:
-        raise SpamnbError(f"{escape(path)}: {error.strerror}") from error
-    return (entry for entry, _ in _entries(path, rows, Head(["label", "text"]).entry, on_unreadable))
 
 
 def trec_index(path: str, on_unreadable: Report) -> Iterator[Entry]:
@@ -157,34 +134,39 @@ def cell_text(value: Any) -> str:
 def _opened(path: str, options: ReadOptions, labelled: bool) -> tuple[Head, Iterator[Row]]:
     """The head of a table, which is read before any message, and its rows."""
     kind = os.path.splitext(path.lower().removesuffix(".gz"))[1]
-    generator = {".parquet": _parquet_rows, ".jsonl": _objects, ".tsv": _cells, ".csv": _cells}[kind]
-    rows = generator(path)
+    generators = {".parquet": _parquet_rows, ".jsonl": _objects, ".tsv": _cells, ".csv": _cells}
+    if kind in generators:
+        rows = generators[kind](path)
+    else:
+        rows, options = _split_lines(path, "\t"), ReadOptions()
     try:
         first = next(rows, None)
         if first is None:
             return Head([]), iter(())
-        assert isinstance(first.values, list)
-        head = _head_of(first.values, options, labelled, kind)
+        if isinstance(first.values, ValueError):
+            raise first.values
+        head = _head_of([name.strip() for name in first.values], options, labelled, kind)
     except OSError as error:
         raise SpamnbError(f"{escape(path)}: cannot be read: {reason(error)}") from error
     except (ValueError, csv.Error) as error:
-        raise SpamnbError(f"{escape(path)}: {error}") from error
+        hint = "" if kind in generators else f"; for a mailbox or a message write CLASS={escape(path)}"
+        raise SpamnbError(f"{escape(path)}: {error}{hint}") from error
     text = head.names[head.text]
-    if generator is not _cells or text.lower() in TEXT_NAMES | RAW_NAMES or text == options.text_column:
+    if kind in (".parquet", ".jsonl") or text.lower() in TEXT_NAMES | RAW_NAMES or text == options.text_column:
         return head, rows
     return head._replace(names=[f"column_{number}" for number in range(1, len(head.names) + 1)]), chain([first], rows)
 
 
 def _head_of(names: list[str], options: ReadOptions, labelled: bool, kind: str) -> Head:
     """The head of a table with these columns. ValueError where it is not clear what they hold."""
-    names = [name.strip() for name in names]
     try:
         text = _place(names, options.text_column, TEXT_NAMES | RAW_NAMES, "text")
         label = _place(names, options.label_column, LABEL_NAMES | _FLAGS, "label") if labelled else None
     except ValueError:
-        if kind == ".tsv" and labelled and options[1:] == (None, None) and len(names) == 2:
-            return Head(names)  # label TAB text
-        raise
+        if kind in (".csv", ".jsonl", ".parquet") or not labelled or options[1:] != (None, None) or len(names) != 2:
+            raise
+        check_class_name(names[0])
+        return Head(names, text=1, label=0)  # label TAB text
     return Head(names, text, label, names[text].lower() in RAW_NAMES)
 
 

@@ -280,26 +280,6 @@ def test_messages_over_the_bound_are_reported(tmp_path: Path, monkeypatch: pytes
 
 
 @pytest.mark.parametrize(
-    ("files", "told"),
-    [
-        (["a/ham/1", "a/spam/1", "b/ham/1", "b/spam/1", "a/Summary.txt"], "its folders become the classes"),
-        (["train/rec.autos/1", "train/sci.med/1", "test/rec.autos/2", "test/sci.med/2"], "/test instead"),
-        (["corpus/ham/1", "corpus/spam/1"], "hold ham, spam; if these are the classes, give"),
-        (["ham/inbox/1", "ham/old/1", "spam/inbox/1", "spam/old/1"], None),  # above them are the classes
-        (["work/2001/1", "work/2002/1", "home/2001/1", "home/2002/1"], None),  # by year
-        (["a/cur/1", "a/new/1", "b/cur/1", "b/new/1"], None),  # Maildirs
-        (["a/ham/1", "b/ham/1"], None),
-        (["1"], None),
-    ],
-)
-def test_a_folder_of_corpora_is_told_and_nothing_else(tmp_path: Path, files: list[str], told: str | None) -> None:
-    for name in files:
-        write(tmp_path / name)
-    found = list(notes(str(tmp_path)))
-    assert told in found[0] if told else not found
-
-
-@pytest.mark.parametrize(
     ("spec", "what"),
     [
         ("{0}/missing", "no such file or folder; a SOURCE is"),
