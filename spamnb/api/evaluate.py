@@ -23,7 +23,7 @@ from spamnb.api.evaluation import Evaluation
 from spamnb.api.mislabelled import again, mislabelled, noting_names
 from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.sources.entries import LeftOut
-from spamnb.sources.one_class import ReadOptions
+from spamnb.sources.spec import ReadOptions
 
 if TYPE_CHECKING:
     from typing import Unpack

@@ -206,7 +206,7 @@ def explanation_of(raw: bytes, classifier: Classifier, top: int) -> Explanation:
 
 def _only(source: str, tell: Tell) -> bytes:
     """The one message of a file."""
-    from spamnb.sources.one_class import unlabelled
+    from spamnb.sources.spec import unlabelled
 
     left_out = LeftOut(tell)
     found = list(islice(unlabelled([source], left_out), 2))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from spamnb.counts.training_set import TrainingSet
     from spamnb.engines.rebuilding import Rebuilt
     from spamnb.settings import Settings
-    from spamnb.sources.one_class import ReadOptions
+    from spamnb.sources.spec import ReadOptions
 
 
 def make_model(
@@ -111,8 +111,7 @@ def _origin(sources: Sequence[str], options: ReadOptions, command: str) -> dict[
     from datetime import datetime
 
     from spamnb.reader.pdf import is_available
-    from spamnb.sources.one_class import ReadOptions
-    from spamnb.sources.spec import absolute
+    from spamnb.sources.spec import ReadOptions, absolute
 
     usual = ReadOptions()._asdict()
     chosen = {name: value for name, value in options._asdict().items() if value != usual[name]}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spamnb.naming import escape, pluralize
-from spamnb.sources.one_class import ReadOptions
+from spamnb.sources.spec import ReadOptions
 
 if TYPE_CHECKING:
     from spamnb.counts.training_set import TrainingSet

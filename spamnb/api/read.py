@@ -9,7 +9,7 @@ from spamnb.api.arguments import Sources, Tell, specs_of, warn
 from spamnb.naming import pluralize
 from spamnb.reader.message import Message, parse
 from spamnb.sources.entries import Entry, LeftOut, messages
-from spamnb.sources.one_class import ReadOptions
+from spamnb.sources.spec import ReadOptions
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from spamnb.api.arguments import (
     warn,
 )
 from spamnb.api.training_report import TrainingReport
-from spamnb.sources.one_class import ReadOptions
+from spamnb.sources.spec import ReadOptions
 
 if TYPE_CHECKING:
     from typing import Unpack

@@ -27,7 +27,7 @@ def classify_to_csv(
 
     A table by itself keeps its columns; of other sources there is the name of each message.
     """
-    from spamnb.sources.files import is_table
+    from spamnb.sources.formats import is_table
 
     unreadable = Unreadable()
     verdicts: set[str] = set()
@@ -56,10 +56,9 @@ def _with_rows(
     write: Callable[[list[str]], None],
 ) -> Iterator[tuple[str, list[str]]]:
     """Verdicts, and the rows of a table, each with its figures behind; the names of the columns are written first."""
-    from spamnb.sources.tables import Columns, table_with_cells
+    from spamnb.sources.tables import table_with_cells
 
-    options = read_options()
-    names, rows = table_with_cells(path, Columns(options.text_column, options.label_column), unreadable)
+    names, rows = table_with_cells(path, read_options(), unreadable)
     write([*names, *new_names(figures, names)])
     waiting: deque[tuple[str, list[str]]] = deque()  # rows that are judged now, in other processes perhaps
 

@@ -48,8 +48,7 @@ def targets(
     names: tuple[str, ...], model: Path, junk: str | None, unsure: str | None = None, learn_folder: str | None = None
 ) -> list[Target]:
     """The mailboxes of these names, Maildirs first; without any, those of the file of accounts."""
-    from spamnb.sources.accounts import account_of, accounts_path, read_accounts
-    from spamnb.sources.imap_url import parsed
+    from spamnb.sources.accounts import account_of, accounts_path, parsed, read_accounts
     from spamnb.sources.spec import is_account
 
     found = [Target(name, model, junk, unsure, learn_folder) for name in names if not is_account(name)]

@@ -22,7 +22,7 @@ from spamnb.sources.entries import LeftOut
 if TYPE_CHECKING:
     from spamnb.settings import SettingsOptions
     from spamnb.sources.entries import Entry
-    from spamnb.sources.one_class import ReadOptions
+    from spamnb.sources.spec import ReadOptions
 
 
 def default_model() -> Path:
@@ -159,7 +159,7 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def read_options() -> ReadOptions:
     """How the command that runs was told to read its sources."""
-    from spamnb.sources.one_class import ReadOptions
+    from spamnb.sources.spec import ReadOptions
 
     return ReadOptions(**click.get_current_context().meta.get(_READ_OPTIONS, {}))
 
@@ -281,7 +281,7 @@ def messages_of(sources: tuple[str, ...], unreadable: Unreadable) -> Iterator[En
     """The messages of the sources; without any, or for "-", the one on standard input where there is one."""
     from spamnb.sources.entries import MAX_MESSAGE, Entry, decompress, too_long
     from spamnb.sources.mbox import split_mbox
-    from spamnb.sources.one_class import unlabelled
+    from spamnb.sources.spec import unlabelled
 
     if sources not in ((), ("-",)):
         return unlabelled(sources, unreadable, read_options())

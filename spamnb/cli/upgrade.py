@@ -117,8 +117,7 @@ def _recorded(meta: dict[str, Any], path: str) -> tuple[list[str], str, Any]:
     from spamnb.errors import SpamnbError
     from spamnb.naming import escape
     from spamnb.sources.entries import is_remote
-    from spamnb.sources.one_class import ReadOptions
-    from spamnb.sources.spec import entries, is_account
+    from spamnb.sources.spec import ReadOptions, entries, is_account
 
     recorded, kept = meta.get("trained_from", []), meta.get("read_options", {})
     kinds: dict[str, Any] = {"recursive": bool, "text_column": (str, type(None)), "label_column": (str, type(None))}

@@ -20,10 +20,9 @@ from spamnb.errors import SpamnbError
 from spamnb.journal.whereabouts import folder_in_account, place_in_account
 from spamnb.mailbox.box import Arrived, Move, Wakes, readable
 from spamnb.naming import escape
-from spamnb.sources.accounts import account_of
+from spamnb.sources.accounts import ImapUrl, account_of, parsed
 from spamnb.sources.imap_connection import Denied
 from spamnb.sources.imap_reading import ImapReader, State, Uid
-from spamnb.sources.imap_url import ImapUrl, parsed
 from spamnb.sources.mailbox import Folder, MailboxMessage
 
 _PATIENCE = 300.0  # seconds that a server may be silent while it moves mail: asked anew, it may move it twice

@@ -14,9 +14,7 @@ from spamnb.naming import escape
 from spamnb.reader.message import digest
 from spamnb.sources import maildir
 from spamnb.sources.entries import contents
-from spamnb.sources.folder_names import role_of
-from spamnb.sources.mailbox import Folder, MailboxMessage
-from spamnb.sources.modified_utf7 import decoded
+from spamnb.sources.mailbox import Folder, MailboxMessage, decoded, role_of
 
 _SETTLED = 2.0  # seconds: a directory changed more recently may change again without a new time stamp
 

@@ -13,7 +13,7 @@ from spamnb.mailbox.memory import Memory
 from spamnb.naming import escape
 from spamnb.reader.message import digest
 from spamnb.sources import maildir
-from spamnb.sources.imap_url import parsed
+from spamnb.sources.accounts import parsed
 from spamnb.sources.spec import is_account
 
 SECONDS = 120  # that sendmail may take

@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 import errno
-import gzip
 import struct
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, cast
 
 from spamnb.errors import SpamnbError
 from spamnb.naming import check_class_name, escape
-from spamnb.sources.entries import MAX_MESSAGE, Entry, Report, open_mail, too_long
-from spamnb.sources.files import ARCHIVES, TABLES
-from spamnb.sources.formats import NotMail, foreign_format
+from spamnb.sources.entries import MAX_MESSAGE, Entry, Report, decompress, open_mail, too_long
+from spamnb.sources.formats import ARCHIVES, MBOXES, TABLES, NotMail, foreign_format
 
 _MAX_READ = 1 << 26  # bytes that tarfile and zipfile may ask for at once: the directory of some 600,000 members
-_OTHER = (".mbox", ".mbox.gz", *ARCHIVES, *TABLES)  # sources by themselves
-_READ = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # ways of compression that are read in bounded memory
+_BROKEN = (tarfile.TarError, zipfile.BadZipFile, NotImplementedError, EOFError, struct.error, zlib.error)
 
-
-class Member(NamedTuple):
-    """A file of an archive, and what reads its content."""
-
-    name: str
-    size: int
-    read: Callable[[], bytes]
+Member = tuple[str, int, Callable[[], bytes]]  # a file's name and size, and what reads its content
 
 
 def archive_entries(label: str | None, path: str, on_unreadable: Report) -> Iterator[Entry]:
@@ -58,63 +49,56 @@ def _members(path: str, on_unreadable: Report) -> Iterator[tuple[list[str], Entr
     """The names on the way to each message, and its entry, without a class."""
     try:
         with open_mail(path) as stream:
-            for member in _zip(path, stream) if path.lower().endswith(".zip") else _tar(path, stream):
-                parts = [part for part in member.name.split("/") if part not in ("", ".")]
-                if not member.size or not parts or parts[-1] == "cmds" or any(part.startswith(".") for part in parts):
+            members = _zip if path.lower().endswith(".zip") else _tar
+            for member, size, read in members(path, _bounded(stream, path)):
+                parts = [part for part in member.split("/") if part not in ("", ".")]
+                if not size or not parts or parts[-1] == "cmds" or any(part.startswith(".") for part in parts):
                     continue
-                name = f"{escape(path)}/{escape(member.name)}"
+                name = f"{escape(path)}/{escape(member)}"
                 try:
-                    yield parts, Entry(None, name, path, content=_mail(member, parts[-1].lower(), path))
+                    if parts[-1].lower().endswith((*MBOXES, *ARCHIVES, *TABLES)):
+                        raise NotMail("an archive, mailbox or table within an archive", path)
+                    if size > MAX_MESSAGE:
+                        raise too_long(path)
+                    content = decompress(read(), path)
+                    if what := foreign_format(content):
+                        raise NotMail(what, path)
+                    yield parts, Entry(None, name, path, content=content)
                 except OSError as error:
                     on_unreadable(name, error)
-    except (tarfile.TarError, zipfile.BadZipFile, NotImplementedError, EOFError, struct.error, zlib.error) as error:
+    except _BROKEN as error:
         what = str(error).splitlines()[0] if str(error) else type(error).__name__
         on_unreadable(escape(path), OSError(errno.EIO, f"no archive that can be read: {escape(what)[:200]}", path))
     except OSError as error:
         on_unreadable(escape(path), error)
 
 
-def _mail(member: Member, last_name: str, path: str) -> bytes:
-    """The message in a member. NotMail where it is something else, OSError where it is too long."""
-    if last_name.endswith(_OTHER):
-        raise NotMail("an archive, mailbox or table within an archive", path)
-    if member.size > MAX_MESSAGE:
-        raise too_long(path)
-    content = member.read()
-    if len(content) > MAX_MESSAGE:
-        raise too_long(path)
-    if what := foreign_format(content):
-        raise NotMail(what, path)
-    return content
-
-
 def _tar(path: str, stream: BinaryIO) -> Iterator[Member]:
-    with tarfile.open(fileobj=_bounded(stream, path), mode="r:") as archive:
+    with tarfile.open(fileobj=stream, mode="r:") as archive:
         while (member := archive.next()) is not None:
             archive.members = []  # type: ignore[attr-defined]  # it would keep them all
             if (file := archive.extractfile(member) if member.isreg() and not member.issparse() else None) is not None:
-                yield Member(member.name, member.size, file.read)
+                yield member.name, member.size, file.read
 
 
 def _zip(path: str, stream: BinaryIO) -> Iterator[Member]:
-    if isinstance(stream, gzip.GzipFile):
-        raise zipfile.BadZipFile("a ZIP within gzip; gunzip it first")
-    with zipfile.ZipFile(_bounded(stream, path)) as archive:
+    with zipfile.ZipFile(stream) as archive:
         for member in archive.infolist():
             if not member.is_dir():
-                yield Member(member.filename, member.file_size, partial(_inflated, archive, member, path))
+                yield member.filename, member.file_size, partial(_inflated, archive, member, path)
 
 
 def _inflated(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: str) -> bytes:
-    if member.flag_bits & 1:
-        raise OSError(errno.EINVAL, "encrypted", path)
-    if member.compress_type not in _READ:
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # the others take memory as they like
         raise OSError(errno.EINVAL, "compressed in another way than deflate, the only one that is read", path)
     try:
         with archive.open(member) as file:
-            return file.read(MAX_MESSAGE + 1)
-    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
-        raise OSError(errno.EIO, f"broken ZIP: {error}", path) from error
+            content = file.read(MAX_MESSAGE + 1)
+    except (RuntimeError, *_BROKEN) as error:  # RuntimeError: encrypted
+        raise OSError(errno.EIO, f"broken or encrypted: {error}", path) from error
+    if len(content) > MAX_MESSAGE:
+        raise too_long(path)
+    return content
 
 
 def _bounded(stream: BinaryIO, path: str) -> BinaryIO:

@@ -25,11 +25,10 @@ _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 GZIP = b"\x1f\x8b"  # what such a file begins with
 # Other compressions that Dovecot can keep mail in. Judged as if it were text such a file is mostly spam, and would be
 # learned as that.
-OTHERWISE = re.compile(rb"\x28\xb5\x2f\xfd|BZh[1-9]1AY&SY|\xfd7zXZ\0|Dovecot-LZ4")  # zstd, bzip2, xz, LZ4
-_MAX_LENGTH_LINE = 32  # bytes of the first line of an .emlx: Apple Mail pads the number to ten
+_OTHERWISE = re.compile(rb"\x28\xb5\x2f\xfd|BZh[1-9]1AY&SY|\xfd7zXZ\0|Dovecot-LZ4")  # zstd, bzip2, xz, LZ4
+_LENGTH_LINE = re.compile(rb"([0-9]{1,10}) {0,10}\n")  # the first line of an .emlx: Apple Mail pads the number to ten
 
-SCHEMES = ("s3", "gs", "gcs", "abfs", "az", "hdfs", "sftp", "https", "http", "file", "memory")
-_URL = re.compile(rf"(?:{'|'.join(SCHEMES)})://", re.IGNORECASE)
+_URL = re.compile(r"(?:s3|gs|gcs|abfs|az|hdfs|https?|file|memory)://", re.IGNORECASE)
 
 
 class Entry(NamedTuple):
@@ -163,9 +162,15 @@ def decompress(raw: bytes, path: str) -> bytes:
             raw = stream.read(MAX_MESSAGE + 1)
         if len(raw) > MAX_MESSAGE:
             raise too_long(path)
-    elif OTHERWISE.match(raw):
-        raise OSError(errno.EINVAL, "compressed in another way than gzip, the only one that is read", path)
+    else:
+        check_compression(raw, path)
     return raw
+
+
+def check_compression(raw: bytes, path: str) -> None:
+    """NotMail where a file of these first bytes is compressed by zstd, bzip2, xz or LZ4."""
+    if _OTHERWISE.match(raw):
+        raise NotMail("compressed in another way than gzip, the only one that is read", path)
 
 
 @contextmanager
@@ -180,17 +185,6 @@ def open_mail(path: str) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[io.BufferedReader]:
-    if is_remote(path):
-        with remote.remote_stream(path) as stream:
-            yield cast(io.BufferedReader, stream)
-        return
-    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _FLAGS)) as plain:
-        _regular(plain.fileno(), path)
-        yield plain
-
-
-@contextmanager
 def _decompressed(compressed: BinaryIO, path: str) -> Iterator[BinaryIO]:
     import gzip  # 1 ms that most mail need not wait for
     import zlib
@@ -200,6 +194,17 @@ def _decompressed(compressed: BinaryIO, path: str) -> Iterator[BinaryIO]:
             yield stream  # type: ignore[misc]
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise OSError(errno.EIO, f"broken gzip data: {error}", path) from error
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[io.BufferedReader]:
+    if is_remote(path):
+        with remote.remote_stream(path) as stream:
+            yield cast(io.BufferedReader, stream)
+        return
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _FLAGS)) as plain:
+        _regular(plain.fileno(), path)
+        yield plain
 
 
 def _regular(descriptor: int, path: str) -> os.stat_result:
@@ -230,12 +235,10 @@ def message_of_emlx(raw: bytes, path: str) -> bytes:
     >>> message_of_emlx(b"14        \\nSubject: tea\\n\\n<?xml version='1.0'?>", "1.emlx")
     b'Subject: tea\\n\\n'
     """
-    line = raw[:_MAX_LENGTH_LINE].partition(b"\n")[0]
-    length = line.strip()
-    if not length.isdigit() or len(line) == _MAX_LENGTH_LINE:
+    first = _LENGTH_LINE.match(raw)
+    if not first:
         raise OSError(errno.EINVAL, "no length in its first line, as an .emlx has it", path)
-    start = len(line) + 1
-    message = raw[start : start + int(length)]
-    if len(message) < int(length):
+    message = raw[first.end() :][: int(first[1])]
+    if len(message) < int(first[1]):
         raise OSError(errno.EINVAL, "shorter than its first line says", path)
     return message

@@ -15,14 +15,11 @@ from typing import NamedTuple
 from spamnb.naming import escape
 from spamnb.sources import remote
 from spamnb.sources.entries import Entry, Report, is_remote
-from spamnb.sources.files import INDEX_SUFFIX, TABLES, is_table, mail_file, starts_as_mbox
-from spamnb.sources.formats import NotMail
+from spamnb.sources.formats import MBOXES, TABLES, NotMail
+from spamnb.sources.mbox import INDEX_SUFFIX, mail_file, starts_as_mbox
 
 _MAILDIR = frozenset({"cur", "new", "tmp"})
-_MBOX = (".mbox", ".mbox.gz")
-_SPECIAL = (*_MBOX, INDEX_SUFFIX, *TABLES, *(name + ".gz" for name in TABLES))
-#: Folders of a mailbox that are not what its owner wants to get; ``--recursive`` leaves them out.
-NOT_WANTED = frozenset({"junk", "trash", "drafts", "templates"})
+_NO_MESSAGES = (*TABLES, *(name + ".gz" for name in TABLES))
 
 
 class Listing(NamedTuple):
@@ -30,7 +27,7 @@ class Listing(NamedTuple):
 
     files: list[str]  # names of those that can be messages
     folders: list[str]
-    hidden: list[str]  # folders whose names begin with a dot
+    hidden: list[str]  # of a Maildir: what begins with a dot, as its folders do
     maildir: bool
 
 
@@ -39,10 +36,8 @@ def listing(folder: str, on_unreadable: Report) -> Listing:
     files: list[str] = []
     folders: list[str] = []
     hidden: list[str] = []
-    numbered = False
     for name, is_folder, size in remote.items(folder) if is_remote(folder) else _items(folder, on_unreadable):
         if name.startswith("."):
-            numbered |= name == ".mh_sequences"
             hidden.append(name)
         elif is_folder:
             folders.append(name)
@@ -50,7 +45,7 @@ def listing(folder: str, on_unreadable: Report) -> Listing:
             files.append(name)
     if len(_MAILDIR.intersection(folders)) > 1:  # a Maildir: loose in it are a server's indexes
         return Listing([], [name for name in folders if name != "tmp"], hidden, True)
-    if numbered:  # an MH folder: ",12" is a removed message
+    if ".mh_sequences" in hidden:  # an MH folder: ",12" is a removed message
         files = sorted((name for name in files if name.isascii() and name.isdecimal()), key=int)
     elif {"Messages", "Attachments"}.issubset(folders):  # Apple Mail's: pieces of the messages beside them
         folders.remove("Attachments")
@@ -61,16 +56,12 @@ def _items(folder: str, on_unreadable: Report) -> Iterator[tuple[str, bool, int]
     """Name, whether it is a folder, and size of what stands in a folder; what is no regular file has none."""
     with os.scandir(folder) as found:
         for item in sorted(found, key=lambda item: item.name):
-            if item.name.startswith("."):
-                yield item.name, False, 0
-                continue
             try:
-                if item.is_dir(follow_symlinks=False):
+                if item.name.startswith(".") or item.is_dir(follow_symlinks=False):
                     yield item.name, True, 0
                     continue
                 status = item.stat()  # 1 µs, and raises where a symbolic link leads nowhere
-                is_folder = stat.S_ISDIR(status.st_mode)
-                yield item.name, is_folder, status.st_size if stat.S_ISREG(status.st_mode) else 0
+                yield item.name, stat.S_ISDIR(status.st_mode), status.st_size if stat.S_ISREG(status.st_mode) else 0
             except OSError as error:
                 on_unreadable(escape(item.path), error)
 
@@ -94,31 +85,23 @@ def tree(label: str | None, root: str, on_unreadable: Report, recursive: bool = 
         except OSError as error:
             on_unreadable(escape(folder), error)
             continue
-        if special := {name for name in found.files if name.endswith(_SPECIAL)}:
-            yield from _with_special(label, folder, found.files, special, on_unreadable)
-        else:
-            before = os.path.join(folder, "")
-            for name in found.files:
-                path = before + name
-                yield Entry(label, escape(path), path)
+        yield from _messages(label, os.path.join(folder, ""), found.files, on_unreadable)
         read, _ = _inside(label, folder, found, recursive)
         waiting.extend(os.path.join(folder, name) for name in reversed(read))
 
 
-def _with_special(
-    label: str | None, folder: str, files: list[str], special: set[str], on_unreadable: Report
-) -> Iterator[Entry]:
-    """The messages of a folder in which some files have names that say that they are no single messages."""
-    indexed = {name for name in files if name + INDEX_SUFFIX in special}
+def _messages(label: str | None, before: str, files: list[str], on_unreadable: Report) -> Iterator[Entry]:
+    """The messages in a folder's files. ``before`` is its path up to their names, which alone tell an mbox: single
+    messages of the SpamAssassin corpus start alike."""
+    indexes = {name for name in files if name.endswith(INDEX_SUFFIX)}
     for name in files:
-        path = os.path.join(folder, name)
-        # In a folder only the name tells an mbox: single messages of the SpamAssassin corpus start alike.
-        if name.endswith(_MBOX) or (name in indexed and starts_as_mbox(path)):
+        path = before + name
+        if name.endswith(MBOXES) or (indexes and name + INDEX_SUFFIX in indexes and starts_as_mbox(path)):
             yield from mail_file(label, path, on_unreadable)
-        elif is_table(name):
+        elif name.endswith(_NO_MESSAGES):
             what = "a table of text; its rows have classes of their own, so it is a SOURCE by itself"
             on_unreadable(escape(path), NotMail(what, path))
-        elif not (name.endswith(INDEX_SUFFIX) and name.removesuffix(INDEX_SUFFIX) in indexed):
+        elif name not in indexes:
             yield Entry(label, escape(path), path)
 
 
@@ -145,21 +128,19 @@ def _inside(label: str | None, folder: str, found: Listing, recursive: bool) -> 
         left = [name for name in found.folders if _unwanted(label, name) and _is_maildir(os.path.join(folder, name))]
         return [name for name in found.folders if name not in left], left
     own = [name for name in found.folders if name in _MAILDIR]
-    others = [name for name in (*found.hidden, *found.folders) if name not in _MAILDIR]
-    mail = [name for name in others if _is_maildir(os.path.join(folder, name))]
+    mail = [name for name in (*found.hidden, *found.folders) if _is_maildir(os.path.join(folder, name))]
     if not recursive:
         return own, mail
-    # A folder within .Trash is called .Trash.Work.
-    left = [name for name in mail if any(_unwanted(label, part) for part in name.split("."))]
+    left = [name for name in mail if _unwanted(label, name)]
     return own + [name for name in mail if name not in left], left
 
 
 def _unwanted(label: str, name: str) -> bool:
     """Does a folder of this name hold what is of no such class? Junk is welcome in a class of junk."""
-    from spamnb.sources.folder_names import role_of  # a millisecond that judging one message is spared
+    from spamnb.sources.mailbox import NOT_WANTED, role_of  # a millisecond that judging one message is spared
 
-    role = role_of(name)
-    return role in NOT_WANTED and not (role == "junk" and role_of(label) == "junk")
+    roles = {role_of(part) for part in name.split(".")}  # a folder within .Trash is called .Trash.Work
+    return not roles.isdisjoint(NOT_WANTED - {role_of(label)})
 
 
 def _is_maildir(path: str) -> bool:

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 from spamnb.naming import escape
 from spamnb.sources.entries import Entry, Report, open_mail
-from spamnb.sources.files import mbox_entries
-from spamnb.sources.folder_names import role_of
-from spamnb.sources.formats import HEAD, NotMail, foreign_format
+from spamnb.sources.formats import HEAD, MBOXES, NotMail, foreign_format
+from spamnb.sources.mailbox import role_of
+from spamnb.sources.mbox import mbox_entries
 
 # Google's own fields stand before the message's: labels that its sender wrote further down do not count.
 _LABELS = re.compile(rb"From [^\n]*+\n(?:X-GM-[^\n]*+\n)*+X-Gmail-Labels:([^\n]*+(?:\n[ \t][^\n]*+)*+)")
@@ -19,24 +19,18 @@ _LEFT_OUT = frozenset({"trash", "drafts", "sent", "chats", "templates", "outbox"
 
 
 def gmail(path: str, on_unreadable: Report) -> Iterator[Entry]:
-    """Messages of a Takeout's mbox, plain or gzipped: spam by its label, ham the rest.
+    """Messages of a Takeout's mbox, plain or gzipped, or of the mboxes in the folder that its archive unpacks to: spam
+    by its label, ham the rest.
 
     Trash, drafts, sent mail and chats are left out; a message without labels is reported.
     """
-    for file in _mailboxes(path, on_unreadable):
+    files = [path]
+    if os.path.isdir(path):
+        walk = os.walk(path, onerror=lambda error: on_unreadable(escape(error.filename), error))
+        within = (os.path.join(folder, name) for folder, _, names in walk for name in names)
+        files = sorted(file for file in within if file.endswith(MBOXES))
+    for file in files:
         yield from _messages(file, on_unreadable)
-
-
-def _mailboxes(path: str, on_unreadable: Report) -> list[str]:
-    """The file itself; in a folder the mboxes: the archive unpacks to ``Takeout/Mail``, in the user's language."""
-    if not os.path.isdir(path):
-        return [path]
-
-    def unreadable(error: OSError) -> None:
-        on_unreadable(escape(error.filename), error)
-
-    within = ((folder, name) for folder, _, names in os.walk(path, onerror=unreadable) for name in names)
-    return sorted(os.path.join(folder, name) for folder, name in within if name.endswith((".mbox", ".mbox.gz")))
 
 
 def _messages(path: str, on_unreadable: Report) -> Iterator[Entry]:
@@ -49,22 +43,12 @@ def _messages(path: str, on_unreadable: Report) -> Iterator[Entry]:
                 names = labels(top)
                 if names is None:
                     on_unreadable(entry.name, ValueError("no X-Gmail-Labels on top, as Google Takeout writes them"))
-                elif label := class_of_labels(names):
-                    yield entry._replace(label=label)
+                    continue
+                roles = {role_of(name) for name in names}
+                if _LEFT_OUT.isdisjoint(roles):
+                    yield entry._replace(label="spam" if "junk" in roles else "ham")
     except OSError as error:
         on_unreadable(escape(path), error)
-
-
-def class_of_labels(names: list[str]) -> str | None:
-    """The class of a message with these labels; None where it is none that one gets.
-
-    >>> class_of_labels(["Inbox", "Opened"]), class_of_labels(["Spam", "Unread"]), class_of_labels(["Gesendet"])
-    ('ham', 'spam', None)
-    """
-    roles = {role_of(name) for name in names}
-    if not _LEFT_OUT.isdisjoint(roles):
-        return None
-    return "spam" if "junk" in roles else "ham"
 
 
 def labels(head: bytes) -> list[str] | None:

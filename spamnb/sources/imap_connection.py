@@ -1,24 +1,29 @@
 """A connection to an IMAP server, encrypted and logged in, and what goes wrong with one, in one line.
 
-The protocol is IMAPClient's; it is imported with the first connection.
+The password is what the account's password-command prints, SPAMNB_IMAP_PASSWORD, or what the keyring has; it is never
+on a command line. The protocol is IMAPClient's, which is imported with the first connection.
 """
 
 from __future__ import annotations
 
+import os
 import ssl
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from spamnb.errors import SpamnbError, reason
 from spamnb.naming import escape
-from spamnb.sources.imap_login import Login, password, token
-from spamnb.sources.imap_url import ImapUrl
+from spamnb.sources.accounts import ImapUrl, Login
 
 if TYPE_CHECKING:
     from imapclient import IMAPClient
 
+VARIABLE = "SPAMNB_IMAP_PASSWORD"
 SECONDS = 60.0  # that a server may be silent while it is asked something
+_COMMAND_SECONDS = 120  # that a command may take: it may ask its user for a passphrase
+_MAX_SECRET = 16_384  # bytes: tokens of OAuth 2 have some two thousand
 _TLS_PORT, _PLAIN_PORT = 993, 143
 _MAX_SAID = 200  # letters of what a server says that are shown
 
@@ -56,10 +61,8 @@ def told(url: ImapUrl, doing: str = "") -> Iterator[None]:
     except IMAPClientError as error:
         raise Denied(f"{where}: the server said: {_said(error)}") from None
     except ssl.SSLCertVerificationError as error:
-        raise Unreachable(
-            f"{where}: its certificate is not trusted ({escape(error.verify_message)}); ca-file in the file"
-            " of accounts names an authority of your own"
-        ) from None
+        why = f"its certificate is not trusted ({escape(error.verify_message)})"
+        raise Unreachable(f"{where}: {why}; SSL_CERT_FILE may name an authority of your own") from None
     except ssl.SSLError as error:
         clear = "; if connections begin in the clear there, starttls = true in the file of accounts encrypts them"
         hint = clear if error.reason == "WRONG_VERSION_NUMBER" else ""
@@ -92,7 +95,7 @@ def connect(url: ImapUrl, login: Login) -> IMAPClient:
             f"{escape(url.account)}: imap:// sends mail and password in the clear, so only to this machine; write"
             " imaps://, or starttls = true in the file of accounts"
         )
-    context = _context(login)
+    context = ssl.create_default_context()  # by SSL_CERT_FILE or the system: certificates and host names are checked
     direct = url.tls and not login.starttls
     with told(url):
         client = IMAPClient(
@@ -113,23 +116,18 @@ def connect(url: ImapUrl, login: Login) -> IMAPClient:
     return client
 
 
-def _context(login: Login) -> ssl.SSLContext:
-    """Certificates and host names are checked: by ca-file, or what SSL_CERT_FILE or the system trusts."""
-    try:
-        return ssl.create_default_context(cafile=login.ca_file)
-    except (OSError, ssl.SSLError) as error:
-        raise SpamnbError(f"ca-file {escape(str(login.ca_file))}: cannot be read: {reason(error)}") from None
-
-
 def _log_in(client: IMAPClient, url: ImapUrl, login: Login) -> None:
-    secret = token(url, login) if login.token_command else password(url, login)
-    with told(url):
-        if login.token_command:
+    if login.token_command:  # asked anew for each connection: tokens last an hour
+        token = _printed(login.token_command, "token-command", url)
+        with told(url):
             if client.has_capability("AUTH=OAUTHBEARER") and not client.has_capability("AUTH=XOAUTH2"):
-                client.oauthbearer_login(url.user, secret)
+                client.oauthbearer_login(url.user, token)
             else:
-                client.oauth2_login(url.user, secret)
-        elif client.has_capability("AUTH=PLAIN"):  # of any letters; LOGIN is for ASCII
+                client.oauth2_login(url.user, token)
+        return
+    secret = password(url, login)
+    with told(url):
+        if client.has_capability("AUTH=PLAIN"):  # of any letters; LOGIN is for ASCII
             client.plain_login(url.user, secret)
         elif client.has_capability("LOGINDISABLED"):
             raise SpamnbError(f"{escape(url.account)}: the server takes no password here; it may take a token")
@@ -141,3 +139,53 @@ def hang_up(client: IMAPClient) -> None:
     """End a connection without a word: a server that no longer answers would be waited for."""
     with suppress(OSError):  # it was lost before
         client.shutdown()
+
+
+def password(url: ImapUrl, login: Login) -> str:
+    """The password of an account. SpamnbError where none is found; it says where one may be kept."""
+    if login.password_command:
+        return _printed(login.password_command, "password-command", url)
+    if found := os.environ.get(VARIABLE) or _of_keyring(url):
+        return found
+    raise SpamnbError(
+        f"{escape(url.account)}: no password found; 'keyring set {escape(url.host)} {escape(url.user)}' keeps one,"
+        f" {VARIABLE} may hold it, or a password-command in the file of accounts prints one"
+    )
+
+
+def _printed(command: str, setting: str, url: ImapUrl) -> str:
+    """The first line that a command prints. A shell runs it, as with other mail programs; it knows host and user."""
+    environment = {**os.environ, "SPAMNB_IMAP_HOST": url.host, "SPAMNB_IMAP_USER": url.user}
+    try:
+        ran = subprocess.run(
+            ["/bin/sh", "-c", command],
+            capture_output=True,
+            timeout=_COMMAND_SECONDS,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+        )
+    except subprocess.TimeoutExpired:
+        raise SpamnbError(f"{setting}: no answer after {_COMMAND_SECONDS} seconds") from None
+    except OSError as error:
+        raise SpamnbError(f"{setting}: cannot be run: {reason(error)}") from None
+    if ran.returncode:
+        said = ran.stderr.decode("utf-8", "replace").strip().splitlines()
+        more = f": {escape(said[-1][:200])}" if said else ""
+        raise SpamnbError(f"{setting}: ended with {ran.returncode}{more}")
+    line = ran.stdout[:_MAX_SECRET].partition(b"\n")[0].rstrip(b"\r").decode("utf-8", "replace")
+    if not line:
+        raise SpamnbError(f"{setting}: printed nothing; it has to print the secret in its first line")
+    return line
+
+
+def _of_keyring(url: ImapUrl) -> str | None:
+    """The password that the desktop's keyring has for this host and user; None where there is no keyring."""
+    try:
+        import keyring
+        from keyring.errors import KeyringError
+    except ImportError:
+        return None
+    try:
+        return keyring.get_password(url.host, url.user)
+    except KeyringError:  # none on this machine, or locked: other ways are named to whoever asked
+        return None

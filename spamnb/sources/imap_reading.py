@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from spamnb.errors import SpamnbError
 from spamnb.naming import escape
-from spamnb.sources.folder_names import role_of
+from spamnb.sources.accounts import ImapUrl, Login, account_of, parsed
+from spamnb.sources.entries import Entry, Report
 from spamnb.sources.imap_connection import SECONDS, NeverReached, Unreachable, connect, hang_up, told
-from spamnb.sources.imap_login import Login
-from spamnb.sources.imap_url import ImapUrl
-from spamnb.sources.mailbox import Folder, MailboxMessage
+from spamnb.sources.mailbox import NOT_WANTED, Folder, MailboxMessage, role_of
 
 if TYPE_CHECKING:
     from imapclient import IMAPClient
@@ -209,9 +208,7 @@ class ImapReader:
         that are marked as deleted."""
         return self.ask(lambda client: self._search(client, folder, since, criteria))
 
-    def _search(
-        self, client: IMAPClient, folder: Folder, since: int, criteria: Sequence[str]
-    ) -> list[MailboxMessage]:
+    def _search(self, client: IMAPClient, folder: Folder, since: int, criteria: Sequence[str]) -> list[MailboxMessage]:
         self._open = None  # opened anew: what there is may have changed
         state = self.select(client, folder, None)
         if not state.messages or 0 < state.next_uid <= since:
@@ -267,6 +264,44 @@ class ImapReader:
                 else:
                     said = next((value for name, value in about.items() if name.startswith(key)), None)
                     yield message, b"" if said is None else said
+
+
+def imap_entries(label: str | None, text: str, on_unreadable: Report, recursive: bool) -> Iterator[Entry]:
+    """The messages of the folder that a URL names, the inbox where it names none, in the order of their UIDs. Each is
+    fetched when it is its turn.
+
+    With ``recursive`` and without a folder in the URL those of all folders but junk, trash, drafts, templates and
+    copies of everything. SpamnbError at once for what is no URL, and later where the account cannot be read.
+    """
+    return _entries(label, parsed(text), on_unreadable, recursive)
+
+
+def _entries(label: str | None, url: ImapUrl, on_unreadable: Report, recursive: bool) -> Iterator[Entry]:
+    box = ImapReader(url, account_of(url).login, PAUSES)
+    try:
+        for folder in _wanted_folders(box, label, recursive):
+            for message, raw in box.read(box.messages(folder)):
+                if isinstance(raw, OSError):
+                    on_unreadable(message.name, raw)
+                elif raw:
+                    yield Entry(label, message.name, "", content=raw)
+    finally:
+        box.close()
+
+
+def _wanted_folders(box: ImapReader, label: str | None, recursive: bool) -> list[Folder]:
+    known, wanted = box.folders(), box.url.folder
+    if not wanted and recursive:
+        junk_too = label is not None and role_of(label) == "junk"
+        unwanted = (NOT_WANTED | {"all"}) - ({"junk"} if junk_too else set())
+        return [folder for folder in known if folder.role not in unwanted]
+    if not wanted or wanted.upper() == "INBOX":
+        return known[:1] if known and known[0].role == "inbox" else [Folder("INBOX", "INBOX", "inbox")]
+    found = box.locate(wanted)
+    if found not in known:
+        there = ", ".join(folder.name for folder in known[:20])
+        raise SpamnbError(f"{box.shown}: no folder {wanted!r}; there are {there}")
+    return [found]
 
 
 def _text(name: bytes | str) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 from spamnb.errors import SpamnbError
 from spamnb.naming import escape
 from spamnb.sources.entries import GZIP
-from spamnb.sources.modified_utf7 import decoded, encoded
+from spamnb.sources.mailbox import decoded, encoded
 
 _numbers = itertools.count()
 _PARTS = ("tmp", "new", "cur")
@@ -69,14 +69,11 @@ def locate(maildir: Path, name: str) -> Path:
     if existing := _existing(maildir, plain):
         return existing
     # Mail of a nested layout that went to a new .Junk would be lost to sight: mbsync takes it from the server.
-    around = maildir.resolve().parent
-    on_disk = encoded(plain)
-    for beside in dict.fromkeys((plain, "." + plain, on_disk, "." + on_disk)):
-        if is_maildir(around / beside) and around / beside != maildir.resolve():
-            raise SpamnbError(
-                f"{box}: no folder {plain!r} in it but one beside it; write ../{beside} if that is meant"
-            )
-    return maildir / ("." + (plain if _in_utf_8(maildir) else on_disk))
+    beside = _existing(maildir.resolve().parent, plain)
+    if beside is not None and is_maildir(beside):
+        why = f"no folder {plain!r} in it but one beside it; write ../{beside.name} if that is meant"
+        raise SpamnbError(f"{box}: {why}")
+    return maildir / ("." + encoded(plain))
 
 
 def _check_inbox(maildir: Path, name: str) -> None:
@@ -92,26 +89,20 @@ def _check_inbox(maildir: Path, name: str) -> None:
         raise SpamnbError(f"{escape(str(maildir))}: called {name!r} itself; name the Maildir beside it")
 
 
-def _existing(maildir: Path, plain: str) -> Path | None:
-    """The folder of this name in *maildir*, if there is one, however it is written."""
-    names = dict.fromkeys((plain, encoded(plain)))
-    for name in names:
-        if (maildir / ("." + name)).is_dir():
-            return maildir / ("." + name)
-    for name in names:
-        if is_maildir(maildir / name):
-            return maildir / name
-    if not maildir.is_dir():
+def _existing(parent: Path, plain: str) -> Path | None:
+    """The folder of this name in *parent*, if there is one, however it is written; one that is spelt exactly so first,
+    and Maildir++'s before nested ones."""
+    wanted = decoded(plain)
+    try:
+        names = {name: decoded(name.removeprefix(".")) for name in sorted(os.listdir(parent))}
+    except OSError:  # not there yet, or not ours to list
         return None
-    wanted = "." + decoded(plain).lower()
-    with os.scandir(maildir) as entries:
-        like = [Path(entry.path) for entry in entries if decoded(entry.name).lower() == wanted and entry.is_dir()]
-    return min(like, default=None)
-
-
-def _in_utf_8(maildir: Path) -> bool:
-    """Are names of folders written in UTF-8 here, as Dovecot does where it is told to, not in modified UTF-7?"""
-    return maildir.is_dir() and any(name[0] == "." and not name.isascii() for name in os.listdir(maildir))
+    like = [name for name, shown in names.items() if shown.lower() == wanted.lower()]
+    for name in sorted(like, key=lambda name: names[name] != wanted):
+        path = parent / name
+        if is_maildir(path) or (name[0] == "." and path.is_dir()):
+            return path
+    return None
 
 
 def made(folder: Path) -> Path:
@@ -163,15 +154,6 @@ def files(part: Path) -> list[Path]:
         )
 
 
-def unique(message: Path) -> str:
-    """The part of a message's file name that stays while its flags change.
-
-    >>> unique(Path("cur/1700000000.M1P2.host,S=321:2,RS"))
-    '1700000000.M1P2.host,S=321'
-    """
-    return message.name.partition(":")[0]
-
-
 def delivered(message: Path) -> str:
     """The part of a message's file name that also stays where programs that synchronise mail add theirs.
 
@@ -188,7 +170,7 @@ def move(message: Path, into: Path) -> Path:
     only, and mbsync refuses a folder where two messages have the same. Its date, its flags and the sizes that Dovecot
     wrote, ``,S=321,W=330``, are kept; keywords, the small letters, mean others in another folder and are not.
     """
-    sizes = "".join(_SIZES.findall(unique(message)))
+    sizes = "".join(_SIZES.findall(message.name.partition(":")[0]))
     target = into / message.parent.name / _fresh_name(message, sizes)
     flags = target.name.rpartition(":2,")
     if flags[1]:
@@ -205,40 +187,37 @@ def replace(message: Path, content: bytes) -> Path:
     get the new one; under none they bring it there and take the old one away. Where it was kept compressed, as
     Dovecot does, it is again.
     """
-    name = _fresh_name(message)
-    written = message.parent.parent / "tmp" / name.partition(":")[0]
-    try:
-        status = message.stat()
-        with message.open("rb") as before:
-            compressed = before.read(len(GZIP)) == GZIP
-        with written.open("xb") as file:
-            os.fchmod(file.fileno(), status.st_mode & 0o777)
-            file.write(gzip.compress(content) if compressed else content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.utime(written, ns=(status.st_atime_ns, status.st_mtime_ns))
-        target = message.with_name(name)
-        os.rename(written, target)
-    except BaseException:
-        written.unlink(missing_ok=True)
-        raise
+    status = message.stat()
+    with message.open("rb") as before:
+        compressed = before.read(len(GZIP)) == GZIP
+    target = message.with_name(_fresh_name(message))
+    _write(gzip.compress(content) if compressed else content, target, status)
     return _instead(message, target)
 
 
 def deliver(folder: Path, content: bytes) -> Path:
     """Put a new message into a folder, in one step; its path."""
-    name = _fresh_name(Path())
-    written, target = folder / "tmp" / name, folder / "new" / name
+    target = folder / "new" / _fresh_name(Path())
+    _write(content, target)
+    return target
+
+
+def _write(content: bytes, target: Path, like: os.stat_result | None = None) -> None:
+    """Write a message to *target* in one step, by way of its folder's ``tmp``, with the mode and the date of *like*."""
+    written = target.parent.parent / "tmp" / target.name.partition(":")[0]
     try:
         with os.fdopen(os.open(written, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+            if like is not None:
+                os.fchmod(file.fileno(), like.st_mode & 0o777)
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
+        if like is not None:
+            os.utime(written, ns=(like.st_atime_ns, like.st_mtime_ns))
         os.rename(written, target)
     except BaseException:
         written.unlink(missing_ok=True)
         raise
-    return target
 
 
 def _instead(message: Path, target: Path) -> Path:

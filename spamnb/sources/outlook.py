@@ -7,11 +7,13 @@ follow as parts. A body that is there as RTF is not read: Outlook keeps the text
 
 from __future__ import annotations
 
+import codecs
 import errno
 import re
 import struct
 from base64 import encodebytes
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from hashlib import sha256
@@ -33,12 +35,9 @@ _TO, _CC, _MESSAGE_ID = "0E04", "0E03", "1035"
 _DATA, _NAME, _LONG_NAME, _TYPE = "3701", "3704", "3707", "370E"
 _CODEPAGES, _SENT = (0x3FDE, 0x3FFD), 0x0039  # code pages of the HTML and of strings; when it was sent
 
-_CHARSETS = {
-    65001: "utf-8", 20127: "us-ascii", 20866: "koi8-r", 21866: "koi8-u", 932: "shift_jis", 936: "gbk", 949: "cp949",
-    950: "big5", 50220: "iso-2022-jp", 51932: "euc-jp", 54936: "gb18030", 51949: "euc-kr", 874: "windows-874",
-    **{1250 + n: f"windows-{1250 + n}" for n in range(9)},
-    **{28590 + n: f"iso-8859-{n}" for n in (*range(1, 10), 13, 15)},
-}  # fmt: skip
+# Code pages that Python does not call cp and their number.
+_CHARSETS = {20127: "ascii", 20866: "koi8-r", 21866: "koi8-u", 50220: "iso-2022-jp", 51932: "euc-jp", 51949: "euc-kr"}
+_CHARSETS |= {54936: "gb18030"} | {28590 + n: f"iso-8859-{n}" for n in (*range(1, 10), 13, 15)}
 # What describes the bytes that came: here they are written anew.
 _MIME_FIELDS = re.compile(r"(?:content-[^:\s]*|mime-version)\s*:", re.IGNORECASE)
 _MEDIA_TYPE = re.compile(r"(?!multipart/|message/)[A-Za-z0-9][\w.+-]{0,60}/[\w.+-]{1,80}", re.ASCII)
@@ -87,19 +86,14 @@ class _Reader:
     def message(self, at: Storage, header: int, depth: int) -> bytes:
         """The message in a storage, whose properties begin after ``header`` bytes."""
         fixed = self._fixed(at, header)
-        pages = [fixed[number] & 0xFFFF for number in _CODEPAGES if number in fixed]
-        charset = next((_CHARSETS[page] for page in pages if page in _CHARSETS), "windows-1252")
+        charset = _charset([fixed[number] & 0xFFFF for number in _CODEPAGES if number in fixed])
 
         def text(number: str) -> str:
             return self._text(at, number, charset)
 
-        parts = []
-        if body := text(_BODY):
-            parts.append(_part("text/plain; charset=utf-8", _utf_8(body)))
-        if html := self._stream((*at, f"__substg1.0_{_HTML}0102")):
-            parts.append(_part(f"text/html; charset={charset}", html))
-        elif html_text := text(_HTML):
-            parts.append(_part("text/html; charset=utf-8", _utf_8(html_text)))
+        html = self._stream((*at, f"__substg1.0_{_HTML}0102")).decode(charset, "replace") or text(_HTML)
+        texts = {"plain": text(_BODY), "html": html}
+        parts = [_part(f"text/{kind}; charset=utf-8", _utf_8(said)) for kind, said in texts.items() if said]
         if len(parts) > 1:
             parts = [self._joined("alternative", parts)]
         parts += self._attachments(at, charset, depth)
@@ -158,6 +152,14 @@ class _Reader:
         if self._left < 0:
             raise ValueError(f"more than {_MAX_BYTES >> 20} MiB")
         return self._ole.openstream(list(name)).read()
+
+
+def _charset(pages: list[int]) -> str:
+    """Python's name of the first of these code pages that it knows."""
+    for page in pages:
+        with suppress(LookupError):
+            return codecs.lookup(_CHARSETS.get(page, f"cp{page}")).name
+    return "cp1252"
 
 
 def _transport_fields(text: str) -> str:

@@ -1,34 +1,23 @@
 """Mail in object storage and on servers, by URL: read by fsspec (the extra ``remote``), some bytes at a time.
 
-Credentials are fsspec's affair: its files in ~/.config/fsspec, its environment, the ones that a cloud's own tools use,
-~/.ssh. None stands in a URL, which others see in the list of processes and a model file keeps.
+Credentials are fsspec's affair: its files in ~/.config/fsspec, its environment, the ones that a cloud's own tools use.
+None stands in a URL, which others see in the list of processes and a model file keeps.
 """
 
 from __future__ import annotations
 
 import errno
 import io
-import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from functools import cache
-from typing import Any, BinaryIO, NamedTuple, cast
+from contextlib import contextmanager
+from typing import Any, BinaryIO, cast
 
 from spamnb.errors import SpamnbError
 from spamnb.naming import escape, is_loopback
 
 _WEB = ("http://", "https://")  # where nothing is a folder
 _MAX_SHOWN = 200  # characters of what a storage complains about
-_KNOWN_HOSTS = ("~/.ssh/known_hosts", "/etc/ssh/ssh_known_hosts")
-
-
-class Item(NamedTuple):
-    """What stands in a folder."""
-
-    name: str
-    is_folder: bool
-    size: int
 
 
 def safe_url(url: str) -> str:
@@ -69,12 +58,12 @@ def is_folder(url: str) -> bool:
         return bool(storage.isdir(path))
 
 
-def items(folder: str) -> list[Item]:
-    """What stands in a folder, by name. OSError where it cannot be listed."""
+def items(folder: str) -> list[tuple[str, bool, int]]:
+    """Name, whether it is a folder, and size of what stands in a folder, by name. OSError where it cannot be listed."""
     with _storage(folder) as (storage, path):
         found, own = storage.ls(path, detail=True), path.rstrip("/")
         return sorted(
-            Item(name, item["type"] == "directory", item.get("size") or 0)
+            (name, item["type"] == "directory", item.get("size") or 0)
             for item in found
             # A storage of objects may hold one of the folder's own name.
             if item["name"].rstrip("/") != own and (name := item["name"].rstrip("/").rpartition("/")[2])
@@ -95,60 +84,9 @@ def remote_stream(url: str) -> Iterator[BinaryIO]:
     with (
         _storage(url) as (storage, path),
         storage.open(path, "rb") as file,
-        io.BufferedReader(_Raw(file), 1 << 16) as stream,
+        io.BufferedReader(file, 1 << 16) as stream,
     ):
         yield stream
-
-
-class _Raw(io.RawIOBase):
-    """A storage's file as Python's own: paramiko's does not say where it was sought to."""
-
-    def __init__(self, file: Any) -> None:
-        self._file = file
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        data = self._file.read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        self._file.seek(offset, whence)
-        return int(self._file.tell())
-
-
-@cache
-def _known_hosts() -> Any:
-    """paramiko's policy for a server's key: the one that ssh knows, and no other. fsspec's own takes any, so that
-    whoever stands between could hand out mail of his own."""
-    import paramiko
-
-    class KnownHosts(paramiko.MissingHostKeyPolicy):  # type: ignore[misc, unused-ignore]
-        def missing_host_key(self, client: Any, hostname: str, key: Any) -> None:
-            known = paramiko.HostKeys()
-            for path in _KNOWN_HOSTS:
-                with suppress(FileNotFoundError):
-                    known.load(os.path.expanduser(path))
-            if not known.check(hostname, key):
-                raise paramiko.SSHException(f"the {key.get_name()} key of {hostname} is not in {_KNOWN_HOSTS[0]}")
-
-    return KnownHosts
-
-
-def _options(url: str) -> dict[str, Any]:
-    """What fsspec is told beside its own configuration."""
-    import fsspec
-
-    scheme = url.partition("://")[0].lower()
-    if scheme not in ("sftp", "ssh") or "host_key_policy" in fsspec.config.conf.get(scheme, {}):
-        return {}
-    own = fsspec.get_filesystem_class(scheme).__module__ == "fsspec.implementations.sftp"
-    return {"host_key_policy": _known_hosts()} if own else {}
 
 
 @contextmanager
@@ -159,35 +97,25 @@ def _storage(url: str) -> Iterator[tuple[Any, str]]:
     except ImportError:
         raise SpamnbError(f"{escape(url)}: reading URLs needs fsspec: pip install 'fsspec[http]'") from None
     try:
-        yield fsspec.core.url_to_fs(safe_url(url), **_options(url))
+        yield fsspec.core.url_to_fs(safe_url(url))
     except SpamnbError:
         raise
     except ImportError as error:
         raise SpamnbError(f"{escape(url)}: {str(error).splitlines()[0]}") from None
-    except FileNotFoundError as error:
-        # Of a web server fsspec says this of whatever went wrong: certificates, passwords, no connection.
-        if url.lower().startswith(_WEB) and isinstance(error.__cause__, Exception):
-            raise _web_error(error.__cause__, url) from error
-        raise OSError(errno.ENOENT, "No such file or folder", url) from error
-    except PermissionError as error:
-        raise OSError(errno.EACCES, "Permission denied, or no credentials", url) from error
-    except OSError as error:
-        if error.filename == url:  # said by us
-            raise
-        raise OSError(error.errno or errno.EIO, _said(error), url) from error
     except Exception as error:  # each storage has its own kinds of errors
-        raise OSError(errno.EIO, _said(error), url) from error
+        if isinstance(error, OSError) and error.filename == url:  # said by us
+            raise
+        raise _os_error(error, url) from error
 
 
-def _web_error(error: Exception, url: str) -> OSError:
+def _os_error(error: Exception, url: str) -> OSError:
+    # Of a web server fsspec says FileNotFoundError of whatever went wrong: certificates, passwords, no connection.
+    if url.lower().startswith(_WEB) and isinstance(error.__cause__, Exception):
+        error = error.__cause__
     status = getattr(error, "status", None)
     if isinstance(error, FileNotFoundError) or status in (404, 410):
         return OSError(errno.ENOENT, "No such file or folder", url)
-    if status in (401, 403):
+    if isinstance(error, PermissionError) or status in (401, 403):
         return OSError(errno.EACCES, "Permission denied, or no credentials", url)
-    return OSError(errno.EIO, _said(error), url)
-
-
-def _said(error: Exception) -> str:
-    lines = [line for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
-    return f"{type(error).__name__}: {lines[0]}"[:_MAX_SHOWN]
+    lines = [line for line in str(error).splitlines() if line.strip()] or [""]
+    return OSError(errno.EIO, f"{type(error).__name__}: {lines[0]}"[:_MAX_SHOWN], url)

@@ -4,37 +4,76 @@
     CLASS=PATH          a folder, Maildir, MH folder, mbox (also gzipped) or single message, all of one class
     CLASS=imaps://…     the same of a folder of an IMAP account
     CLASS=ARCHIVE.tar   the same of what is in an archive (.tar.gz, .tgz, .zip); without CLASS a folder per class
-    s3://BUCKET/PATH    what lies elsewhere, by URL (gs://, sftp://, https:// and others), wherever a PATH may stand
+    s3://BUCKET/PATH    what lies elsewhere, by URL (gs://, https:// and others), wherever a PATH may stand
     index:PATH          a TREC index: lines ``spam ../data/inmail.1``, relative to the index's folder, order kept
     thunderbird:PATH    a profile, account or folder of Thunderbird, classes by the folders' names
     gmail:PATH          an mbox of Google Takeout, classes by Gmail's labels
     TABLE.csv           a row per message (.tsv, .jsonl and .parquet too), classes by a column
     FILE                lines of ``label TAB text``
 
-A SOURCE that is none raises SpamnbError before a message is read; so does, when it is its turn, one of whose files
-none can be read as mail. What else cannot be read goes to ``on_unreadable`` and the run goes on.
+Each format is a function that gives the entries of a path, in a file of its own, and reports what it cannot read to
+``on_unreadable``; the run goes on. A SOURCE that is none raises SpamnbError before a message is read; so does, when it
+is its turn, one of whose files none can be read as mail.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
+from typing import NamedTuple
 
-from spamnb.errors import SpamnbError
+from spamnb.errors import SpamnbError, reason
 from spamnb.naming import check_class_name, escape, pluralize
-from spamnb.sources.entries import Entry, Report, is_remote, message_of_text, open_mail
-from spamnb.sources.files import is_archive, is_empty, is_table
-from spamnb.sources.folders import listing
-from spamnb.sources.formats import HEAD, NotMail, foreign_format
-from spamnb.sources.labelled_lines import first_line, index, label_and_text, labelled_texts
-from spamnb.sources.one_class import DEFAULT, IMAP, ReadOptions, mode_of, of_class, rows_of, status_of, with_mail
+from spamnb.sources import remote
+from spamnb.sources.entries import Entry, Report, is_remote
+from spamnb.sources.folders import listing, tree
+from spamnb.sources.formats import is_archive, is_table
+from spamnb.sources.mbox import mail_file
 
+_KINDS = ("index", "thunderbird", "gmail")
+_IMAP = ("imaps://", "imap://")  # how URLs of accounts begin
 _FORMS = (
     "a SOURCE is a directory with a folder per class, CLASS=PATH, index:PATH, thunderbird:PATH, gmail:PATH, a table "
     "or a file of label TAB text"
 )
+
+
+class ReadOptions(NamedTuple):
+    """How sources are read: Maildirs and accounts with their folders, and which columns of a table hold the text and
+    the class."""
+
+    recursive: bool = False
+    text_column: str | None = None
+    label_column: str | None = None
+
+
+class Source(NamedTuple):
+    """The parts of a SOURCE: ``kind`` is what stands before a colon, ``label`` what stands before an equals sign."""
+
+    spec: str
+    path: str
+    kind: str = ""
+    label: str | None = None
+
+
+DEFAULT = ReadOptions()
+
+
+def source_of(spec: str) -> Source:
+    """The parts of a SOURCE, with the person's home where the path begins with a tilde.
+
+    >>> source_of("ham=/mail/a=b"), source_of("./a=b").label, source_of("index:full/index").kind
+    (Source(spec='ham=/mail/a=b', path='/mail/a=b', kind='', label='ham'), None, 'index')
+    """
+    kind, colon, path = spec.partition(":")
+    if colon and kind in _KINDS:
+        return Source(spec, os.path.expanduser(path), kind)
+    label, equals, path = spec.partition("=")
+    if equals and "/" not in label:  # ./a=b is a path
+        return Source(spec, os.path.expanduser(path), label=label)
+    return Source(spec, spec)
 
 
 def entries(specs: Iterable[str], on_unreadable: Report, options: ReadOptions = DEFAULT) -> Iterator[Entry]:
@@ -42,10 +81,24 @@ def entries(specs: Iterable[str], on_unreadable: Report, options: ReadOptions = 
 
     ``on_unreadable(name, error)`` is called for each file, folder or line that could not be read.
     """
-    specs = list(specs)
-    found = [_labelled(spec, on_unreadable, options) for spec in specs]
-    _check_one_class_each(specs)
+    sources = [source_of(spec) for spec in specs]
+    found = [_labelled(source, on_unreadable, options) for source in sources]
+    _check_one_class_each(sources)
     return chain.from_iterable(found)
+
+
+def unlabelled(paths: Iterable[str], on_unreadable: Report, options: ReadOptions = DEFAULT) -> Iterator[Entry]:
+    """Entries with label None out of folders, Maildirs, MH folders, mboxes, tables and single messages, lazily.
+
+    Raises SpamnbError at once for a path where nothing is, and later where nothing of what there is can be read.
+    """
+    paths = list(paths)
+    shown = escape(paths[0]) if len(paths) == 1 else "the sources"
+
+    def of_each(report: Report) -> Iterator[Entry]:
+        return chain.from_iterable([_of_class(None, path, path, report, options) for path in paths])
+
+    return _with_mail(shown, of_each, on_unreadable)
 
 
 def absolute(spec: str) -> str:
@@ -54,15 +107,11 @@ def absolute(spec: str) -> str:
     >>> absolute("ham=/mail/../mail/in"), absolute("index:/trec/full/index"), absolute("spam=imaps://ann@example.org")
     ('ham=/mail/in', 'index:/trec/full/index', 'spam=imaps://ann@example.org')
     """
-    kind, colon, path = spec.partition(":")
-    if colon and kind in _KINDS:
-        return kind + colon + os.path.abspath(os.path.expanduser(path))
-    label, equals, path = spec.partition("=")
-    if equals and "/" not in label:
-        if is_account(path) or is_remote(path):
-            return spec
-        return label + equals + os.path.abspath(os.path.expanduser(path))
-    return spec if is_remote(spec) else os.path.abspath(spec)
+    source = source_of(spec)
+    if is_account(source.path) or is_remote(source.path):
+        return spec
+    before = f"{source.kind}:" if source.kind else "" if source.label is None else f"{source.label}="
+    return before + os.path.abspath(source.path)
 
 
 def is_account(path: str) -> bool:
@@ -71,109 +120,78 @@ def is_account(path: str) -> bool:
     >>> is_account("imaps://ann@mail.example.org/Junk"), is_account("./imaps:")
     (True, False)
     """
-    return path.lower().startswith(IMAP)
+    return path.lower().startswith(_IMAP)
 
 
 # What a SOURCE is
 
 
-def _check_one_class_each(specs: Iterable[str]) -> None:
-    """SpamnbError where one file or folder is named for two classes: its mail would count for the later one only."""
-    met: dict[Hashable, str] = {}
-    for spec in specs:
-        label, equals, path = spec.partition("=")
-        if not equals or not path or "/" in label or spec.partition(":")[0] in _KINDS:
-            continue
-        if is_account(path):
-            from spamnb.sources.imap_url import parsed
+def _labelled(source: Source, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
+    """The entries of a SOURCE, by its form and by what lies there."""
+    spec, path, label = source.spec, source.path, source.label
 
-            url = parsed(path)
-            one: Hashable = url._replace(folder=url.folder or "INBOX")
-        elif is_remote(path):
-            one = path.rstrip("/")
-        else:
-            status = status_of(os.path.expanduser(path), spec)
-            one = status.st_dev, status.st_ino
-        before = met.setdefault(one, spec)
-        if before.partition("=")[0] != label:
-            raise SpamnbError(
-                f"{escape(before)} and {escape(spec)}: one source for two classes; name a source of its own for each"
-            )
+    def with_mail(find: Callable[[Report], Iterator[Entry]]) -> Iterator[Entry]:
+        return _with_mail(escape(spec), find, on_unreadable)
 
-
-def _labelled(spec: str, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
-    kind, colon, path = spec.partition(":")
-    if colon and kind in _KINDS:
-        path = os.path.expanduser(path)
-        _check_not_empty(path, spec)
-        return with_mail(escape(spec), lambda report: _KINDS[kind](path, spec, report), on_unreadable)
-    if is_account(spec):
-        from spamnb.sources.imap_url import parsed
-
-        raise SpamnbError(f"{escape(parsed(spec).account)}: an account, which has no class; write CLASS={escape(spec)}")
-    label, equals, path = spec.partition("=")
-    if equals and "/" not in label:  # ./a=b is a path
+    if label is not None:
         if not path:
             raise SpamnbError(f"{escape(spec)}: no path after the '='; write CLASS=PATH")
-        name, path = _class_of(label, spec), os.path.expanduser(path)
         if is_table(path) and not is_account(path):
             raise SpamnbError(f"{escape(spec)}: a table, whose rows have classes of their own; write {escape(path)}")
+        try:
+            check_class_name(label)
+        except ValueError as error:
+            raise SpamnbError(f"{escape(spec)}: {error}; give the class another name, as in CLASS=PATH") from error
         _check_not_empty(path, spec)
-        return _of_one_class(name, path, spec, on_unreadable, options)
-    mode = mode_of(spec, spec, hint=f"; {_FORMS}")
-    if stat.S_ISDIR(mode):
-        return _folder_per_class(spec, on_unreadable, options)
-    if not stat.S_ISREG(mode):
-        raise SpamnbError(f"{escape(spec)}: neither file nor folder; {_FORMS}")
-    _check_not_empty(spec, spec)
-    if is_table(spec):
-        return rows_of(spec, True, on_unreadable, options)
-    if is_archive(spec):
+        return with_mail(lambda report: _of_class(label, path, spec, report, options))
+    if is_account(path):
+        from spamnb.sources.accounts import parsed
+
+        raise SpamnbError(f"{escape(parsed(path).account)}: an account, which has no class; write CLASS={escape(spec)}")
+    is_folder = _is_folder(path, spec, hint="" if source.kind else f"; {_FORMS}")
+    _check_not_empty(path, spec)
+    if source.kind:
+        from spamnb.sources import gmail, tables, thunderbird
+
+        if (is_folder and source.kind == "index") or (not is_folder and source.kind == "thunderbird"):
+            raise SpamnbError(f"{escape(spec)}: {'not a file' if is_folder else 'not a folder'}")
+        formats = {"index": tables.trec_index, "thunderbird": thunderbird.thunderbird, "gmail": gmail.gmail}
+        return with_mail(lambda report: formats[source.kind](path, report))
+    if is_folder:
+        return _folder_per_class(path, on_unreadable, options)
+    if is_archive(path):
         from spamnb.sources.archives import class_folders
 
-        return with_mail(escape(spec), lambda report: class_folders(spec, report), on_unreadable)
-    return _lines(spec, on_unreadable)
+        return with_mail(lambda report: class_folders(path, report))
+    from spamnb.sources.tables import table
+
+    return table(path, options, True, on_unreadable)
 
 
-def _index(path: str, spec: str, on_unreadable: Report) -> Iterator[Entry]:
-    if not stat.S_ISREG(status_of(path, spec).st_mode):
-        raise SpamnbError(f"{escape(spec)}: not a file; give the TREC index itself, as index:PATH")
-    return (Entry(label, escape(target), target) for label, target in index(path, on_unreadable))
+def _of_class(label: str | None, path: str, spec: str, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
+    """Mail of one class, or of none that is known."""
+    if is_account(path):
+        from spamnb.sources.imap_reading import imap_entries
 
+        return imap_entries(label, path, on_unreadable, options.recursive)
+    if _is_folder(path, spec):
+        if label is not None:
+            _check_listable(path)
+        return tree(label, path, on_unreadable, options.recursive)
+    if label is not None and is_archive(path):  # what is judged may be an attachment that somebody saved
+        from spamnb.sources.archives import archive_entries  # 20 ms for tar and ZIP
 
-def _thunderbird(path: str, spec: str, on_unreadable: Report) -> Iterator[Entry]:
-    from spamnb.sources.thunderbird import thunderbird
+        return archive_entries(label, path, on_unreadable)
+    if is_table(path):
+        from spamnb.sources.tables import table
 
-    if not stat.S_ISDIR(status_of(path, spec).st_mode):
-        raise SpamnbError(f"{escape(spec)}: not a folder; write CLASS={escape(path)} for a single mailbox")
-    return thunderbird(path, on_unreadable)
-
-
-def _gmail(path: str, spec: str, on_unreadable: Report) -> Iterator[Entry]:
-    from spamnb.sources.gmail import gmail
-
-    mode = status_of(path, spec).st_mode
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        raise SpamnbError(f"{escape(spec)}: neither file nor folder")
-    return gmail(path, on_unreadable)
-
-
-_KINDS: dict[str, Callable[[str, str, Report], Iterator[Entry]]] = {
-    "index": _index,
-    "thunderbird": _thunderbird,
-    "gmail": _gmail,
-}
-
-
-def _of_one_class(label: str, path: str, spec: str, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
-    return with_mail(escape(spec), lambda report: of_class(label, path, spec, report, options), on_unreadable)
+        return table(path, options, False, on_unreadable)
+    return mail_file(label, path, on_unreadable)
 
 
 def _folder_per_class(folder: str, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
-    try:
-        files, folders, _, maildir = listing(folder, on_unreadable)
-    except OSError as error:
-        raise SpamnbError(f"{escape(folder)}: cannot be listed: {error.strerror}") from error
+    _check_listable(folder)
+    files, folders, _, maildir = listing(folder, on_unreadable)
     if maildir and {"cur", "new"}.issubset(folders):
         raise SpamnbError(f"{escape(folder)}: a Maildir, which has no class; write CLASS={escape(folder)}")
     if not folders:
@@ -183,40 +201,89 @@ def _folder_per_class(folder: str, on_unreadable: Report, options: ReadOptions) 
         more = f" (and {pluralize(len(files) - 1, 'file')} more)" if len(files) > 1 else ""
         beside = ValueError(f"beside the class folders, so in no class{more}")
         on_unreadable(escape(os.path.join(folder, files[0])), beside)
-    labels = [_class_of(name, folder) for name in folders]
     paths = [os.path.join(folder, name) for name in folders]
-    found = [_of_one_class(label, path, path, on_unreadable, options) for label, path in zip(labels, paths)]
-    return chain.from_iterable(found)
+    classes = [Source(path, path, label=name) for name, path in zip(folders, paths)]
+    return chain.from_iterable([_labelled(each, on_unreadable, options) for each in classes])
 
 
-def _class_of(label: str, spec: str) -> str:
+# What is none
+
+
+def _is_folder(path: str, spec: str, hint: str = "") -> bool:
+    """Is a folder there, and not a file? SpamnbError where neither is."""
+    shown = escape(spec)
     try:
-        return check_class_name(label)
-    except ValueError as error:
-        raise SpamnbError(f"{escape(spec)}: {error}; give the class another name, as in CLASS=PATH") from error
+        mode = remote.remote_mode(path) if is_remote(path) else os.stat(path).st_mode
+    except FileNotFoundError as error:
+        missing = shown if path == spec else f"{shown}: {escape(path)}"
+        raise SpamnbError(f"{missing}: no such file or folder{hint}") from error
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        raise SpamnbError(f"{shown}: cannot be opened: {reason(error)}") from error
+    if not (stat.S_ISDIR(mode) or stat.S_ISREG(mode)):
+        raise SpamnbError(f"{shown}: neither file nor folder; save its content to a file first")
+    return stat.S_ISDIR(mode)
+
+
+def _check_listable(folder: str) -> None:
+    """SpamnbError for a class's folder that cannot be read: the model would be one without that class."""
+    try:
+        if is_remote(folder):
+            remote.items(folder)
+        else:
+            os.scandir(folder).close()
+    except OSError as error:
+        raise SpamnbError(f"{escape(folder)}: cannot be listed: {error.strerror}") from error
 
 
 def _check_not_empty(path: str, spec: str) -> None:
     """SpamnbError for a file of no bytes: whoever gives one as a SOURCE meant another, or its copying failed."""
-    if is_empty(path):
+    if os.path.isfile(path) and not os.path.getsize(path):
         raise SpamnbError(f"{escape(spec)}: an empty file, so no message")
 
 
-# Files of text
+def _check_one_class_each(sources: Iterable[Source]) -> None:
+    """SpamnbError where one file or folder is named for two classes: its mail would count for the later one only."""
+    met: dict[str, Source] = {}
+    for source in sources:
+        if source.label is None:
+            continue
+        is_url = is_account(source.path) or is_remote(source.path)
+        other = met.setdefault(source.path.rstrip("/") if is_url else os.path.realpath(source.path), source)
+        if other.label != source.label:
+            both = f"{escape(other.spec)} and {escape(source.spec)}"
+            raise SpamnbError(f"{both}: one source for two classes; name a source of its own for each")
 
 
-def _lines(path: str, on_unreadable: Report) -> Iterator[Entry]:
-    """A message per line ``label TAB text``. The first line decides at once whether it is such a file."""
-    try:
-        with open_mail(path) as stream:
-            what = foreign_format(stream.read(HEAD))
-        if what:
-            raise SpamnbError(f"{escape(path)}: {NotMail(what, path).strerror}")
-        if first := first_line(path):
-            label_and_text(first)
-    except ValueError as error:
-        raise SpamnbError(f"{escape(path)}: {error}; for a mailbox or a message write CLASS={escape(path)}") from error
-    except OSError as error:
-        raise SpamnbError(f"{escape(path)}: cannot be read: {error.strerror}") from error
-    found = labelled_texts(path, on_unreadable)
-    return (Entry(label, name, path, content=message_of_text(text)) for label, name, text in found)
+def _with_mail(shown: str, find: Callable[[Report], Iterator[Entry]], on_unreadable: Report) -> Iterator[Entry]:
+    """The entries that ``find`` gives, from the first that can be read on; SpamnbError where there are files and none
+    can be read. What is unreadable is told once it is known that anything can be read."""
+    failures: list[tuple[str, Exception]] = []
+    is_readable = False
+
+    def report(name: str, error: Exception) -> None:
+        if is_readable:
+            on_unreadable(name, error)
+        else:
+            failures.append((name, error))
+
+    def from_the_first(found: Iterator[Entry]) -> Iterator[Entry]:
+        nonlocal is_readable
+        for entry in found:
+            try:
+                entry.read()
+            except OSError as error:
+                failures.append((entry.name, error))
+            else:
+                is_readable = True
+                break
+        if is_readable:
+            for failure in failures:
+                on_unreadable(*failure)
+            yield entry
+            yield from found
+        elif failures:
+            name, why = failures[0]
+            many = f"{shown}: none of its {len(failures):,} files can be read as mail; " if len(failures) > 1 else ""
+            raise SpamnbError(f"{many}{name}: {reason(why)}")
+
+    return from_the_first(find(report))

@@ -1,4 +1,5 @@
-"""Tables of text, a message in each row: CSV, TSV, JSON lines (plain or gzipped) and Parquet.
+"""Lists with a message in each row: CSV, TSV, JSON lines (plain or gzipped), Parquet, lines of ``label TAB text``, and
+TREC indexes, which name a file in each line.
 
 Which column holds the text and which the class is guessed by the header line where there is no doubt:
 
@@ -6,38 +7,39 @@ Which column holds the text and which the class is guessed by the header line wh
     Category,Message
     text,spam                      where 1 is spam and 0 is ham
 
-Each kind of table has a generator. It yields the table's head, and then its rows.
+Each kind of table has a generator. It yields the names of the columns (of text without a header its first row), and
+then the rows.
 """
 
 from __future__ import annotations
 
 import csv
+import errno
+import gzip
 import json
 import os
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import Any, BinaryIO, NamedTuple
 
 from spamnb.errors import SpamnbError, reason
 from spamnb.naming import check_class_name, escape
 from spamnb.sources.entries import MAX_MESSAGE, Entry, Report, message_of_text, open_mail
-from spamnb.sources.labelled_lines import LABEL_NAMES, TEXT_NAMES
+from spamnb.sources.spec import ReadOptions
 
 MAX_ROW = 4 << 20  # bytes; what is longer is a quote that was never closed
 MAX_FIELD = 1 << 20  # characters of a text
-# Columns of Parquet tables that hold whole messages with their headers, as bytes.
+# What columns are called that hold the class, the text, and whole messages with their headers.
+LABEL_NAMES = frozenset({"label", "labels", "class", "category", "target", "v1", "spam/ham", "ham/spam", "label_text"})
+TEXT_NAMES = frozenset({"text", "message", "messages", "sms", "email", "mail", "body", "content", "v2", "email text"})
 RAW_NAMES = frozenset({"raw", "raw_message", "raw_mail", "rfc822", "eml"})
 # Columns that say whether a message is spam: no class is called 1.
 _FLAGS = frozenset({"spam", "is_spam", "isspam"})
 _FLAG_CLASSES = {"1": "spam", "0": "ham", "true": "spam", "false": "ham", "yes": "spam", "no": "ham"}
-_HOPELESS = 20  # lines without an object of JSON before a file is taken for something else
 _MAX_NAMES = 8  # columns that a complaint lists
-
-
-class Columns(NamedTuple):
-    """Which columns hold the text and the class, by name, or by number from 1; None where it is to be guessed."""
-
-    text: str | None = None
-    label: str | None = None
+# Of a Parquet table: rows and bytes of a column in memory at a time, and bytes of a column that are read at a time;
+# otherwise pyarrow takes all of a row group, often the whole file.
+_BATCH, _MAX_BATCH, _BUFFER = 256, 1 << 28, 1 << 20
 
 
 class Head(NamedTuple):
@@ -45,9 +47,29 @@ class Head(NamedTuple):
     for."""
 
     names: list[str]
-    text: int
-    label: int | None
+    text: int = 0
+    label: int | None = None
     is_raw: bool = False
+
+    def entry(self, name: str, values: Sequence[Any]) -> Entry:
+        """The message of a row. ValueError where there is none."""
+        if len(values) != len(self.names):
+            raise ValueError(f"{len(values)} columns where the first row has {len(self.names)}")
+        text, label = values[self.text], None
+        if not isinstance(text, (str, bytes)):
+            raise ValueError(f"no text under {escape(self.names[self.text])!r}")
+        if len(text) > (MAX_MESSAGE if self.is_raw else MAX_FIELD):
+            raise ValueError("a text that is too long")
+        if self.label is not None:
+            column, value = self.names[self.label], values[self.label]
+            if not isinstance(value, (str, int)):  # true and false are numbers
+                raise ValueError(f"no class under {escape(column)!r}")
+            label = str(value).strip()
+            label = check_class_name(_FLAG_CLASSES.get(label.lower(), label) if column.lower() in _FLAGS else label)
+        if not text.strip():
+            raise ValueError("no text in this row")
+        raw = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
+        return Entry(label, name, "", content=raw if self.is_raw else message_of_text(raw))
 
 
 class Row(NamedTuple):
@@ -57,28 +79,38 @@ class Row(NamedTuple):
     values: Sequence[Any] | ValueError
 
 
-Rows = Generator[Head | Row]
-
-
-def table(path: str, columns: Columns, labelled: bool, on_unreadable: Report) -> Iterator[Entry]:
-    """The message of each row; where ``labelled``, with its class. Rows that have none are reported.
+def table(path: str, options: ReadOptions, labelled: bool, on_unreadable: Report) -> Iterator[Entry]:
+    """The message of each row; where ``labelled``, with its class. Rows that have none are reported. A file that is not
+    called as a table holds lines ``label TAB text``.
 
     Raises SpamnbError at once where the columns are not those that were asked for, or not clear.
     """
-    return (entry for entry, _ in _entries(path, *_opened(path, columns, labelled), on_unreadable))
+    head, rows = _opened(path, options, labelled)
+    return (entry for entry, _ in _entries(path, rows, head.entry, on_unreadable))
 
 
 def table_with_cells(
-    path: str, columns: Columns, on_unreadable: Report
+    path: str, options: ReadOptions, on_unreadable: Report
 ) -> tuple[list[str], Iterator[tuple[Entry, list[str]]]]:
     """The columns' names, and the message of each row with all cells of it, as text.
 
     Where a table has no header its columns are called ``column_1`` and so on.
     """
-    head, rows = _opened(path, columns, False)
-    width = len(head.names)
-    found = _entries(path, head, rows, on_unreadable)
-    return head.names, ((entry, [*map(cell_text, cells), *[""] * (width - len(cells))]) for entry, cells in found)
+    head, rows = _opened(path, options, False)
+    found = _entries(path, rows, head.entry, on_unreadable)
+    return head.names, ((entry, [*map(cell_text, cells)]) for entry, cells in found)
+
+
+def trec_index(path: str, on_unreadable: Report) -> Iterator[Entry]:
+    """The files that the lines of a TREC index name, relative to its folder; other lines are reported."""
+
+    def named(name: str, values: Sequence[Any]) -> Entry:
+        label, target = check_class_name(values[0]), os.path.join(os.path.dirname(path), values[1])
+        if not os.path.isfile(target) or not os.path.getsize(target):
+            raise ValueError(f"{escape(target)}: no such file, or an empty one")
+        return Entry(label, escape(target), target)
+
+    return (entry for entry, _ in _entries(path, _split_lines(path, None), named, on_unreadable))
 
 
 def cell_text(value: Any) -> str:
@@ -96,11 +128,46 @@ def cell_text(value: Any) -> str:
     return str(value)
 
 
-def head_of(names: list[str], columns: Columns, labelled: bool, with_raw: bool = False) -> Head:
+# The head of a table, and its messages
+
+
+def _opened(path: str, options: ReadOptions, labelled: bool) -> tuple[Head, Iterator[Row]]:
+    """The head of a table, which is read before any message, and its rows."""
+    kind = os.path.splitext(path.lower().removesuffix(".gz"))[1]
+    generators = {".parquet": _parquet_rows, ".jsonl": _objects, ".tsv": _cells, ".csv": _cells}
+    if kind in generators:
+        rows = generators[kind](path)
+    else:
+        rows, options = _split_lines(path, "\t"), ReadOptions()
+    try:
+        first = next(rows, None)
+        if first is None:
+            return Head([]), iter(())
+        if isinstance(first.values, ValueError):
+            raise first.values
+        head = _head_of([name.strip() for name in first.values], options, labelled, kind)
+    except OSError as error:
+        raise SpamnbError(f"{escape(path)}: cannot be read: {reason(error)}") from error
+    except (ValueError, csv.Error) as error:
+        hint = "" if kind in generators else f"; for a mailbox or a message write CLASS={escape(path)}"
+        raise SpamnbError(f"{escape(path)}: {error}{hint}") from error
+    text = head.names[head.text]
+    if kind in (".parquet", ".jsonl") or text.lower() in TEXT_NAMES | RAW_NAMES or text == options.text_column:
+        return head, rows
+    return head._replace(names=[f"column_{number}" for number in range(1, len(head.names) + 1)]), chain([first], rows)
+
+
+def _head_of(names: list[str], options: ReadOptions, labelled: bool, kind: str) -> Head:
     """The head of a table with these columns. ValueError where it is not clear what they hold."""
-    text = _place(names, columns.text, TEXT_NAMES | RAW_NAMES if with_raw else TEXT_NAMES, "text")
-    label = _place(names, columns.label, LABEL_NAMES | _FLAGS, "label") if labelled else None
-    return Head(names, text, label, with_raw and names[text].lower() in RAW_NAMES)
+    try:
+        text = _place(names, options.text_column, TEXT_NAMES | RAW_NAMES, "text")
+        label = _place(names, options.label_column, LABEL_NAMES | _FLAGS, "label") if labelled else None
+    except ValueError:
+        if kind in (".csv", ".jsonl", ".parquet") or not labelled or options[1:] != (None, None) or len(names) != 2:
+            raise
+        check_class_name(names[0])
+        return Head(names, text=1, label=0)  # label TAB text
+    return Head(names, text, label, names[text].lower() in RAW_NAMES)
 
 
 def _place(names: list[str], asked: str | None, known: frozenset[str], what: str) -> int:
@@ -119,37 +186,18 @@ def _place(names: list[str], asked: str | None, known: frozenset[str], what: str
     return found[0]
 
 
-def _opened(path: str, columns: Columns, labelled: bool) -> tuple[Head, Rows]:
-    """The head of a table, which is read before any message, and the generator of its rows."""
-    kind = os.path.splitext(path.lower().removesuffix(".gz"))[1]
-    if kind == ".parquet":
-        from spamnb.sources.parquet import parquet_rows
-
-        rows = parquet_rows(path, columns, labelled)
-    elif kind == ".jsonl":
-        rows = _objects(path, columns, labelled)
-    else:
-        rows = _cells(path, kind == ".tsv", columns, labelled)
-    try:
-        head = next(rows, None)
-    except OSError as error:
-        raise SpamnbError(f"{escape(path)}: cannot be read: {reason(error)}") from error
-    except (ValueError, csv.Error) as error:
-        raise SpamnbError(f"{escape(path)}: {error}") from error
-    return head if isinstance(head, Head) else Head([], 0, None), rows
-
-
-def _entries(path: str, head: Head, rows: Rows, on_unreadable: Report) -> Iterator[tuple[Entry, Sequence[Any]]]:
+def _entries(
+    path: str, rows: Iterator[Row], entry_of: Callable[[str, Sequence[Any]], Entry], on_unreadable: Report
+) -> Iterator[tuple[Entry, Sequence[Any]]]:
+    """The message of each row, with its values; ``entry_of(name, values)`` raises ValueError where there is none."""
     number = 0
     try:
-        for row in rows:
-            assert isinstance(row, Row)
-            number, values = row
+        for number, values in rows:
             name = f"{escape(path)}:{number}"
             try:
                 if isinstance(values, ValueError):
                     raise values
-                yield _entry(name, path, head, values), values
+                yield entry_of(name, values), values
             except ValueError as error:
                 on_unreadable(name, error)
     except OSError as error:
@@ -158,37 +206,18 @@ def _entries(path: str, head: Head, rows: Rows, on_unreadable: Report) -> Iterat
         on_unreadable(f"{escape(path)}:{number + 1}", ValueError(f"{error}; the rest of the table"))
 
 
-def _entry(name: str, path: str, head: Head, values: Sequence[Any]) -> Entry:
-    """The message of a row. ValueError where there is none."""
-    text, label = values[head.text], None
-    if not isinstance(text, (str, bytes)):
-        raise ValueError(f"no text under {escape(head.names[head.text])!r}")
-    if len(text) > (MAX_MESSAGE if head.is_raw else MAX_FIELD):
-        raise ValueError("a text that is too long")
-    if head.label is not None:
-        column, value = head.names[head.label], values[head.label]
-        if not isinstance(value, (str, int)):  # true and false are numbers
-            raise ValueError(f"no class under {escape(column)!r}")
-        label = str(value).strip()
-        label = check_class_name(_FLAG_CLASSES.get(label.lower(), label) if column.lower() in _FLAGS else label)
-    if not text.strip():
-        raise ValueError("no text in this row")
-    if head.is_raw:
-        return Entry(label, name, path, content=text if isinstance(text, bytes) else text.encode("utf-8", "replace"))
-    text = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
-    return Entry(label, name, path, content=message_of_text(text))
+# Kinds of tables
 
 
 class _Lines:
-    """The lines of a table as text: UTF-8, and where a line is none, Windows' and Latin-1's letters.
+    """The lines of a table as text: UTF-8, and where a line is none, Windows' letters.
 
-    ValueError for a line, or lines since ``row`` was last set to the next one, over MAX_ROW.
+    ValueError for a line, or lines since ``size`` was last set to 0, over MAX_ROW.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
-        self._size = self.number = 0
-        self.row = 1  # number of the line in which the row begins
+        self.size = self.number = 0
 
     def __iter__(self) -> Iterator[str]:
         return self
@@ -200,65 +229,36 @@ class _Lines:
         if line.startswith((b"\xff\xfe", b"\xfe\xff")) and not self.number:
             raise ValueError("UTF-16; 'iconv -f UTF-16 -t UTF-8' makes a table of it that can be read")
         self.number += 1
-        self._size += len(line)
-        if self._size > MAX_ROW:
+        self.size += len(line)
+        if self.size > MAX_ROW:
             raise ValueError(f"a row of more than {MAX_ROW >> 20} MiB, as where a quote is never closed")
-        for charset in ("utf-8-sig" if self.number == 1 else "utf-8", "cp1252"):
-            try:
-                return line.decode(charset)
-            except UnicodeDecodeError:
-                pass
-        return line.decode("latin-1")
-
-    def row_ends(self) -> None:
-        self._size = 0
-        self.row = self.number + 1
+        try:
+            return line.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            return line.decode("cp1252", "replace")
 
 
-def _cells(path: str, by_tabs: bool, columns: Columns, labelled: bool) -> Rows:
+def _cells(path: str) -> Iterator[Row]:
     """Rows as RFC 4180 has them, with commas, or semicolons as spreadsheets write them in much of Europe.
 
     Between tabs a quote opens nothing, so that one in a text does not swallow the rows behind it; a cell that is wholly
     within quotes, as spreadsheets write it, loses them.
     """
     csv.field_size_limit(MAX_FIELD)
-    plain = _unquoted if by_tabs else str
+    by_tabs = path.lower().removesuffix(".gz").endswith(".tsv")
     with open_mail(path) as stream:
         lines = _Lines(stream)
-        first = next((line for line in lines if line.strip()), None)
-        if first is None:
-            return
-        error: ValueError | None = None
-        for delimiter in "\t" if by_tabs else ",;\t":
-            row = list(map(plain, next(_reader([first], delimiter, by_tabs), [])))
-            names = [name.strip() for name in row]
-            try:
-                head = head_of(names, columns, labelled)
-                break
-            except ValueError as why:
-                error = error or why
-        else:
-            assert error is not None
-            if not (by_tabs and labelled and columns == Columns() and len(row) == 2):
-                raise error
-            head = Head(names, text=1, label=0)  # label TAB text
-        is_header = names[head.text].lower() in TEXT_NAMES or names[head.text] == columns.text
-        width, needed = len(row), max(head.text, head.label or 0)
-        yield head if is_header else head._replace(names=[f"column_{number}" for number in range(1, width + 1)])
-        if not is_header:
-            yield Row(1, row)
-        lines.row_ends()
-        for row in _reader(lines, delimiter, by_tabs):
-            if len(row) > width:
-                yield Row(lines.row, ValueError(f"{len(row)} columns where the first row has {width}"))
-            elif row:
-                cells = [*map(plain, row)]
-                yield Row(lines.row, cells if len(row) > needed else ValueError(f"only {len(row)} columns"))
-            lines.row_ends()
-
-
-def _reader(lines: Iterable[str], delimiter: str, by_tabs: bool) -> Iterator[list[str]]:
-    return csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE if by_tabs else csv.QUOTE_MINIMAL)
+        first = next((line for line in lines if line.strip()), "")
+        delimiter = "\t" if by_tabs else max(",;\t", key=first.count)
+        text = chain([first], lines)
+        found = csv.reader(text, delimiter=delimiter, quoting=csv.QUOTE_NONE if by_tabs else csv.QUOTE_MINIMAL)
+        number, width = lines.number, 0
+        for row in found:
+            if row:
+                width = width or len(row)
+                row = [*map(_unquoted, row)] if by_tabs else row
+                yield Row(number, row + [""] * (width - len(row)))
+            lines.size, number = 0, lines.number + 1
 
 
 def _unquoted(cell: str) -> str:
@@ -266,34 +266,72 @@ def _unquoted(cell: str) -> str:
     return cell[1:-1].replace('""', '"') if quoted else cell
 
 
-def _objects(path: str, columns: Columns, labelled: bool) -> Rows:
-    """An object of JSON in each line; the first one names the columns."""
-    names: list[str] | None = None
-    none = ValueError("no object of JSON in this line")
-    before: list[Row] = []  # lines without one, before the first that names the columns
+def _split_lines(path: str, separator: str | None) -> Iterator[Row]:
+    """Lines of a class and something behind a separator."""
     with open_mail(path) as stream:
         lines = _Lines(stream)
         for line in lines:
-            number = lines.row
-            lines.row_ends()
+            lines.size = 0
+            if line.strip():
+                parts = line.strip("\r\n").split(separator, maxsplit=1)
+                what = "no label TAB text in this line" if separator else "not a class and a path"
+                yield Row(lines.number, parts if len(parts) == 2 else ValueError(what))
+
+
+def _objects(path: str) -> Iterator[Row]:
+    """An object of JSON in each line; the first line's names the columns."""
+    names: list[str] = []
+    none = ValueError("no object of JSON in this line")
+    with open_mail(path) as stream:
+        lines = _Lines(stream)
+        for line in lines:
+            lines.size = 0
             if not line.strip():
                 continue
             try:
                 found = json.loads(line)
             except (ValueError, RecursionError):
                 found = None
-            if not isinstance(found, dict):
-                if names is not None:
-                    yield Row(number, none)
-                    continue
-                before.append(Row(number, none))
-                if len(before) > _HOPELESS:
-                    raise ValueError(f"no object of JSON in its first {_HOPELESS} lines")
-            else:
-                if names is None:
-                    names = list(found)
-                    yield head_of(names, columns, labelled)
-                    yield from before
-                yield Row(number, [found.get(name) for name in names])
-    if names is None and before:
-        raise none
+            if not names:
+                if not isinstance(found, dict):
+                    raise none
+                names = list(found)
+                yield Row(0, names)
+            yield Row(lines.number, [found.get(name) for name in names] if isinstance(found, dict) else none)
+
+
+def _parquet_rows(path: str) -> Iterator[Row]:
+    """The columns' names and the rows of a Parquet file, read by pyarrow (the extra ``parquet``) some at a time."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise SpamnbError(
+            f"{escape(path)}: reading Parquet needs pyarrow: pip install pyarrow;"
+            " or pandas.read_parquet(…).to_csv(…) makes CSV of it"
+        ) from None
+    with open_mail(path) as stream:
+        if isinstance(stream, gzip.GzipFile):
+            raise OSError(errno.EINVAL, "Parquet within gzip; gunzip it first", path)
+        try:
+            with parquet.ParquetFile(stream, buffer_size=_BUFFER, pre_buffer=False) as opened:
+                names = opened.schema_arrow.names
+                if len({*names}) < len(names):
+                    raise ValueError("two columns of one name")
+                yield Row(0, names)
+                number = 0
+                for batch in opened.iter_batches(_batch_size(opened.metadata), use_threads=False):
+                    for values in zip(*(column.to_pylist() for column in batch.columns)):
+                        number += 1
+                        yield Row(number, values)
+        except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+            lines = str(error).splitlines() or [type(error).__name__]
+            raise ValueError(f"no Parquet that can be read: {escape(lines[0][:200])}") from error
+
+
+def _batch_size(metadata: Any) -> int:
+    """How many rows to take at a time: a value that the file holds once may stand in every row, and no value is longer
+    than all of its column."""
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    sizes = (group.column(n).total_uncompressed_size for group in groups for n in range(metadata.num_columns))
+    return max(1, min(_BATCH, _MAX_BATCH // max(1, *sizes, 1)))

@@ -12,14 +12,14 @@ from collections.abc import Iterator
 from spamnb.errors import SpamnbError
 from spamnb.naming import escape
 from spamnb.sources.entries import Entry, Report
-from spamnb.sources.files import INDEX_SUFFIX, mail_file, starts_as_mbox
-from spamnb.sources.folder_names import role_of
 from spamnb.sources.folders import listing, tree
+from spamnb.sources.mailbox import role_of
+from spamnb.sources.mbox import INDEX_SUFFIX, mail_file, starts_as_mbox
 
 _SUBFOLDERS = ".sbd"
 _ACCOUNTS = ("ImapMail", "Mail")  # a profile's, beside caches and databases
 _GMAIL = {"[Gmail]", "[Google Mail]"}
-_MAX_DEPTH = 32
+_MAX_DEPTH = 32  # links may lead in circles
 _GMAILS_OWN = {"all", "chats"}  # elsewhere a person's folder may be called so
 
 Parts = tuple[str, ...]
@@ -42,11 +42,8 @@ def thunderbird(path: str, on_unreadable: Report) -> Iterator[Entry]:
 
 def _messages(folders: list[tuple[str, Parts]], on_unreadable: Report) -> Iterator[Entry]:
     for file, parts in folders:
-        label = class_of_folder(parts)
-        if label and os.path.isdir(file):
-            yield from tree(label, file, on_unreadable)
-        elif label:
-            yield from mail_file(label, file, on_unreadable)
+        if label := class_of_folder(parts):
+            yield from (tree if os.path.isdir(file) else mail_file)(label, file, on_unreadable)
 
 
 def class_of_folder(parts: Parts) -> str | None:
@@ -61,22 +58,21 @@ def class_of_folder(parts: Parts) -> str | None:
     return "ham" if not roles else "spam" if roles == {"junk"} else None
 
 
-def _folders(folder: str, parts: Parts, seen: set[tuple[int, int]], on_unreadable: Report) -> list[tuple[str, Parts]]:
+def _folders(folder: str, parts: Parts, seen: set[str], on_unreadable: Report) -> list[tuple[str, Parts]]:
     """Each folder of mail below ``folder``, in order, with its name and those of the folders it is in."""
+    real = os.path.realpath(folder)
+    if real in seen or len(parts) > _MAX_DEPTH:
+        return []
+    seen.add(real)
     try:
-        status = os.stat(folder)
-        if (status.st_dev, status.st_ino) in seen or len(parts) > _MAX_DEPTH:  # links may lead in circles
-            return []
-        seen.add((status.st_dev, status.st_ino))
         files, folders, *_ = listing(folder, on_unreadable)
     except OSError as error:
         on_unreadable(escape(folder), error)
         return []
-    indexed = {name.removesuffix(INDEX_SUFFIX) for name in files if name.endswith(INDEX_SUFFIX)}
     found: list[tuple[str, Parts]] = []
     for name in files:
         # An index may be missing: Thunderbird makes it when the folder is opened.
-        if (name in indexed or "." not in name) and starts_as_mbox(os.path.join(folder, name)):
+        if (name + INDEX_SUFFIX in files or "." not in name) and starts_as_mbox(os.path.join(folder, name)):
             found.append((os.path.join(folder, name), (*parts, name)))
     for name in folders:
         inner = os.path.join(folder, name)

@@ -11,7 +11,7 @@ from spamnb.api import mislabelled as module
 from spamnb.api.mislabelled import LISTED, LONGEST, Conflicts, Doubtful, Mislabelled, mislabelled, named, shortened
 from spamnb.evaluation.result import ErrorDetail, Result
 from spamnb.sources.entries import Entry
-from spamnb.sources.one_class import ReadOptions
+from spamnb.sources.spec import ReadOptions
 
 P = np.array([[0.99, 0.01], [0.05, 0.95], [0.2, 0.8], [0.001, 0.999], [0.999, 0.001], [0.999, 0.001], [0.02, 0.98]])
 

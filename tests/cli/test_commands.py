@@ -661,16 +661,6 @@ def test_explain_takes_one_message_of_any_source(model: Path, folder: Path, tmp_
     assert "no message" in nothing.stderr
 
 
-def test_a_folder_of_corpora_is_told(folder: Path, tmp_path: Path) -> None:
-    shutil.copytree(folder, tmp_path / "both" / "one")
-    folders(tmp_path / "both" / "two", mail(80)[120:])
-    for arguments in (["train", "-m", tmp_path / "m"], ["evaluate", "--split", "0.5"]):
-        note = run(*arguments, tmp_path / "both").stderr
-        assert note.startswith(f"spamnb: {tmp_path}/both: its 2 folders become the classes, and each holds ham, spam;")
-        assert f"give {tmp_path}/both/one and the like instead" in note
-    assert run("train", "-m", tmp_path / "m", "--force", folder).stderr == ""
-
-
 def test_train_tells_of_what_it_read_whoever_learns_meanwhile(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,7 +20,7 @@ from spamnb.judgement import Judgement
 from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
-from spamnb.sources.one_class import unlabelled
+from spamnb.sources.spec import unlabelled
 from spamnb.store.jsonl import export
 from spamnb.store.store import Store
 from spamnb.training import train_file

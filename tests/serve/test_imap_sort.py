@@ -18,9 +18,9 @@ from spamnb.mailbox.box import Move
 from spamnb.mailbox.imap import ImapBox, record_path
 from spamnb.mailbox.memory import Memory
 from spamnb.reader.message import digest
+from spamnb.sources.accounts import parsed
 from spamnb.sources.entries import Report
 from spamnb.sources.imap_connection import Denied
-from spamnb.sources.imap_url import parsed
 from spamnb.sources.mailbox import Folder
 
 pytestmark = pytest.mark.slow

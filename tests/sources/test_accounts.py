@@ -1,13 +1,162 @@
-"""The file of accounts: what it may say, and what is refused in one line."""
+"""IMAP accounts: URLs, the file of accounts, where passwords and tokens come from, and what a server is told."""
 
+import base64
+import socketserver
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
+import keyring
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spamnb.errors import SpamnbError
-from spamnb.sources.accounts import Account, account_of, accounts_path, read_accounts
-from spamnb.sources.imap_login import Login
-from spamnb.sources.imap_url import parsed
+from spamnb.sources.accounts import Account, ImapUrl, Login, account_of, accounts_path, parsed, read_accounts
+from spamnb.sources.imap_connection import LoginRefused, Unreachable, connect, hang_up, password
+
+URL = ImapUrl(True, "ann", "mail.example.org")
+
+
+def test_the_first_place_that_has_a_password_gives_it(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("SPAMNB_IMAP_PASSWORD", raising=False)
+    held: dict[tuple[str, str], str] = {}
+    monkeypatch.setattr(keyring, "get_password", lambda *asked: held.get(asked))
+    with pytest.raises(SpamnbError, match=r"'keyring set mail.example.org ann' keeps one"):
+        password(URL, Login())
+    held["mail.example.org", "ann"] = "of the keyring"
+    assert password(URL, Login()) == "of the keyring"
+    assert password(URL._replace(user="bob"), Login(password_command="echo own")) == "own"
+    monkeypatch.setenv("SPAMNB_IMAP_PASSWORD", "of the variable")
+    assert password(URL, Login()) == "of the variable"
+    told = "printf '%s at %s\\nsecond line' $SPAMNB_IMAP_USER $SPAMNB_IMAP_HOST"
+    assert password(URL, Login(password_command=told)) == "ann at mail.example.org"
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [("exit 7", "ended with 7"), ("true", "printed nothing"), ("no-such-program", "ended with 127: .*not found")],
+)
+def test_a_command_that_fails_is_told(command: str, said: str):
+    with pytest.raises(SpamnbError, match=f"^password-command: {said}"):
+        password(URL, Login(password_command=command))
+
+
+class Talk(socketserver.StreamRequestHandler):
+    """A server that takes one token by XOAUTH2, and tells the test what it was sent."""
+
+    def handle(self) -> None:
+        self.wfile.write(b"* OK [CAPABILITY IMAP4rev1 SASL-IR AUTH=XOAUTH2] ready\r\n")
+        while line := self.rfile.readline():
+            tag, _, command = line.strip().partition(b" ")
+            if command.upper().startswith(b"AUTHENTICATE XOAUTH2"):
+                self.wfile.write(b"+ \r\n")
+                sent = base64.b64decode(self.rfile.readline())
+                self.server.sent.append(sent)  # type: ignore[attr-defined]
+                if b"Bearer cut" in sent:
+                    return
+                if b"Bearer good" in sent:
+                    self.wfile.write(tag + b" OK done\r\n")
+                else:
+                    self.wfile.write(b"+ " + base64.b64encode(b'{"status":"401"}') + b"\r\n")
+                    self.rfile.readline()
+                    self.wfile.write(tag + b" NO [AUTHENTICATIONFAILED] Invalid \x1b[31mcredentials\r\n")
+            elif command.upper() == b"CAPABILITY":
+                self.wfile.write(b"* CAPABILITY IMAP4rev1 SASL-IR AUTH=XOAUTH2\r\n" + tag + b" OK done\r\n")
+            else:
+                self.wfile.write(b"* BYE\r\n" + tag + b" OK done\r\n")
+
+
+@pytest.fixture
+def server() -> Iterator[socketserver.ThreadingTCPServer]:
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Talk) as server:
+        server.sent = []  # type: ignore[attr-defined]
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+def test_a_token_is_sent_as_xoauth2_wants_it(server, tmp_path: Path):
+    url = ImapUrl(False, "ann@example.org", "127.0.0.1", server.server_address[1])
+    (tmp_path / "token").write_text("good-token\n")
+    login = Login(token_command=f"cat {tmp_path}/token")
+    hang_up(connect(url, login))
+    assert server.sent == [b"user=ann@example.org\x01auth=Bearer good-token\x01\x01"]
+    (tmp_path / "token").write_text("old-token\n")  # the command is asked anew each time
+    with pytest.raises(LoginRefused, match="the server refused the login") as told:
+        connect(url, login)
+    assert "\x1b" not in str(told.value) and "old-token" not in str(told.value)
+    (tmp_path / "token").write_text("cut\n")
+    with pytest.raises(Unreachable, match="the connection was lost"):  # it may succeed a second later
+        connect(url, login)
+
+
+def test_what_is_not_encrypted_does_not_leave_this_machine():
+    for login in (Login(), Login(token_command="echo x")):
+        with pytest.raises(SpamnbError, match="in the clear, so only to this machine"):
+            connect(ImapUrl(False, "ann", "mail.example.org"), login)
+
+
+def test_a_server_that_cannot_encrypt_is_not_told_a_password(server):
+    url = ImapUrl(True, "ann", "127.0.0.1", server.server_address[1])
+    with pytest.raises(SpamnbError):  # STARTTLS is none of its capabilities
+        connect(url, Login(password_command="echo secret", starttls=True))
+    with pytest.raises(Unreachable):  # it answers a hello of TLS with a greeting of IMAP
+        connect(url, Login(password_command="echo secret"))
+    assert server.sent == []
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("imaps://ann@mail.example.org", ImapUrl(True, "ann", "mail.example.org")),
+        ("IMAPS://ann@mail.example.org/", ImapUrl(True, "ann", "mail.example.org")),
+        ("imap://ann@[::1]:143/Junk", ImapUrl(False, "ann", "::1", 143, "Junk")),
+        ("imaps://ann@example.org@imap.example.org", ImapUrl(True, "ann@example.org", "imap.example.org")),
+        ("imaps://ann%3Ab@h", ImapUrl(True, "ann:b", "h")),
+        ("imaps://ann@h/Entwürfe/a b", ImapUrl(True, "ann", "h", None, "Entwürfe/a b")),
+        ("imaps://ann@h/%5BGmail%5D/Spam?#x", ImapUrl(True, "ann", "h", None, "[Gmail]/Spam?#x")),
+    ],
+)
+def test_a_url_names_an_account_and_a_folder(text: str, url: ImapUrl):
+    assert parsed(text) == url
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["imaps://", "imaps://h", "imaps://@h", "imaps://ann@", "imaps://ann@h:0", "imaps://ann@h:1:2", "pop://ann@h",
+     "imaps://an\nn@h", "imaps://ann@h/a%0ab", "imaps://ann@h /x", "imaps:ann@h", "imaps://ann@" + "h" * 3000],
+)  # fmt: skip
+def test_what_is_none_is_refused(text: str):
+    with pytest.raises(SpamnbError):
+        parsed(text)
+
+
+@given(st.text(max_size=30))
+def test_a_password_in_a_url_is_refused_and_not_repeated(secret: str):
+    try:
+        parsed(f"imaps://ann:{secret}-hunter2@mail.example.org/Junk")
+    except SpamnbError as error:
+        assert "hunter2" not in str(error) or "/" in secret  # a slash ends the part that has users and passwords
+    else:
+        pytest.fail("taken for a URL")
+
+
+def test_what_stays_on_this_machine():
+    hosts = ["localhost", "127.0.0.1", "127.9.9.9", "::1", "mail.example.org", "10.0.0.1", "localhost.example.org"]
+    assert [ImapUrl(False, "ann", host).is_loopback for host in hosts] == [True] * 4 + [False] * 3
+
+
+@given(st.text(min_size=1, max_size=20), st.integers(1, 65535))
+def test_an_account_written_out_is_the_same_account(user: str, port: int):
+    url = ImapUrl(True, user, "mail.example.org", port)
+    try:
+        again = parsed(url.account)
+    except SpamnbError:
+        assert any(ord(letter) < 32 or ord(letter) == 127 for letter in user)
+    else:
+        assert again == url
+
 
 TEXT = """
 [work]
@@ -17,7 +166,6 @@ learn-folder = "Learn"
 [home]
 url = "imaps://bob@home.example:1993"
 token-command = "oama access bob"
-ca-file = "~/ca.pem"
 starttls = true
 model = "~/home.spamnb"
 sort = false
@@ -38,7 +186,7 @@ def test_accounts_in_their_order(accounts: Path, tmp_path: Path):
     work, home = read_accounts(accounts_path())
     url = parsed("imaps://ann@mail.example.org")
     assert work == Account("work", url, Login("pass show mail"), learn_folder="Learn", sort=True)
-    assert home.login == Login(None, "oama access bob", str(tmp_path / "ca.pem"), True)
+    assert home.login == Login(None, "oama access bob", True)
     assert home.model == tmp_path / "home.spamnb" and not home.sort
 
 
@@ -57,13 +205,13 @@ def test_no_file_is_no_account(accounts: Path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[a]\n", "no url; write url ="),
+        ("[a]\n", r"\(no url\): no IMAP account; write imaps://USER"),
         ('[a]\nurl = "imaps://a@b/Work"', "url names a folder of an account; name the account, imaps://a@b"),
         ('[a]\nurl = "imaps://ann:secret@h"\n', "a password has no place in a URL"),
         ('[a]\nurl = "imaps://ann@h"\npassword = "secret"\n', "no password stands in this file"),
         ('[a]\nurl = "imaps://ann@h"\nstarttls = "yes"\n', "starttls is true or false"),
         ('[a]\nurl = 7\n', "url is a text in quotes"),
-        ('url = "imaps://ann@h"\n', "url stands in no account"),
+        ('url = "imaps://ann@h"\n', r"\[url\] is no account"),
         ("[a\n", "no TOML"),
         ("\udcff", "no TOML"),
         ("#" * 1_100_000, "longer than 1 MiB"),

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from spamnb.errors import SpamnbError
 from spamnb.sources import maildir
-from spamnb.sources.folder_names import role_of
-from spamnb.sources.modified_utf7 import decoded, encoded
+from spamnb.sources.mailbox import decoded, encoded, role_of
 
 
 @pytest.fixture
@@ -195,12 +194,6 @@ def test_a_folder_with_a_name_beyond_ascii_is_found_however_it_is_written(tmp_pa
         for part in folder.iterdir():
             part.rmdir()
         folder.rmdir()
-
-
-def test_where_folders_are_written_in_utf_8_a_new_one_is_too(tmp_path):
-    box = maildir.made(tmp_path / "Maildir")
-    maildir.made(box / ".Été")
-    assert maildir.locate(box, "Indésirables") == box / ".Indésirables"
 
 
 def test_an_encoded_junk_beside_the_maildir_is_found_too(tmp_path):

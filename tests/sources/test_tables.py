@@ -1,30 +1,46 @@
-"""Tables of text against the standard library's readers and writers."""
+"""Messages in rows: CSV, TSV, JSON lines and Parquet as their libraries write them, label TAB text, TREC indexes."""
 
 import csv
+import datetime
 import gzip
 import io
 import json
+import os
+import random
+import sys
 import tracemalloc
 from pathlib import Path
 
+import pandas
+import pyarrow
 import pytest
+from mail import write
+from pyarrow import parquet
 
 from spamnb.errors import SpamnbError
 from spamnb.sources import tables
-from spamnb.sources.one_class import ReadOptions, unlabelled
-from spamnb.sources.spec import entries
+from spamnb.sources.spec import ReadOptions, entries, unlabelled
 
 Found = list[tuple[str | None, str, str]]
+ROWS = [("ham", "tea, at\nfour"), ("spam", 'a "prize"'), ("ham", "naïve ☕"), ("spam", ";,\t")]
 
 
 def read(path: Path, told: list[str] | None = None, **options: str) -> Found:
     def report(name: str, error: Exception) -> None:
-        if told is None:
-            pytest.fail(f"{name}: {error}")
+        assert told is not None, f"{name}: {error}"
         told.append(f"{name.removeprefix(str(path))} {error}")
 
     found = entries([str(path)], report, ReadOptions(**options))  # type: ignore[arg-type]
-    return [(e.label, e.name.removeprefix(str(path)), e.read().decode()[1:-1]) for e in found]
+    return [(e.label, e.name.removeprefix(str(path)), e.read().decode(errors="replace")[1:-1]) for e in found]
+
+
+def rows(path: Path, **options: str) -> list[tuple[str | None, str]]:
+    return [(label, text) for label, _, text in read(path, **options)]
+
+
+def write_parquet(path: Path, columns: dict[str, object], **options: object) -> Path:
+    parquet.write_table(pyarrow.table(columns), path, **options)
+    return path
 
 
 def test_kaggles_table_is_latin_1_and_its_header_no_message(tmp_path: Path) -> None:
@@ -45,39 +61,85 @@ def test_kaggles_table_is_latin_1_and_its_header_no_message(tmp_path: Path) -> N
 
 
 def test_what_the_standard_library_writes_is_read(tmp_path: Path) -> None:
-    rows = [("ham", "tea, at\nfour"), ("spam", 'a "prize"'), ("ham", "naïve ☕"), ("spam", ";,\t")]
     for delimiter, name in ((",", "a.csv"), (";", "b.csv"), ("\t", "c.CSV.gz")):
         out = io.StringIO()
         writer = csv.writer(out, delimiter=delimiter)
-        writer.writerows([("id", "Message", "Category"), *((n, text, label) for n, (label, text) in enumerate(rows))])
+        writer.writerows([("id", "Message", "Category"), *((n, text, label) for n, (label, text) in enumerate(ROWS))])
         raw = out.getvalue().encode("utf-8-sig")
-        (tmp_path / name).write_bytes(gzip.compress(raw) if name.endswith("gz") else raw)
-        assert [(label, text) for label, _, text in read(tmp_path / name)] == rows
-    path = tmp_path / "d.jsonl"
-    lines = (json.dumps({"n": n, "text": text, "label": label}) for n, (label, text) in enumerate(rows))
-    path.write_text("\n".join(lines))
-    assert [(label, text) for label, _, text in read(path)] == rows
+        write(tmp_path / name, gzip.compress(raw) if name.endswith("gz") else raw)
+        assert rows(tmp_path / name) == ROWS
+    lines = (json.dumps({"n": n, "text": text, "label": label}) for n, (label, text) in enumerate(ROWS))
+    assert rows(write(tmp_path / "d.jsonl", "\n".join(lines).encode())) == ROWS
+
+
+@pytest.mark.parametrize("kind", ["object", "category", "string[pyarrow]"])
+@pytest.mark.parametrize("compression", ["snappy", "zstd", None])
+def test_what_pandas_writes_as_parquet_is_read(tmp_path: Path, kind: str, compression: str | None) -> None:
+    frame = pandas.DataFrame(ROWS, columns=["label", "text"]).astype(kind)
+    frame["number"] = range(len(frame))
+    frame.to_parquet(tmp_path / "a.parquet", compression=compression)
+    assert rows(tmp_path / "a.parquet") == ROWS
+
+
+@pytest.mark.parametrize("kind", [pyarrow.large_string(), pyarrow.binary(), pyarrow.large_binary()])
+def test_every_type_of_text_is_text(tmp_path: Path, kind: pyarrow.DataType) -> None:
+    said = pyarrow.array([text.encode() for _, text in ROWS], pyarrow.binary()).cast(kind)
+    path = write_parquet(tmp_path / "a.parquet", {"said": said, "spam": [False, True, False, True]})
+    assert rows(path, text_column="said") == ROWS == rows(path, text_column="1", label_column="2")
+
+
+def test_many_row_groups_are_read_in_order_and_numbered(tmp_path: Path) -> None:
+    path = write_parquet(tmp_path / "a.parquet", {"text": [f"t{n}" for n in range(3000)]}, row_group_size=700)
+    found = list(unlabelled([str(path)], pytest.fail))
+    assert [entry.read() for entry in found] == [b"\nt%d\n" % n for n in range(3000)]
+    assert found[-1].name == f"{path}:3000"
 
 
 def test_tabs_have_no_quotes_that_swallow_rows(tmp_path: Path) -> None:
-    path = tmp_path / "a.tsv"
-    path.write_text('label\ttext\nham\t"Hi, she said\nspam\t"all ""yours"""\nham\ta\tb\nham\n')
+    path = write(tmp_path / "a.tsv", b'label\ttext\nham\t"Hi, she said\nspam\t"all ""yours"""\nham\ta\tb\nham\n')
     told: list[str] = []
     assert read(path, told) == [("ham", ":2", '"Hi, she said'), ("spam", ":3", 'all "yours"')]
-    assert told == [":4 3 columns where the first row has 2", ":5 only 1 columns"]
-    path.write_text("ham\thello\nspam\tWIN\n")  # as before: label TAB text
+    assert told == [":4 3 columns where the first row has 2", ":5 no text in this row"]
+    write(path, b"ham\thello\nspam\tWIN\n")  # label TAB text
     assert read(path) == [("ham", ":1", "hello"), ("spam", ":2", "WIN")]
 
 
-def test_a_header_in_a_file_of_label_tab_text_is_no_class(tmp_path: Path) -> None:
-    path = tmp_path / "sms.txt"
-    path.write_text("label\ttext\nham\thello\nlabel\ttext\n")
+def test_label_tab_text(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "sms.txt",
+        b"\n\xef\xbb\xbfham\tSubject: tea?\r\n\nspam\tWIN a \xc2\xa3 prize\tnow\nno label here\n"
+        b"ham\t" + b"x" * (1 << 21) + b'\nham\t"last',
+    )
+    told: list[str] = []
+    expected = [("ham", ":2", "Subject: tea?"), ("spam", ":4", "WIN a £ prize\tnow"), ("ham", ":7", '"last')]
+    assert read(path, told) == expected
+    assert told == [":5 no label TAB text in this line", ":6 a text that is too long"]
+    write(path, b"label\ttext\nham\thello\nlabel\ttext\n")  # a header is no message
     assert read(path) == [("ham", ":2", "hello"), ("label", ":3", "text")]
+    with pytest.raises(SpamnbError, match="no label TAB text in this line; for a mailbox or a message write CLASS="):
+        entries([str(write(path, b"It was a dark and stormy night.\n"))], pytest.fail)
+
+
+def test_an_index_names_files_relative_to_itself(tmp_path: Path) -> None:
+    for number in (1, 2, 3):
+        write(tmp_path / f"data/inmail.{number}", b"%d" % number)
+    write(tmp_path / "data/empty", b"")
+    path = write(
+        tmp_path / "full/index",
+        b"spam ../data/inmail.3\r\nham ../data/inmail.1\n\nham ../data/empty\nspam ../data/missing\nodd\n"
+        b"ham ../data\nunsure ../data/inmail.1\nspam ../data/inmail.2",
+    )
+    told: list[str] = []
+    found = entries([f"index:{path}"], lambda name, error: told.append(os.path.basename(name)))
+    assert [(entry.label, entry.read()) for entry in found] == [("spam", b"3"), ("ham", b"1"), ("spam", b"2")]
+    assert told == ["index:4", "index:5", "index:6", "index:7", "index:8"]
+    words = write(tmp_path / "essay", b"It was a dark and stormy night.\n" * 500)
+    with pytest.raises(SpamnbError, match=r"none of its 500 files can be read as mail; .*essay:1: .*no such file"):
+        list(entries([f"index:{words}"], pytest.fail))
 
 
 def test_columns_are_asked_for_where_there_is_doubt(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("text,message,kind\na,b,ham\nc,d,spam\n")
+    path = write(tmp_path / "a.csv", b"text,message,kind\na,b,ham\nc,d,spam\n")
     with pytest.raises(SpamnbError, match=r"several columns could hold the text \(columns: text, message, kind\)"):
         read(path)
     with pytest.raises(SpamnbError, match="no column's name says that it holds the label"):
@@ -87,57 +149,75 @@ def test_columns_are_asked_for_where_there_is_doubt(tmp_path: Path) -> None:
     expected = [("ham", ":2", "b"), ("spam", ":3", "d")]
     assert read(path, text_column="message", label_column="kind") == expected
     assert read(path, text_column="2", label_column="3") == expected
-    path.write_text("1,ham,hello\n2,spam,WIN\n")
+    write(path, b"1,ham,hello\n2,spam,WIN\n")
     assert read(path, text_column="3", label_column="2") == [("ham", ":1", "hello"), ("spam", ":2", "WIN")]
 
 
 def test_a_column_called_spam_holds_yes_or_no(tmp_path: Path) -> None:
-    path = tmp_path / "emails.csv"
-    path.write_text("text,spam\nSubject: buy,1\nSubject: tea,0\n")
-    assert [(label, text) for label, _, text in read(path)] == [("spam", "Subject: buy"), ("ham", "Subject: tea")]
-    path = tmp_path / "emails.jsonl"
-    path.write_text('{"text": "buy", "is_spam": true}\n{"text": "tea", "is_spam": 0}\n')
-    assert [label for label, _, _ in read(path)] == ["spam", "ham"]
+    path = write(tmp_path / "emails.csv", b"text,spam\nSubject: buy,1\nSubject: tea,0\n")
+    assert rows(path) == [("spam", "Subject: buy"), ("ham", "Subject: tea")]
+    path = write(tmp_path / "emails.jsonl", b'{"text": "buy", "is_spam": true}\n{"text": "tea", "is_spam": 0}\n')
+    assert rows(path) == [("spam", "buy"), ("ham", "tea")]
 
 
 def test_rows_without_a_message_are_told(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
     deep = "[" * 100_000
-    path.write_text(
+    text = (
         '{"text": "a", "label": "ham"}\n[1]\n{"text": 1, "label": "ham"}\n{"text": "b"}\n'
         '{"label": "ham", "text": " "}\n'
         f'{deep}\n{{"text": "c", "label": "unsure"}}\n{{"text": "d\\ud800", "label": "ham", "n": {"9" * 9999}}}\n'
         '{"text": "e\\ud800", "label": "ham"}\n'
     )
     told: list[str] = []
+    path = write(tmp_path / "a.jsonl", text.encode())
     assert read(path, told) == [("ham", ":1", "a"), ("ham", ":9", "e?")]
     assert [line.split()[0] for line in told] == [":2", ":3", ":4", ":5", ":6", ":7", ":8"]
+    said = pyarrow.array([b"a", None, b"\xff", b"x" * ((1 << 20) + 1), b" ", b"b"], pyarrow.binary())
+    columns = {"text": said, "label": ["ham", "ham", "spam", "ham", "ham", None]}
+    told.clear()
+    found = read(write_parquet(tmp_path / "a.parquet", columns), told)
+    assert found == [("ham", ":1", "a"), ("spam", ":3", "\ufffd")]
+    why = ["2 no text under 'text'", "4 a text that is too long", "5 no text in this row", "6 no class under 'label'"]
+    assert told == [f":{line}" for line in why]
 
 
 @pytest.mark.parametrize(
     ("name", "raw", "what"),
     [
-        ("a.jsonl", b"{\n" * 99, "no object of JSON in its first 20 lines"),
         ("a.jsonl", b"[1]\n", "no object of JSON in this line"),
         ("a.csv", "text,label\n".encode("utf-16"), "UTF-16"),
         ("a.csv", b"x" * (5 << 20), "more than 4 MiB"),
         ("a.csv", b"\x1f\x8bbroken", "broken gzip data"),
         ("a.csv", b"From: a\n\nhello\n", "no column's name"),
+        ("a.parquet", b"PAR1", "no Parquet that can be read"),
     ],
 )
 def test_what_is_no_table_is_one_line(tmp_path: Path, name: str, raw: bytes, what: str) -> None:
-    (tmp_path / name).write_bytes(raw)
     with pytest.raises(SpamnbError, match=what) as refused:
-        read(tmp_path / name)
+        read(write(tmp_path / name, raw))
     assert str(refused.value).isprintable() and len(str(refused.value)) < 300 + len(str(tmp_path))
+
+
+def test_broken_parquet_is_one_line(tmp_path: Path) -> None:
+    good = write_parquet(tmp_path / "a.parquet", {"text": ["a"] * 99, "label": ["ham"] * 99}).read_bytes()
+    dice = random.Random(1)
+    for number in range(200):
+        broken = bytearray(good)
+        for _ in range(1 + number % 5):
+            broken[dice.randrange(len(broken))] = dice.randrange(256)
+        told: list[str] = []
+        try:
+            read(write(tmp_path / "b.parquet", broken if number > 30 else good[: -dice.randrange(1, 300)]), told)
+        except SpamnbError as error:
+            told = [str(error)]
+        assert all(line.isprintable() and len(line) < 600 for line in told), told
 
 
 def test_a_quote_that_is_never_closed_takes_no_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "MAX_ROW", 1 << 18)
     monkeypatch.setattr(tables, "MAX_FIELD", 1 << 17)
-    path = tmp_path / "a.csv"
     for opened in (b"ham," + b"x" * 50 + b"\n", b'a\n","' * 9):  # one field without end; fields without end
-        path.write_bytes(b"label,text\nham,one\n" + b'"' + opened * 40_000)
+        path = write(tmp_path / "a.csv", b"label,text\nham,one\n" + b'"' + opened * 40_000)
         told: list[str] = []
         tracemalloc.start()
         found = read(path, told)
@@ -147,31 +227,59 @@ def test_a_quote_that_is_never_closed_takes_no_memory(tmp_path: Path, monkeypatc
         assert peak < 20 << 20
 
 
-def test_an_empty_table_has_no_messages(tmp_path: Path) -> None:
-    for name in ("a.csv", "a.tsv", "a.jsonl"):
-        (tmp_path / name).write_bytes(b"\n")
-        assert read(tmp_path / name) == []
+def test_a_text_that_a_few_bytes_repeat_takes_little_memory(tmp_path: Path) -> None:
+    """50,000 rows of one text of half a mebibyte: 25 GB out of a file of a few hundred kilobytes."""
+    same = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0] * 50_000, pyarrow.int32()), ["y" * (1 << 19)])
+    path = write_parquet(tmp_path / "a.parquet", {"text": same}, compression="gzip")
+    assert path.stat().st_size < 1 << 20
+    before = pyarrow.total_allocated_bytes()
+    tracemalloc.start()
+    for number, _ in enumerate(unlabelled([str(path)], pytest.fail)):
+        assert pyarrow.total_allocated_bytes() - before < 1 << 30
+        if number == 1000:
+            break
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1 << 29
 
 
 def test_all_cells_are_kept_where_they_are_asked_for(tmp_path: Path) -> None:
     lines = [{"text": "a", "n": 1}, [], {"text": "b", "more": [True, None, "é"]}, {"n": 2, "text": "c", "x": "=1\n"}]
-    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    (tmp_path / "b.csv").write_text("id,message,,\n1,hello\n2,bye,x,y\n3,no,x,y,z\n4,,,\n")
-    (tmp_path / "c.tsv").write_text("ham\thello\nspam\tWIN\t!\n")
+    write(tmp_path / "a.jsonl", "\n".join(map(json.dumps, lines)).encode())
+    write(tmp_path / "b.csv", b"id,message,,\n1,hello\n2,bye,x,y\n3,no,x,y,z\n4,,,\n")
+    write(tmp_path / "c.tsv", b"ham\thello\nspam\tWIN\t!\n")
+    columns = {"when": [datetime.date(2024, 5, 1), None], "text": ["a", "b"], "list": [["é", None], []]}
+    write_parquet(tmp_path / "d.parquet", columns)
 
     def cells(name: str, **columns: str) -> tuple[list[str], list[list[str]], list[str]]:
         told: list[str] = []
-        path = str(tmp_path / name)
-        asked = tables.Columns(**columns)
+        path, asked = str(tmp_path / name), ReadOptions(**columns)  # type: ignore[arg-type]
         names, rows = tables.table_with_cells(path, asked, lambda name, error: told.append(str(error)))
         return names, [cells for _, cells in rows], told
 
-    assert cells("a.jsonl") == (
-        ["text", "n"],
-        [["a", "1"], ["b", ""], ["c", "2"]],
-        ["no object of JSON in this line"],
-    )
+    none = "no object of JSON in this line"
+    assert cells("a.jsonl") == (["text", "n"], [["a", "1"], ["b", ""], ["c", "2"]], [none])
     told = ["5 columns where the first row has 4", "no text in this row"]
     assert cells("b.csv") == (["id", "message", "", ""], [["1", "hello", "", ""], ["2", "bye", "x", "y"]], told)
     told = ["3 columns where the first row has 2"]
-    assert cells("c.tsv", text="2") == (["column_1", "column_2"], [["ham", "hello"]], told)
+    assert cells("c.tsv", text_column="2") == (["column_1", "column_2"], [["ham", "hello"]], told)
+    assert cells("d.parquet") == (list(columns), [["2024-05-01", "a", '["é", null]'], ["", "b", "[]"]], [])
+
+
+def test_a_column_of_raw_messages_holds_mail_with_its_headers(tmp_path: Path) -> None:
+    raw = [b"Subject: tea\r\n\r\nAt four?\r\n", b"Content-Type: text/plain; charset=latin-1\n\nna\xefve\n"]
+    columns = {"label": ["ham", "spam", "ham"], "raw": pyarrow.array([*raw, None], pyarrow.binary())}
+    path = write_parquet(tmp_path / "a.parquet", columns)
+    told: list[str] = []
+    found = list(entries([str(path)], lambda name, error: told.append(f"{name} {error}")))
+    assert [entry.read() for entry in found] == raw and told == [f"{path}:3 no text under 'raw'"]
+    both = write_parquet(tmp_path / "b.parquet", {**columns, "text": ["tea", "", ""]})
+    with pytest.raises(SpamnbError, match="several columns could hold the text"):
+        list(entries([str(both)], pytest.fail))
+
+
+def test_without_pyarrow_the_refusal_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_parquet(tmp_path / "a.parquet", {"text": ["a"]})
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(SpamnbError, match=r"pip install pyarrow"):
+        next(unlabelled([str(path)], pytest.fail))
