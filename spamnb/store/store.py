@@ -8,7 +8,7 @@
     kept_lessons  messages that a person taught, whole (lessons.py)
     hard          messages that a corrected model found hard (hard.py)
 
-In memory stay the rows of the message at hand and a ``View``: settings, classes and sums. Both are read anew when
+In memory stay the rows that were asked for and a ``View``: settings, classes and sums. Both are read anew when
 another connection changed the file. A lesson changes the rows in memory; they are written before its transaction ends.
 """
 
@@ -20,9 +20,8 @@ import sqlite3
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -48,7 +47,7 @@ from spamnb.store.database import (
     token_counts,
 )
 from spamnb.store.records import MESSAGE_COLUMNS, VECTOR, LearnedMessage, array_of, vectors_of
-from spamnb.store.rows import DOCUMENTS, MAX_COUNT, MAX_UNITS, WEIGHT, AllRows, Cells, RowsAtHand, described
+from spamnb.store.rows import DOCUMENTS, MAX_COUNT, MAX_UNITS, WEIGHT, Cells, RowsAtHand, described, packed
 
 if TYPE_CHECKING:
     from spamnb.store.hard import HardMessages
@@ -75,9 +74,7 @@ AMONG = "hash IN (SELECT value FROM json_each(?))"  # one of the hashes in a lis
 
 MAX_AUTOLEARNED = 10_000  # some 4 kB each
 MAX_CLASSES = 900
-MAX_VOCABULARY = 100_000  # tokens whose numbers a message's reader keeps, however many new words hostile mail brings
-_NOT_ASKED = -2  # of a token whose place was not looked up yet
-MANY = 4_000  # tokens that are asked for at once; of one message they are seldom more
+MAX_VOCABULARY = 400_000  # tokens whose numbers and rows are kept, however many new words hostile mail brings
 MAX_AT_HAND = 2_000_000  # cells of rows that are held back until the end of a change
 # A class's sums and their bounds: Σ_j N_jc and Σ_j T_jc of as many messages as there can be, without overflow.
 _SUMS = {"documents": MAX_COUNT, "document_counts": MAX_SUM, "occurrences": MAX_SUM}
@@ -109,32 +106,11 @@ class View:
         return self.meta.get("top_words") is not None
 
 
-class Lender:
-    """All rows of a file, read once for the connections of several threads."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._read: tuple[np.ndarray, AllRows] | None = None  # the classes' sums, and the rows that add up to them
-
-    def rows(self, store: Store) -> AllRows:
-        """The rows of ``store``'s file: those that another connection read, if the sums are still the same."""
-        with self._lock:
-            sums = store.class_sums()
-            if self._read is None or not np.array_equal(self._read[0], sums):
-                self._read = sums.copy(), store.all_rows()
-            return self._read[1]
-
-
 class Store(Database):
     """A model file, open: ``with Store.open(path) as store: store.look_up(["offer"])``."""
 
     _identity: tuple[int, int] | None = None  # of the open file
     _vocabulary: Vocabulary | None = None
-
-    @cached_property
-    def lender(self) -> Lender:
-        """Who reads all rows; another's, where several threads have the same file open."""
-        return Lender()
 
     # -- the file --------------------------------------------------------------------------------------------
 
@@ -242,10 +218,8 @@ class Store(Database):
         self._forget_rows()
 
     def _forget_rows(self) -> None:
-        self._rows = RowsAtHand(0)
-        self._every: AllRows | None = None
-        self._place_of_id = np.zeros(0, np.int32)  # among all rows, of each token of the vocabulary
-        self._asked = 0  # tokens that were read since then, many at a time
+        self._rows: RowsAtHand | None = None
+        self._place_of_id = np.zeros(0, np.int32)  # among the rows at hand, of each token of the vocabulary
 
     @property
     def view(self) -> View:
@@ -303,7 +277,8 @@ class Store(Database):
             check_class_name(name)
         except ValueError as error:
             raise SpamnbError(f"{self.path}: {error}") from None
-        self.write_changes()  # the rows at hand have no cells for it
+        self.write_changes()
+        self._forget_rows()  # they have no cells for it
         none = np.zeros((1, 2, BINS), _HISTOGRAM)
         self.execute("INSERT INTO classes VALUES (?, ?, 0, 0, 0, ?)", (number, name, none.tobytes()))
         view.class_ids = {**view.class_ids, name: number}
@@ -368,9 +343,11 @@ class Store(Database):
     @property
     def vocabulary(self) -> Vocabulary:
         """The numbers under which messages are read; others when there are too many."""
-        most = MAX_VOCABULARY * (1 if self._every is None else 4)
-        if self._vocabulary is None or len(self._vocabulary) > most:
-            self._vocabulary, self._place_of_id = Vocabulary(), np.zeros(0, np.int32)
+        if self._vocabulary is None or len(self._vocabulary) > MAX_VOCABULARY:
+            self._vocabulary = Vocabulary()
+            if self._rows is None or not self._rows.changed.any():
+                self._forget_rows()
+            self._place_of_id = np.zeros(0, np.int32)
         return self._vocabulary
 
     @property
@@ -392,61 +369,38 @@ class Store(Database):
                 parts.append((len(keys), Cells.unpack(blobs, len(self.view.class_ids))))
             return np.concatenate(hashes), Cells.concat(parts)
 
-    def rows_of(self, hashes: np.ndarray) -> tuple[RowsAtHand, np.ndarray]:
-        """Rows, those of the tokens with these hashes (m,) among them, and their places (m,)."""
-        classes = len(self.view.class_ids)
-        asked = hashes.tolist()
-        places = self._rows.places(asked)
-        if places.min(initial=0) >= 0 and self._rows.figures.shape[1] == classes:
-            return self._rows, places
-        if (len(self._rows) + len(asked)) * classes > MAX_AT_HAND:
+    def rows_of(self, tokens: Sequence[str]) -> tuple[RowsAtHand, np.ndarray]:
+        """The rows at hand, those of ``tokens`` (k,) among them, and their places (k,)."""
+        classes, vocabulary = len(self.view.class_ids), self.vocabulary
+        if self._rows is None or len(self._rows) * classes > MAX_AT_HAND:
             self.write_changes()
-        if not self._rows.changed.any():
-            self._rows, places = RowsAtHand(classes), np.full(len(asked), -1)
-        missing = np.unique(hashes[places < 0]).tolist()
-        added = self._rows.add(missing, *self._read_rows(missing))
-        if (self._rows.figures[added, :, DOCUMENTS] > self.view.sums[:, 0]).any():
-            raise Damaged("sums of tokens that cannot be")
-        return self._rows, self._rows.places(asked)
+            self._forget_rows()
+            self._rows = RowsAtHand(classes)
+        is_own = isinstance(tokens, TokenIds) and tokens.vocabulary is vocabulary
+        ids = tokens.ids if is_own else vocabulary.ids(packed(tokens))
+        more = len(vocabulary) - len(self._place_of_id)
+        if more > 0:
+            self._place_of_id = np.concatenate([self._place_of_id, np.full(more, -1, np.int32)])
+        places = self._place_of_id[ids]
+        if (asked := np.flatnonzero(places < 0)).size:
+            hashes = vocabulary.named(ids[asked]).hashes
+            at = self._rows.places(hashes)
+            if (missing := np.unique(hashes[at < 0])).size:
+                added = self._rows.add(missing, *self._read_rows(missing))
+                if (self._rows.figures[added, :, DOCUMENTS] > self.view.sums[:, 0]).any():
+                    raise Damaged("sums of tokens that cannot be")
+                at = self._rows.places(hashes)
+            self._place_of_id[ids[asked]] = places[asked] = at
+        return self._rows, places
 
-    def _read_rows(self, hashes: list[int]) -> tuple[np.ndarray, Cells]:
+    def _read_rows(self, hashes: np.ndarray) -> tuple[np.ndarray, Cells]:
         """Which of these tokens the table has, and their cells."""
-        found = dict(self.execute(f"SELECT hash, cells FROM tokens WHERE {AMONG}", (json.dumps(hashes),)))  # noqa: S608
-        known = np.flatnonzero([hash_ in found for hash_ in hashes])
-        blobs = [found[hashes[j]] for j in known.tolist()]
-        return known, Cells.unpack(blobs, len(self.view.class_ids))
-
-    def _rows_of_many(self, tokens: TokenArray | TokenIds) -> RowsAtHand | None:
-        """The rows of tokens of many messages, in the tokens' order. Who has asked for an eighth of all rows so, reads
-        all of them, which stay in memory as long as the file is as it is; before, None."""
-        if len(tokens) <= MANY or self._rows.changed.any():
-            return None
-        self._asked += len(tokens)
-        if self._every is None and 0 < self.totals().vocabulary_size < 8 * self._asked:
-            self._every = self.lender.rows(self)
-        if self._every is None:
-            return None
-        return self._every.at_hand(self._places(tokens, self._every), len(self.view.class_ids))
-
-    def _places(self, tokens: TokenArray | TokenIds, every: AllRows) -> np.ndarray:
-        if not isinstance(tokens, TokenIds) or tokens.vocabulary is not self._vocabulary:
-            return every.places(tokens.hashes)
-        more = len(self._vocabulary) - len(self._place_of_id)
-        self._place_of_id = np.append(self._place_of_id, np.full(more, _NOT_ASKED, np.int32))
-        places = self._place_of_id[tokens.ids]
-        new = np.flatnonzero(places == _NOT_ASKED)
-        places[new] = every.places(tokens.take(new).hashes)
-        self._place_of_id[tokens.ids[new]] = places[new]
-        return places
-
-    def all_rows(self) -> AllRows:
-        """All rows of the file."""
-        hashes, cells = self.cells()
-        if not len(hashes):
-            raise Damaged("vocabulary_size in table meta")
-        if (cells.figures[DOCUMENTS] > self.view.sums[cells.label, 0]).any():
-            raise Damaged("sums of tokens that cannot be")
-        return AllRows(hashes, cells)
+        found = []
+        if self.execute("SELECT 1 FROM tokens LIMIT 1").fetchone():  # in a new model nothing need be looked for
+            which = "SELECT key, cells FROM json_each(?) CROSS JOIN tokens ON hash = value"
+            found = self.execute(which, (json.dumps(hashes.tolist()),)).fetchall()
+        known, blobs = zip(*found) if found else ((), ())
+        return np.array(known, np.intp), Cells.unpack(blobs, len(self.view.class_ids))
 
     def _in_vocabulary(self, rows: RowsAtHand, places: np.ndarray) -> np.ndarray:
         return rows.known[places] if self.view.is_fixed else rows.held(places)
@@ -455,9 +409,7 @@ class Store(Database):
         """The counts of those of ``tokens`` (distinct) that the model knows; costs the message, not the model."""
         with self.reading():
             named = described(tokens)
-            rows, places = self._rows_of_many(named), np.arange(len(named))
-            if rows is None:
-                rows, places = self.rows_of(named.hashes)
+            rows, places = self.rows_of(named)
             positions = np.flatnonzero(self._in_vocabulary(rows, places))
             figures = rows.figures[places[positions][:, None], self.present()]
             documents, occurrences, weights = np.ascontiguousarray(figures.transpose(2, 1, 0))
@@ -466,12 +418,11 @@ class Store(Database):
     def in_vocabulary(self, tokens: Sequence[str]) -> Sequence[str]:
         """Those of ``tokens`` to which learning adds, each once: in a model of chosen words these, else all."""
         with self.reading():
-            named = described(tokens)
-            first = np.sort(np.unique(named.hashes, return_index=True)[1])
+            rows, places = self.rows_of(tokens)
+            first = np.sort(np.unique(places, return_index=True)[1])
             if self.view.is_fixed:
-                rows, places = self.rows_of(named.hashes[first])
-                first = first[rows.known[places]]
-            return named if len(first) == len(named) else take_tokens(named, first)
+                first = first[rows.known[places[first]]]
+            return tokens if len(first) == len(tokens) else take_tokens(tokens, first)
 
     def frequencies(self) -> list[dict[int, int]]:
         """Per class {n: number of tokens that exactly n of its messages hold}. The first time reads all rows."""
@@ -493,10 +444,9 @@ class Store(Database):
         """
         with self.writing():
             number, message = self.class_id(label), CountedTokens.of(occurrences)
-            named = described(message.tokens)
-            hashes, first, place = np.unique(named.hashes, return_index=True, return_inverse=True)
-            counts = np.bincount(place, message.counts, len(hashes)).astype(np.int64)
-            rows, at = self.rows_of(hashes)
+            rows, places = self.rows_of(message.tokens)
+            at, first, place = np.unique(places, return_index=True, return_inverse=True)
+            counts = np.bincount(place, message.counts, len(at)).astype(np.int64)
             if self.view.is_fixed:
                 here = rows.known[at]
                 at, first, counts = at[here], first[here], counts[here]
@@ -508,7 +458,7 @@ class Store(Database):
             if after.min(initial=0, where=[True, True, False]) < 0:
                 raise SpamnbError(f"{self.path}: this message is not part of class {label!r}; nothing was forgotten")
             known = self._in_vocabulary(rows, at).sum()
-            rows.change(at, take_tokens(named, first), named.hashes[first])
+            rows.change(at, take_tokens(message.tokens, first))
             rows.taught[at] |= sign > 0
             rows.figures[at, number] = after
             self._add_to_sums(number, before[:, DOCUMENTS], sign, sign * int(counts.sum()))
@@ -530,7 +480,7 @@ class Store(Database):
     def weights(self, tokens: Sequence[str], classes: Sequence[str]) -> np.ndarray:
         """What the correction of a corrected model adds for ``tokens`` (k,) in these classes, (C, k) in units."""
         with self.reading():
-            rows, places = self.rows_of(described(tokens).hashes)
+            rows, places = self.rows_of(tokens)
             ids = [self.view.class_ids[name] for name in classes]
             return np.ascontiguousarray(rows.figures[places[:, None], ids, WEIGHT].T)
 
@@ -549,12 +499,11 @@ class Store(Database):
 
     def _change_weights(self, tokens: Sequence[str], classes: Sequence[int], change: Any) -> None:
         with self.writing():
-            named = described(tokens)
-            rows, places = self.rows_of(named.hashes)
+            rows, places = self.rows_of(tokens)
             weights = rows.figures[places[:, None], classes, WEIGHT] + change
             if np.abs(weights).max() > MAX_UNITS:
                 raise SpamnbError(f"{self.path}: a token's weight is larger than a model file holds")
-            rows.change(places, named, named.hashes)
+            rows.change(places, tokens)
             rows.figures[places[:, None], classes, WEIGHT] = weights
 
     def _before_commit(self) -> None:
@@ -568,25 +517,25 @@ class Store(Database):
             sums = [(*view.sums[c].tolist(), view.calibration[c].tobytes(), c) for c in numbers]
             put = "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ? WHERE id = ?"
             self.executemany(put, sums)
-        if not rows.changed.any():
+        if rows is None or not rows.changed.any():
             return
-        places, hashes, cells = rows.written()
-        month, known = this_month(), rows.known[places]
+        places, cells = rows.written()
+        month, known, hashes = this_month(), rows.known[places], rows.hashes[places].tolist()
         some = np.bincount(cells.token, minlength=len(places)) > 0
-        stays = some | self.view.is_fixed
+        stays = known & (some | self.view.is_fixed)
         months = [month if taught else None for taught in rows.taught[places].tolist()]
-        every = list(zip(cells.pack(len(places), self.path), months, hashes.tolist()))
+        every = list(zip(cells.pack(len(places), self.path), months, hashes))
         self.executemany(
             "UPDATE tokens SET cells = ?, month = coalesce(?, month) WHERE hash = ?",
-            [every[j] for j in np.flatnonzero(known & stays).tolist()],
+            [every[j] for j in np.flatnonzero(stays).tolist()],
         )
-        new = [every[j] for j in np.flatnonzero(~known & some).tolist()]
+        new, text = np.flatnonzero(~known & some), rows.new_texts()
         self.executemany(
             "INSERT INTO tokens (cells, month, hash, token) VALUES (?, ?, ?, ?)",
-            [(*row, rows.texts[row[2]]) for row in new],
+            [(*every[j], text[place]) for j, place in zip(new.tolist(), places[new].tolist())],
         )
-        self.executemany("DELETE FROM tokens WHERE hash = ?", zip(hashes[known & ~stays].tolist()))
-        self._forget_rows()
+        self.executemany("DELETE FROM tokens WHERE hash = ?", [(hashes[j],) for j in np.flatnonzero(known & ~stays)])
+        rows.note_written(places, stays | some)
 
     # -- what was learned ------------------------------------------------------------------------------------
 
