@@ -34,7 +34,9 @@ def described(tokens: Sequence[str]) -> TokenArray | TokenIds:
 
 def packed(tokens: Sequence[str]) -> TokenArray:
     """The same tokens with their text in one array of their own."""
-    return tokens.vocabulary.take(tokens.ids) if isinstance(tokens, TokenIds) else TokenArray.of(tokens)
+    if isinstance(tokens, TokenIds):
+        return tokens.vocabulary.take(tokens.ids)
+    return tokens if isinstance(tokens, TokenArray) else TokenArray.of(tokens)
 
 
 class Cells(NamedTuple):
@@ -129,6 +131,8 @@ class Cells(NamedTuple):
     @classmethod
     def unpack(cls, blobs: Sequence[bytes], classes: int) -> Cells:
         """The cells of rows. Damaged where they are none of a model of so many classes."""
+        if not blobs:
+            return cls(*np.zeros((2, 0), np.int64), np.zeros((3, 0), np.int64))
         try:
             found = _core.unpack_numbers(b"".join(blobs))
             ends = np.cumsum(np.fromiter(map(len, blobs), np.intp, len(blobs)))

@@ -1,7 +1,7 @@
 """A model as one SQLite file: the sums and what was learned; no probabilities, which are derived from them.
 
     meta          settings and single figures, as JSON; under "array:NAME" an array
-    classes       a class's messages N_c, Σ_j N_jc, Σ_j T_jc, and its part of the calibration's histogram
+    classes       a class's messages N_c, Σ_j N_jc, Σ_j T_jc, and its part of the calibration: histogram and curve
     tokens        a token's cells (rows.py), the last month in which a lesson held it, and its vector
     messages      how each message was learned, and what it brought to a correction (records.py)
     autolearned   the tokens of what the filter learned by itself, by the message's identity
@@ -28,7 +28,7 @@ import numpy as np
 
 from spamnb.counts.class_counts import ClassTotals, CountedTokens, TokenCounts
 from spamnb.errors import Damaged, Outdated, SpamnbError
-from spamnb.formulas.calibration import BINS
+from spamnb.formulas.calibration import BINS, Calibration, Curve
 from spamnb.naming import check_class_name
 from spamnb.reader.rows import take_tokens
 from spamnb.reader.token_array import CHUNK_TOKENS, TokenArray
@@ -78,7 +78,11 @@ MAX_VOCABULARY = 400_000  # tokens whose numbers and rows are kept, however many
 MAX_AT_HAND = 2_000_000  # cells of rows that are held back until the end of a change
 # A class's sums and their bounds: Σ_j N_jc and Σ_j T_jc of as many messages as there can be, without overflow.
 _SUMS = {"documents": MAX_COUNT, "document_counts": MAX_SUM, "occurrences": MAX_SUM}
-_HISTOGRAM = np.dtype("<i8")
+# A class's part of the calibration: the messages of others and its own, the curve that was fitted to all parts last, and
+# how many of the class's messages came or went since.
+_CALIBRATION = np.dtype([("histogram", "<i8", (2, BINS)), ("curve", "<f8", len(Curve._fields)), ("since", "<i8")])
+_NEVER = MAX_COUNT  # since a class was new, or had its last message
+REFIT = 1 / 100  # of all messages came or went since: then the curves are fitted anew
 
 
 def this_month() -> int:
@@ -94,9 +98,10 @@ class View:
     meta: dict[str, Any]
     class_ids: dict[str, int]
     sums: np.ndarray  # (C, 3) N_c, Σ_j N_jc and Σ_j T_jc, in the order of the classes' numbers
-    calibration: np.ndarray  # (C, 2, BINS) messages: of others, and its own
+    calibration: np.ndarray  # (C,) of _CALIBRATION
     changed: set[int] = field(default_factory=set)  # classes that are not written yet
     totals: ClassTotals | None = None
+    calibrated: Calibration | None = None
     arrays: dict[str, np.ndarray] | None = None
     frequencies: list[dict[int, int]] | None = None  # by class number {n: tokens that n messages hold}, n > 0
 
@@ -239,7 +244,7 @@ class Store(Database):
                 meta,
                 {row[0]: row[1] for row in rows},
                 np.array([row[3:] for row in rows], np.int64).reshape(-1, 3),
-                _histograms([row[2] for row in rows]),
+                _calibration([row[2] for row in rows]),
             )
         return self._view
 
@@ -279,12 +284,13 @@ class Store(Database):
             raise SpamnbError(f"{self.path}: {error}") from None
         self.write_changes()
         self._forget_rows()  # they have no cells for it
-        none = np.zeros((1, 2, BINS), _HISTOGRAM)
+        none = np.zeros(1, _CALIBRATION)
+        none["since"] = _NEVER
         self.execute("INSERT INTO classes VALUES (?, ?, 0, 0, 0, ?)", (number, name, none.tobytes()))
         view.class_ids = {**view.class_ids, name: number}
         view.sums = np.concatenate([view.sums, np.zeros((1, 3), np.int64)])
         view.calibration = np.concatenate([view.calibration, none])
-        view.totals = view.frequencies = None
+        view.totals = view.calibrated = view.frequencies = None
         return number
 
     def totals(self) -> ClassTotals:
@@ -317,15 +323,35 @@ class Store(Database):
             self.totals()
             return self.view.sums
 
-    def histogram(self) -> np.ndarray:
-        """The calibration's histogram of the classes that hold a message, (C, 2, BINS): their own messages, others."""
+    def calibrated(self) -> Calibration:
+        """The calibration of the classes that hold a message, in the order of their names.
+
+        Its sums are those of now. Its curves are in the file: who learns fits them anew when a hundredth of all
+        messages came or went since (``refit``), so that everybody who asks has the same, and nobody need fit them."""
         with self.reading():
-            return self.view.calibration[self.present(), ::-1]
+            view = self.view
+            if view.calibrated is None:
+                present = self.present()
+                parts, documents = view.calibration[present], view.sums[present, 0]
+                due = parts["since"].sum() > REFIT * documents.sum()
+                curves = None if due else [Curve(*curve) for curve in parts["curve"].tolist()]
+                view.calibrated = Calibration(len(present), documents, curves=curves)
+                view.calibrated.histogram = parts["histogram"][:, ::-1]
+            return view.calibrated
+
+    def refit(self) -> None:
+        """Keep the calibration's curves where they had to be fitted anew."""
+        with self.writing():
+            view, present = self.view, self.present()
+            if view.calibration["since"][present].sum() > REFIT * view.sums[:, 0].sum():
+                view.calibration["curve"][present] = self.calibrated().curves()
+                view.calibration["since"][present] = 0
+                view.changed.update(present.tolist())
 
     def calibration(self) -> list[tuple[str, int, int, int]]:
         """The histogram's cells: (class, 1 for its own messages or 0 for others', bin, messages)."""
         with self.reading():
-            names, cells = list(self.view.class_ids), self.view.calibration
+            names, cells = list(self.view.class_ids), self.view.calibration["histogram"]
             places = np.argwhere(cells).tolist()
             return [(names[c], own, bin_, n) for (c, own, bin_), n in zip(places, cells[cells != 0].tolist())]
 
@@ -335,8 +361,9 @@ class Store(Database):
         with self.writing():
             for name, own, bin_, messages in cells:
                 number = self.class_id(name)
-                self.view.calibration[number, own, bin_] += messages
+                self.view.calibration["histogram"][number, own, bin_] += messages
                 self.view.changed.add(number)
+                self.view.calibrated = None
 
     # -- tokens ----------------------------------------------------------------------------------------------
 
@@ -470,7 +497,9 @@ class Store(Database):
         view = self.view
         view.sums[number] += np.array([sign, sign * len(documents), occurrences])
         view.changed.add(number)
-        view.totals = None
+        came_or_left = view.sums[number, 0] in (0, sign)  # as a class that holds a message
+        view.calibration["since"][number] = _NEVER if came_or_left else view.calibration["since"][number] + 1
+        view.totals = view.calibrated = None
         if view.frequencies is not None:
             moved = view.frequencies[number]
             for n, tokens in zip(*(values.tolist() for values in np.unique(documents, return_counts=True))):
@@ -674,13 +703,15 @@ def _own_columns() -> dict[str, list[tuple]]:
     return found
 
 
-def _histograms(blobs: list[bytes]) -> np.ndarray:
-    """The calibration's histogram, (C, 2, BINS), of the classes' parts."""
-    if any(len(blob) != 2 * BINS * _HISTOGRAM.itemsize for blob in blobs):
+def _calibration(blobs: list[bytes]) -> np.ndarray:
+    """The classes' parts of the calibration."""
+    if any(len(blob) != _CALIBRATION.itemsize for blob in blobs):
         raise Damaged("calibration in table classes that was cut short")
-    found = np.frombuffer(b"".join(blobs), _HISTOGRAM).reshape(-1, 2, BINS).copy()
+    found = np.frombuffer(b"".join(blobs), _CALIBRATION).copy()
     # Below 0: a message of training was taken away with another score than it was added with.
-    if (found > MAX_COUNT).any() or (found < -MAX_COUNT).any():
+    if (np.abs(found["histogram"]) > MAX_COUNT).any() or not np.isfinite(found["curve"]).all():
+        raise Damaged("calibration in table classes that cannot be")
+    if ((found["since"] < 0) | (found["since"] > MAX_SUM)).any():
         raise Damaged("calibration in table classes that cannot be")
     return found
 
