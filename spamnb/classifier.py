@@ -18,7 +18,7 @@ import numpy as np
 
 from spamnb.counts.class_counts import ClassTotals, CountedTokens
 from spamnb.errors import SpamnbError
-from spamnb.formulas.calibration import MIN_MESSAGES, Calibration, bins_by_class
+from spamnb.formulas.calibration import MIN_MESSAGES, bins_by_class
 from spamnb.formulas.decision import UNSURE
 from spamnb.judgement import Evidence, Judgement
 from spamnb.learners.learner import Lesson, learner_for
@@ -66,7 +66,6 @@ class Classifier:
     def __init__(self, store: Store) -> None:
         self.store = store
         self._charges: dict[str, float] = {}
-        self._calibrated: tuple[ClassTotals, Calibration] | None = None
         self._meta = store.meta()
         self._prepare()
 
@@ -183,7 +182,7 @@ class Classifier:
         ids, rows = found.rows.renumbered()
         scored = self.learner.score(self.store, totals, found.vocabulary.named(ids), rows)
         own = scored.posterior().tolist() if posterior else [()] * len(found.are_empty)
-        calibration = self._calibration(totals)
+        calibration = self.store.calibrated()
         classes, spam = totals.classes, self.settings.spam
         probabilities = calibration.probabilities(scored.scores)
         probabilities[found.are_empty] = 1 / len(classes)
@@ -216,14 +215,6 @@ class Classifier:
             )
         return out
 
-    def _calibration(self, totals: ClassTotals) -> Calibration:
-        """The calibration, made anew only when the model has changed: that took half of a message's time."""
-        if self._calibrated is None or self._calibrated[0] is not totals:
-            calibration = Calibration(len(totals.classes), totals.documents)
-            calibration.histogram = self.store.histogram()
-            self._calibrated = totals, calibration
-        return self._calibrated[1]
-
     # -- learning --------------------------------------------------------------------------------------------
 
     def learned(self, raw: bytes | str) -> str | None:
@@ -247,19 +238,29 @@ class Classifier:
         smaller = min(totals.documents[own], totals.documents.sum() - totals.documents[own])
         if smaller < MIN_MESSAGES:
             return False
-        p = self._calibration(totals).probabilities(np.array([list(scores.values())]))[0]
+        p = self.store.calibrated().probabilities(np.array([list(scores.values())]))[0]
         return bool(p[own] < CONTRADICTED * smaller / (smaller + FEW) * (p[own] + np.delete(p, own).max()))
 
-    def learn(self, label: str, message: bytes | str | ReadMessage, *, taught: bool = True) -> bool:
+    def learn(
+        self,
+        label: str,
+        message: bytes | str | ReadMessage,
+        *,
+        taught: bool = True,
+        judged: Judgement | None = None,
+    ) -> bool:
         """Add one message to a class, or move it there from another; False when it is part of the class already.
 
         ``taught=False`` is the filter learning from itself: it never overrides what a person taught. What a person
         teaches is kept whole in the model's file, within a bound, for models made anew: see store/lessons.py.
+        ``judged`` is what this model, as it is, said of the message: its scores need not be found again.
         """
         with self.store.writing():
             self._follow()
             read = self._read(message)
             known, counted = self.store.learned(read.digest), _counted(read)
+            if known or len(counted.tokens) < len(read.row.ids):
+                judged = None
             if known and (known.label == label or (known.taught and not taught)):
                 if taught and not known.taught:
                     self.store.drop_autolearned(read.digest)
@@ -271,10 +272,11 @@ class Classifier:
             elif lesson := self._own_lesson(read.identity):
                 if not taught:
                     return False
+                judged = None
                 self._take_back(*lesson)
             if not (taught and read.raw):  # the tokens are all that is left of it
                 self.store.put_autolearned_message(read.identity, read.digest, counted.by_token())
-            scores = self.scores_without(label, counted)
+            scores = self._scores_judged(label, judged) if judged else self.scores_without(label, counted)
             contradicted = self._contradicts(label, scores)
             # The score of a message that all others contradict tells of its label, and not of the scores.
             bins = {} if contradicted else bins_by_class(scores)
@@ -283,6 +285,7 @@ class Classifier:
             self.store.put_messages([(read.digest, LearnedMessage(label, taught, bins))])
             new = Lesson(read.digest, label, counted, scores, contradicted)
             self.learner.learn(self.store, self.store.totals(), new)
+            self.store.refit()
             if taught:
                 keep(self.store, read.digest, label, read.raw)
         return True
@@ -307,6 +310,7 @@ class Classifier:
                     " can be taken back; train again without the message"
                 )
             self._take_back(*found)
+            self.store.refit()
         return True
 
     def _own_lesson(self, own: bytes) -> tuple[bytes, LearnedMessage, CountedTokens] | None:
@@ -331,6 +335,12 @@ class Classifier:
         message = CountedTokens.of(counted)
         scores = self.learner.score(self.store, totals, message.tokens, message.row).scores
         return dict(zip(totals.classes, scores[0].tolist()))
+
+    @staticmethod
+    def _scores_judged(label: str, judged: Judgement) -> dict[str, float]:
+        """``scores_without`` of a message that is no part of the model and was judged by it."""
+        classes = list(judged.probabilities)
+        return dict(zip(classes, judged.scores.tolist())) if label in classes and len(classes) > 1 else {}
 
     def _count_score(self, label: str, bins: Mapping[str, int], sign: int) -> None:
         self.store.add_calibration([(name, int(name == label), bin_, sign) for name, bin_ in bins.items()])

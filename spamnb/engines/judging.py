@@ -48,7 +48,6 @@ def classify_parallel(
     def opened() -> Callable[[list[Entry]], list[T | _Unread]]:
         own = files.enter_context(Classifier.open(classifier.store.path))
         own.charge(loss.false_positive_cost, loss.unsure_cost)
-        own.store.lender = classifier.store.lender
         return partial(judge, own)
 
     with ExitStack() as files:

@@ -37,15 +37,15 @@ def online(
     if settings.min_messages > 1:
         raise SpamnbError("rare tokens cannot be left out before the first message of a stream: use folds or a split")
     recorder = Recorder()
-    # One change from the first message to the last: nobody else sees this model, so nothing need be written before.
-    with Classifier.create(":memory:", settings) as classifier, classifier.store.writing():
+    # One change from the first message to the last, which is never made: nobody else sees this model.
+    with Classifier.create(":memory:", settings) as classifier, classifier.store.trying():
         for done, (entry, raw) in enumerate(messages(entries, on_unreadable), 1):
             assert entry.label is not None
             message = classifier.read(raw)
             judgement = classifier.classify(message, tokens=EVIDENCE, posterior=False)
             said = answer(judgement, message.header("subject"))
             recorder.add(entry.name, entry.label, said._replace(unknown=_unknown(said, classifier)))
-            classifier.learn(entry.label, message)
+            classifier.learn(entry.label, message, judged=judgement)
             on_progress(done)
     return recorder.result("On-line", ordered=True, spam=settings.spam)
 

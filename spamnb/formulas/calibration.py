@@ -240,15 +240,22 @@ class Calibration:
            [0.54, 0.46]])
     """
 
-    def __init__(self, classes: int, documents: np.ndarray | None = None, min_gain: float = MIN_GAIN) -> None:
+    def __init__(
+        self,
+        classes: int,
+        documents: np.ndarray | None = None,
+        min_gain: float = MIN_GAIN,
+        curves: Sequence[Curve] | None = None,
+    ) -> None:
         """``documents`` (C,) are the messages per class that the model holds, scored or not. Labels are taken to be
-        wrong only where that makes them ``min_gain`` nats likelier.
+        wrong only where that makes them ``min_gain`` nats likelier. ``curves`` were fitted before, to sums that were
+        nearly these.
 
         Messages that were learned while there was only one class have no score. They count all the same: otherwise
         the class that was learned second would look like nearly all mail."""
         self.histogram = np.zeros((classes, 2, BINS), np.int64)
         self._documents = np.zeros(classes, np.int64) if documents is None else documents
-        self._curves: list[Curve] | None = None
+        self._curves = curves
         self._min_gain = min_gain
 
     def add(self, scores: np.ndarray, y: np.ndarray, sign: int = 1) -> None:
@@ -289,7 +296,7 @@ class Calibration:
         sides = seen if spam is None else np.array([seen[spam], seen.sum() - seen[spam]])
         return bool((sides >= MIN_MESSAGES).all())
 
-    def _fitted(self) -> list[Curve]:
+    def curves(self) -> Sequence[Curve]:
         """Each class's curve; of two classes only the second's is used."""
         if self._curves is not None:
             return self._curves
@@ -314,7 +321,7 @@ class Calibration:
     def doubts(self, scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """P(label is wrong) of messages (n,), by ``scores`` (n, C) of models without them; 0 where labels are clean."""
         margin, out = margins(scores), np.zeros(len(labels))
-        curves = self._fitted()
+        curves = list(self.curves())
         if len(curves) == 2:  # the first is the second seen from the other side
             slope, intercept, missed, foreign = curves[1]
             curves = [Curve(slope, -intercept, foreign, missed), curves[1]]
@@ -330,7 +337,7 @@ class Calibration:
         classes = margin.shape[1]
         if classes == 1:
             return np.ones_like(margin)
-        log_odds = np.stack([curve.log_odds(margin[:, c]) for c, curve in enumerate(self._fitted())], axis=1)
+        log_odds = np.stack([curve.log_odds(margin[:, c]) for c, curve in enumerate(self.curves())], axis=1)
         if classes == 2:
             log_odds[:, 0] = -log_odds[:, 1]
         # p_c ∝ odds_c^(1−1/C). Two classes state the same evidence twice, so each counts half; of many classes each

@@ -102,8 +102,12 @@ class Database:
         """What is read inside belongs to one state of the file, whoever writes meanwhile."""
         return _PART if self._busy else self._transaction("BEGIN")
 
+    def trying(self) -> contextlib.AbstractContextManager[None]:
+        """Changes that are undone at the end."""
+        return self._transaction("BEGIN IMMEDIATE", keep=False)
+
     @contextlib.contextmanager
-    def _transaction(self, begin: str) -> Iterator[None]:
+    def _transaction(self, begin: str, keep: bool = True) -> Iterator[None]:
         with self._told():
             writing = begin != "BEGIN"
             self._follow_file(writing)
@@ -115,10 +119,14 @@ class Database:
                     self._drop_cache()
                     self._data_version = version
                 yield
-                self._before_commit()
-                self._connection.execute("COMMIT")
-                if writing:
-                    self._check_written()
+                if keep:
+                    self._before_commit()
+                    self._connection.execute("COMMIT")
+                    if writing:
+                        self._check_written()
+                else:
+                    self._drop_cache()
+                    self._connection.execute("ROLLBACK")
             except BaseException:
                 self._drop_cache()
                 if self._connection.in_transaction:

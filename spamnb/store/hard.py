@@ -52,7 +52,7 @@ class HardMessages:
                 if names[label] not in scores or not _are_words(words):
                     raise Damaged("a message in table hard without a score of its class, or without words")
                 ids = np.unique(vocabulary.ids(words))
-                return HardMessage(number, digest, names[label], scores, vocabulary.take(ids))
+                return HardMessage(number, digest, names[label], scores, vocabulary.named(ids))
             return None
 
     def put(self, digest: bytes, label: str, offsets: dict[str, float], tokens: Sequence[str]) -> None:

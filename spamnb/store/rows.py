@@ -16,6 +16,7 @@ import numpy as np
 from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.reader import _core
+from spamnb.reader.rows import take_tokens
 from spamnb.reader.token_array import CHUNK_TOKENS, TokenArray
 from spamnb.reader.vocabulary import TokenIds
 
@@ -29,6 +30,13 @@ _NUMBERS = 4  # of a packed cell
 def described(tokens: Sequence[str]) -> TokenArray | TokenIds:
     """The same tokens with their hashes and groups."""
     return tokens if isinstance(tokens, TokenArray | TokenIds) else TokenArray.of(tokens)
+
+
+def packed(tokens: Sequence[str]) -> TokenArray:
+    """The same tokens with their text in one array of their own."""
+    if isinstance(tokens, TokenIds):
+        return tokens.vocabulary.take(tokens.ids)
+    return tokens if isinstance(tokens, TokenArray) else TokenArray.of(tokens)
 
 
 class Cells(NamedTuple):
@@ -94,16 +102,6 @@ class Cells(NamedTuple):
         """The cells at these places."""
         return Cells(self.token[at], self.label[at], self.figures[:, at])
 
-    def starts(self, tokens: int) -> np.ndarray:
-        """Where the cells of each of so many tokens begin, and where the last ones end, (tokens + 1,)."""
-        return np.searchsorted(self.token, np.arange(tokens + 1))
-
-    def of_tokens(self, places: np.ndarray, starts: np.ndarray) -> Cells:
-        """The cells of the tokens at these places (k,), numbered from 0 to k − 1."""
-        begins, lengths = starts[places], starts[places + 1] - starts[places]
-        token = np.repeat(np.arange(len(places)), lengths)
-        return self.take(np.arange(len(token)) + (begins - np.cumsum(lengths) + lengths)[token])._replace(token=token)
-
     def chunks(self, tokens: int) -> Iterator[tuple[slice, Cells]]:
         """The cells of so many tokens a few thousand tokens at a time, numbered from 0 again: what is made of them fits
         the processor's cache."""
@@ -133,6 +131,8 @@ class Cells(NamedTuple):
     @classmethod
     def unpack(cls, blobs: Sequence[bytes], classes: int) -> Cells:
         """The cells of rows. Damaged where they are none of a model of so many classes."""
+        if not blobs:
+            return cls(*np.zeros((2, 0), np.int64), np.zeros((3, 0), np.int64))
         try:
             found = _core.unpack_numbers(b"".join(blobs))
             ends = np.cumsum(np.fromiter(map(len, blobs), np.intp, len(blobs)))
@@ -164,99 +164,81 @@ class Cells(NamedTuple):
         signed = (weight << 1) ^ (weight >> 63)
         numbers = np.stack([self.label, documents, occurrences - documents, signed], axis=1).ravel()
         packed, ends = _core.pack_numbers(numbers)
-        bounds = np.append(0, np.frombuffer(ends, np.int64))[_NUMBERS * self.starts(tokens)].tolist()
+        starts = np.searchsorted(self.token, np.arange(tokens + 1))
+        bounds = np.append(0, np.frombuffer(ends, np.int64))[_NUMBERS * starts].tolist()
         return list(map(packed.__getitem__, map(slice, bounds, bounds[1:])))
-
-
-class AllRows:
-    """All rows of a table, for whoever asks for those of many messages at a time.
-
-    >>> rows = AllRows(np.array([7, 9]), Cells.unpack([b"\\0\\1\\0\\0", b"\\1\\3\\4\\0"], 2))
-    >>> at_hand = rows.at_hand(rows.places(np.array([9, 8])), 2)
-    >>> at_hand.figures[0, 1], at_hand.known
-    (array([3, 7, 0]), array([ True, False]))
-    """
-
-    def __init__(self, hashes: np.ndarray, cells: Cells) -> None:
-        self._hashes, self._cells = hashes, cells  # ascending
-        self._starts = cells.starts(len(hashes))
-
-    def places(self, hashes: np.ndarray) -> np.ndarray:
-        """Where the tokens with these hashes stand; −1 for those that have no row."""
-        at = np.searchsorted(self._hashes, hashes)
-        at[np.append(self._hashes, self._hashes[:1])[at] != hashes] = -1
-        return at
-
-    def at_hand(self, places: np.ndarray, classes: int) -> RowsAtHand:
-        """The rows at these places (k,), as places 0 to k − 1."""
-        known = np.flatnonzero(places >= 0)
-        rows = RowsAtHand(classes)
-        rows.put(len(places), known, self._cells.of_tokens(places[known], self._starts))
-        return rows
 
 
 class RowsAtHand:
     """Rows of some tokens, with all classes side by side, to be read and changed in place.
 
     >>> rows = RowsAtHand(2)
-    >>> places = rows.add([7, 9], np.array([1]), Cells.unpack([b"\\1\\3\\4\\0"], 2))
-    >>> rows.figures[places[1], 1], rows.known[places], rows.places([9, 8]), len(rows)
+    >>> places = rows.add(np.array([7, 9]), np.array([1]), Cells.unpack([b"\\1\\3\\4\\0"], 2))
+    >>> rows.figures[places[1], 1], rows.known[places], rows.places(np.array([9, 8])), len(rows)
     (array([3, 7, 0]), array([False,  True]), array([ 1, -1]), 2)
     """
 
     def __init__(self, classes: int) -> None:
         self._place: dict[int, int] = {}  # of each hash
-        self.figures = np.zeros((0, classes, 3), np.int64)  # beyond the last row there is room for others
+        # Beyond the last row there is room for others.
+        self.hashes = np.zeros(0, np.int64)
+        self.figures = np.zeros((0, classes, 3), np.int64)
         self.known = np.zeros(0, bool)  # has the table a row?
         self.changed = np.zeros(0, bool)  # and not written yet
         self.taught = np.zeros(0, bool)  # by a lesson that is not written yet
-        self.texts: dict[int, str] = {}  # of tokens that are new to the table, by hash
+        self._new: list[tuple[np.ndarray, TokenArray]] = []  # places of tokens that are new to the table, and their text
 
     def __len__(self) -> int:
         return len(self._place)
 
-    def places(self, hashes: Sequence[int]) -> np.ndarray:
+    def places(self, hashes: np.ndarray) -> np.ndarray:
         """The places (m,) of tokens; −1 for those that are not here."""
-        return np.fromiter(map(self._place.get, hashes, repeat(-1)), np.intp, len(hashes))
+        return np.fromiter(map(self._place.get, hashes.tolist(), repeat(-1)), np.intp, len(hashes))
 
-    def add(self, hashes: Sequence[int], known: np.ndarray, cells: Cells) -> np.ndarray:
-        """More tokens, which are not here yet. The table has those of them at the places ``known`` (k,), of which
-        these are the cells, by their places among the k."""
-        begin = len(self)
-        self._place.update(zip(hashes, range(begin, begin + len(hashes))))
-        self.put(len(self), begin + known, cells)
-        return np.arange(begin, len(self))
-
-    def put(self, end: int, known: np.ndarray, cells: Cells) -> None:
-        """Fill the rows up to ``end``. The table has those at the places ``known`` (k,), of which these are the cells,
-        by their places among the k."""
-        if end > len(self.known):
-            room = max(end, 2 * len(self.known)) - len(self.known)
+    def add(self, hashes: np.ndarray, known: np.ndarray, cells: Cells) -> np.ndarray:
+        """More tokens, which are not here yet; their places. The table has those of them at the places ``known`` (k,),
+        of which these are the cells, by their places among the k."""
+        begin, end = len(self), len(self) + len(hashes)
+        if end > len(self.hashes):
+            room = max(end, 2 * len(self.hashes)) - len(self.hashes)
             self.figures = np.concatenate([self.figures, np.zeros((room, *self.figures.shape[1:]), np.int64)])
+            self.hashes = np.concatenate([self.hashes, np.zeros(room, np.int64)])
             self.known, self.changed, self.taught = (
                 np.concatenate([flags, np.zeros(room, bool)]) for flags in (self.known, self.changed, self.taught)
             )
-        self.known[known] = True
-        self.figures[known[cells.token], cells.label] = cells.figures.T
+        self._place.update(zip(hashes.tolist(), range(begin, end)))
+        self.hashes[begin:end] = hashes
+        self.known[begin + known] = True
+        self.figures[(begin + known)[cells.token], cells.label] = cells.figures.T
+        return np.arange(begin, end)
 
     def held(self, places: np.ndarray) -> np.ndarray:
         """(m,) bool: does any message hold the tokens at these places?"""
         return np.any(self.figures[places, :, DOCUMENTS], axis=1)
 
-    def change(self, places: np.ndarray, tokens: Sequence[str], hashes: np.ndarray) -> None:
+    def change(self, places: np.ndarray, tokens: Sequence[str]) -> None:
         """Note that these rows, of these tokens, are changed."""
+        new = np.flatnonzero(~(self.known[places] | self.changed[places]))
         self.changed[places] = True
-        new = np.flatnonzero(~self.known[places])
-        self.texts.update(zip(hashes[new].tolist(), described(tokens).take(new)))
+        if len(new):
+            self._new.append((places[new], packed(take_tokens(tokens, new))))
 
-    def written(self) -> tuple[np.ndarray, np.ndarray, Cells]:
-        """The places and hashes of the rows that are to be written, ascending by hash, and their cells."""
+    def written(self) -> tuple[np.ndarray, Cells]:
+        """The places of the rows that are to be written, ascending by hash, and their cells."""
         places = np.flatnonzero(self.changed)
-        hashes = np.fromiter(self._place, np.int64, len(self))[places]
-        order = np.argsort(hashes)
-        figures = self.figures[places[order]]
+        places = places[np.argsort(self.hashes[places])]
+        figures = self.figures[places]
         token, label = np.nonzero(figures.any(axis=2))
-        return places[order], hashes[order], Cells(token, label, np.ascontiguousarray(figures[token, label].T))
+        return places, Cells(token, label, np.ascontiguousarray(figures[token, label].T))
+
+    def new_texts(self) -> dict[int, str]:
+        """The tokens that are new to the table, by their places."""
+        return {place: text for places, tokens in self._new for place, text in zip(places.tolist(), texts(tokens))}
+
+    def note_written(self, places: np.ndarray, kept: np.ndarray) -> None:
+        """The rows at these places (m,) are as the table has them now; ``kept`` (m,) says which of them it still has."""
+        self.known[places], self.changed[places], self.taught[places] = kept, False, False
+        self._new = []
 
 
 def tokens_of(texts: Iterable[bytes]) -> TokenArray:

@@ -73,6 +73,7 @@ def write_snapshot(store: Store, snapshot: Snapshot) -> None:
         add_lessons(store, snapshot.kept)
         store.write_changes()
         store.read_anew()  # what is read again is what the file holds
+        store.refit()
 
 
 def read_sums(store: Store) -> Snapshot:

@@ -1,14 +1,14 @@
 """A model as one SQLite file: the sums and what was learned; no probabilities, which are derived from them.
 
     meta          settings and single figures, as JSON; under "array:NAME" an array
-    classes       a class's messages N_c, Σ_j N_jc, Σ_j T_jc, and its part of the calibration's histogram
+    classes       a class's messages N_c, Σ_j N_jc, Σ_j T_jc, and its part of the calibration: histogram and curve
     tokens        a token's cells (rows.py), the last month in which a lesson held it, and its vector
     messages      how each message was learned, and what it brought to a correction (records.py)
     autolearned   the tokens of what the filter learned by itself, by the message's identity
     kept_lessons  messages that a person taught, whole (lessons.py)
     hard          messages that a corrected model found hard (hard.py)
 
-In memory stay the rows of the message at hand and a ``View``: settings, classes and sums. Both are read anew when
+In memory stay the rows that were asked for and a ``View``: settings, classes and sums. Both are read anew when
 another connection changed the file. A lesson changes the rows in memory; they are written before its transaction ends.
 """
 
@@ -20,16 +20,15 @@ import sqlite3
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from spamnb.counts.class_counts import ClassTotals, CountedTokens, TokenCounts
 from spamnb.errors import Damaged, Outdated, SpamnbError
-from spamnb.formulas.calibration import BINS
+from spamnb.formulas.calibration import BINS, Calibration, Curve
 from spamnb.naming import check_class_name
 from spamnb.reader.rows import take_tokens
 from spamnb.reader.token_array import CHUNK_TOKENS, TokenArray
@@ -48,7 +47,7 @@ from spamnb.store.database import (
     token_counts,
 )
 from spamnb.store.records import MESSAGE_COLUMNS, VECTOR, LearnedMessage, array_of, vectors_of
-from spamnb.store.rows import DOCUMENTS, MAX_COUNT, MAX_UNITS, WEIGHT, AllRows, Cells, RowsAtHand, described
+from spamnb.store.rows import DOCUMENTS, MAX_COUNT, MAX_UNITS, WEIGHT, Cells, RowsAtHand, described, packed
 
 if TYPE_CHECKING:
     from spamnb.store.hard import HardMessages
@@ -75,13 +74,15 @@ AMONG = "hash IN (SELECT value FROM json_each(?))"  # one of the hashes in a lis
 
 MAX_AUTOLEARNED = 10_000  # some 4 kB each
 MAX_CLASSES = 900
-MAX_VOCABULARY = 100_000  # tokens whose numbers a message's reader keeps, however many new words hostile mail brings
-_NOT_ASKED = -2  # of a token whose place was not looked up yet
-MANY = 4_000  # tokens that are asked for at once; of one message they are seldom more
+MAX_VOCABULARY = 400_000  # tokens whose numbers and rows are kept, however many new words hostile mail brings
 MAX_AT_HAND = 2_000_000  # cells of rows that are held back until the end of a change
 # A class's sums and their bounds: Σ_j N_jc and Σ_j T_jc of as many messages as there can be, without overflow.
 _SUMS = {"documents": MAX_COUNT, "document_counts": MAX_SUM, "occurrences": MAX_SUM}
-_HISTOGRAM = np.dtype("<i8")
+# A class's part of the calibration: the messages of others and its own, the curve that was fitted to all parts last, and
+# how many of the class's messages came or went since.
+_CALIBRATION = np.dtype([("histogram", "<i8", (2, BINS)), ("curve", "<f8", len(Curve._fields)), ("since", "<i8")])
+_NEVER = MAX_COUNT  # since a class was new, or had its last message
+REFIT = 1 / 100  # of all messages came or went since: then the curves are fitted anew
 
 
 def this_month() -> int:
@@ -97,9 +98,10 @@ class View:
     meta: dict[str, Any]
     class_ids: dict[str, int]
     sums: np.ndarray  # (C, 3) N_c, Σ_j N_jc and Σ_j T_jc, in the order of the classes' numbers
-    calibration: np.ndarray  # (C, 2, BINS) messages: of others, and its own
+    calibration: np.ndarray  # (C,) of _CALIBRATION
     changed: set[int] = field(default_factory=set)  # classes that are not written yet
     totals: ClassTotals | None = None
+    calibrated: Calibration | None = None
     arrays: dict[str, np.ndarray] | None = None
     frequencies: list[dict[int, int]] | None = None  # by class number {n: tokens that n messages hold}, n > 0
 
@@ -109,32 +111,11 @@ class View:
         return self.meta.get("top_words") is not None
 
 
-class Lender:
-    """All rows of a file, read once for the connections of several threads."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._read: tuple[np.ndarray, AllRows] | None = None  # the classes' sums, and the rows that add up to them
-
-    def rows(self, store: Store) -> AllRows:
-        """The rows of ``store``'s file: those that another connection read, if the sums are still the same."""
-        with self._lock:
-            sums = store.class_sums()
-            if self._read is None or not np.array_equal(self._read[0], sums):
-                self._read = sums.copy(), store.all_rows()
-            return self._read[1]
-
-
 class Store(Database):
     """A model file, open: ``with Store.open(path) as store: store.look_up(["offer"])``."""
 
     _identity: tuple[int, int] | None = None  # of the open file
     _vocabulary: Vocabulary | None = None
-
-    @cached_property
-    def lender(self) -> Lender:
-        """Who reads all rows; another's, where several threads have the same file open."""
-        return Lender()
 
     # -- the file --------------------------------------------------------------------------------------------
 
@@ -242,10 +223,8 @@ class Store(Database):
         self._forget_rows()
 
     def _forget_rows(self) -> None:
-        self._rows = RowsAtHand(0)
-        self._every: AllRows | None = None
-        self._place_of_id = np.zeros(0, np.int32)  # among all rows, of each token of the vocabulary
-        self._asked = 0  # tokens that were read since then, many at a time
+        self._rows: RowsAtHand | None = None
+        self._place_of_id = np.zeros(0, np.int32)  # among the rows at hand, of each token of the vocabulary
 
     @property
     def view(self) -> View:
@@ -265,7 +244,7 @@ class Store(Database):
                 meta,
                 {row[0]: row[1] for row in rows},
                 np.array([row[3:] for row in rows], np.int64).reshape(-1, 3),
-                _histograms([row[2] for row in rows]),
+                _calibration([row[2] for row in rows]),
             )
         return self._view
 
@@ -303,13 +282,15 @@ class Store(Database):
             check_class_name(name)
         except ValueError as error:
             raise SpamnbError(f"{self.path}: {error}") from None
-        self.write_changes()  # the rows at hand have no cells for it
-        none = np.zeros((1, 2, BINS), _HISTOGRAM)
+        self.write_changes()
+        self._forget_rows()  # they have no cells for it
+        none = np.zeros(1, _CALIBRATION)
+        none["since"] = _NEVER
         self.execute("INSERT INTO classes VALUES (?, ?, 0, 0, 0, ?)", (number, name, none.tobytes()))
         view.class_ids = {**view.class_ids, name: number}
         view.sums = np.concatenate([view.sums, np.zeros((1, 3), np.int64)])
         view.calibration = np.concatenate([view.calibration, none])
-        view.totals = view.frequencies = None
+        view.totals = view.calibrated = view.frequencies = None
         return number
 
     def totals(self) -> ClassTotals:
@@ -342,15 +323,35 @@ class Store(Database):
             self.totals()
             return self.view.sums
 
-    def histogram(self) -> np.ndarray:
-        """The calibration's histogram of the classes that hold a message, (C, 2, BINS): their own messages, others."""
+    def calibrated(self) -> Calibration:
+        """The calibration of the classes that hold a message, in the order of their names.
+
+        Its sums are those of now. Its curves are in the file: who learns fits them anew when a hundredth of all
+        messages came or went since (``refit``), so that everybody who asks has the same, and nobody need fit them."""
         with self.reading():
-            return self.view.calibration[self.present(), ::-1]
+            view = self.view
+            if view.calibrated is None:
+                present = self.present()
+                parts, documents = view.calibration[present], view.sums[present, 0]
+                due = parts["since"].sum() > REFIT * documents.sum()
+                curves = None if due else [Curve(*curve) for curve in parts["curve"].tolist()]
+                view.calibrated = Calibration(len(present), documents, curves=curves)
+                view.calibrated.histogram = parts["histogram"][:, ::-1]
+            return view.calibrated
+
+    def refit(self) -> None:
+        """Keep the calibration's curves where they had to be fitted anew."""
+        with self.writing():
+            view, present = self.view, self.present()
+            if view.calibration["since"][present].sum() > REFIT * view.sums[:, 0].sum():
+                view.calibration["curve"][present] = self.calibrated().curves()
+                view.calibration["since"][present] = 0
+                view.changed.update(present.tolist())
 
     def calibration(self) -> list[tuple[str, int, int, int]]:
         """The histogram's cells: (class, 1 for its own messages or 0 for others', bin, messages)."""
         with self.reading():
-            names, cells = list(self.view.class_ids), self.view.calibration
+            names, cells = list(self.view.class_ids), self.view.calibration["histogram"]
             places = np.argwhere(cells).tolist()
             return [(names[c], own, bin_, n) for (c, own, bin_), n in zip(places, cells[cells != 0].tolist())]
 
@@ -360,17 +361,20 @@ class Store(Database):
         with self.writing():
             for name, own, bin_, messages in cells:
                 number = self.class_id(name)
-                self.view.calibration[number, own, bin_] += messages
+                self.view.calibration["histogram"][number, own, bin_] += messages
                 self.view.changed.add(number)
+                self.view.calibrated = None
 
     # -- tokens ----------------------------------------------------------------------------------------------
 
     @property
     def vocabulary(self) -> Vocabulary:
         """The numbers under which messages are read; others when there are too many."""
-        most = MAX_VOCABULARY * (1 if self._every is None else 4)
-        if self._vocabulary is None or len(self._vocabulary) > most:
-            self._vocabulary, self._place_of_id = Vocabulary(), np.zeros(0, np.int32)
+        if self._vocabulary is None or len(self._vocabulary) > MAX_VOCABULARY:
+            self._vocabulary = Vocabulary()
+            if self._rows is None or not self._rows.changed.any():
+                self._forget_rows()
+            self._place_of_id = np.zeros(0, np.int32)
         return self._vocabulary
 
     @property
@@ -392,61 +396,38 @@ class Store(Database):
                 parts.append((len(keys), Cells.unpack(blobs, len(self.view.class_ids))))
             return np.concatenate(hashes), Cells.concat(parts)
 
-    def rows_of(self, hashes: np.ndarray) -> tuple[RowsAtHand, np.ndarray]:
-        """Rows, those of the tokens with these hashes (m,) among them, and their places (m,)."""
-        classes = len(self.view.class_ids)
-        asked = hashes.tolist()
-        places = self._rows.places(asked)
-        if places.min(initial=0) >= 0 and self._rows.figures.shape[1] == classes:
-            return self._rows, places
-        if (len(self._rows) + len(asked)) * classes > MAX_AT_HAND:
+    def rows_of(self, tokens: Sequence[str]) -> tuple[RowsAtHand, np.ndarray]:
+        """The rows at hand, those of ``tokens`` (k,) among them, and their places (k,)."""
+        classes, vocabulary = len(self.view.class_ids), self.vocabulary
+        if self._rows is None or len(self._rows) * classes > MAX_AT_HAND:
             self.write_changes()
-        if not self._rows.changed.any():
-            self._rows, places = RowsAtHand(classes), np.full(len(asked), -1)
-        missing = np.unique(hashes[places < 0]).tolist()
-        added = self._rows.add(missing, *self._read_rows(missing))
-        if (self._rows.figures[added, :, DOCUMENTS] > self.view.sums[:, 0]).any():
-            raise Damaged("sums of tokens that cannot be")
-        return self._rows, self._rows.places(asked)
+            self._forget_rows()
+            self._rows = RowsAtHand(classes)
+        is_own = isinstance(tokens, TokenIds) and tokens.vocabulary is vocabulary
+        ids = tokens.ids if is_own else vocabulary.ids(packed(tokens))
+        more = len(vocabulary) - len(self._place_of_id)
+        if more > 0:
+            self._place_of_id = np.concatenate([self._place_of_id, np.full(more, -1, np.int32)])
+        places = self._place_of_id[ids]
+        if (asked := np.flatnonzero(places < 0)).size:
+            hashes = vocabulary.named(ids[asked]).hashes
+            at = self._rows.places(hashes)
+            if (missing := np.unique(hashes[at < 0])).size:
+                added = self._rows.add(missing, *self._read_rows(missing))
+                if (self._rows.figures[added, :, DOCUMENTS] > self.view.sums[:, 0]).any():
+                    raise Damaged("sums of tokens that cannot be")
+                at = self._rows.places(hashes)
+            self._place_of_id[ids[asked]] = places[asked] = at
+        return self._rows, places
 
-    def _read_rows(self, hashes: list[int]) -> tuple[np.ndarray, Cells]:
+    def _read_rows(self, hashes: np.ndarray) -> tuple[np.ndarray, Cells]:
         """Which of these tokens the table has, and their cells."""
-        found = dict(self.execute(f"SELECT hash, cells FROM tokens WHERE {AMONG}", (json.dumps(hashes),)))  # noqa: S608
-        known = np.flatnonzero([hash_ in found for hash_ in hashes])
-        blobs = [found[hashes[j]] for j in known.tolist()]
-        return known, Cells.unpack(blobs, len(self.view.class_ids))
-
-    def _rows_of_many(self, tokens: TokenArray | TokenIds) -> RowsAtHand | None:
-        """The rows of tokens of many messages, in the tokens' order. Who has asked for an eighth of all rows so, reads
-        all of them, which stay in memory as long as the file is as it is; before, None."""
-        if len(tokens) <= MANY or self._rows.changed.any():
-            return None
-        self._asked += len(tokens)
-        if self._every is None and 0 < self.totals().vocabulary_size < 8 * self._asked:
-            self._every = self.lender.rows(self)
-        if self._every is None:
-            return None
-        return self._every.at_hand(self._places(tokens, self._every), len(self.view.class_ids))
-
-    def _places(self, tokens: TokenArray | TokenIds, every: AllRows) -> np.ndarray:
-        if not isinstance(tokens, TokenIds) or tokens.vocabulary is not self._vocabulary:
-            return every.places(tokens.hashes)
-        more = len(self._vocabulary) - len(self._place_of_id)
-        self._place_of_id = np.append(self._place_of_id, np.full(more, _NOT_ASKED, np.int32))
-        places = self._place_of_id[tokens.ids]
-        new = np.flatnonzero(places == _NOT_ASKED)
-        places[new] = every.places(tokens.take(new).hashes)
-        self._place_of_id[tokens.ids[new]] = places[new]
-        return places
-
-    def all_rows(self) -> AllRows:
-        """All rows of the file."""
-        hashes, cells = self.cells()
-        if not len(hashes):
-            raise Damaged("vocabulary_size in table meta")
-        if (cells.figures[DOCUMENTS] > self.view.sums[cells.label, 0]).any():
-            raise Damaged("sums of tokens that cannot be")
-        return AllRows(hashes, cells)
+        found = []
+        if self.execute("SELECT 1 FROM tokens LIMIT 1").fetchone():  # in a new model nothing need be looked for
+            which = "SELECT key, cells FROM json_each(?) CROSS JOIN tokens ON hash = value"
+            found = self.execute(which, (json.dumps(hashes.tolist()),)).fetchall()
+        known, blobs = zip(*found) if found else ((), ())
+        return np.array(known, np.intp), Cells.unpack(blobs, len(self.view.class_ids))
 
     def _in_vocabulary(self, rows: RowsAtHand, places: np.ndarray) -> np.ndarray:
         return rows.known[places] if self.view.is_fixed else rows.held(places)
@@ -455,9 +436,7 @@ class Store(Database):
         """The counts of those of ``tokens`` (distinct) that the model knows; costs the message, not the model."""
         with self.reading():
             named = described(tokens)
-            rows, places = self._rows_of_many(named), np.arange(len(named))
-            if rows is None:
-                rows, places = self.rows_of(named.hashes)
+            rows, places = self.rows_of(named)
             positions = np.flatnonzero(self._in_vocabulary(rows, places))
             figures = rows.figures[places[positions][:, None], self.present()]
             documents, occurrences, weights = np.ascontiguousarray(figures.transpose(2, 1, 0))
@@ -466,12 +445,11 @@ class Store(Database):
     def in_vocabulary(self, tokens: Sequence[str]) -> Sequence[str]:
         """Those of ``tokens`` to which learning adds, each once: in a model of chosen words these, else all."""
         with self.reading():
-            named = described(tokens)
-            first = np.sort(np.unique(named.hashes, return_index=True)[1])
+            rows, places = self.rows_of(tokens)
+            first = np.sort(np.unique(places, return_index=True)[1])
             if self.view.is_fixed:
-                rows, places = self.rows_of(named.hashes[first])
-                first = first[rows.known[places]]
-            return named if len(first) == len(named) else take_tokens(named, first)
+                first = first[rows.known[places[first]]]
+            return tokens if len(first) == len(tokens) else take_tokens(tokens, first)
 
     def frequencies(self) -> list[dict[int, int]]:
         """Per class {n: number of tokens that exactly n of its messages hold}. The first time reads all rows."""
@@ -493,10 +471,9 @@ class Store(Database):
         """
         with self.writing():
             number, message = self.class_id(label), CountedTokens.of(occurrences)
-            named = described(message.tokens)
-            hashes, first, place = np.unique(named.hashes, return_index=True, return_inverse=True)
-            counts = np.bincount(place, message.counts, len(hashes)).astype(np.int64)
-            rows, at = self.rows_of(hashes)
+            rows, places = self.rows_of(message.tokens)
+            at, first, place = np.unique(places, return_index=True, return_inverse=True)
+            counts = np.bincount(place, message.counts, len(at)).astype(np.int64)
             if self.view.is_fixed:
                 here = rows.known[at]
                 at, first, counts = at[here], first[here], counts[here]
@@ -508,7 +485,7 @@ class Store(Database):
             if after.min(initial=0, where=[True, True, False]) < 0:
                 raise SpamnbError(f"{self.path}: this message is not part of class {label!r}; nothing was forgotten")
             known = self._in_vocabulary(rows, at).sum()
-            rows.change(at, take_tokens(named, first), named.hashes[first])
+            rows.change(at, take_tokens(message.tokens, first))
             rows.taught[at] |= sign > 0
             rows.figures[at, number] = after
             self._add_to_sums(number, before[:, DOCUMENTS], sign, sign * int(counts.sum()))
@@ -520,7 +497,9 @@ class Store(Database):
         view = self.view
         view.sums[number] += np.array([sign, sign * len(documents), occurrences])
         view.changed.add(number)
-        view.totals = None
+        came_or_left = view.sums[number, 0] in (0, sign)  # as a class that holds a message
+        view.calibration["since"][number] = _NEVER if came_or_left else view.calibration["since"][number] + 1
+        view.totals = view.calibrated = None
         if view.frequencies is not None:
             moved = view.frequencies[number]
             for n, tokens in zip(*(values.tolist() for values in np.unique(documents, return_counts=True))):
@@ -530,7 +509,7 @@ class Store(Database):
     def weights(self, tokens: Sequence[str], classes: Sequence[str]) -> np.ndarray:
         """What the correction of a corrected model adds for ``tokens`` (k,) in these classes, (C, k) in units."""
         with self.reading():
-            rows, places = self.rows_of(described(tokens).hashes)
+            rows, places = self.rows_of(tokens)
             ids = [self.view.class_ids[name] for name in classes]
             return np.ascontiguousarray(rows.figures[places[:, None], ids, WEIGHT].T)
 
@@ -549,12 +528,11 @@ class Store(Database):
 
     def _change_weights(self, tokens: Sequence[str], classes: Sequence[int], change: Any) -> None:
         with self.writing():
-            named = described(tokens)
-            rows, places = self.rows_of(named.hashes)
+            rows, places = self.rows_of(tokens)
             weights = rows.figures[places[:, None], classes, WEIGHT] + change
             if np.abs(weights).max() > MAX_UNITS:
                 raise SpamnbError(f"{self.path}: a token's weight is larger than a model file holds")
-            rows.change(places, named, named.hashes)
+            rows.change(places, tokens)
             rows.figures[places[:, None], classes, WEIGHT] = weights
 
     def _before_commit(self) -> None:
@@ -568,25 +546,25 @@ class Store(Database):
             sums = [(*view.sums[c].tolist(), view.calibration[c].tobytes(), c) for c in numbers]
             put = "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ? WHERE id = ?"
             self.executemany(put, sums)
-        if not rows.changed.any():
+        if rows is None or not rows.changed.any():
             return
-        places, hashes, cells = rows.written()
-        month, known = this_month(), rows.known[places]
+        places, cells = rows.written()
+        month, known, hashes = this_month(), rows.known[places], rows.hashes[places].tolist()
         some = np.bincount(cells.token, minlength=len(places)) > 0
-        stays = some | self.view.is_fixed
+        stays = known & (some | self.view.is_fixed)
         months = [month if taught else None for taught in rows.taught[places].tolist()]
-        every = list(zip(cells.pack(len(places), self.path), months, hashes.tolist()))
+        every = list(zip(cells.pack(len(places), self.path), months, hashes))
         self.executemany(
             "UPDATE tokens SET cells = ?, month = coalesce(?, month) WHERE hash = ?",
-            [every[j] for j in np.flatnonzero(known & stays).tolist()],
+            [every[j] for j in np.flatnonzero(stays).tolist()],
         )
-        new = [every[j] for j in np.flatnonzero(~known & some).tolist()]
+        new, text = np.flatnonzero(~known & some), rows.new_texts()
         self.executemany(
             "INSERT INTO tokens (cells, month, hash, token) VALUES (?, ?, ?, ?)",
-            [(*row, rows.texts[row[2]]) for row in new],
+            [(*every[j], text[place]) for j, place in zip(new.tolist(), places[new].tolist())],
         )
-        self.executemany("DELETE FROM tokens WHERE hash = ?", zip(hashes[known & ~stays].tolist()))
-        self._forget_rows()
+        self.executemany("DELETE FROM tokens WHERE hash = ?", [(hashes[j],) for j in np.flatnonzero(known & ~stays)])
+        rows.note_written(places, stays | some)
 
     # -- what was learned ------------------------------------------------------------------------------------
 
@@ -725,13 +703,15 @@ def _own_columns() -> dict[str, list[tuple]]:
     return found
 
 
-def _histograms(blobs: list[bytes]) -> np.ndarray:
-    """The calibration's histogram, (C, 2, BINS), of the classes' parts."""
-    if any(len(blob) != 2 * BINS * _HISTOGRAM.itemsize for blob in blobs):
+def _calibration(blobs: list[bytes]) -> np.ndarray:
+    """The classes' parts of the calibration."""
+    if any(len(blob) != _CALIBRATION.itemsize for blob in blobs):
         raise Damaged("calibration in table classes that was cut short")
-    found = np.frombuffer(b"".join(blobs), _HISTOGRAM).reshape(-1, 2, BINS).copy()
+    found = np.frombuffer(b"".join(blobs), _CALIBRATION).copy()
     # Below 0: a message of training was taken away with another score than it was added with.
-    if (found > MAX_COUNT).any() or (found < -MAX_COUNT).any():
+    if (np.abs(found["histogram"]) > MAX_COUNT).any() or not np.isfinite(found["curve"]).all():
+        raise Damaged("calibration in table classes that cannot be")
+    if ((found["since"] < 0) | (found["since"] > MAX_SUM)).any():
         raise Damaged("calibration in table classes that cannot be")
     return found
 
