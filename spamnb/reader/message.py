@@ -10,15 +10,14 @@ from typing import NamedTuple
 import numpy as np
 
 from spamnb.errors import SpamnbError
-from spamnb.reader import _core
+from spamnb.reader import binding
 from spamnb.reader.attachments import Program
+from spamnb.reader.binding import BODY, DATE_OF, DIGEST_OF, FIELDS, IDENTITY_OF, VOCABULARY
 from spamnb.reader.evidence import CUTS, header_rules
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.rows import CsrRows
 from spamnb.reader.vocabulary import Vocabulary
 
-DIGEST, DATE = 16, 64  # bytes
-FIELDS, BODY, DIGEST_OF, IDENTITY_OF, DATE_OF = 1, 2, 8, 16, 32  # what is wanted of a message: core/reader.h
 _RUN = re.compile(r"\S{100}")
 _PIECE = re.compile(r"(?s).{1,50000}(?:\s|\Z)")
 
@@ -111,19 +110,19 @@ class Reader:
     def __init__(self, options: TokenOptions | None = None) -> None:
         self.options = options or TokenOptions()
         split, stem = _splitter(self.options.tokenizer), _stemmer(self.options.stem)
-        self.core = _core.Reader(
+        self.core = binding.Reader(
             header_rules(self.options.ignore_headers), Program(split, stem), self.options.ngrams,
             self.options.body_only, stem is not None, split is not None,
         )  # fmt: skip
 
     def read(self, messages: Sequence[bytes], vocabulary: Vocabulary, identify: bool = True) -> ReadRows:
         """Messages as rows of the vocabulary's ids; with their digests and dates where they are to ``identify``."""
-        lengths, cells, digests, dates, cuts = self.core.read(tuple(messages), vocabulary.core, identify)
+        wants = BODY | VOCABULARY | (DIGEST_OF | DATE_OF if identify else 0)
+        found = self.core.read(messages, vocabulary.core, wants)
         indptr = np.zeros(len(messages) + 1, np.int64)
-        np.cumsum(np.frombuffer(lengths, np.uint32), out=indptr[1:])
-        ids, counts = np.frombuffer(cells or b"", np.int32).reshape(-1, 2).T
-        rows = CsrRows(indptr, ids, counts)
-        return ReadRows(rows, digests, np.frombuffer(dates, f"S{DATE}"), np.frombuffer(cuts, np.uint32))
+        np.cumsum(found.lengths, out=indptr[1:])
+        ids, counts = found.cells.T
+        return ReadRows(CsrRows(indptr, ids, counts), found.digests, found.dates, found.cuts)
 
     def tokens(self, raw: bytes) -> dict[str, int]:
         """The tokens of one message with their occurrences, in the order in which they were met."""

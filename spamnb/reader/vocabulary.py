@@ -8,7 +8,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from spamnb.reader import _core
+from spamnb.reader import binding
 from spamnb.reader.token_array import TokenArray
 
 
@@ -21,7 +21,7 @@ class Vocabulary:
     """
 
     def __init__(self) -> None:
-        self.core = _core.Vocabulary()
+        self.core = binding.Vocabulary()
 
     def __len__(self) -> int:
         return len(self.core)
@@ -30,12 +30,11 @@ class Vocabulary:
         """The id of each of the k ``tokens``, (k,) int32."""
         array = tokens if isinstance(tokens, TokenArray) else TokenArray.of(tokens)
         lengths = np.ascontiguousarray(array.lengths, np.int32)
-        return np.frombuffer(self.core.ids(array.packed(), lengths), np.int32)
+        return self.core.ids(array.packed(), lengths).view(np.int32)
 
     def take(self, ids: np.ndarray) -> TokenArray:
         """The tokens with these ids."""
-        text, lengths = self.core.take(np.ascontiguousarray(ids, np.uint32))
-        return TokenArray.packed_in(np.frombuffer(text, np.uint8), np.frombuffer(lengths, np.int32))
+        return TokenArray.packed_in(*self.core.take(np.ascontiguousarray(ids, np.uint32)))
 
     def named(self, ids: np.ndarray) -> TokenIds:
         """The same as a list whose text is read only when it is asked for."""
@@ -59,8 +58,7 @@ class TokenIds(Sequence[str]):
 
     @cached_property
     def _described(self) -> tuple[np.ndarray, np.ndarray]:
-        hashes, groups = self.vocabulary.core.describe(self.ids)
-        return np.frombuffer(hashes, np.int64), np.frombuffer(groups, np.int8)
+        return self.vocabulary.core.describe(np.ascontiguousarray(self.ids, np.uint32))
 
     @property
     def hashes(self) -> np.ndarray:
