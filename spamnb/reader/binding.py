@@ -13,9 +13,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from ctypes import POINTER, byref, c_bool, c_double, c_int, c_long, c_size_t, c_uint32, c_void_p
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+
+from spamnb.reader.rows import CsrRows, ReadRows
 
 DIGEST, DATE = 16, 64  # bytes
 _FAILURES = {1: MemoryError, 2: RuntimeError, 3: RuntimeError}  # enum failure of core/bytes.h
@@ -157,8 +159,8 @@ def begin(
         raise MemoryError
 
 
-class Vocabulary:
-    """Tokens and their ids, both ways."""
+class VocabularyCore:
+    """Tokens and their ids; ``vocabulary.Vocabulary`` is what others use."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()  # held by a call without Python's lock
@@ -167,7 +169,7 @@ class Vocabulary:
     def __len__(self) -> int:
         return int(_core.vocabulary_size(self.pointer))
 
-    def ids(self, text: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    def ids_of(self, text: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         """The id of each of the k tokens that stand in a text one after the other, (k,) uint32; those that have none
         get the next ones."""
         _array(text, np.uint8)
@@ -179,7 +181,7 @@ class Vocabulary:
             raise MemoryError
         return ids
 
-    def take(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def texts(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The text of the tokens with these ids (k,), one after the other, and their lengths (k,)."""
         n, at = self._known(ids)
         lengths = np.empty(n, np.int32)
@@ -233,22 +235,6 @@ class _Answers:
         return True
 
 
-class ReadCells(NamedTuple):
-    """n messages that were read.
-
-    lengths: (n,) of their rows
-    cells: (nnz, 2) id and occurrences
-    digests: 16 bytes of each
-    dates, cuts: (n,) when each was received, as it says; what was left out, as bits
-    """
-
-    lengths: np.ndarray
-    cells: np.ndarray
-    digests: bytes
-    dates: np.ndarray
-    cuts: np.ndarray
-
-
 class Reader:
     """Reads messages; for one thread at a time.
 
@@ -274,11 +260,11 @@ class Reader:
         if failure:
             raise error or _FAILURES[failure]("the reader of messages failed")
 
-    def read(self, messages: Sequence[bytes], vocabulary: Vocabulary, wants: int) -> ReadCells:
+    def read(self, messages: Sequence[bytes], vocabulary: VocabularyCore, wants: int) -> ReadRows:
         """n messages as rows of the vocabulary's ids. ``wants``: BODY and so on."""
         n = len(messages)
         raws, sizes = _texts(messages), np.fromiter(map(len, messages), np.uintp, n)
-        lengths, cuts = np.zeros(n, np.uint32), np.zeros(n, np.uint32)
+        lengths, cuts, indptr = np.zeros(n, np.uint32), np.zeros(n, np.uint32), np.zeros(n + 1, np.int64)
         digests, dates = np.zeros(n, f"V{DIGEST}"), np.zeros(n, f"S{DATE}")
         with _held(self), _held(vocabulary):
             try:
@@ -289,10 +275,11 @@ class Reader:
                 self._check(failure)
                 n_cells = c_size_t()
                 at = _core.vocabulary_cells(vocabulary.pointer, byref(n_cells))
-                cells = np.frombuffer(ctypes.string_at(at, 8 * n_cells.value), np.int32)
+                ids, counts = np.frombuffer(ctypes.string_at(at, 8 * n_cells.value), np.int32).reshape(-1, 2).T
             finally:
                 _core.vocabulary_forget_rows(vocabulary.pointer)
-        return ReadCells(lengths, cells.reshape(-1, 2), digests.tobytes(), dates, cuts)
+        np.cumsum(lengths, out=indptr[1:])
+        return ReadRows(CsrRows(indptr, ids, counts), digests.tobytes(), dates, cuts)
 
     def parse(self, raw: bytes, wants: int) -> dict[str, Any]:
         """What stands in a message, by name; ``wants``: FIELDS, BODY and so on."""
@@ -329,7 +316,7 @@ def _span(octets: bytes | None) -> _Span:
 
 
 @contextmanager
-def _held(owner: Reader | Vocabulary) -> Iterator[None]:
+def _held(owner: Reader | VocabularyCore) -> Iterator[None]:
     if not owner.lock.acquire(blocking=False):
         raise RuntimeError("another thread uses it: each thread needs one of its own")
     try:

@@ -7,15 +7,13 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from spamnb.errors import SpamnbError
 from spamnb.reader import binding
 from spamnb.reader.attachments import Program
 from spamnb.reader.binding import BODY, DATE_OF, DIGEST_OF, FIELDS, IDENTITY_OF, VOCABULARY
 from spamnb.reader.evidence import CUTS, header_rules
 from spamnb.reader.options import TokenOptions
-from spamnb.reader.rows import CsrRows
+from spamnb.reader.rows import ReadRows
 from spamnb.reader.vocabulary import Vocabulary
 
 _RUN = re.compile(r"\S{100}")
@@ -40,21 +38,6 @@ def _stemmer(language: str | None) -> Callable[[str], str] | None:
         raise SpamnbError(f"stem is {language!r}: it must be one of {', '.join(SnowballStemmer.languages)}")
     stem: Callable[[str], str] = SnowballStemmer(language).stem
     return stem
-
-
-class ReadRows(NamedTuple):
-    """n messages that were read.
-
-    rows: the messages as rows of a vocabulary's ids, the tokens of each as they were first met
-    digests: 16 bytes of each, the same however the message is stored; 0 where nobody asked
-    dates: (n,) when each was received, as it says: see ``dates``; empty where nobody asked
-    cuts: (n,) what was left out of each, as bits in the order of ``CUTS``: see ``cuts_in_words``
-    """
-
-    rows: CsrRows
-    digests: bytes
-    dates: np.ndarray
-    cuts: np.ndarray
 
 
 class Part(NamedTuple):
@@ -118,11 +101,7 @@ class Reader:
     def read(self, messages: Sequence[bytes], vocabulary: Vocabulary, identify: bool = True) -> ReadRows:
         """Messages as rows of the vocabulary's ids; with their digests and dates where they are to ``identify``."""
         wants = BODY | VOCABULARY | (DIGEST_OF | DATE_OF if identify else 0)
-        found = self.core.read(messages, vocabulary.core, wants)
-        indptr = np.zeros(len(messages) + 1, np.int64)
-        np.cumsum(found.lengths, out=indptr[1:])
-        ids, counts = found.cells.T
-        return ReadRows(CsrRows(indptr, ids, counts), found.digests, found.dates, found.cuts)
+        return self.core.read(messages, vocabulary, wants)
 
     def tokens(self, raw: bytes) -> dict[str, int]:
         """The tokens of one message with their occurrences, in the order in which they were met."""
