@@ -32,7 +32,6 @@ APPLICATIONS = {
     "cli": ["engines", "evaluation", "report", "api", "serve", "mailbox", "review"],
 }
 ENTRANCES = {"__init__", "__main__"}  # they re-export
-COMPILED = {"_core"}  # several packages use the one compiled module
 NAMED_TUPLE = {"_replace", "_fields", "_asdict"}  # public, whatever they begin with
 IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+spamnb(?:\.(\w+))?[\w.]*(?:[ \t]+import[ \t]+(\w+))?", re.M)
 
@@ -78,7 +77,7 @@ def private_across_packages(files: list[Path]) -> Iterator[str]:
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and not (isinstance(node.value, ast.Name) and node.value.id == "self"):
                 used.add(node.attr)
-        for name in sorted((used & elsewhere) - defined[package_of(path)] - NAMED_TUPLE - COMPILED):
+        for name in sorted((used & elsewhere) - defined[package_of(path)] - NAMED_TUPLE):
             if name.startswith("_") and not name.startswith("__"):
                 yield f"{path.relative_to(PACKAGE)} uses {name}"
 

@@ -30,7 +30,7 @@ from PIL import Image
 
 from spamnb.reader.message import Message, parse
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "tests" / "review")]
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "tests")]
 from chromium import Chromium, Page  # noqa: E402
 
 WIDTH, MAX_HEIGHT = 1200, 12_000  # pixels of a page; what stands below is left out

@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spamnb.reader import _core
+from spamnb.reader import binding
 
 # How these were chosen: docs/experiments.md#correction.
 PENALTY = 500.0  # C where all messages are fitted together
@@ -63,7 +63,7 @@ class Problem(NamedTuple):
         first; both are changed in place.
         """
         least = NEGLIGIBLE if self.offsets.shape[1] > 2 else 0.0
-        return _core.ascend(*self, order, brought, weights, penalty, noise, UNIT, TOLERANCE, least, passes)
+        return binding.ascend(*self, order, brought, weights, penalty, noise, UNIT, TOLERANCE, least, passes)
 
     def take_out(self, messages: np.ndarray, brought: np.ndarray, weights: np.ndarray) -> None:
         """Take what these messages brought out of ``weights``, in place."""
@@ -111,7 +111,7 @@ def coefficients(scores: Sequence[float], y: int, penalty: float) -> list[float]
     >>> [round(c, 3) for c in coefficients([-5.0, 5.0], 1, 50.0)]
     [-0.002, 0.002]
     """
-    return _core.solve(np.array(scores, float), y, penalty)
+    return binding.solve(np.array(scores, float), y, penalty)
 
 
 def units_of(found: Sequence[float], y: int, value: float) -> np.ndarray:

@@ -4,6 +4,7 @@ message       Reader: messages → rows; parse: one message for people; its head
 read_message  a message that was read once, with its tokens
 options       how messages become tokens
 rows, token_array, vocabulary  messages as rows of token ids, tokens by the million, and a number for each
+binding       the core's functions, by way of ctypes
 tables        what the core is given: characters, references of HTML
 evidence      which header fields count and how; the kinds of tokens and their groups
 attachments   what the core asks for while it reads: other charsets, documents, words by nltk

@@ -7,18 +7,15 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from spamnb.errors import SpamnbError
-from spamnb.reader import _core
+from spamnb.reader import binding
 from spamnb.reader.attachments import Program
+from spamnb.reader.binding import BODY, DATE_OF, DIGEST_OF, FIELDS, IDENTITY_OF, VOCABULARY
 from spamnb.reader.evidence import CUTS, header_rules
 from spamnb.reader.options import TokenOptions
-from spamnb.reader.rows import CsrRows
+from spamnb.reader.rows import ReadRows
 from spamnb.reader.vocabulary import Vocabulary
 
-DIGEST, DATE = 16, 64  # bytes
-FIELDS, BODY, DIGEST_OF, IDENTITY_OF, DATE_OF = 1, 2, 8, 16, 32  # what is wanted of a message: core/reader.h
 _RUN = re.compile(r"\S{100}")
 _PIECE = re.compile(r"(?s).{1,50000}(?:\s|\Z)")
 
@@ -43,21 +40,6 @@ def _stemmer(language: str | None) -> Callable[[str], str] | None:
     return stem
 
 
-class ReadRows(NamedTuple):
-    """n messages that were read.
-
-    rows: the messages as rows of a vocabulary's ids, the tokens of each as they were first met
-    digests: 16 bytes of each, the same however the message is stored; 0 where nobody asked
-    dates: (n,) when each was received, as it says: see ``dates``; empty where nobody asked
-    cuts: (n,) what was left out of each, as bits in the order of ``CUTS``: see ``cuts_in_words``
-    """
-
-    rows: CsrRows
-    digests: bytes
-    dates: np.ndarray
-    cuts: np.ndarray
-
-
 class Part(NamedTuple):
     """One leaf of the MIME tree. ``size`` is the number of bytes it takes in the message, still encoded."""
 
@@ -76,7 +58,7 @@ class Message(NamedTuple):
     texts: visible text, one per text part: what a reader shows first, then attachments, then text in documents
     links: URLs of the HTML parts, of their images and forms too, and of PDF documents
     hidden: text of the HTML parts that their reader does not see
-    html: structural facts: ``tag:font``, ``tag:unknown``, ``comment-split``, ``hidden``, ``css:tiny`` …
+    html: structural facts: ``tag:font``, ``tag:unknown``, ``hidden``, ``css:tiny`` …
     parts: every leaf of the MIME tree
     cuts: what was left out because a bound was reached: of ``CUTS``
     digest: 16 bytes, the same however the message is stored
@@ -111,19 +93,15 @@ class Reader:
     def __init__(self, options: TokenOptions | None = None) -> None:
         self.options = options or TokenOptions()
         split, stem = _splitter(self.options.tokenizer), _stemmer(self.options.stem)
-        self.core = _core.Reader(
+        self.core = binding.Reader(
             header_rules(self.options.ignore_headers), Program(split, stem), self.options.ngrams,
             self.options.body_only, stem is not None, split is not None,
         )  # fmt: skip
 
     def read(self, messages: Sequence[bytes], vocabulary: Vocabulary, identify: bool = True) -> ReadRows:
         """Messages as rows of the vocabulary's ids; with their digests and dates where they are to ``identify``."""
-        lengths, cells, digests, dates, cuts = self.core.read(tuple(messages), vocabulary.core, identify)
-        indptr = np.zeros(len(messages) + 1, np.int64)
-        np.cumsum(np.frombuffer(lengths, np.uint32), out=indptr[1:])
-        ids, counts = np.frombuffer(cells or b"", np.int32).reshape(-1, 2).T
-        rows = CsrRows(indptr, ids, counts)
-        return ReadRows(rows, digests, np.frombuffer(dates, f"S{DATE}"), np.frombuffer(cuts, np.uint32))
+        wants = BODY | VOCABULARY | (DIGEST_OF | DATE_OF if identify else 0)
+        return self.core.read(messages, vocabulary, wants)
 
     def tokens(self, raw: bytes) -> dict[str, int]:
         """The tokens of one message with their occurrences, in the order in which they were met."""

@@ -73,6 +73,21 @@ class CsrRows(NamedTuple):
         return csr_array((self.counts, self.ids, self.indptr), shape=(len(self.indptr) - 1, n_columns))
 
 
+class ReadRows(NamedTuple):
+    """n messages that were read.
+
+    rows: the messages as rows of a vocabulary's ids, the tokens of each as they were first met
+    digests: 16 bytes of each, the same however the message is stored; 0 where nobody asked
+    dates: (n,) when each was received, as it says: see ``dates``; empty where nobody asked
+    cuts: (n,) what was left out of each, as bits in the order of ``CUTS``: see ``cuts_in_words``
+    """
+
+    rows: CsrRows
+    digests: bytes
+    dates: np.ndarray
+    cuts: np.ndarray
+
+
 def take_tokens(tokens: Any, indices: np.ndarray) -> Any:
     """Those of ``tokens``, a list or something with numpy's ``take``, at ``indices`` (k,)."""
     return tokens.take(indices) if hasattr(tokens, "take") else [tokens[index] for index in indices.tolist()]

@@ -10,7 +10,7 @@ import os
 import struct
 import unicodedata
 
-from spamnb.reader import _core
+from spamnb.reader import binding
 from spamnb.reader.evidence import GROUPS, KINDS
 
 _WORD_SIGNS = frozenset("$'-.,!%_\n")  # ASCII that words may hold, and the line feed that ends a line
@@ -122,4 +122,4 @@ def hand_over() -> None:
     """Hand the core its tables; twice does nothing."""
     kinds = {prefix: GROUPS.index(group) for prefix, group in KINDS.items()}
     groups = (GROUPS.index("text"), GROUPS.index("pairs"), GROUPS.index("headers"))
-    _core.set_tables(dict(html.entities.html5), make_page, kinds, groups, os.urandom(16))
+    binding.begin(dict(html.entities.html5), make_page, kinds, groups, os.urandom(16))

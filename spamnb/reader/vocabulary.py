@@ -8,11 +8,11 @@ from typing import Any, overload
 
 import numpy as np
 
-from spamnb.reader import _core
+from spamnb.reader.binding import VocabularyCore
 from spamnb.reader.token_array import TokenArray
 
 
-class Vocabulary:
+class Vocabulary(VocabularyCore):
     """Tokens and their ids, both ways; a token that has no id gets the next one. For one thread at a time.
 
     >>> vocabulary = Vocabulary()
@@ -20,22 +20,15 @@ class Vocabulary:
     (array([0, 1, 0], dtype=int32), array([2], dtype=int32), ['c', 'a'])
     """
 
-    def __init__(self) -> None:
-        self.core = _core.Vocabulary()
-
-    def __len__(self) -> int:
-        return len(self.core)
-
     def ids(self, tokens: Iterable[str]) -> np.ndarray:
         """The id of each of the k ``tokens``, (k,) int32."""
         array = tokens if isinstance(tokens, TokenArray) else TokenArray.of(tokens)
         lengths = np.ascontiguousarray(array.lengths, np.int32)
-        return np.frombuffer(self.core.ids(array.packed(), lengths), np.int32)
+        return self.ids_of(array.packed(), lengths).view(np.int32)
 
     def take(self, ids: np.ndarray) -> TokenArray:
         """The tokens with these ids."""
-        text, lengths = self.core.take(np.ascontiguousarray(ids, np.uint32))
-        return TokenArray.packed_in(np.frombuffer(text, np.uint8), np.frombuffer(lengths, np.int32))
+        return TokenArray.packed_in(*self.texts(np.ascontiguousarray(ids, np.uint32)))
 
     def named(self, ids: np.ndarray) -> TokenIds:
         """The same as a list whose text is read only when it is asked for."""
@@ -59,8 +52,7 @@ class TokenIds(Sequence[str]):
 
     @cached_property
     def _described(self) -> tuple[np.ndarray, np.ndarray]:
-        hashes, groups = self.vocabulary.core.describe(self.ids)
-        return np.frombuffer(hashes, np.int64), np.frombuffer(groups, np.int8)
+        return self.vocabulary.describe(np.ascontiguousarray(self.ids, np.uint32))
 
     @property
     def hashes(self) -> np.ndarray:

@@ -15,7 +15,7 @@ import numpy as np
 
 from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.errors import Damaged, SpamnbError
-from spamnb.reader import _core
+from spamnb.reader.binding import pack_numbers, unpack_numbers
 from spamnb.reader.rows import take_tokens
 from spamnb.reader.token_array import CHUNK_TOKENS, TokenArray
 from spamnb.reader.vocabulary import TokenIds
@@ -134,12 +134,11 @@ class Cells(NamedTuple):
         if not blobs:
             return cls(*np.zeros((2, 0), np.int64), np.zeros((3, 0), np.int64))
         try:
-            found = _core.unpack_numbers(b"".join(blobs))
+            found = unpack_numbers(b"".join(blobs))
             ends = np.cumsum(np.fromiter(map(len, blobs), np.intp, len(blobs)))
         except TypeError:
             raise Damaged("cells in table tokens that are no cells") from None
-        unpacked, of_each = found or (b"", b"")
-        numbers, last = np.frombuffer(unpacked, np.int64), np.frombuffer(of_each, np.int64)
+        numbers, last = found or (np.zeros(0, np.int64), np.zeros(0, np.int64))
         of_rows = np.searchsorted(last, ends, side="right")  # numbers up to the end of each row
         if not found or len(numbers) % _NUMBERS or (of_rows % _NUMBERS).any():
             raise Damaged("cells in table tokens that were cut short")
@@ -163,9 +162,9 @@ class Cells(NamedTuple):
             raise SpamnbError(f"{path}: a token's weight is larger than a model file holds")
         signed = (weight << 1) ^ (weight >> 63)
         numbers = np.stack([self.label, documents, occurrences - documents, signed], axis=1).ravel()
-        packed, ends = _core.pack_numbers(numbers)
+        packed, ends = pack_numbers(numbers)
         starts = np.searchsorted(self.token, np.arange(tokens + 1))
-        bounds = np.append(0, np.frombuffer(ends, np.int64))[_NUMBERS * starts].tolist()
+        bounds = np.append(0, ends)[_NUMBERS * starts].tolist()
         return list(map(packed.__getitem__, map(slice, bounds, bounds[1:])))
 
 

@@ -15,7 +15,6 @@ import random
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tempfile
 import time
 from pathlib import Path
@@ -49,11 +48,10 @@ def build(folder: Path) -> dict[str, str]:
     shutil.copytree(ROOT / "spamnb", folder / "spamnb", ignore=shutil.ignore_patterns("*.so", "__pycache__"))
     reader = folder / "spamnb" / "reader"
     sources = [str(reader / "_core.c"), *map(str, sorted((reader / "core").glob("*.c")))]
-    include = f"-I{sysconfig.get_path('include')}"
     try:
         asked = [compiler, "-print-file-name=libasan.so"]
         runtime = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
-        command = [compiler, *FLAGS, include, *sources, "-o", str(reader / "_core.abi3.so"), "-lm"]
+        command = [compiler, *FLAGS, *sources, "-o", str(reader / "_core.abi3.so"), "-lm"]
         subprocess.run(command, check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError) as error:
         raise NoSanitizer(f"no C compiler with sanitizers: {getattr(error, 'stderr', error)!s:.500}") from error

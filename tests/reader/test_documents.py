@@ -213,10 +213,8 @@ def test_any_bytes_of_a_winmail_dat_may_be_others() -> None:
     whole = tnef(attribute(0x2800C, b"x"), properties((0x102, 0x1009, RTF), (0x1F, 0x1000, b"a\0")))
     for n in range(len(whole)):
         spoilt = bytearray(whole)
-        for _ in range(3):
-            spoilt[chance.randrange(len(spoilt))] = chance.randrange(256)
-        for document in (whole[:n], bytes(spoilt)):
-            assert len(parse(winmail(document)).parts) >= 1
+        spoilt[chance.randrange(n + 1)] = chance.randrange(256)
+        assert all(parse(winmail(document)).parts for document in (whole[:n], bytes(spoilt)))
 
 
 # S/MIME
@@ -259,11 +257,10 @@ def test_the_message_within_a_signature_is_read(pieces: bool, kind: str) -> None
 
 
 def test_signatures_within_signatures_are_read_to_a_depth() -> None:
-    entity = ENTITY
-    for depth in range(25):
+    entity = smime(signed(smime(signed(ENTITY))))
+    assert parse(entity).links == ("http://pay.example/",)
+    for _ in range(25):
         entity = smime(signed(entity))
-        if depth == 4:
-            assert parse(entity).links == ("http://pay.example/",)
     assert not parse(entity).texts and parse(entity).cuts
 
 

@@ -19,26 +19,20 @@ SEEN = [
     "<title><body text=white></title><p>secret",
     "<!-- <style>.a{display:none}</style> --><p class=a>secret",
     "<textarea><style>.a{display:none}</style></textarea><p class=a>secret",
-    "<template><style>.a{display:none}</style></template><p class=a>secret",
     "<style type=text/plain>.a{display:none}</style><p class=a>secret",
     "<style media=print>.a{display:none}</style><p class=a>secret",
     "<style media='(min-width: 10px)'>.a{color:red}</style><p class=a>secret",
     # declarations
     "<p style=\"font-family:';display:none;'\">secret",
     "<p hidden style='display:block'>secret",
-    "<style>p{/*}*/}</style><p style='/*;display:none;*/'>secret",
-    "<p style='" + "color:red;" * 200 + "display:block' hidden>secret",
     *(f"<p style='{style}'>secret" for style in (
         "font-size:2e1px", "font-size:1.2em", "font:12px/1 Arial", "display:none;display:block",
         "display:block!important;display:none", "dis/**/play:none", "color:red!important;color:white",
-        "color:red;color:no-such-color", "color:#fff!importan", "mso-hide:all", "display:none;all:unset")),
+        "color:#fff!importan", "mso-hide:all", "display:none;all:unset")),
     # rules
-    "<style>.a{display:none}</style><p class=a>x<p>secret",
     "<style>.a{display:none}</style><p class=a style='display:block'>secret",
     "<style>.a{display:none}</style><p class=a>secret<style>.a{display:block}</style>",
-    "<style>.x{a:url(a'b)} .b{color:red}</style><p class=a>secret",
     "<!doctype html><style>.A{display:none} #B{display:none}</style><p class=a id=b>secret",
-    "<style>.A{display:none}</style><!doctype html><p class=b>secret",
     "<style>.a{display:none}" + "b{color:red}" * 3001 + ".a{display:block}</style><p class=a>secret",
     "<style>.x0{display:none}.a{display:block}</style><p class='" + " ".join(f"x{i}" for i in range(40)) + " a'>secret",
     *(f"<style>{rule}</style><p class=a>secret" for rule in (
@@ -47,7 +41,6 @@ SEEN = [
     "<style>.a{display:none} @media (x:" + "y" * 1000 + "), all{.a{display:block}}</style><p class=a>secret",
     "<style>.a{display:none}" + "@media screen{" * 12 + ".a{display:block}" + "}" * 12 + "</style><p class=a>secret",
     "<style>div{> b{display:none}}</style><div><i><b>secret</b></i></div>",
-    "<style>.a{visibility:hidden} p{& .a{visibility:visible}}</style><p><b class=a>secret</b></p>",
     *(f"<style>.a, {selector}{{display:none}}</style><p class=a>secret"
       for selector in ("", "b:no-such", "b::no-such", "b::", "b::-moz-selection", "1b", "[1]", "p >", "p:not(")),
     *(f"<style>.a{{display:none}} .b, {selector}{{display:block!important}}</style><div><i></i><p class=a>secret</div>"
@@ -55,11 +48,7 @@ SEEN = [
                        "p:last-child", ".a:nth-child(2)", "*|p")),
     "<style>.a{display:none} " + "b" * 5000 + ",.a{display:block}</style><p class=a>secret",
     "<style>.a{display:none!important} i + .a{display:inline!important}</style><p><i></i><b class=a>secret</b>",
-    "<style>p:hover{display:none} p b{display:none}</style><div><b>secret</b></div>",
-    "<style>a:visited{display:none}</style><a href=x>secret</a>",
-    "<style>p:first-child{display:none}</style><div>x<br><p>secret</div>",
     "<!doctype html><style>[class=A]{display:none} [class*=SEC]{display:none}</style><p class=sec>secret",
-    "<style>.a{color:white} :is(p, div) > b.a{color:red}</style><p><b class=a>secret</b>",
     *(f"<style>{rule}</style><p class=a>secret" for rule in (
         "@media print{.a{display:none}}", "@media not screen{.a{display:none}}",
         "@media (max-width:20px){.a{display:none}}", "@media (prefers-color-scheme:dark){.a{display:none}}",
@@ -73,8 +62,7 @@ SEEN = [
     # colors
     "<style>:root{--x:#000}</style><div style='background:var(--x);color:white'>secret</div>",
     *(f"<p style='color:{color}'>secret" for color in (
-        "lab(20 0 0)", "lch(20 30 100)", "color(srgb .1 1 1)", "color-mix(in srgb,white,black)",
-        "light-dark(black,white)", "white;color:oklch(50% .1 200)")),
+        "lab(20 0 0)", "color-mix(in srgb,white,black)", "white;color:oklch(50% .1 200)")),
     *(f"<div style='background:{color}'><b style='color:white'>secret</b></div>" for color in (
         "black", "#000f", "rebeccapurple", "hsl(240,100%,20%)", "color-mix(in srgb,black,black)")),
     *(f"<p style='background:{color};color:black'>secret" for color in ("rgba(0,0,0,.01)", "#00000000")),
@@ -91,32 +79,23 @@ SEEN = [
     "<body bgcolor=black text=white><p>secret",
     "<p>secret<body bgcolor=black text=white>",
     "<style>body{background:#000}</style><body bgcolor=white><p style='color:#fff'>secret",
-    "<style>body{margin:0}\nhtml, body{background-color:#000}</style><font color=white>secret</font>",
-    "<style>body{color:#fff}</style><body bgcolor=navy><i style='opacity:0'></i>secret",
     "<table bgcolor=black><tr><td><p><font color=white>x<p>secret</table>",
     "<body bgcolor=black text=white><span style='background:white'><div>secret</div></span>",
-    "<b><div style='background:#000'>x</b><span style='color:#fff'>secret</span></div>",
     "<span style='background:black'><span style='color:white'>secret</span></span>",
     "<b style='background:black;display:inline-block'><p style='color:white'>secret</b>",
     *(f"<div style='background:black;color:black'>{own}</div>" for own in (
         "<a href=x>secret</a>", "<mark>secret</mark>", "<button>secret</button>", "<dialog open>secret</dialog>")),
-    "<body link=red><div style='background:black;color:black'><a href=x>secret</a></div>",
     "<div style='background:linear-gradient(black,#111);color:white'>secret</div>",
-    "<div style='background-color:rgb(0 0 0/80%);color:white'>secret</div>",
-    "<p style='color:transparent;text-shadow:0 0 0 #000'>secret",
     # sizes, opacity, visibility
     "<!doctype html><p style='font-size:1'>secret",
     "<div style='font-size:0'><span style='font-size:small'>secret</span></div>",
     "<div style='visibility:hidden'><p style='visibility:visible'>secret</div>",
     "<p style='opacity:50%'>secret",
-    "<style>.a{opacity:0} @media (min-width:10px){.a{opacity:1}}</style><p class=a>secret",
     # boxes and places
     "<span style='height:0;overflow:hidden'>secret</span>",
     "<div style='height:0;overflow:hidden'>x</div><table><td style='height:0;overflow:hidden'>secret</table>",
     "<div style='height:0;overflow:hidden'><p style='position:absolute'>secret</div>",
-    "<div style='height:0;overflow:hidden'><p style='position:absolute;top:0'>secret</div>",
     "<div style='height:0;overflow:hidden;position:relative'><p style='position:fixed;top:0'>secret</div>",
-    "<div style='max-height:0;overflow:hidden'><b style='position:absolute'>secret</b></div>",
     "<body style='height:0;overflow:hidden'>secret",
     "<div style='height:0'>secret</div>",
     *(f"<p style='{style}'>secret" for style in (
@@ -125,15 +104,9 @@ SEEN = [
         "width:0;padding:0 9px;overflow:hidden")),
     # elements
     "<div style='display:none'>x</div>secret",
-    "<span style='display:none'>x</span>secret",
-    "<p style='display:none'>x<p>secret",
-    "<input type=hidden value=x><p>secret",
     "<object>secret</object>",
-    "<object data=x type=no/such>secret</object>",
-    "<details open><summary>more</summary>secret</details>",
     "<details><summary>secret</summary>rest</details>",
     "<dialog open>secret</dialog>",
-    "<dialog style='display:block'>secret</dialog>",
 ]  # fmt: skip
 # Seen where a picture is there, by a browser of tomorrow, or with good eyes.
 IN_DOUBT = [
@@ -158,10 +131,8 @@ HIDDEN = [
         "max-height:0px;overflow-y:hidden", "max-height:0;overflow:clip", "height:3px;overflow:hidden",
         "width:1px;height:1px;overflow:hidden")),
     "<span style=display:none>secret</span>",
-    "<span style = 'display:none'>secret</span>",
     "<p hidden>secret",
     "<font color=white>secret</font>",
-    "<font color='#FFFFFE'>secret</font>",
     "<a href=x style='color:white'>secret</a>",
     "<body bgcolor=black><p>secret",
     "<p>secret<body bgcolor=black>",
@@ -171,15 +142,11 @@ HIDDEN = [
     "<table><td style='height:0;overflow:hidden'>x</table><div style='height:0;overflow:hidden'>secret</div>",
     # what is inherited
     "<div style='display:none'><p style='display:block'>secret</div>",
-    "<div style='display:none'><p style='position:fixed'>secret</div>",
     "<div style='font-size:0'><p style='font-size:2em'>secret</div>",
-    "<div style='font-size:1px'><p style='font-size:2em'>secret</div>",
     "<div style='opacity:.2'><p style='opacity:.2'>secret</div>",
     "<div style='color:red'><span style='background:red'>secret</span></div>",
     "<div style='background:#000'><div style='background:rgba(255,255,255,1);color:white'>secret</div></div>",
-    "<div style='max-height:0;overflow:hidden'><p style='margin:0 auto'>secret</div>",
     "<div style='height:0;overflow:hidden'><p style='position:relative'>secret</div>",
-    "<div style='height:0;overflow:hidden'><p style='float:left'>secret</div>",
     # simple sheets
     *(f"<style>{rule}</style><p class='b a' id=i>secret" for rule in (
         ".a{display:none}", "p{display:none}", "P{display:none}", "#i{color:#fff}", "p.a.b{display:none}",
@@ -194,8 +161,6 @@ HIDDEN = [
     "<style>p{color:white!important}</style><p style='color:red'>secret",
     "<p class=a>secret<style>.a{display:none}</style>",
     "<!doctype html><style>.A{display:none}</style><p class=A>secret",
-    "<style>html{background:black}</style><p style='color:black'>secret",
-    "<style>body{background:#000}</style><font color=black>secret</font>",
     # elements
     *(f"<{tag}>secret</{tag}>" for tag in ("datalist", "video", "audio", "canvas")),
 ]  # fmt: skip

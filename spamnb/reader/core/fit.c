@@ -6,21 +6,6 @@
 enum { MAX_STEPS = 100 };             /* of Newton's method; it takes some seven */
 static const double FURTHEST = 1e300; /* from 0, of a score and of what lies between two of them */
 
-bool rows_fit(const struct rows *rows, const struct visits *order, size_t n_columns) {
-    for (size_t n = 0; n < order->n; n++) {
-        int64_t i = order->messages[n];
-        if (i < 0 || (uint64_t)i >= rows->n)
-            return false;
-        int64_t begin = rows->indptr[i], end = rows->indptr[i + 1];
-        if (begin < 0 || end < begin || (uint64_t)end > rows->n_columns)
-            return false;
-        for (int64_t j = begin; j < end; j++)
-            if (rows->columns[j] < 0 || (size_t)rows->columns[j] >= n_columns)
-                return false;
-    }
-    return true;
-}
-
 /* Wright's omega function: the w > 0 with w + log w = x. */
 static double omega(double x) {
     if (x < -30.0)
@@ -86,20 +71,11 @@ void solve(const double *scores, size_t classes, size_t y, double penalty, doubl
     found[y] = total;
 }
 
-/* Adds the weights of message i's columns to sums. */
-static void add_sums(const struct rows *rows, size_t i, const struct units *weights, int64_t *sums) {
-    size_t others = weights->columns;
-    for (int64_t j = rows->indptr[i]; j < rows->indptr[i + 1]; j++)
-        for (size_t k = 0; k < others; k++)
-            sums[k] += weights->at[(size_t)rows->columns[j] * others + k];
-}
-
 /* Adds units to the weights of message i's columns, of which it has each once. */
-static void move_weights(const struct rows *rows, size_t i, const struct units *weights, const int64_t *units) {
-    size_t others = weights->columns;
-    for (int64_t j = rows->indptr[i]; j < rows->indptr[i + 1]; j++)
-        for (size_t k = 0; k < others; k++)
-            weights->at[(size_t)rows->columns[j] * others + k] += units[k];
+static void move_weights(const struct fit *fit, size_t i, const int64_t *units) {
+    for (int64_t j = fit->indptr[i]; j < fit->indptr[i + 1]; j++)
+        for (size_t k = 0; k < fit->n_others; k++)
+            fit->weights[(size_t)fit->columns[j] * fit->n_others + k] += units[k];
 }
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -112,17 +88,19 @@ struct visit {
 
 /* The scores of message i by all other messages. */
 static void score(const struct fit *fit, size_t i, struct visit *visit) {
-    size_t others = fit->weights.columns;
-    int64_t begin = fit->rows.indptr[i], end = fit->rows.indptr[i + 1], *sums = visit->units, of_first = 0;
+    size_t others = fit->n_others;
+    int64_t begin = fit->indptr[i], end = fit->indptr[i + 1], *sums = visit->units, of_first = 0;
     for (size_t k = 0; k < others; k++)
-        sums[k] = (begin - end) * fit->brought.at[i * others + k];
+        sums[k] = (begin - end) * fit->brought[i * others + k];
     if (others == 1) { /* no loop within the loop */
         int64_t sum = 0;
         for (int64_t j = begin; j < end; j++)
-            sum += fit->weights.at[fit->rows.columns[j]];
+            sum += fit->weights[fit->columns[j]];
         sums[0] += sum;
     } else
-        add_sums(&fit->rows, i, &fit->weights, sums);
+        for (int64_t j = begin; j < end; j++)
+            for (size_t k = 0; k < others; k++)
+                sums[k] += fit->weights[(size_t)fit->columns[j] * others + k];
     double scale = fit->values[i] * fit->unit;
     const double *offsets = fit->offsets + i * (others + 1);
     for (size_t k = 0; k < others; k++) {
@@ -134,8 +112,8 @@ static void score(const struct fit *fit, size_t i, struct visit *visit) {
 
 /* Solves for message i; by how much its largest coefficient moved. */
 static double visit_message(const struct fit *fit, size_t i, struct visit *visit) {
-    size_t others = fit->weights.columns, classes = others + 1, y = (size_t)fit->labels[i];
-    int64_t *brought = fit->brought.at + i * others, *change = visit->units, of_label = 0, of_first = 0, largest = 0;
+    size_t others = fit->n_others, classes = others + 1, y = (size_t)fit->labels[i];
+    int64_t *brought = fit->brought + i * others, *change = visit->units, of_label = 0, of_first = 0, largest = 0;
     score(fit, i, visit);
     solve(visit->scores, classes, y, fit->penalty * trust(visit->scores, classes, y, fit->noise), visit->found);
     double scale = fit->values[i] / fit->unit;
@@ -157,22 +135,22 @@ static double visit_message(const struct fit *fit, size_t i, struct visit *visit
     largest = larger(largest, larger(of_first, -of_first));
     if (!largest)
         return 0.0;
-    move_weights(&fit->rows, i, &fit->weights, change);
+    move_weights(fit, i, change);
     return (double)largest / scale;
 }
 
 long ascend(const struct fit *fit) {
-    size_t classes = fit->weights.columns + 1;
+    size_t classes = fit->n_others + 1;
     double *numbers = calloc(classes, 2 * sizeof *numbers);
     int64_t *units = calloc(classes, sizeof *units);
     long done = -1;
     if (numbers && units) {
         struct visit visit = {numbers, numbers + classes, units};
         double worst = fit->tolerance;
-        for (done = 0; done < fit->passes && worst >= fit->tolerance; done++) {
+        for (done = 0; (size_t)done < fit->passes && worst >= fit->tolerance; done++) {
             worst = 0.0;
-            for (size_t n = 0; n < fit->order.n; n++)
-                worst = fmax(worst, visit_message(fit, (size_t)fit->order.messages[n], &visit));
+            for (size_t n = 0; n < fit->n_visits; n++)
+                worst = fmax(worst, visit_message(fit, (size_t)fit->order[n], &visit));
         }
     }
     free(numbers);

@@ -6,37 +6,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A matrix of whole numbers, row by row. Units of all classes sum to 0: those of the first are not kept. */
-struct units {
-    int64_t *at;
-    size_t rows, columns;
-};
-
-/* Which columns each message has: message i has columns[indptr[i]] up to columns[indptr[i + 1] - 1]. */
-struct rows {
+/* n messages, of which message i has columns[indptr[i]] up to columns[indptr[i + 1] - 1]. brought and weights are rows
+ * of whole numbers, of a message and of a column. Those of all classes sum to 0: of the first class none are kept, of
+ * the others n_others. */
+struct fit {
     const int64_t *indptr;
     const int32_t *columns;
-    size_t n, n_columns; /* messages; columns of all of them */
-};
-
-/* Messages to visit, in their order. */
-struct visits {
-    const int64_t *messages;
-    size_t n;
-};
-
-struct fit {
-    struct rows rows;
-    struct visits order;
     const double *values, *offsets;
-    const int64_t *labels;
+    const int64_t *labels, *order; /* order: the messages to visit */
+    int64_t *brought, *weights;
+    size_t n_visits, n_others;
     double penalty, noise, unit, tolerance, least;
-    long passes;
-    struct units brought, weights;
+    size_t passes;
 };
-
-/* Whether all messages to visit are there, and all of their columns below n_columns. `ascend` expects it. */
-bool rows_fit(const struct rows *rows, const struct visits *order, size_t n_columns);
 
 void solve(const double *scores, size_t classes, size_t y, double penalty, double *found);
 /* How many passes there were; -1 where there is no memory. */

@@ -161,7 +161,8 @@ enum ask {
     ASK_STEM,     /* a word -> its stem */
     ASK_SPLIT,    /* a text -> its words, a line each */
     ASK_UUDECODE, /* a uuencoded body -> octets */
-    ASK_LETTERS   /* a host -> the same with the letters that its labels of punycode stand for */
+    ASK_LETTERS,  /* a host -> the same with the letters that its labels of punycode stand for */
+    N_ASKS
 };
 
 /* What the program finds in a document, or in a text that has files in it. */

@@ -1,0 +1,385 @@
+"""The compiled core (``_core.c`` and ``core/``) by way of ctypes: all arrays are checked here.
+
+What the core asks for in the midst of a message (``Program`` of ``attachments``) comes back as a call with Python's
+lock. An exception there ends the message, and is raised again where the message was to be read.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from ctypes import POINTER, byref, c_bool, c_double, c_int, c_long, c_size_t, c_uint32, c_void_p
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from spamnb.reader.rows import CsrRows, ReadRows
+
+DIGEST, DATE = 16, 64  # bytes
+_FAILURES = {1: MemoryError, 2: RuntimeError, 3: RuntimeError}  # enum failure of core/bytes.h
+_METHODS = ("decode", "compose", "stem", "split", "uudecode", "letters")  # enum ask of core/reader.h
+# What may be wanted of a message: core/reader.h.
+FIELDS, BODY, VOCABULARY, DIGEST_OF, IDENTITY_OF, DATE_OF = 1, 2, 4, 8, 16, 32
+
+_spec = find_spec("spamnb.reader._core")
+if _spec is None or _spec.origin is None:
+    raise ImportError("spamnb's core is not compiled")
+_core = ctypes.PyDLL(_spec.origin)
+_free = ctypes.CDLL(_spec.origin)  # calls without Python's lock
+
+
+class _Span(ctypes.Structure):
+    """A span of core/bytes.h."""
+
+    _fields_ = (("at", c_void_p), ("end", c_void_p))
+
+    def octets(self) -> bytes:
+        return ctypes.string_at(self.at, (self.end or 0) - self.at) if self.at else b""
+
+    def value(self) -> str:
+        return self.octets().decode("utf-8", "replace")
+
+
+class _Field(ctypes.Structure):
+    _fields_ = (("name", _Span), ("written", _Span))
+
+    def value(self) -> tuple[str, str]:
+        return self.name.value(), self.written.value()
+
+
+class _Part(ctypes.Structure):
+    """content_type, charset, encoding, disposition and filename, and the size."""
+
+    _fields_ = (("texts", _Span * 5), ("size", c_size_t))
+
+    def value(self) -> tuple[str, str, str, str, str, int]:
+        return *(text.value() for text in self.texts), self.size
+
+
+class _Opened(ctypes.Structure):
+    _fields_ = (("rest", _Span), ("entity", _Span), ("is_whole", c_bool))
+
+
+class _Fit(ctypes.Structure):
+    """core/fit.h."""
+
+    _fields_ = (
+        *((name, c_void_p) for name in "indptr columns values offsets labels order brought weights".split()),
+        ("n_visits", c_size_t), ("n_others", c_size_t),
+        *((name, c_double) for name in "penalty noise unit tolerance least".split()),
+        ("passes", c_size_t),
+    )  # fmt: skip
+
+
+# message_list of _core.c: what a list is called, what its items are, and what it belongs to.
+_LISTS: tuple[tuple[str, Any, int], ...] = (
+    ("values", _Span, FIELDS), ("texts", _Span, BODY), ("links", _Span, BODY), ("hidden", _Span, BODY),
+    ("html", _Span, BODY), ("headers", _Field, FIELDS), ("parts", _Part, BODY),
+)  # fmt: skip
+_Answerer = ctypes.CFUNCTYPE(c_bool, c_int, POINTER(_Span), POINTER(_Span), POINTER(_Opened))
+_PageMaker = ctypes.CFUNCTYPE(c_void_p, c_uint32)
+
+for _name, _result, _arguments in (
+    ("tables_begin", c_bool, [*[c_void_p, c_void_p, c_size_t] * 2, c_void_p, c_void_p, _PageMaker]),
+    ("vocabulary_new", c_void_p, []),
+    ("vocabulary_delete", None, [c_void_p]),
+    ("vocabulary_size", c_size_t, [c_void_p]),
+    ("vocabulary_ids", c_bool, [c_void_p, c_void_p, c_void_p, c_size_t, c_void_p]),
+    ("vocabulary_lengths", None, [c_void_p, c_void_p, c_size_t, c_void_p]),
+    ("vocabulary_texts", None, [c_void_p, c_void_p, c_size_t, c_void_p]),
+    ("vocabulary_describe", None, [c_void_p, c_void_p, c_size_t, c_void_p, c_void_p]),
+    ("vocabulary_cells", c_void_p, [c_void_p, POINTER(c_size_t)]),
+    ("vocabulary_forget_rows", None, [c_void_p]),
+    ("reader_new", c_void_p, [_Answerer, c_int, c_bool, c_bool, c_bool, c_void_p, c_void_p, c_void_p, c_size_t]),
+    ("reader_delete", None, [c_void_p]),
+    ("message_list", c_size_t, [c_void_p, c_int, POINTER(c_void_p)]),
+    ("message_about", c_uint32, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    ("pack_numbers", c_size_t, [c_void_p, c_size_t, c_void_p, c_void_p]),
+    ("unpack_numbers", c_bool, [ctypes.c_char_p, c_size_t, c_void_p, c_void_p]),
+    ("solve", None, [c_void_p, c_size_t, c_size_t, c_double, c_void_p]),
+):
+    _function = getattr(_core, _name)
+    _function.restype, _function.argtypes = _result, _arguments
+_free.read_messages.argtypes = [c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, c_int, *[c_void_p] * 4]
+_free.parse_message.argtypes = [c_void_p, c_void_p, c_size_t, c_int]
+_free.ascend.argtypes, _free.ascend.restype = [POINTER(_Fit)], c_long
+
+
+def _texts(texts: Sequence[bytes]) -> Any:
+    """Pointers to texts, which must be kept for as long as these are used."""
+    return (ctypes.c_char_p * len(texts))(*texts)
+
+
+def _array(values: Any, dtype: Any, *shape: int, writable: bool = False) -> np.ndarray:
+    """An array that the core may read as it lies in memory; ValueError for one of another kind or shape."""
+    if (
+        not isinstance(values, np.ndarray)
+        or values.dtype != dtype
+        or not values.flags.c_contiguous
+        or values.flags.writeable < writable
+        or values.shape != (shape or values.shape[:1])
+    ):
+        raise ValueError("arrays have other numbers or shapes, or do not fit together")
+    return values
+
+
+# ---- What the core is given once ----
+
+_kept: list[Any] = []  # what the core points to for ever
+
+
+def begin(
+    references: dict[str, str], make_page: Callable[[int], bytes], kinds: dict[str, int], groups: tuple[int, int, int],
+    secret: bytes,
+) -> None:  # fmt: skip
+    """Hand over the references of HTML, what describes 256 characters, the groups of token kinds and of text, pairs and
+    headers, and a key of 16 bytes; twice does nothing."""
+    if _kept:
+        return
+    texts = [[text.encode() for text in each] for each in (references, references.values(), kinds)]
+    _kept.append(texts)
+
+    def page_at(number: int) -> int | None:
+        try:
+            page = ctypes.create_string_buffer(make_page(number))
+        except Exception:  # there is no memory: the message is given up
+            return None
+        _kept.append(page)
+        return ctypes.addressof(page)
+
+    _kept.append(_PageMaker(page_at))
+    names, stand_for, prefixes = map(_texts, texts)
+    of_kinds, others = bytes(kinds.values()), bytes(groups)
+    sizes = len(references), len(kinds)
+    if not _core.tables_begin(names, stand_for, sizes[0], prefixes, of_kinds, sizes[1], others, secret, _kept[1]):
+        raise MemoryError
+
+
+class VocabularyCore:
+    """Tokens and their ids; ``vocabulary.Vocabulary`` is what others use."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()  # held by a call without Python's lock
+        self.pointer = _new(self, _core.vocabulary_new(), _core.vocabulary_delete)
+
+    def __len__(self) -> int:
+        return int(_core.vocabulary_size(self.pointer))
+
+    def ids_of(self, text: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+        """The id of each of the k tokens that stand in a text one after the other, (k,) uint32; those that have none
+        get the next ones."""
+        _array(text, np.uint8)
+        ids = np.empty(len(_array(lengths, np.int32)), np.uint32)
+        if lengths.min(initial=0) < 0 or lengths.sum(dtype=np.int64) > len(text):
+            raise ValueError("tokens lie outside of their text")
+        self._expect_free()
+        if not _core.vocabulary_ids(self.pointer, text.ctypes.data, lengths.ctypes.data, len(ids), ids.ctypes.data):
+            raise MemoryError
+        return ids
+
+    def texts(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The text of the tokens with these ids (k,), one after the other, and their lengths (k,)."""
+        n, at = self._known(ids)
+        lengths = np.empty(n, np.int32)
+        _core.vocabulary_lengths(self.pointer, at, n, lengths.ctypes.data)
+        text = np.empty(int(lengths.sum(dtype=np.int64)), np.uint8)
+        _core.vocabulary_texts(self.pointer, at, n, text.ctypes.data)
+        return text, lengths
+
+    def describe(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The hashes, int64, and the groups, int8, of the tokens with these ids (k,)."""
+        n, at = self._known(ids)
+        hashes, groups = np.empty(n, np.int64), np.empty(n, np.int8)
+        _core.vocabulary_describe(self.pointer, at, n, hashes.ctypes.data, groups.ctypes.data)
+        return hashes, groups
+
+    def _known(self, ids: np.ndarray) -> tuple[int, int]:
+        """How many ids these are, and where they lie; ValueError for one that no token has."""
+        if len(_array(ids, np.uint32)) and ids.max() >= len(self):
+            raise ValueError("there is no token with such an id")
+        self._expect_free()
+        return len(ids), ids.ctypes.data
+
+    def _expect_free(self) -> None:
+        with _held(self):
+            pass
+
+
+class _Answers:
+    """Answers the core by the methods of a program; keeps what it raised, and what the core has still to copy."""
+
+    def __init__(self, program: Any) -> None:
+        self._program = program
+        self._kept: Any = None
+        self.error: BaseException | None = None
+
+    def answer(self, what: int, text: Any, other: Any, answer: Any) -> bool:
+        """Answer; false after an exception."""
+        try:
+            rest, is_whole, octets = b"", True, text[0].octets()
+            if what >= len(_METHODS):
+                rest, found, is_whole = self._program.open(what - len(_METHODS), octets)
+            elif _METHODS[what] == "decode":
+                found = self._program.decode(octets, other[0].octets())
+            else:
+                found = getattr(self._program, _METHODS[what])(octets)
+            self._kept = rest, found
+            answer[0] = _Opened(_span(rest), _span(found), is_whole)
+        except BaseException as error:
+            self.error = error
+            return False
+        return True
+
+
+class Reader:
+    """Reads messages; for one thread at a time.
+
+    rules: how header fields are read, see ``evidence.header_rules``
+    program: answers what the core asks for, see ``attachments.Program``
+    """
+
+    def __init__(
+        self, rules: Sequence[tuple[bytes, bool, bool, int, int, bytes]], program: object, ngrams: int,
+        body_only: bool, stems: bool, splits: bool,
+    ) -> None:  # fmt: skip
+        self.lock = threading.Lock()
+        self._rules = list(rules)  # whose texts the core has
+        self._answers = _Answers(program)
+        self._answerer = _Answerer(self._answers.answer)
+        names, prefixes = _texts([rule[0] for rule in rules]), _texts([rule[-1] for rule in rules])
+        numbers = b"".join([bytes(rule[1:5]) for rule in rules])
+        given = self._answerer, ngrams, body_only, stems, splits, names, prefixes, numbers, len(rules)
+        self.pointer = _new(self, _core.reader_new(*given), _core.reader_delete)
+
+    def _check(self, failure: int) -> None:
+        error, self._answers.error = self._answers.error, None
+        if failure:
+            raise error or _FAILURES[failure]("the reader of messages failed")
+
+    def read(self, messages: Sequence[bytes], vocabulary: VocabularyCore, wants: int) -> ReadRows:
+        """n messages as rows of the vocabulary's ids. ``wants``: BODY and so on."""
+        n = len(messages)
+        raws, sizes = _texts(messages), np.fromiter(map(len, messages), np.uintp, n)
+        lengths, cuts, indptr = np.zeros(n, np.uint32), np.zeros(n, np.uint32), np.zeros(n + 1, np.int64)
+        digests, dates = np.zeros(n, f"V{DIGEST}"), np.zeros(n, f"S{DATE}")
+        with _held(self), _held(vocabulary):
+            try:
+                failure = _free.read_messages(
+                    self.pointer, vocabulary.pointer, raws, sizes.ctypes.data, n, wants, lengths.ctypes.data,
+                    cuts.ctypes.data, digests.ctypes.data, dates.ctypes.data,
+                )  # fmt: skip
+                self._check(failure)
+                n_cells = c_size_t()
+                at = _core.vocabulary_cells(vocabulary.pointer, byref(n_cells))
+                ids, counts = np.frombuffer(ctypes.string_at(at, 8 * n_cells.value), np.int32).reshape(-1, 2).T
+            finally:
+                _core.vocabulary_forget_rows(vocabulary.pointer)
+        np.cumsum(lengths, out=indptr[1:])
+        return ReadRows(CsrRows(indptr, ids, counts), digests.tobytes(), dates, cuts)
+
+    def parse(self, raw: bytes, wants: int) -> dict[str, Any]:
+        """What stands in a message, by name; ``wants``: FIELDS, BODY and so on."""
+        raws = _texts([raw])
+        with _held(self):
+            self._check(_free.parse_message(self.pointer, raws, len(raw), wants))
+            lists = [(number, *each) for number, each in enumerate(_LISTS) if each[-1] & wants]
+            found: dict[str, Any] = {name: self._list(number, kind) for number, name, kind, _ in lists}
+            digest, identity, date = (ctypes.create_string_buffer(size) for size in (DIGEST, DIGEST, DATE))
+            found["cuts"] = _core.message_about(self.pointer, digest, identity, date)
+        if wants & FIELDS:
+            found["headers"] = list(zip([name for name, _ in found["headers"]], found["values"]))
+        return found | {"digest": digest.raw, "identity": identity.raw, "date": date.value.decode("ascii")}
+
+    def _list(self, number: int, kind: Any) -> list[Any]:
+        items = c_void_p()
+        n = _core.message_list(self.pointer, number, byref(items))
+        return [item.value() for item in (kind * n).from_address(items.value)] if n else []
+
+
+def _new(owner: object, pointer: int | None, delete: Callable[[int], None]) -> int:
+    """What the core made for an object, and deletes with it."""
+    if not pointer:
+        raise MemoryError
+    weakref.finalize(owner, delete, pointer).atexit = False  # other threads may still be at work then
+    return pointer
+
+
+def _span(octets: bytes | None) -> _Span:
+    if octets is None:
+        return _Span()
+    at = ctypes.cast(ctypes.c_char_p(octets), c_void_p).value or 0
+    return _Span(at, at + len(octets))
+
+
+@contextmanager
+def _held(owner: Reader | VocabularyCore) -> Iterator[None]:
+    if not owner.lock.acquire(blocking=False):
+        raise RuntimeError("another thread uses it: each thread needs one of its own")
+    try:
+        yield
+    finally:
+        owner.lock.release()
+
+
+# ---- The cells of store/rows.py ----
+
+
+def pack_numbers(numbers: np.ndarray) -> tuple[bytes, np.ndarray]:
+    """Numbers (k,) of 7 bits a byte, the lowest first, and where each ends, (k,)."""
+    n = len(_array(numbers, np.int64))
+    packed, ends = np.empty(10 * n, np.uint8), np.empty(n, np.int64)
+    size = _core.pack_numbers(numbers.ctypes.data, n, packed.ctypes.data, ends.ctypes.data)
+    return packed[:size].tobytes(), ends
+
+
+def unpack_numbers(packed: bytes) -> tuple[np.ndarray, np.ndarray] | None:
+    """The numbers that were packed so, and where each ends; None where they are no such numbers."""
+    n = int((np.frombuffer(packed, np.uint8) < 128).sum())
+    numbers, ends = np.empty(n, np.int64), np.empty(n, np.int64)
+    fits = _core.unpack_numbers(packed, len(packed), numbers.ctypes.data, ends.ctypes.data)
+    return (numbers, ends) if fits else None
+
+
+# ---- The loops of formulas/correction.py ----
+
+
+def ascend(
+    indptr: np.ndarray, columns: np.ndarray, values: np.ndarray, offsets: np.ndarray, labels: np.ndarray,
+    order: np.ndarray, brought: np.ndarray, weights: np.ndarray,
+    penalty: float, noise: float, unit: float, tolerance: float, least: float, passes: int,
+) -> int:  # fmt: skip
+    """Solve for messages in turn; how many passes there were. ValueError for arrays that do not fit together."""
+    n, classes = offsets.shape
+    n_columns = len(weights)
+    forms = (
+        (indptr, np.int64, n + 1), (columns, np.int32), (values, np.float64, n), (offsets, np.float64, n, classes),
+        (labels, np.int64, n), (order, np.int64),
+    )  # fmt: skip
+    for array, *form in forms:
+        _array(array, *form)
+    _array(brought, np.int64, n, classes - 1, writable=True)
+    _array(weights, np.int64, n_columns, classes - 1, writable=True)
+    bounds = (labels, classes), (order, n), (columns, n_columns)
+    if indptr[0] < 0 or (np.diff(indptr) < 0).any() or indptr[-1] > len(columns):
+        raise ValueError("messages' columns are not there")
+    if any([len(numbers) and not 0 <= numbers.min() <= numbers.max() < bound for numbers, bound in bounds]):
+        raise ValueError("a label, a message or a column is not there")
+    arrays = [array.ctypes.data for array in (indptr, columns, values, offsets, labels, order, brought, weights)]
+    fit = _Fit(*arrays, len(order), classes - 1, penalty, noise, unit, tolerance, least, passes)
+    done = int(_free.ascend(byref(fit)))
+    if done < 0:
+        raise MemoryError
+    return done
+
+
+def solve(scores: np.ndarray, y: int, penalty: float) -> list[float]:
+    """The coefficients of a message of class y."""
+    if not 0 <= y < len(_array(scores, np.float64)):
+        raise ValueError("there is no such class")
+    found = np.zeros(len(scores))
+    _core.solve(scores.ctypes.data, len(scores), y, penalty, found.ctypes.data)
+    return found.tolist()
