@@ -32,11 +32,8 @@ from spamnb.learners.learner import (
     BatchScores,
     Correction,
     FitResult,
-    HardMessage,
     Learner,
     Lesson,
-    ModelFile,
-    ScoringFile,
     Screened,
 )
 from spamnb.learners.naive_bayes import NaiveBayes
@@ -44,6 +41,8 @@ from spamnb.reader.evidence import HEADERS
 from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.reader.token_array import hashes_of
 from spamnb.settings import Settings
+from spamnb.store.hard import HardMessage
+from spamnb.store.store import Store
 
 if TYPE_CHECKING:  # classifying a message does not need it
     from spamnb.counts.training_set import TrainingSet
@@ -117,7 +116,7 @@ class Corrected(Learner):
 
     # -- on the store ----------------------------------------------------------------------------------------
 
-    def score(self, store: ScoringFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
+    def score(self, store: Store, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
         counts = store.look_up(tokens)
         found = self.naive_bayes.score_found(store, totals, tokens, rows, counts)
         # A row has length 1 with all of the message's tokens, those that the model does not know among them.
@@ -128,7 +127,7 @@ class Corrected(Learner):
         scores = offset * found.scores + row_sums(weights, found.rows.indptr).T
         return found._replace(scores=scores, weights=offset * found.weights + weights, correction=weights)
 
-    def learn(self, store: ModelFile, totals: ClassTotals, lesson: Lesson) -> None:
+    def learn(self, store: Store, totals: ClassTotals, lesson: Lesson) -> None:
         if lesson.contradicted:
             self._move_apart(store, totals, lesson)
             return
@@ -149,7 +148,7 @@ class Corrected(Learner):
         if is_hard:
             store.hard.put(digest, label, dict(zip(classes, offsets.tolist())), list(tokens))
 
-    def _move_apart(self, store: ModelFile, totals: ClassTotals, lesson: Lesson) -> None:
+    def _move_apart(self, store: Store, totals: ClassTotals, lesson: Lesson) -> None:
         """Judge a message that all others contradict as it was taught, and with it those of its sender.
 
         Only its rare tokens move, those of its header where it has such: what it shares with a class stays.
@@ -171,7 +170,7 @@ class Corrected(Learner):
             moved = {name: n for name, n in units.items() if n}
             store.remember(lesson.digest, changed={"tokens": hashes_of(chosen).tolist(), "units": moved})
 
-    def _solve_again(self, store: ModelFile, hard: HardMessage, digest: bytes) -> None:
+    def _solve_again(self, store: Store, hard: HardMessage, digest: bytes) -> None:
         """Fit a hard message to all that was learned since; learning the message ``digest`` is what caused it."""
         classes, value = list(hard.offsets), value_of(len(hard.tokens))
         y, brought = classes.index(hard.label), _brought(store, hard.digest)
@@ -186,7 +185,7 @@ class Corrected(Learner):
             store.remember(digest, changed={"hard": hard.number, "units": changed})
 
     def forget(
-        self, store: ModelFile, totals: ClassTotals, label: str, message: CountedTokens, digest: bytes
+        self, store: Store, totals: ClassTotals, label: str, message: CountedTokens, digest: bytes
     ) -> None:
         tokens, known = store.in_vocabulary(message.tokens), store.learned(digest)
         own = _minus(_brought(store, digest))
@@ -205,7 +204,7 @@ class Corrected(Learner):
 
 
 def _there(
-    store: ModelFile, totals: ClassTotals, label: str, tokens: Sequence[str]
+    store: Store, totals: ClassTotals, label: str, tokens: Sequence[str]
 ) -> tuple[Sequence[str], Sequence[str]]:
     """Those of a message's ``tokens`` from whose counts forgetting it takes one, and those whose last count that is."""
     found = store.look_up(tokens)
@@ -214,18 +213,18 @@ def _there(
     return take_tokens(tokens, found.positions[own]), take_tokens(tokens, found.positions[last])
 
 
-def _part(store: ModelFile, tokens: Sequence[str], classes: list[str]) -> np.ndarray:
+def _part(store: Store, tokens: Sequence[str], classes: list[str]) -> np.ndarray:
     """The part (C,) in nats that the correction has in the scores of a message with these tokens."""
     return store.weights(tokens, classes).sum(axis=1) * (UNIT * value_of(len(tokens)))
 
 
-def _brought(store: ModelFile, digest: bytes) -> Mapping[str, int]:
+def _brought(store: Store, digest: bytes) -> Mapping[str, int]:
     """What a learned message brought to the weight of each of its tokens, by class."""
     known = store.learned(digest)
     return known.brought if known else {}
 
 
-def moved_elsewhere(store: ModelFile, digest: bytes, tokens: Sequence[str]) -> tuple[Sequence[str], Mapping[str, int]]:
+def moved_elsewhere(store: Store, digest: bytes, tokens: Sequence[str]) -> tuple[Sequence[str], Mapping[str, int]]:
     """Those tokens whose weights learning the message ``digest`` moved beside what it brought to all of its ``tokens``,
     and by how many units, by class: those of a hard message, or some of its own; none where the hard one is gone."""
     known = store.learned(digest)

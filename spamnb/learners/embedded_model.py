@@ -28,13 +28,12 @@ from spamnb.learners.learner import (
     FitResult,
     Learner,
     Lesson,
-    ModelFile,
-    ScoringFile,
     Screened,
     class_names,
 )
 from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.settings import Settings
+from spamnb.store.store import Store
 
 N_FOLDS = 10  # of the left-out scores; the embedding is that of all messages in each
 ESTIMATORS: dict[str, type[GaussianClassifier]] = {
@@ -73,7 +72,7 @@ class EmbeddedModel(Learner):
 
     # -- on the store ----------------------------------------------------------------------------------------
 
-    def score(self, store: ScoringFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
+    def score(self, store: Store, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
         estimator, form, order = self._of(store, totals)
         known_tokens, known, vectors = _with_vectors(store, tokens, rows)
         scores = _scores(estimator, embed_rows(vectors, known.ids, known.counts, known.indptr))[:, order]
@@ -83,7 +82,7 @@ class EmbeddedModel(Learner):
             weights[:, cells] = shares_of(form, vectors[known.ids[cells]], known.counts[cells])[order]
         return BatchScores(known_tokens, known, scores, weights, lambda: softmax(scores))
 
-    def learn(self, store: ModelFile, totals: ClassTotals, lesson: Lesson) -> None:
+    def learn(self, store: Store, totals: ClassTotals, lesson: Lesson) -> None:
         names, arrays = self._stored(store)
         sums = _moments(arrays)
         if lesson.label not in names:
@@ -92,7 +91,7 @@ class EmbeddedModel(Learner):
         _put(store, names, sums.plus(_one(store, lesson.message, names.index(lesson.label), sums)))
 
     def forget(
-        self, store: ModelFile, totals: ClassTotals, label: str, message: CountedTokens, digest: bytes
+        self, store: Store, totals: ClassTotals, label: str, message: CountedTokens, digest: bytes
     ) -> None:
         names, arrays = self._stored(store)
         if label not in names:
@@ -103,7 +102,7 @@ class EmbeddedModel(Learner):
             names, sums = names[:-1], Moments(*(part[:-1] for part in sums))
         _put(store, names, sums)
 
-    def _of(self, store: ScoringFile, totals: ClassTotals) -> tuple[GaussianClassifier, QuadraticForm, np.ndarray]:
+    def _of(self, store: Store, totals: ClassTotals) -> tuple[GaussianClassifier, QuadraticForm, np.ndarray]:
         """The estimator, its scores as polynomials, and for each class of ``totals`` its column in the scores."""
         names, arrays = self._stored(store)
         if not set(names).issuperset(totals.classes):
@@ -114,7 +113,7 @@ class EmbeddedModel(Learner):
                 self._derived = arrays, estimator, estimator.quadratic_form()
         return self._derived[1], self._derived[2], np.array([names.index(name) for name in totals.classes], np.intp)
 
-    def _stored(self, store: ScoringFile) -> tuple[list[str], Mapping[str, np.ndarray]]:
+    def _stored(self, store: Store) -> tuple[list[str], Mapping[str, np.ndarray]]:
         """The classes, and the arrays in which they are the rows."""
         names, arrays = store.meta().get("dense_classes"), store.arrays()
         if names is None and not arrays:
@@ -135,14 +134,14 @@ class EmbeddedModel(Learner):
         return estimator.fit_sums(sums.scatter(), names)  # errors name the class
 
 
-def _one(store: ScoringFile, message: CountedTokens, place: int, sums: Moments) -> Moments:
+def _one(store: Store, message: CountedTokens, place: int, sums: Moments) -> Moments:
     """The sums of one message of class number ``place``, in the shapes of ``sums``."""
     _, known, vectors = _with_vectors(store, message.tokens, message.row)
     x = embed(vectors[known.ids], known.counts)[0][None, :]
     return Moments.of(x, np.array([place]), len(sums.documents), sums.second.ndim == 2)
 
 
-def _put(store: ModelFile, names: Sequence[str], sums: Moments) -> None:
+def _put(store: Store, names: Sequence[str], sums: Moments) -> None:
     store.put_arrays(_arrays(sums))
     store.put_meta({"dense_classes": list(names)})
 
@@ -177,7 +176,7 @@ def _width(arrays: Mapping[str, np.ndarray]) -> int:
 
 
 def _with_vectors(
-    store: ScoringFile, tokens: Sequence[str], rows: CsrRows
+    store: Store, tokens: Sequence[str], rows: CsrRows
 ) -> tuple[Sequence[str], CsrRows, np.ndarray]:
     """Those k tokens that have a vector, ascending, the messages as rows over them, and the vectors (k, d)."""
     found = store.look_up_vectors(tokens)

@@ -25,12 +25,11 @@ from spamnb.learners.learner import (
     FitResult,
     Learner,
     Lesson,
-    ModelFile,
-    ScoringFile,
     Screened,
     class_names,
 )
 from spamnb.reader.rows import CsrRows, take_tokens
+from spamnb.store.store import Store
 
 # Chosen in docs/experiments.md#logistic-regression. C is the penalty in scikit-learn's terms, Σ_n E_n + |w|²/(2C), on
 # 0/1 rows of length 1; a token has a weight if at least MIN_DF messages hold it. LEARNING_RATE is η of learning one
@@ -99,7 +98,7 @@ class Logistic(Learner):
 
     # -- on the store ----------------------------------------------------------------------------------------
 
-    def score(self, store: ScoringFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
+    def score(self, store: Store, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
         names, intercept = _parameters(store)
         vectors = _vectors(store, tokens, len(names))
         positions = np.array([i for i, token in enumerate(tokens) if token in vectors], np.intp)
@@ -110,7 +109,7 @@ class Logistic(Learner):
         scores, weights = row_scores(token_weights[:, known.ids], known.indptr, np.append(intercept, 0.0)[order])
         return BatchScores(known_tokens, known, scores, weights, lambda: softmax(scores))
 
-    def learn(self, store: ModelFile, totals: ClassTotals, lesson: Lesson) -> None:
+    def learn(self, store: Store, totals: ClassTotals, lesson: Lesson) -> None:
         names, intercept = _parameters(store)
         label, tokens = lesson.label, list(lesson.message.tokens)
         if label not in names:
@@ -133,7 +132,7 @@ class Logistic(Learner):
         return False
 
 
-def _parameters(store: ScoringFile) -> tuple[list[str], np.ndarray]:
+def _parameters(store: Store) -> tuple[list[str], np.ndarray]:
     names = store.meta().get("linear_classes", [])
     intercept = store.arrays().get("linear_intercept", np.zeros(0))
     if not class_names(names) or intercept.shape != (len(names),):
@@ -141,7 +140,7 @@ def _parameters(store: ScoringFile) -> tuple[list[str], np.ndarray]:
     return names, intercept
 
 
-def _vectors(store: ScoringFile, tokens: Sequence[str], classes: int) -> dict[str, np.ndarray]:
+def _vectors(store: Store, tokens: Sequence[str], classes: int) -> dict[str, np.ndarray]:
     """{token: its weights for the first classes} of those tokens that have any."""
     vectors = store.look_up_vectors(tokens)
     if max(map(len, vectors.values()), default=0) > classes:

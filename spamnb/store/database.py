@@ -29,6 +29,10 @@ MAX_SUM = 1 << 61  # of a sum: two of them and the few that one message adds sti
 Fits = Callable[[Any], bool]
 
 
+class _Undo(Exception):
+    """Ends a change that is to be taken back."""
+
+
 class Database:
     """A connection to one file, with nested transactions, and a hook to drop what was cached of its content."""
 
@@ -101,6 +105,13 @@ class Database:
     def reading(self) -> contextlib.AbstractContextManager[None]:
         """What is read inside belongs to one state of the file, whoever writes meanwhile."""
         return _PART if self._busy else self._transaction("BEGIN")
+
+    @contextlib.contextmanager
+    def undoing(self) -> Iterator[None]:
+        """A change that is taken back at its end: what would be if it was made."""
+        with contextlib.suppress(_Undo), self.writing():
+            yield
+            raise _Undo
 
     @contextlib.contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:

@@ -16,8 +16,7 @@ from sklearn.metrics import log_loss as sk_log_loss
 
 from spamnb.evaluation import metrics, roc
 from spamnb.evaluation import probability as prob
-from spamnb.evaluation.mcnemar import mcnemar
-from spamnb.evaluation.metrics import SpamErrors
+from spamnb.evaluation.metrics import SpamErrors, mcnemar
 from spamnb.evaluation.rates import error_estimates, share
 
 rows = st.integers(1, 6).flatmap(

@@ -14,8 +14,7 @@ from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.learners.learner import Screened, learner_for
 from spamnb.learners.logistic import MIN_DF, C, Logistic
-from spamnb.learners.without_message import WithoutMessage
-from spamnb.reader.message import Reader, digest
+from spamnb.reader.message import Reader
 from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.settings import COUNT_MODELS, MODELS, VECTOR_MODELS, Settings
 from spamnb.store.jsonl import export
@@ -207,36 +206,3 @@ def test_what_does_not_belong_together_is_told(
                 classifier.store.put_arrays({name: np.array(value)})
         with pytest.raises(SpamnbError, match=says):
             classifier.classify(b"\nmeeting")
-
-
-MAIL = mail(12)
-
-
-def counts(raw: bytes) -> dict[str, int]:
-    return Reader().tokens(raw)
-
-
-@pytest.mark.parametrize("model_type", ["boolean", "multinomial", "bernoulli", "corrected"])
-@pytest.mark.parametrize("number", [0, 1, 9])
-def test_what_is_asked_is_as_if_the_message_was_forgotten(model_type: str, number: int) -> None:
-    label, raw = MAIL[number]
-    counted = counts(raw)
-    tokens, row = CsrRows.of([counted])
-    others = [*(counts(MAIL[2][1]) | counts(MAIL[3][1]))]
-    with Classifier.create(":memory:", Settings(model_type=model_type)) as classifier:
-        for each in MAIL:
-            classifier.learn(*each)
-        store, learner = classifier.store, classifier.learner
-        before = store.totals()
-        without = WithoutMessage(store, before.classes, before.classes.index(label), counted, digest(raw))
-        totals, found = without.totals(before), without.look_up([*tokens, "never seen"])
-        elsewhere = without.look_up(others)
-        scored = learner.score(without, totals, tokens, row)
-        assert store.totals() == before, "the file stays as it is"
-        assert classifier.forget(label, raw)
-        for ours, theirs in zip(totals, store.totals()):
-            assert np.array_equal(ours, theirs)
-        for ours, theirs in [(found, store.look_up([*tokens, "never seen"])), (elsewhere, store.look_up(others))]:
-            assert all(np.array_equal(one, other) for one, other in zip(ours, theirs))
-        forgotten = learner.score(store, store.totals(), tokens, row)
-        assert np.array_equal(scored.scores, forgotten.scores) and np.array_equal(scored.weights, forgotten.weights)
