@@ -1,5 +1,6 @@
 """The bootstrap against slow resampling, and the figures of made-up answers."""
 
+import dataclasses
 import json
 import math
 
@@ -69,14 +70,6 @@ def test_few_missed_at_a_limit_are_no_surer_than_the_exact_binomial():
     assert found.low <= 100 * exact.low * (1 + 1e-9) and found.high >= 100 * exact.high * (1 - 1e-9)
 
 
-def test_chunks_are_one_bootstrap(monkeypatch):
-    step = roc.roc_counts(*sample(np.random.default_rng(7)))
-    monkeypatch.setattr(bootstrap, "_CHUNK", 7 * len(step.ham))
-    found = bootstrap.roc_estimates(step, (0.5, 1.0), replicates=100)
-    assert found.one_minus_roca.low < found.one_minus_roca.value < found.one_minus_roca.high
-    assert found.sm_at_hm[0.5].value >= found.sm_at_hm[1.0].value
-
-
 def made_up(classes: tuple[str, ...], n: int = 400, ordered: bool = False, seed: int = 0) -> Result:
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, len(classes), n)
@@ -100,23 +93,21 @@ def test_two_classes():
     assert spam.sm_at_hm[0.1].value >= spam.sm_at_hm[1.0].value
     assert set(spam.total_cost_ratio) == {1, 9, 999}
     assert found.learning_curve == []
-    assert found.by_class[0].one_minus_roca == pytest.approx(found.by_class[1].one_minus_roca)
     assert figures(result, replicates=100) == found
     assert figures(result, replicates=100, seed=1).macro_f1 != found.macro_f1
+    scored = dataclasses.replace(result, probabilities=np.full((400, 2), np.nan))
+    assert figures(scored, replicates=50).calibration is None
 
 
-def test_many_classes_without_spam():
+def test_of_many_classes_each_has_its_row():
     result = made_up(tuple(f"group.{i:02}" for i in range(20)))
     found = figures(result, replicates=50)
-    assert found.spam is None
-    assert len(found.by_class) == 20 and sum(c.messages for c in found.by_class) == 400
+    assert found.spam is None and found.accuracy.low < found.accuracy.value < found.accuracy.high
     told = [(c.precision / 100, c.recall / 100, c.f1 / 100, c.messages) for c in found.by_class]
     expected = precision_recall_fscore_support(result.truth, result.verdicts, labels=range(20), zero_division=0)
     np.testing.assert_allclose(told, np.transpose(expected))
-    assert [c.one_minus_roca for c in found.by_class] == [
-        roc.one_minus_roca(result.truth == c, result.margin(c)) for c in range(20)
-    ]
-    assert found.accuracy.low < found.accuracy.value < found.accuracy.high
+    areas = [roc.one_minus_roca(result.truth == c, result.margin(c)) for c in range(20)]
+    assert [c.one_minus_roca for c in found.by_class] == areas
 
 
 def test_learning_curve_is_cumulative_and_ends_with_the_whole():
@@ -135,23 +126,11 @@ def test_learning_curve_is_cumulative_and_ends_with_the_whole():
     assert half.error == pytest.approx(100 * wrong)
 
 
-def test_scores_alone_give_no_calibration():
-    whole = made_up(("ham", "spam"))
-    result = Result(
-        "", whole.classes, whole.names, whole.truth, whole.scores, np.full((400, 2), np.nan), whole.verdicts
-    )
-    found = figures(result, replicates=50)
-    assert found.calibration is None and found.spam is not None and found.spam.total_cost_ratio == {}
-
-
 def test_json_has_no_nan_and_comes_back():
     found = as_json(figures(made_up(("ham", "spam"), n=40, ordered=True), replicates=50))
     text = json.dumps(found, allow_nan=False)
     assert json.loads(text)["spam"]["sm_at_hm"].keys() == {"0.1", "0.5", "1"}
     assert as_json({"a": math.inf, 0.5: [math.nan, 1]}) == {"a": None, "0.5": [None, 1]}
-
-
-def test_no_messages_and_one_message():
     nothing = as_json(figures(Recorder().result("empty"), replicates=50))
     assert nothing["messages"] == 0 and nothing["accuracy"]["value"] is None
     json.dumps(as_json(figures(made_up(("ham", "spam"), n=1, ordered=True), replicates=50)), allow_nan=False)

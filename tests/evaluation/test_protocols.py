@@ -194,13 +194,6 @@ def test_each_message_is_judged_by_those_before_it():
             classifier.learn(label, raw)
 
 
-def test_nothing_known_is_unsure_and_learning_helps():
-    result = online(stream(mail(40)), Settings(), never)
-    assert result.verdicts[0] == -1
-    assert result.right[-40:].mean() > 0.95
-    assert all(row in result.details for row in np.flatnonzero(~result.right))
-
-
 def test_a_model_as_it_is_learns_nothing():
     with model_of(mail(20)) as classifier:
         before = classifier.store.totals().documents.tolist()
