@@ -51,10 +51,9 @@ if TYPE_CHECKING:  # classifying a message does not need it
 # many classes each pass takes as many times as long.
 PASSES = 10, 10, 3  # over all messages; folds, and passes over the others of a fold
 MANY_PASSES = 2, 2, 1  # where there are more than two classes: 20 Newsgroups 89.4 % with 2 passes, 89.1 with 5
-MAX_COPIED = 1 << 27  # bytes of weights that folds which are solved at the same time may copy
 MESSAGES_AT_ONCE = 1 << 9  # whose cells are gathered in one go, and fit the processor's cache
+MAX_COPIED = 1 << 27  # bytes of weights that folds which are solved at the same time may copy
 PASSES_OF_OLDER = 3  # over the older mail, whose model judges the newest and is not kept
-MIN_HOLDERS = 2  # a token of one message tells nothing about the others
 OFFSET = 6.0  # of many classes; of two, which state the same evidence twice, half: calibration says 2.6 to 3.5
 FITTED_SHARE = 0.7  # of many classes' offset: left-out scores are surer than those of mail to come; of two, all of it
 
@@ -89,7 +88,7 @@ class Corrected(Learner):
         solved = _solve(training_set, scores, screened.noise, passes)
         left_out = (offset_of(classes) - fitted_offset_of(classes)) * scores
         left_out += _left_out(solved, training_set, folds, fold_passes)
-        correction = Correction(with_first(solved.brought), with_first(_all_weights(solved)))
+        correction = Correction(with_first(solved.brought), with_first(solved.weights[solved.columns]))
         result = FitResult(labels, left_out, folds, correction=correction)
         if screened.doubted is not None:
             result = result._replace(doubted_scores=self._scores_by(solved, training_set, screened.doubted))
@@ -109,10 +108,9 @@ class Corrected(Learner):
         found = self.naive_bayes.scores_by_others(others, asked)
         assert found is not None
         classes = len(others.counts.classes)
-        every = np.arange(len(others.tokens), dtype=np.int32)
         lengths = asked.messages.lengths[asked.messages.included]  # with the tokens that no other holds
-        problem, *_ = _problem(asked, every, offset_of(classes) * found, lengths)
-        return problem.scores(np.arange(len(found)), _all_weights(solved))
+        problem = _problem(asked, solved.columns, offset_of(classes) * found, lengths)
+        return problem.scores(np.arange(len(found)), solved.weights)
 
     # -- on the store ----------------------------------------------------------------------------------------
 
@@ -246,19 +244,14 @@ def _minus(units: Mapping[str, int]) -> dict[str, int]:
     return {name: -n for name, n in units.items()}
 
 
-_LONELY, _ABSENT = -1, -2  # numbers of columns that one message alone holds, or none
-
-
 class _Solved(NamedTuple):
-    """A solved problem, over the columns that two messages or more hold."""
+    """A solved problem, over all columns of a training set."""
 
     problem: Problem
-    columns: np.ndarray  # (V,) int32, where each of the training set's columns is among them; -1: one message's alone
-    alone: np.ndarray  # (m,) columns of the training set that one message alone holds
-    holders: np.ndarray  # (m,) these messages
+    columns: np.ndarray  # (V,) int32, the problem's column of each of the training set's
     order: np.ndarray  # (n,) of the visits
     brought: np.ndarray  # (n, C - 1) in units, of all classes but the first
-    weights: np.ndarray  # (columns, C - 1) in units
+    weights: np.ndarray  # (V, C - 1) in units, by the problem's columns
     noise: float  # share of wrong labels
 
 
@@ -266,44 +259,37 @@ def _solve(training_set: TrainingSet, scores: np.ndarray, noise: float, passes: 
     """The correction of naive Bayes' left-out ``scores`` (n, C), where a share ``noise`` of labels is wrong."""
     classes = scores.shape[1]
     held = training_set.counts.document_frequency()
-    shared = np.flatnonzero(held >= MIN_HOLDERS)
     # The commonest first, so that the weights that are read most lie together in memory.
-    columns = np.full(len(held), -1, np.int32)
-    columns[shared[np.argsort(-held[shared], kind="stable")]] = np.arange(len(shared), dtype=np.int32)
-    problem, alone, holders = _problem(training_set, columns, fitted_offset_of(classes) * scores)
+    columns = np.empty(len(held), np.int32)
+    columns[np.argsort(-held, kind="stable")] = np.arange(len(held), dtype=np.int32)
+    problem = _problem(training_set, columns, fitted_offset_of(classes) * scores)
     digests = training_set.messages.digests[training_set.messages.included]
     order = np.lexsort(digests.T[::-1]).astype(np.int64)  # the same whoever counted which message
     brought = np.zeros((len(scores), classes - 1), np.int64)
-    weights = np.zeros((len(shared), classes - 1), np.int64)
+    weights = np.zeros((len(held), classes - 1), np.int64)
     problem.ascend(order, PENALTY, noise, passes, brought, weights)
-    return _Solved(problem, columns, alone, holders, order, brought, weights, noise)
+    return _Solved(problem, columns, order, brought, weights, noise)
 
 
 def _problem(
     training_set: TrainingSet, column: np.ndarray, offsets: np.ndarray, lengths: np.ndarray | None = None
-) -> tuple[Problem, np.ndarray, np.ndarray]:
-    """The problem of the included messages, over the training set's columns j as ``column[j]``; and those columns that
-    one message alone holds, for which that is -1, with these messages. ``lengths`` (n,) are the messages' numbers of
-    tokens, where these are not the columns' alone."""
+) -> Problem:
+    """The problem of the included messages, over the training set's columns j as ``column[j]``. ``lengths`` (n,) are
+    the messages' numbers of tokens, where some of these are no columns."""
     messages = training_set.messages
+    number = np.where(messages.columns < 0, -1, column[messages.columns]).astype(np.int32)  # of the messages' own ids
     included = np.flatnonzero(messages.included)
-    number = np.where(messages.columns < 0, _ABSENT, column[messages.columns])  # of the messages' own ids
-    columns, alone = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
-    ends, holders = [np.zeros(1, np.int64)], [np.zeros(0, np.int64)]
+    columns, lengths_known = [np.zeros(0, np.int32)], [np.zeros(1, np.int64)]
     for first in range(0, len(included), MESSAGES_AT_ONCE):
         indptr, ids = messages.own_rows(included[first : first + MESSAGES_AT_ONCE])
         found = np.take(number, ids)
-        shared, lonely = found >= 0, np.flatnonzero(found == _LONELY)
-        columns.append(found[shared])
-        ends.append(ends[-1][-1] + np.cumsum(np.append(0, shared))[indptr[1:]])
-        alone.append(messages.columns[ids[lonely]])
-        holders.append(first + np.searchsorted(indptr, lonely, side="right") - 1)
-    own_ends, own_holders = np.concatenate(ends), np.concatenate(holders)
-    if lengths is None:
-        lengths = np.diff(own_ends) + np.bincount(own_holders, minlength=len(included))
-    values, labels = 1 / np.sqrt(np.maximum(lengths, 1)), training_set.included_labels().astype(np.int64)
-    problem = Problem(own_ends, np.concatenate(columns), values, np.ascontiguousarray(offsets), labels)
-    return problem, np.concatenate(alone), own_holders
+        known = found >= 0
+        columns.append(found[known])
+        lengths_known.append(np.diff(np.append(0, np.cumsum(known))[indptr]))
+    ends = np.cumsum(np.concatenate(lengths_known))
+    values = 1 / np.sqrt(np.maximum(np.diff(ends) if lengths is None else lengths, 1))
+    labels = training_set.included_labels().astype(np.int64)
+    return Problem(ends, np.concatenate(columns), values, np.ascontiguousarray(offsets), labels)
 
 
 def _left_out(solved: _Solved, training_set: TrainingSet, folds: int, passes: int) -> np.ndarray:
@@ -329,15 +315,6 @@ def _left_out(solved: _Solved, training_set: TrainingSet, folds: int, passes: in
     with ThreadPoolExecutor(max(at_once, 1)) as executor:  # what is compiled lets go of Python's lock
         list(executor.map(leave_out, range(folds)))
     return scores
-
-
-def _all_weights(solved: _Solved) -> np.ndarray:
-    """The weights (V, C - 1) of all columns: also of those that one message alone holds."""
-    units = np.zeros((len(solved.columns), solved.weights.shape[1]), np.int64)
-    shared = solved.columns >= 0
-    units[shared] = solved.weights[solved.columns[shared]]
-    units[solved.alone] = solved.brought[solved.holders]
-    return units
 
 
 def offset_of(classes: int) -> float:
