@@ -101,9 +101,7 @@ class BaseClassifier(Parameters):
         >>> model.predict([[0, 1]]).tolist()
         ['spam']
         """
-        joint = self.class_scores(self._check_X(X))
-        # For two classes the comparison is 20 times as fast as argmax, a quarter of LDA's prediction.
-        best = (joint[:, 1] > joint[:, 0]).view(np.int8) if joint.shape[1] == 2 else joint.argmax(axis=1)
+        best = self.class_scores(self._check_X(X)).argmax(axis=1)
         return self.classes_[best]
 
     def predict_log_proba(self, X: Any) -> np.ndarray:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from spamnb.estimators.base import DecisionFunction, GenerativeClassifier
 from spamnb.estimators.validation import not_fitted
-from spamnb.formulas.scatter import Scatter, shrink, whitening
+from spamnb.formulas.sums import Scatter, shrink, whitening
 
 LOG_2PI = float(np.log(2 * np.pi))
 # Numbers in a block of rows: 2 MB. Smaller blocks are as fast on an idle machine, but slow where threads share cores:

@@ -76,7 +76,7 @@ class Curve(NamedTuple):
 
     def log_odds(self, margin: np.ndarray) -> np.ndarray:
         """That a message is of the class, in nats; nothing is certain."""
-        return _bounded(self.slope * margin + self.intercept, _MAX_LOG_ODDS)
+        return np.clip(self.slope * margin + self.intercept, -_MAX_LOG_ODDS, _MAX_LOG_ODDS)
 
 
 def _fit_curve(
@@ -138,7 +138,7 @@ class _Binned:
     def log_likelihoods(self, curves: np.ndarray, most: float = _MAX_LOG_ODDS) -> np.ndarray:
         """The same of each of m curves, (m, 4) as ``Curve`` has its fields."""
         slope, intercept, missed, foreign = curves.T[:, :, None]
-        log_odds, sure = _bounded(slope * self.x + intercept, most), 1 - missed - foreign
+        log_odds, sure = np.clip(slope * self.x + intercept, -most, most), 1 - missed - foreign
         p_own, p_rest = foreign + sure * _sigmoid(log_odds), missed + sure * _sigmoid(-log_odds)
         return np.log(p_own) @ self.own + np.log(p_rest) @ self.rest
 
@@ -195,12 +195,7 @@ class _Binned:
 
 
 def _sigmoid(log_odds: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-_bounded(log_odds, 35.0)))
-
-
-def _bounded(values: np.ndarray, most: float) -> np.ndarray:
-    """Values between −most and most; for few of them ``np.clip`` takes three times as long."""
-    return np.minimum(np.maximum(values, -most), most)
+    return 1 / (1 + np.exp(-np.clip(log_odds, -35, 35)))
 
 
 def _doubt(log_odds: np.ndarray, foreign: float, missed: float) -> np.ndarray:

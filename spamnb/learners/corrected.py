@@ -186,19 +186,25 @@ class Corrected(Learner):
         self, store: Store, totals: ClassTotals, label: str, message: CountedTokens, digest: bytes
     ) -> None:
         tokens, known = store.in_vocabulary(message.tokens), store.learned(digest)
-        own = _minus(_brought(store, digest))
-        moved, units = moved_elsewhere(store, digest, tokens)
-        store.add_weights(moved, _minus(units))
-        if known and known.changed and (hard := store.hard.get(known.changed.get("hard", -1))):
-            store.remember(hard.digest, brought=_sum(_brought(store, hard.digest), _minus(units)))
+        if known is None:
+            return
+        if known.changed:
+            back = _minus(known.changed["units"])
+            if "hard" not in known.changed:  # some of its own tokens
+                moved = np.isin(hashes_of(tokens), np.array(known.changed["tokens"], np.int64))
+                store.add_weights(take_tokens(tokens, np.flatnonzero(moved)), back)
+            elif hard := store.hard.get(known.changed["hard"]):
+                store.add_weights(hard.tokens, back)
+                store.remember(hard.digest, brought=_sum(_brought(store, hard.digest), back))
+        own = _minus(known.brought)
         store.remember(digest, brought={}, changed=None)
         store.hard.drop(digest)
-        if "pruned" in store.meta():
-            tokens, last = _there(store, totals, label, tokens)
+        if "pruned" not in store.meta():
             store.add_weights(tokens, own)
-            store.clear_weights(last)  # one that was pruned and came back had not what this message brought to it
-        else:
-            store.add_weights(tokens, own)
+            return
+        tokens, last = _there(store, totals, label, tokens)
+        store.add_weights(tokens, own)
+        store.clear_weights(last)  # one that was pruned and came back had not what this message brought to it
 
 
 def _there(
@@ -220,20 +226,6 @@ def _brought(store: Store, digest: bytes) -> Mapping[str, int]:
     """What a learned message brought to the weight of each of its tokens, by class."""
     known = store.learned(digest)
     return known.brought if known else {}
-
-
-def moved_elsewhere(store: Store, digest: bytes, tokens: Sequence[str]) -> tuple[Sequence[str], Mapping[str, int]]:
-    """Those tokens whose weights learning the message ``digest`` moved beside what it brought to all of its ``tokens``,
-    and by how many units, by class: those of a hard message, or some of its own; none where the hard one is gone."""
-    known = store.learned(digest)
-    changed = known.changed if known else None
-    if changed is None:
-        return [], {}
-    if "hard" in changed:
-        hard = store.hard.get(changed["hard"])
-        return (hard.tokens, changed["units"]) if hard else ([], {})
-    moved = np.flatnonzero(np.isin(hashes_of(tokens), np.array(changed["tokens"], np.int64)))
-    return take_tokens(tokens, moved), changed["units"]
 
 
 def _sum(brought: Mapping[str, int], added: Mapping[str, int]) -> dict[str, int]:

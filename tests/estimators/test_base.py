@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from spamnb.estimators.categorical import CategoricalNB
-from spamnb.estimators.discrete import BernoulliNB, ComplementNB, MultinomialNB
+from spamnb.estimators.discrete import BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB
 
 MODELS: list[Any] = [MultinomialNB, BernoulliNB, ComplementNB, CategoricalNB]
 GENERATIVE: list[Any] = [MultinomialNB, BernoulliNB, CategoricalNB]

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from spamnb.estimators.categorical import CategoricalNB
-from spamnb.estimators.discrete import BernoulliNB, MultinomialNB
+from spamnb.estimators.discrete import BernoulliNB, CategoricalNB, MultinomialNB
 
 
 def test_alpha_per_column() -> None:

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csc_array, csr_array, csr_matrix
 from sklearn import naive_bayes as twin
 
-from spamnb.estimators.categorical import CategoricalNB
-from spamnb.estimators.discrete import BernoulliNB, ComplementNB, MultinomialNB
+from spamnb.estimators.discrete import BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB
 
 CONTAINERS = [np.asarray, csr_array, csr_matrix, csc_array]
 

@@ -16,8 +16,8 @@ from sklearn.metrics import log_loss as sk_log_loss
 
 from spamnb.evaluation import metrics, roc
 from spamnb.evaluation import probability as prob
+from spamnb.evaluation.intervals import error_estimates, share
 from spamnb.evaluation.metrics import SpamErrors, mcnemar
-from spamnb.evaluation.rates import error_estimates, share
 
 rows = st.integers(1, 6).flatmap(
     lambda c: st.tuples(

@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.stats import dirichlet
 
-from spamnb.estimators.categorical import CategoricalNB
-from spamnb.estimators.discrete import BernoulliNB, ComplementNB, MultinomialNB
-from spamnb.formulas.class_sums import subtract
+from spamnb.estimators.discrete import BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB
 from spamnb.formulas.decision import Loss
 from spamnb.formulas.mutual_information import mutual_information, top_columns
 from spamnb.formulas.naive_bayes import (
@@ -22,6 +20,7 @@ from spamnb.formulas.naive_bayes import (
     token_log_probability,
 )
 from spamnb.formulas.priors import class_log_prior
+from spamnb.formulas.sums import subtract
 
 COUNTS = np.array([[3, 0, 5], [1, 2, 0]])
 DOCUMENTS = np.array([6, 4])

@@ -10,7 +10,7 @@ from scipy.special import softmax
 from scipy.stats import binomtest
 from sklearn.metrics import precision_recall_fscore_support
 
-from spamnb.evaluation import bootstrap, roc
+from spamnb.evaluation import intervals, roc
 from spamnb.evaluation.figures import as_json, figures, learning_curve
 from spamnb.evaluation.result import Recorder, Result
 
@@ -22,7 +22,7 @@ def sample(rng: np.random.Generator, ham: int = 150, spam: int = 100) -> tuple[n
 
 def test_the_fast_resampling_is_the_slow_one():
     label, score = sample(np.random.default_rng(3))
-    fast = bootstrap.roc_estimates(roc.roc_counts(label, score), (1.0,), replicates=3000).one_minus_roca
+    fast = intervals.roc_estimates(roc.roc_counts(label, score), (1.0,), replicates=3000).one_minus_roca
     rng = np.random.default_rng(4)
     logits = []
     for _ in range(600):
@@ -30,7 +30,7 @@ def test_the_fast_resampling_is_the_slow_one():
         rate = roc.one_minus_roca(label, np.r_[ham, spam]) / 100
         logits.append(math.log(rate / (1 - rate)))
     width = math.log(fast.high / (100 - fast.high)) - math.log(fast.low / (100 - fast.low))
-    assert width == pytest.approx(2 * bootstrap.Z * np.std(logits, ddof=1), rel=0.12)
+    assert width == pytest.approx(2 * intervals.Z * np.std(logits, ddof=1), rel=0.12)
 
 
 def test_intervals_hold_the_truth_about_19_times_in_20():
@@ -39,32 +39,32 @@ def test_intervals_hold_the_truth_about_19_times_in_20():
     trials, covered = 200, 0
     for _ in range(trials):
         label, score = sample(rng)
-        found = bootstrap.roc_estimates(roc.roc_counts(label, score), replicates=150).one_minus_roca
+        found = intervals.roc_estimates(roc.roc_counts(label, score), replicates=150).one_minus_roca
         covered += found.low <= 7.865 <= found.high
     assert 0.90 <= covered / trials <= 0.99
 
 
 def test_where_the_bootstrap_is_blind_it_claims_no_certainty():
-    perfect = bootstrap.roc_estimates(roc.roc_counts([False, True], [0, 1])).one_minus_roca
+    perfect = intervals.roc_estimates(roc.roc_counts([False, True], [0, 1])).one_minus_roca
     assert perfect == (0.0, 0.0, pytest.approx(97.5))
-    same = bootstrap.roc_estimates(roc.roc_counts([False] * 60 + [True] * 60, np.zeros(120))).one_minus_roca
+    same = intervals.roc_estimates(roc.roc_counts([False] * 60 + [True] * 60, np.zeros(120))).one_minus_roca
     assert same.value == 50 and math.isnan(same.low) and math.isnan(same.high)
-    always_the_first = bootstrap.macro_f1_estimate([[60, 0, 0], [60, 0, 0]])
+    always_the_first = intervals.macro_f1_estimate([[60, 0, 0], [60, 0, 0]])
     assert always_the_first.low < 100 / 3 < always_the_first.high
 
 
 def test_a_limit_that_the_good_mail_is_too_little_to_measure_has_no_interval():
     rng = np.random.default_rng(9)
-    few = bootstrap.roc_estimates(roc.roc_counts(*sample(rng, 1000, 200)), (0.1, 1.0), replicates=50).sm_at_hm
+    few = intervals.roc_estimates(roc.roc_counts(*sample(rng, 1000, 200)), (0.1, 1.0), replicates=50).sm_at_hm
     assert few[0.1].value > 0 and math.isnan(few[0.1].low) and math.isnan(few[0.1].high)
     assert few[1.0].low < few[1.0].value < few[1.0].high
-    many = bootstrap.roc_estimates(roc.roc_counts(*sample(rng, 3688, 200)), (0.1,), replicates=50).sm_at_hm
+    many = intervals.roc_estimates(roc.roc_counts(*sample(rng, 3688, 200)), (0.1,), replicates=50).sm_at_hm
     assert many[0.1].low < many[0.1].value < many[0.1].high
 
 
 def test_few_missed_at_a_limit_are_no_surer_than_the_exact_binomial():
     step = roc.roc_counts([False] * 100 + [True] * 1000, [*range(100), 93.5, *range(100, 1099)])
-    found = bootstrap.roc_estimates(step, (5.0,)).sm_at_hm[5.0]
+    found = intervals.roc_estimates(step, (5.0,)).sm_at_hm[5.0]
     exact = binomtest(1, 1000).proportion_ci(0.95, "exact")
     assert found.value == pytest.approx(0.1)
     assert found.low <= 100 * exact.low * (1 + 1e-9) and found.high >= 100 * exact.high * (1 - 1e-9)
