@@ -175,7 +175,12 @@ class Classifier:
             return self._judge(found, tokens, of_spam, posterior)
 
     def classify_rows(self, names: TokenArray, rows: CsrRows, tokens: int | None = None) -> list[Judgement]:
-        """``classify`` for messages that were counted: rows over the tokens ``names``."""
+        """``classify`` for messages that were counted: rows over the tokens ``names``.
+
+        >>> names, rows = CsrRows.of([{"offer": 1}])
+        >>> Classifier.create(":memory:").classify_rows(TokenArray.of(names), rows)[0].verdict
+        'unsure'
+        """
         with self.store.reading():
             self._follow()
             messages = len(rows.indptr) - 1

@@ -169,9 +169,13 @@ class SumClassifier(BaseClassifier):
     Learning adds, forgetting subtracts, merging adds another's. All of it follows from three hooks: ``_sums``,
     ``_derive`` and ``class_scores``.
 
-    ``class_prior`` is "mle", "dirichlet", "map", "uniform" or the probabilities (C,) themselves; None means "mle", or
-    "uniform" where ``fit_prior`` is False. ``prior_concentration`` is the Dirichlet's a of "dirichlet" and "map", one
-    number or (C,).
+    All take ``class_prior``, which is "mle", "dirichlet", "map", "uniform" or the probabilities (C,) themselves; None
+    means "mle", or "uniform" where ``fit_prior`` is False. ``prior_concentration`` is the Dirichlet's a of "dirichlet"
+    and "map", one number or (C,). All have ``classes_`` (C,), ``class_log_prior_`` (C,) in nats, ``n_features_in_``,
+    and ``feature_names_in_`` where X was a data frame.
+
+    ValueError for missing or infinite values, for negative ones where counts are expected, and for X of another width;
+    TypeError for sparse X where dense rows are needed.
     """
 
     fit_prior: bool = True

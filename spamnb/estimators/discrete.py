@@ -71,15 +71,8 @@ class MultinomialNB(DiscreteNB, GenerativeClassifier):
     alpha : pseudo-count above 0, one for all columns or (V,)
     binary : count and score a column once a row, whatever its value: the Boolean multinomial, N_jc for T_jc
         (its samples are the columns drawn, so they do not lead back to φ)
-    fit_prior, class_prior, prior_concentration : the prior probabilities of the classes, as of every ``SumClassifier``
 
-    Attributes
-    ----------
-    classes_ (C,), class_count_ (C,), class_log_prior_ (C,) in nats, feature_count_ (C, V),
-    feature_log_prob_ (C, V) log φ in nats, n_features_in_, feature_names_in_ where X was a data frame.
-
-    X is (n, V), dense or sparse, not negative; counts, but any weights will do. ValueError for alpha ≤ 0,
-    negative, missing or infinite values and for X of another width.
+    X is (n, V), dense or sparse, not negative; counts, but any weights will do.
 
     Source: McCallum and Nigam 1998; Manning, Raghavan and Schütze, Introduction to Information Retrieval,
     chapter 13, whose example this is (classes: about China, or not):
@@ -124,15 +117,8 @@ class BernoulliNB(DiscreteNB, GenerativeClassifier):
     ----------
     alpha : pseudo-count above 0
     binarize : x_j is 1 where the value is above this threshold ≥ 0; None: X holds zeros and ones already
-    fit_prior, class_prior, prior_concentration : the prior probabilities of the classes, as of every ``SumClassifier``
 
-    Attributes
-    ----------
-    classes_ (C,), class_count_ (C,), class_log_prior_ (C,) in nats, feature_count_ (C, V),
-    feature_log_prob_ (C, V) log θ in nats, n_features_in_, feature_names_in_ where X was a data frame.
-
-    X is (n, V), dense or sparse. ValueError for alpha ≤ 0, missing or infinite values, X of another width,
-    and, with ``binarize=None``, for values other than 0 and 1.
+    X is (n, V), dense or sparse. With ``binarize=None`` ValueError for values other than 0 and 1.
 
     Source: McCallum and Nigam 1998; Murphy, Machine Learning, section 3.5; the example is that of Manning,
     Raghavan and Schütze, Introduction to Information Retrieval, section 13.3:
@@ -194,15 +180,8 @@ class ComplementNB(DiscreteNB):
     ----------
     alpha : pseudo-count above 0, one for all columns or (V,)
     norm : divide the weights of a class by their sum (step 6 of Rennie et al.), w_jc / Σ_j w_jc
-    fit_prior, class_prior, prior_concentration : the prior probabilities of the classes, as of every ``SumClassifier``
 
-    Attributes
-    ----------
-    classes_ (C,), class_count_ (C,), class_log_prior_ (C,) in nats, feature_count_ (C, V), feature_all_ (V,)
-    T_j, feature_log_prob_ (C, V) w in nats, n_features_in_, feature_names_in_ where X was a data frame.
-
-    X is (n, V), dense or sparse, not negative. ValueError for alpha ≤ 0, negative, missing or infinite values
-    and for X of another width.
+    X is (n, V), dense or sparse, not negative.
 
     Source: Rennie, Shih, Teevan and Karger 2003, Tackling the poor assumptions of naive Bayes text
     classifiers. Here Tokyo and Japan outweigh three times Chinese:
@@ -317,17 +296,9 @@ class CategoricalNB(GenerativeClassifier):
     ----------
     alpha : pseudo-count above 0
     min_categories : the least K_j, one number ≥ 1 or (V,); None: as seen
-    fit_prior, class_prior, prior_concentration : the prior probabilities of the classes, as of every ``SumClassifier``
 
-    Attributes
-    ----------
-    classes_ (C,), class_count_ (C,), class_log_prior_ (C,) in nats, n_categories_ (V,), and per column in a
-    list category_count_ (C, K_j) and feature_log_prob_ (C, K_j) log φ in nats; n_features_in_,
-    feature_names_in_ where X was a data frame.
-
-    X is (n, V), dense, of category numbers from 0 (fractions are cut off). ValueError for alpha ≤ 0,
-    negative, missing or infinite values, numbers of 2³¹ and more, X of another width, and at prediction for a category
-    that training had no room for; TypeError for sparse X.
+    X is (n, V), dense, of category numbers from 0 (fractions are cut off). ValueError for numbers of 2³¹ and more, and
+    at prediction for a category that training had no room for.
 
     Source: Murphy, Machine Learning, section 3.5; the Dirichlet-categorical model of its section 3.4.
 

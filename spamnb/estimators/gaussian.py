@@ -146,18 +146,11 @@ class GaussianNB(GaussianClassifier):
     Parameters
     ----------
     var_smoothing : the share of the largest variance that is added to every one, at least 0
-    fit_prior, class_prior, prior_concentration : the prior probabilities of the classes, as of every ``SumClassifier``
-
-    Attributes
-    ----------
-    classes_ (C,), class_count_ (C,), class_log_prior_ (C,) in nats, theta_ (C, d) the means, var_ (C, d) the variances,
-    epsilon_ what was added to them, n_features_in_, feature_names_in_ where X was a data frame.
 
     X is (n, d), dense. Unlike scikit-learn's, the smoothing after several ``partial_fit`` is that of all rows and not
     of the last batch's, so the batches make no difference.
 
-    Raises ValueError where a variance is zero even so: constant features with ``var_smoothing=0``, or rows
-    all equal; for missing or infinite values and for X of another width. TypeError for sparse X.
+    Raises ValueError where a variance is zero even so: constant features with ``var_smoothing=0``, or rows all equal.
 
     Source: Murphy, Machine Learning: A Probabilistic Perspective, section 3.5.
 
@@ -234,17 +227,10 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
     ----------
     shrinkage : a number s from 0 to 1 for (1−s) Σ + s (tr Σ/d) I; "oas", the default, which finds s from Σ and N; or
         None for Σ as it stands
-    fit_prior, class_prior, prior_concentration : the prior probabilities of the classes, as of every ``SumClassifier``
-
-    Attributes
-    ----------
-    classes_ (C,), class_count_ (C,), class_log_prior_ (C,) in nats, means_ (C, d), covariance_ (d, d) Σ, shrunk where
-    that is asked for, coef_ and intercept_ w (1, d) and w₀ (1,) for two classes, else (C, d) and (C,), where
-    w_c = Σ⁻¹(μ_c − mean of all rows); n_features_in_, feature_names_in_ where X was a data frame.
 
     X is (n, d), dense; scores are in nats. Raises ValueError for a singular Σ (fewer rows than columns, constant
     columns, columns that are sums of others) under ``shrinkage=None``: shrinking is the remedy, not a pseudo-inverse
-    that drops directions silently; for missing or infinite values and for X of another width. TypeError for sparse X.
+    that drops directions silently.
 
     Source: Bishop, Pattern Recognition and Machine Learning, section 4.2.
 
@@ -305,15 +291,8 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
     shrinkage : a number s from 0 to 1 for (1−s) Σ_c + s (tr Σ_c/d) I; "oas", the default, which finds s per class from
         Σ_c and N_c, so that small classes do not fail (one of equal rows takes the mean variance within all classes
         for tr Σ_c/d); or None for Σ_c as it stands
-    fit_prior, class_prior, prior_concentration : the prior probabilities of the classes, as of every ``SumClassifier``
 
-    Attributes
-    ----------
-    classes_ (C,), class_count_ (C,), class_log_prior_ (C,) in nats, means_ (C, d), covariance_ (C, d, d) Σ_c, shrunk
-    where that is asked for, n_features_in_, feature_names_in_ where X was a data frame.
-
-    X is (n, d), dense. Raises ValueError for a singular Σ_c, naming the class and the remedy; for missing or infinite
-    values and for X of another width. TypeError for sparse X.
+    X is (n, d), dense. Raises ValueError for a singular Σ_c, naming the class and the remedy.
 
     Source: Bishop, Pattern Recognition and Machine Learning, section 4.2; Murphy, section 4.2.
 

@@ -125,8 +125,7 @@ def folds_of(
 
 def halves(mail: Mail, fraction: float, seed: int) -> NDArray[np.bool_]:
     """Which messages (n,) to learn: ``fraction`` of each class, by chance."""
-    if not 0 < fraction < 1:
-        raise SpamnbError(f"a split of {fraction:g} leaves nothing on one side: give a fraction between 0 and 1")
+    _check_fraction(fraction)
     group, order = groups(mail.digests, mail.labels, seed)
     # Along the shuffled classes the running count crosses a whole number for every group that is to be learned.
     crossed = np.floor(np.arange(1, len(order) + 1) * fraction) > np.floor(np.arange(len(order)) * fraction)
@@ -138,8 +137,7 @@ def halves(mail: Mail, fraction: float, seed: int) -> NDArray[np.bool_]:
 def oldest(mail: Mail, fraction: float) -> NDArray[np.bool_]:
     """Which messages (n,) to learn: all but the newest of those that say when they were received; ``fraction`` of these
     is learned. Copies stand where the newest of them does."""
-    if not 0 < fraction < 1:
-        raise SpamnbError(f"a split of {fraction:g} leaves nothing on one side: give a fraction between 0 and 1")
+    _check_fraction(fraction)
     if (mail.dates == UNDATED).all():
         raise ArgumentError("{option.by_date}: no message says when it was received")
     _, first, group = np.unique(mail.digests, return_index=True, return_inverse=True)
@@ -148,19 +146,19 @@ def oldest(mail: Mail, fraction: float) -> NDArray[np.bool_]:
     return ~newest(latest, first, 1 - fraction)[group]
 
 
+def _check_fraction(fraction: float) -> None:
+    if not 0 < fraction < 1:
+        raise SpamnbError(f"a split of {fraction:g} leaves nothing on one side: give a fraction between 0 and 1")
+
+
 def even_names(names: list[str]) -> NDArray[np.bool_]:
     """True where the md5 of the file's name (without folders) is even: a split anybody can repeat.
 
     >>> even_names(["spam/00001.7848dde101aa985090474a91ec93fcf0", "spam/00002.d94f1b97e48ed3b553b3508d116e6a09"])
     array([ True, False])
     """
-    return np.array(
-        [
-            hashlib.md5(name.rsplit("/", 1)[-1].encode("utf-8", "surrogateescape")).digest()[-1] % 2 == 0
-            for name in names
-        ],
-        dtype=bool,
-    )
+    own = (name.rsplit("/", 1)[-1].encode("utf-8", "surrogateescape") for name in names)
+    return np.array([hashlib.md5(name).digest()[-1] % 2 == 0 for name in own], dtype=bool)
 
 
 def evaluate_split(
