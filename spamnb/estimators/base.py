@@ -63,10 +63,8 @@ class BaseClassifier(Parameters):
     ) -> tuple[Any, np.ndarray, np.ndarray | None]:
         """(X, labels, weight or None), checked; ``first``: X defines the features."""
         model = type(self).__name__
-        if y is None:
-            check_labels(y, model)
-        X = self._matrix(X) if first else self._check_X(X)
         y = check_labels(y, model)
+        X = self._matrix(X) if first else self._check_X(X)
         check_lengths(X, y)
         return X, y, check_weight(sample_weight, X.shape[0])
 
