@@ -59,11 +59,8 @@ def test_equals_the_twin(ours: Any, twin: Any, classes: int) -> None:
     if hasattr(twin, "predict_joint_log_proba"):
         expected = twin.predict_joint_log_proba(unseen)
         np.testing.assert_allclose(ours.predict_joint_log_proba(unseen), expected, atol=1e-8)
-    if hasattr(twin, "decision_function"):
-        centre = 0.0 if classes == 2 else 1.0  # a common term per row is free with more than two classes
-        theirs, own = twin.decision_function(unseen), ours.decision_function(unseen)
-        if centre:
-            theirs, own = theirs - theirs[:, :1], own - own[:, :1]
+    if classes == 2 and hasattr(twin, "decision_function"):
+        own, theirs = ours.decision_function(unseen), twin.decision_function(unseen)
         np.testing.assert_allclose(own, theirs, atol=1e-8, rtol=1e-8)
     if classes == 2 and isinstance(twin, SklearnLDA):
         np.testing.assert_allclose(ours.coef_, twin.coef_, atol=1e-8)
@@ -128,10 +125,6 @@ def test_a_class_without_rows_is_never_predicted(model: Any) -> None:
         fitted = clone(model).set_params(class_prior=prior).partial_fit(X[seen], y[seen], classes=[0, 1, 2])
         assert np.all(fitted.predict_proba(X)[:, 1] == 0)
         assert not np.isnan(fitted.predict_log_proba(X)).any()
-        for unseen in (0, 1):
-            two = clone(fitted).partial_fit(X[y == 2], (y[y == 2] * 0 + 1 - unseen), classes=[0, 1])
-            np.testing.assert_array_equal(two.predict_proba(X)[:, unseen], 0)
-            np.testing.assert_array_equal(two.predict(X), 1 - unseen)
 
 
 @by_name
@@ -148,9 +141,7 @@ def test_refitted_on_its_samples_it_comes_back(model: Any) -> None:
     assert np.all(np.abs(again.means_ - fitted.means_) < 5 * deviation / np.sqrt(n[:, None]))
     scale = np.einsum("ci,cj->cij", deviation, deviation) * np.sqrt(2 / n)[:, None, None]
     assert np.all(np.abs(again_covariance - covariance) < 5 * scale)
-    same, same_labels = fitted.sample(60_000, random_state=0)
-    np.testing.assert_array_equal(drawn, same)
-    np.testing.assert_array_equal(labels, same_labels)
+    np.testing.assert_array_equal(drawn, fitted.sample(60_000, random_state=0)[0])
 
 
 def test_oas_is_scikit_learns() -> None:
@@ -189,16 +180,20 @@ def test_singular_covariances_name_the_remedy() -> None:
     copied = np.column_stack([X, X[:, 0] + X[:, 1]])
     constant = np.column_stack([X, np.ones(len(X))])
     shared, own = LinearDiscriminantAnalysis(None), QuadraticDiscriminantAnalysis(None)
-    with pytest.raises(ValueError, match=r"shared covariance .* 6 features is singular.*shrinkage="):
-        shared.fit(copied, y)
-    with pytest.raises(ValueError, match=r"shared covariance .* singular"):
-        shared.fit(constant, y)
-    with pytest.raises(ValueError, match=r"covariance of class 0 .*shrinkage="):
-        own.fit(copied, y)
-    with pytest.raises(ValueError, match=r"class ham from 3 samples in 5 features"):
-        own.fit(X[:100], ["ham"] * 3 + ["spam"] * 97)
-    with pytest.raises(ValueError, match=r"class 0 from 104 samples has 1 features of variance 0: .*var_smoothing"):
-        GaussianNB(0).fit(constant, np.zeros(300, dtype=int) + (np.arange(300) >= 104))
+    for model, rows, labels, message in (
+        (shared, copied, y, r"shared covariance .* 6 features is singular.*shrinkage="),
+        (shared, constant, y, r"shared covariance .* singular"),
+        (own, copied, y, r"covariance of class 0 .*shrinkage="),
+        (own, X[:100], ["ham"] * 3 + ["spam"] * 97, "class ham from 3 samples in 5 features"),
+        (GaussianNB(0), constant, np.arange(300) >= 104, r"False from 104 samples has 1 features of .*var_smoothing"),
+        (GaussianNB(var_smoothing=float("nan")), X, y, "must not be negative"),
+        (LinearDiscriminantAnalysis(1.5), X, y, "between 0 and 1"),
+        (QuadraticDiscriminantAnalysis("auto"), X, y, "'auto' is unknown"),
+        (GaussianNB(), np.ones((4, 3)), [0, 1, 0, 1], r"variance 0: more rows, and rows that differ$"),
+        (LinearDiscriminantAnalysis(), np.ones((4, 3)), [0, 1, 0, 1], r"singular: more rows, and rows that differ$"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.fit(rows, labels)
     waiting = clone(own).partial_fit(X[:1], y[:1], classes=[0, 1, 2])
     with pytest.raises(ValueError, match="singular"):
         waiting.predict(X)
@@ -207,15 +202,6 @@ def test_singular_covariances_name_the_remedy() -> None:
     )
     for model in (LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis(), shared.set_params(shrinkage=0.1)):
         assert np.isfinite(model.fit(copied, y).predict_log_proba(copied)).all()
-    for model in (LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis(0.5), GaussianNB()):
-        with pytest.raises(ValueError, match=r"(singular|variance 0).*: more rows, and rows that differ$"):
-            model.fit(np.ones((4, 3)), [0, 1, 0, 1])
-    with pytest.raises(ValueError, match="must not be negative"):
-        GaussianNB(var_smoothing=float("nan")).fit(X, y)
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        LinearDiscriminantAnalysis(1.5).fit(X, y)
-    with pytest.raises(ValueError, match="'auto' is unknown"):
-        QuadraticDiscriminantAnalysis("auto").fit(X, y)
 
 
 @by_name

@@ -166,13 +166,14 @@ def test_copies_stay_together_and_parts_are_even(tmp_path):
 
 def test_what_cannot_be_split_is_said(tmp_path):
     held = counted(tmp_path, mail(3), Settings())
-    with pytest.raises(SpamnbError, match="between 0 and 1"):
-        protocols.halves(held, 1.5, 0)
-    with pytest.raises(SpamnbError, match="no message on one side"):
-        protocols.evaluate_split(held, Settings(), np.ones(6, bool), "")
-    for k in (1, 7):
-        with pytest.raises(SpamnbError, match="folds"):
-            protocols.evaluate_folds(held, Settings(), k)
+    for call, said in (
+        (lambda: protocols.halves(held, 1.5, 0), "between 0 and 1"),
+        (lambda: protocols.evaluate_split(held, Settings(), np.ones(6, bool), ""), "no message on one side"),
+        (lambda: protocols.evaluate_folds(held, Settings(), 1), "folds"),
+        (lambda: protocols.evaluate_folds(held, Settings(), 7), "folds"),
+    ):
+        with pytest.raises(SpamnbError, match=said):
+            call()
 
 
 def stream(messages: list[tuple[str, bytes]]) -> list[Entry]:

@@ -55,11 +55,8 @@ def test_messages_in_the_wrong_folder_are_not_learned(
     clean = prepare(counted(tmp_path / "clean", [each for i, each in enumerate(mail) if i not in doubted]))
     assert list(found.training_set.tokens) == list(clean.tokens)
     assert np.array_equal(found.training_set.counts.documents, clean.counts.documents)
-
-
-def test_where_labels_are_clean_every_message_is_learned(tmp_path: Path) -> None:
-    found = Corrected(Settings()).screen(prepare(counted(tmp_path / "rows", letters(MAIL))))
-    assert found.doubted is None and found.noise == 0
+    right = Corrected(Settings()).screen(prepare(counted(tmp_path / "right", letters(where))))
+    assert right.doubted is None and right.noise == 0, "where labels are clean every message is learned"
 
 
 def test_what_was_left_out_is_judged_by_the_rest_and_told(tmp_path: Path) -> None:
