@@ -91,9 +91,6 @@ class GaussianClassifier(GenerativeClassifier, DecisionFunction):
         return self.sums_.mean
 
     def class_scores(self, X: Any) -> np.ndarray:
-        return self._log_joint(X)
-
-    def _log_joint(self, X: np.ndarray) -> np.ndarray:
         """log P(c) + log N(x | μ_c, Σ_c), (n, C)."""
         whiten, constant, height = self._density().whiten, self._constant(), max(1, BLOCK_SIZE // X.shape[1])
         joint = np.empty((len(X), len(constant)))
@@ -104,16 +101,6 @@ class GaussianClassifier(GenerativeClassifier, DecisionFunction):
                 whitened = centred * whiten[c] if self._independent else centred @ whiten[c].T
                 joint[rows, c] = constant[c] - 0.5 * np.einsum("ij,ij->i", whitened, whitened)
         return joint
-
-    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """log P(x, c) = log P(c) + log N(x | μ_c, Σ_c) in nats, (n, C), columns as in ``classes_``.
-
-        >>> import spamnb
-        >>> model = spamnb.LinearDiscriminantAnalysis().fit([[1.0], [2.0], [7.0], [9.0]], ["low"] * 2 + ["high"] * 2)
-        >>> model.predict_joint_log_proba([[1.5]]).shape
-        (1, 2)
-        """
-        return self._log_joint(self._check_X(X))
 
     def _sample(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
         normal, covariance = rng.standard_normal((n, self.n_features_in_)), self._density().covariance[c]
@@ -269,6 +256,16 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
         weights, constant = self._weights()
         constant = constant - weights @ self.sums_.overall_mean()
         return constant[1:] - constant[:1] if len(constant) == 2 else constant
+
+    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
+        """log P(x, c) = log P(c) + log N(x | μ_c, Σ) in nats, (n, C), columns as in ``classes_``.
+
+        >>> import spamnb
+        >>> model = spamnb.LinearDiscriminantAnalysis().fit([[1.0], [2.0], [7.0], [9.0]], ["low"] * 2 + ["high"] * 2)
+        >>> model.predict_joint_log_proba([[1.5]]).shape
+        (1, 2)
+        """
+        return super().class_scores(self._check_X(X))
 
     def class_scores(self, X: Any) -> np.ndarray:
         weights, constant = self._weights()
