@@ -91,7 +91,6 @@ class GaussianClassifier(GenerativeClassifier, DecisionFunction):
         return self.sums_.mean
 
     def class_scores(self, X: Any) -> np.ndarray:
-        """log P(c) + log N(x | μ_c, Σ_c), (n, C)."""
         whiten, constant, height = self._density().whiten, self._constant(), max(1, BLOCK_SIZE // X.shape[1])
         joint = np.empty((len(X), len(constant)))
         for start in range(0, len(X), height):
