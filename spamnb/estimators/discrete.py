@@ -242,17 +242,11 @@ def check_alpha(alpha: float | ArrayLike, n_features: int, per_column: bool) -> 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CategorySums:
-    """Rows per class and category: the categories of all columns side by side in ``sums`` (C, ΣK), those of column j
+class CategorySums(ClassSums):
+    """Rows per class and category: the categories of all columns side by side in ``columns`` (C, ΣK), those of column j
     being ``categories[j]`` = K_j wide."""
 
     categories: np.ndarray
-    sums: ClassSums
-
-    @property
-    def documents(self) -> np.ndarray:
-        """Rows per class, (C,)."""
-        return self.sums.documents
 
     @property
     def n_features(self) -> int:
@@ -268,24 +262,27 @@ class CategorySums:
         """The sums with room for ``categories[j]`` ≥ K_j categories in column j."""
         moved = (np.cumsum(categories) - categories) - self.offsets
         places = np.arange(self.categories.sum()) + np.repeat(moved, self.categories)
-        return ClassSums(self.documents, placed(self.sums.columns.T, places, categories.sum()).T)
+        return ClassSums(self.documents, placed(self.columns.T, places, categories.sum()).T)
 
-    def __add__(self, other: CategorySums) -> CategorySums:
+    def _with(self, sums: ClassSums, categories: np.ndarray) -> CategorySums:
+        return CategorySums(sums.documents, sums.columns, categories)
+
+    def __add__(self, other: CategorySums) -> CategorySums:  # type: ignore[override]
         categories = np.maximum(self.categories, other.categories)
-        return CategorySums(categories, self._widened(categories) + other._widened(categories))
+        return self._with(self._widened(categories) + other._widened(categories), categories)
 
-    def __sub__(self, other: CategorySums) -> CategorySums:
+    def __sub__(self, other: CategorySums) -> CategorySums:  # type: ignore[override]
         """Without the rows of ``other``; categories that only they held stay, with nothing in them."""
         categories = np.maximum(self.categories, other.categories)
-        return CategorySums(categories, self._widened(categories) - other._widened(categories))
+        return self._with(self._widened(categories) - other._widened(categories), categories)
 
     def reindex(self, positions: np.ndarray, n_classes: int) -> CategorySums:
         """The same sums where class c has become number ``positions[c]`` of ``n_classes``."""
-        return CategorySums(self.categories, self.sums.reindex(positions, n_classes))
+        return self._with(ClassSums.reindex(self, positions, n_classes), self.categories)
 
 
 @dataclass(eq=False, repr=False)
-class CategoricalNB(GenerativeClassifier):
+class CategoricalNB(DiscreteNB, GenerativeClassifier):
     """log P(c, x) = log P(c) + Σ_j log φ_jc(x_j), φ_jc(k) = (N_jkc + α) / (N_c + α K_j).
 
     N_jkc is the number of training rows of class c whose column j holds category k, of K_j: one more than the
@@ -310,9 +307,8 @@ class CategoricalNB(GenerativeClassifier):
     """
 
     _sparse = False
-    _nonnegative = True
     _integer = True
-    _poor_score = True
+    _alpha_per_column = False
 
     alpha: float = 1.0
     _: KW_ONLY
@@ -320,7 +316,8 @@ class CategoricalNB(GenerativeClassifier):
 
     def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None) -> CategorySums:
         categories = np.maximum(X.max(axis=0) + 1, self._least_categories(X.shape[1]))
-        return CategorySums(categories, ClassSums.from_rows(_indicators(X, categories), codes, n_classes, weight))
+        sums = ClassSums.from_rows(_indicators(X, categories), codes, n_classes, weight)
+        return CategorySums(sums.documents, sums.columns, categories)
 
     def _least_categories(self, n_features: int) -> np.ndarray:
         if self.min_categories is None:
@@ -334,12 +331,9 @@ class CategoricalNB(GenerativeClassifier):
             raise ValueError("'min_categories' should be at least 1.")
         return np.broadcast_to(least, (n_features,)).astype(np.int64)
 
-    def _derive(self, sums: CategorySums) -> None:
-        log_prior = self._class_log_prior(sums.documents)
-        alpha = float(check_alpha(self.alpha, sums.n_features, per_column=False))
+    def _class_weights(self, sums: CategorySums, alpha: np.ndarray) -> np.ndarray:  # type: ignore[override]
         totals = np.repeat(sums.documents[:, None] + alpha * sums.categories, sums.categories, axis=1)
-        self._log_phi_ = np.log(sums.sums.columns + alpha) - np.log(totals)
-        self.class_log_prior_ = log_prior
+        return np.log(sums.columns + alpha) - np.log(totals)
 
     @property
     def n_categories_(self) -> np.ndarray:
@@ -349,14 +343,14 @@ class CategoricalNB(GenerativeClassifier):
     @property
     def category_count_(self) -> list[np.ndarray]:
         """N_jkc per column, each (C, K_j)."""
-        return np.split(self.sums_.sums.columns, self.sums_.offsets[1:], axis=1)
+        return np.split(self.sums_.columns, self.sums_.offsets[1:], axis=1)
 
     @property
-    def feature_log_prob_(self) -> list[np.ndarray]:
+    def feature_log_prob_(self) -> list[np.ndarray]:  # type: ignore[override]
         """log φ_jc(k) per column, each (C, K_j), nats."""
-        return np.split(self._log_phi_, self.sums_.offsets[1:], axis=1)
+        return np.split(self._weights_.T, self.sums_.offsets[1:], axis=1)
 
-    def class_scores(self, X: Any) -> np.ndarray:
+    def _counted(self, X: Any) -> Any:
         beyond = self.sums_.categories <= X
         if beyond.any():
             row, column = np.argwhere(beyond)[0]
@@ -364,7 +358,7 @@ class CategoricalNB(GenerativeClassifier):
                 f"column {column} holds category {X[row, column]}, but training saw none above "
                 f"{self.sums_.categories[column] - 1}: give min_categories when fitting"
             )
-        return _indicators(X, self.sums_.categories) @ np.ascontiguousarray(self._log_phi_.T) + self.class_log_prior_
+        return _indicators(X, self.sums_.categories)
 
     def _sample(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
         return np.column_stack(

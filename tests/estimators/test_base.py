@@ -21,8 +21,7 @@ def rows(seed: int, n: int, columns: int = 5) -> tuple[np.ndarray, np.ndarray]:
 
 
 def numbers(model: Any) -> list[np.ndarray]:
-    sums = model.sums_.sums if isinstance(model, CategoricalNB) else model.sums_
-    return [sums.documents, sums.columns]
+    return [model.sums_.documents, model.sums_.columns]
 
 
 def assert_same(a: Any, b: Any) -> None:
