@@ -30,11 +30,10 @@ from peer import Judged, Mail, Peer
 from peers import PEERS
 
 from spamnb.errors import SpamnbError
-from spamnb.evaluation.bootstrap import roc_estimates
+from spamnb.evaluation.intervals import Estimate, roc_estimates
 from spamnb.evaluation.metrics import confusion_matrix, precision_recall, spam_errors
 from spamnb.evaluation.online import by_date
 from spamnb.evaluation.probability import expected_calibration_error, reliability
-from spamnb.evaluation.rates import Estimate
 from spamnb.evaluation.roc import roc_counts, spam_missed_at
 from spamnb.report.numbers import percent
 from spamnb.sources.entries import Entry

@@ -24,9 +24,9 @@ import numpy as np
 from mail_corpora import corpora_folder, sources
 
 from spamnb.engines.counting import count_parallel
-from spamnb.evaluation.held_out import Answers, Mail, mail_of
 from spamnb.evaluation.metrics import spam_errors
 from spamnb.evaluation.probability import expected_calibration_error, reliability
+from spamnb.evaluation.protocols import Mail, judge, mail_of, no_subjects, result_of
 from spamnb.evaluation.result import Result
 from spamnb.evaluation.roc import one_minus_roca, roc_counts, spam_missed_at
 from spamnb.learners import corrected, logistic
@@ -79,10 +79,9 @@ def halves(name: str, of: Mail, halving: int) -> np.ndarray:
 
 
 def judged(of: Mail, asked: np.ndarray, settings: Settings) -> tuple[Result, float]:
-    answers = Answers(of, settings)
     started = time.process_time()
-    answers.ask(of.training_set.minus(asked), asked)
-    return answers.result("", lambda places: {}), time.process_time() - started
+    answers = judge(of, settings, of.training_set.minus(asked), asked)
+    return result_of(of, settings, answers, "", no_subjects), time.process_time() - started
 
 
 def by_chance(p: np.ndarray, draws: int = 200) -> float:

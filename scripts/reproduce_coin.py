@@ -8,11 +8,10 @@ The formulas of the texts for N_0 = 4 heads, N_1 = 0 tails and a Dirichlet(a_0, 
 
 from __future__ import annotations
 
-import argparse
-import sys
 from fractions import Fraction
 
 import numpy as np
+from reproduction import reproduce
 
 from spamnb.formulas.priors import class_log_prior
 
@@ -50,12 +49,5 @@ def compare() -> list[str]:
     return different
 
 
-def main() -> None:
-    argparse.ArgumentParser(description="ML, MAP and posterior mean after four heads.").parse_args()
-    if different := compare():
-        sys.exit(f"not as by the formulas: {', '.join(different)}")
-    print("\nAll agree.")
-
-
 if __name__ == "__main__":
-    main()
+    reproduce("ML, MAP and posterior mean after four heads.", compare, "\nAll agree.")

@@ -12,13 +12,12 @@ promises it. ``--figures`` draws them (needs matplotlib).
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from reproduction import reproduce
 from scipy.special import gammaln
 
 from spamnb import GaussianNB, LinearDiscriminantAnalysis, LogisticRegression, QuadraticDiscriminantAnalysis
@@ -177,21 +176,7 @@ def draw_boundaries(path: Path) -> None:
     plt.close(figure)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="LDA, QDA and logistic regression on classes that are known.")
-    parser.add_argument("--figures", type=Path, help="folder for gaussians_boundaries.png")
-    options = parser.parse_args()
-    wrong = compare()
-    if options.figures:
-        import matplotlib
-
-        matplotlib.use("Agg")
-        options.figures.mkdir(parents=True, exist_ok=True)
-        draw_boundaries(options.figures / "gaussians_boundaries.png")
-    if wrong:
-        sys.exit("; ".join(wrong))
-    print("LDA is the closed form; every model reaches what theory promises it.")
-
-
 if __name__ == "__main__":
-    main()
+    agreed = "LDA is the closed form; every model reaches what theory promises it."
+    about = "LDA, QDA and logistic regression on classes that are known."
+    reproduce(about, compare, agreed, draw_boundaries, "gaussians_boundaries.png")

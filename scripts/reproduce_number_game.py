@@ -8,11 +8,10 @@ where a printed digit differs. ``--figures`` draws the predictive probabilities 
 
 from __future__ import annotations
 
-import argparse
-import sys
 from pathlib import Path
 
 import numpy as np
+from reproduction import reproduce
 
 from spamnb.estimators.concept import number_game
 
@@ -96,21 +95,6 @@ def draw_predictive(path: Path) -> None:
     plt.close(figure)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Murphy's number game beside ours.")
-    parser.add_argument("--figures", type=Path, help="folder for number_game_predictive.png")
-    options = parser.parse_args()
-    different = compare()
-    if options.figures:
-        import matplotlib
-
-        matplotlib.use("Agg")
-        options.figures.mkdir(parents=True, exist_ok=True)
-        draw_predictive(options.figures / "number_game_predictive.png")
-    if different:
-        sys.exit(f"not as published: {', '.join(different)}")
-    print("Every printed digit agrees.")
-
-
 if __name__ == "__main__":
-    main()
+    agreed = "Every printed digit agrees."
+    reproduce("Murphy's number game beside ours.", compare, agreed, draw_predictive, "number_game_predictive.png")

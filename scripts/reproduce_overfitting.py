@@ -10,10 +10,8 @@ found by bisection.
 
 from __future__ import annotations
 
-import argparse
-import sys
-
 import numpy as np
+from reproduction import reproduce
 from scipy.optimize import brentq
 from scipy.special import expit
 
@@ -56,12 +54,6 @@ def compare() -> list[str]:
     return wrong
 
 
-def main() -> None:
-    argparse.ArgumentParser(description="Logistic regression on separable data.").parse_args()
-    if wrong := compare():
-        sys.exit("; ".join(wrong))
-    print("\nEvery penalised slope is where the derivative vanishes; nothing diverges.")
-
-
 if __name__ == "__main__":
-    main()
+    agreed = "\nEvery penalised slope is where the derivative vanishes; nothing diverges."
+    reproduce("Logistic regression on separable data.", compare, agreed)

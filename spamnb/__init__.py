@@ -37,8 +37,8 @@ if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
     from spamnb.classifier import Classifier as Classifier
     from spamnb.errors import SpamnbError as SpamnbError
     from spamnb.errors import SpamnbWarning as SpamnbWarning
-    from spamnb.estimators.categorical import CategoricalNB as CategoricalNB
     from spamnb.estimators.discrete import BernoulliNB as BernoulliNB
+    from spamnb.estimators.discrete import CategoricalNB as CategoricalNB
     from spamnb.estimators.discrete import ComplementNB as ComplementNB
     from spamnb.estimators.discrete import MultinomialNB as MultinomialNB
     from spamnb.estimators.gaussian import GaussianNB as GaussianNB
@@ -78,7 +78,7 @@ _PUBLIC = {
     "MultinomialNB": "estimators.discrete",
     "BernoulliNB": "estimators.discrete",
     "ComplementNB": "estimators.discrete",
-    "CategoricalNB": "estimators.categorical",
+    "CategoricalNB": "estimators.discrete",
     "GaussianNB": "estimators.gaussian",
     "LinearDiscriminantAnalysis": "estimators.gaussian",
     "QuadraticDiscriminantAnalysis": "estimators.gaussian",

@@ -9,7 +9,7 @@ whatever the model's size.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -25,7 +25,7 @@ from spamnb.learners.learner import Lesson, learner_for
 from spamnb.reader.message import Reader, cuts_in_words, digest
 from spamnb.reader.read_message import ReadMessage, RecalledMessage, is_empty
 from spamnb.reader.rows import CsrRows
-from spamnb.reader.vocabulary import Vocabulary
+from spamnb.reader.token_array import TokenArray
 from spamnb.settings import Settings
 from spamnb.sources.entries import raw_message
 from spamnb.store.lessons import drop, keep
@@ -37,9 +37,9 @@ FEW = 20  # messages of the smaller side with which it must be half of that: few
 
 
 class TokensOf(NamedTuple):
-    """The tokens of n messages as rows of a vocabulary's ids, which of them are empty, and what was left out."""
+    """The tokens of n messages as rows of ids, which of them are empty, and what was left out."""
 
-    vocabulary: Vocabulary
+    named: Callable[[np.ndarray], Sequence[str]]  # ids → their tokens
     rows: CsrRows
     are_empty: list[bool]
     cuts: list[tuple[str, ...]]
@@ -158,7 +158,7 @@ class Classifier:
         with self.store.reading():
             self._follow()
             read = self._read(message)
-            found = TokensOf(read.vocabulary, read.row, [read.empty], [read.cuts])
+            found = TokensOf(read.vocabulary.named, read.row, [read.empty], [read.cuts])
             return self._judge(found, tokens, of_spam, posterior)[0]
 
     def classify_all(
@@ -170,8 +170,20 @@ class Classifier:
             vocabulary, messages = self.store.vocabulary, list(map(raw_message, raws))
             read = self._reader.read(messages, vocabulary, identify=False)
             cuts = list(map(cuts_in_words, read.cuts.tolist()))
-            found = TokensOf(vocabulary, read.rows, list(map(is_empty, messages)), cuts)
+            found = TokensOf(vocabulary.named, read.rows, list(map(is_empty, messages)), cuts)
             return self._judge(found, tokens, of_spam, posterior)
+
+    def classify_rows(self, names: TokenArray, rows: CsrRows, tokens: int | None = None) -> list[Judgement]:
+        """``classify`` for messages that were counted: rows over the tokens ``names``.
+
+        >>> names, rows = CsrRows.of([{"offer": 1}])
+        >>> Classifier.create(":memory:").classify_rows(TokenArray.of(names), rows)[0].verdict
+        'unsure'
+        """
+        with self.store.reading():
+            self._follow()
+            messages = len(rows.indptr) - 1
+            return self._judge(TokensOf(names.take, rows, [False] * messages, [()] * messages), tokens, False, False)
 
     def _judge(self, found: TokensOf, tokens: int | None, of_spam: bool, posterior: bool) -> list[Judgement]:
         """The judgement of each message. Of an empty one nothing is known: all classes are alike, and it is never
@@ -180,7 +192,7 @@ class Classifier:
         if not totals.classes:
             return [Judgement(UNSURE, {}, {}, 0.0, [], np.zeros(0), False, cuts) for cuts in found.cuts]
         ids, rows = found.rows.renumbered()
-        scored = self.learner.score(self.store, totals, found.vocabulary.named(ids), rows)
+        scored = self.learner.score(self.store, totals, found.named(ids), rows)
         own = scored.posterior().tolist() if posterior else [()] * len(found.are_empty)
         calibration = self.store.calibrated()
         classes, spam = totals.classes, self.settings.spam

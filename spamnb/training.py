@@ -58,6 +58,11 @@ class LeaveOneOutResult(NamedTuple):
     doubted: int = 0  # messages that were not learned
     newest: NewestResult | None = None  # where there is enough to tell
 
+    def verdict_numbers(self) -> np.ndarray:
+        """The verdicts as class numbers (n,), −1 for unsure."""
+        number = {name: c for c, name in enumerate(self.classes)}
+        return np.array([number.get(verdict, -1) for verdict in self.verdicts], np.int64)
+
 
 def prepare(training_set: TrainingSet) -> TrainingSet:
     """The training set that a model is made of: without duplicates, and without classes that hold no message."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from spamnb.api.progress import Show
-    from spamnb.evaluation.held_out import Mail
+    from spamnb.evaluation.protocols import Mail
     from spamnb.evaluation.result import Result
     from spamnb.settings import Settings, SettingsOptions
     from spamnb.sources.entries import Entry
@@ -96,7 +96,6 @@ def evaluate(
     from spamnb.engines.counting import count_parallel
     from spamnb.evaluation import protocols
     from spamnb.evaluation.figures import figures
-    from spamnb.evaluation.held_out import mail_of
 
     chosen = [folds is not None, split is not None, leave_one_out, online, model is not None]
     if sum(chosen) > 1:
@@ -139,7 +138,7 @@ def evaluate(
             with chosen_cluster(dask, workers, folder, tell) as cluster, shown("Reading", progress) as show:
                 named = noting_names(mail, names)
                 counted = count_parallel(named, own.tokens, folder, left_out, show, workers, cluster)
-            held = _checked(mail_of(counted, names), own)
+            held = _checked(protocols.mail_of(counted, names), own)
             found = partial(_subjects, specs, options) if subjects else protocols.no_subjects
             if leave_one_out:
                 result = protocols.evaluate_leave_one_out(held, own, found, doubtful)

@@ -11,7 +11,7 @@ from spamnb.api.mislabelled import Mislabelled
 from spamnb.api.report import Report
 from spamnb.errors import SpamnbError
 from spamnb.evaluation.figures import Figures
-from spamnb.evaluation.mcnemar import McNemar
+from spamnb.evaluation.metrics import McNemar
 from spamnb.evaluation.result import Result
 from spamnb.naming import pluralize
 from spamnb.settings import Settings

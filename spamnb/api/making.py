@@ -43,8 +43,7 @@ def make_model(
     from spamnb.api.progress import progress
     from spamnb.api.scratch import scratch
     from spamnb.engines.rebuilding import Lessons, rebuild
-    from spamnb.evaluation.held_out import mail_of
-    from spamnb.evaluation.protocols import left_out_result
+    from spamnb.evaluation.protocols import left_out_result, mail_of
     from spamnb.sources.spec import entries
     from spamnb.store.store import Store
 
@@ -75,7 +74,7 @@ def make_model(
             cluster=cluster,
         )
         if names and len(made.left_out.labels):
-            with Store.open(model) as store:
+            with Store.open(model, writable=True) as store:
                 mail = mail_of(made.training_set, names)
                 judged = left_out_result(mail, settings, made.left_out, store, suspects=doubtful)
             suspects = mislabelled(sources, options, judged, doubtful)

@@ -99,7 +99,7 @@ def mislabelled(sources: Sequence[str], options: ReadOptions, result: Result, li
 
     Evidence is there for those that ``result.details`` explains. Sender and subject are read from the sources again.
     """
-    from spamnb.evaluation.mislabelled import surest
+    from spamnb.evaluation.metrics import surest
 
     if not limit:
         return None

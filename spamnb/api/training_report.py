@@ -14,9 +14,7 @@ from numpy.typing import NDArray
 
 from spamnb.api.mislabelled import Conflicts, Mislabelled
 from spamnb.api.report import Report
-from spamnb.evaluation.metrics import UNSURE as UNSURE_NUMBER
-from spamnb.evaluation.metrics import confusion_matrix
-from spamnb.evaluation.mislabelled import surest
+from spamnb.evaluation.metrics import confusion_matrix, surest
 from spamnb.formulas.decision import UNSURE
 from spamnb.naming import escape, pluralize
 from spamnb.report.numbers import percent
@@ -77,11 +75,7 @@ class TrainingReport(Report):
     @cached_property
     def _cells(self) -> NDArray[np.int64]:
         """Left-out messages by class and verdict, (C, C+1): the last verdict is unsure."""
-        return confusion_matrix(self.left_out.labels, self._numbers(self.left_out.verdicts), len(self.left_out.classes))
-
-    def _numbers(self, verdicts: list[str]) -> NDArray[np.int64]:
-        number = {name: c for c, name in enumerate(self.left_out.classes)}
-        return np.array([number.get(verdict, UNSURE_NUMBER) for verdict in verdicts], np.int64)
+        return confusion_matrix(self.left_out.labels, self.left_out.verdict_numbers(), len(self.left_out.classes))
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as what json can hold: model, messages, tokens, classes, copies, unreadable, the confusion of the
@@ -134,7 +128,7 @@ class TrainingReport(Report):
         lines += self._errors(left_out.labels, left_out.verdicts)
         if spam not in left_out.classes:
             lines.append(f"  there is no class {spam!r}, so all errors cost the same; --set spam=CLASS names another")
-        verdicts = self._numbers(left_out.verdicts)
+        verdicts = left_out.verdict_numbers()
         suspects = len(surest(left_out.scores, left_out.probabilities, left_out.labels, verdicts))
         if suspects and self.mislabelled is None:
             told = f"{pluralize(suspects, 'message')} {'looks' if suspects == 1 else 'look'} mislabelled"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.formulas.scatter import Scatter
+from spamnb.formulas.sums import Scatter
 
 # One unit of the fixed point. Vectors have length √d, so components of about 1 are kept to 1.5e-5, and the sums of
 # products of a 1000-dimensional embedding stay below 2⁶³ for two million messages.

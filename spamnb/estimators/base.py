@@ -63,10 +63,8 @@ class BaseClassifier(Parameters):
     ) -> tuple[Any, np.ndarray, np.ndarray | None]:
         """(X, labels, weight or None), checked; ``first``: X defines the features."""
         model = type(self).__name__
-        if y is None:
-            check_labels(y, model)
-        X = self._matrix(X) if first else self._check_X(X)
         y = check_labels(y, model)
+        X = self._matrix(X) if first else self._check_X(X)
         check_lengths(X, y)
         return X, y, check_weight(sample_weight, X.shape[0])
 
@@ -101,9 +99,7 @@ class BaseClassifier(Parameters):
         >>> model.predict([[0, 1]]).tolist()
         ['spam']
         """
-        joint = self.class_scores(self._check_X(X))
-        # For two classes the comparison is 20 times as fast as argmax, a quarter of LDA's prediction.
-        best = (joint[:, 1] > joint[:, 0]).view(np.int8) if joint.shape[1] == 2 else joint.argmax(axis=1)
+        best = self.class_scores(self._check_X(X)).argmax(axis=1)
         return self.classes_[best]
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
@@ -171,9 +167,13 @@ class SumClassifier(BaseClassifier):
     Learning adds, forgetting subtracts, merging adds another's. All of it follows from three hooks: ``_sums``,
     ``_derive`` and ``class_scores``.
 
-    ``class_prior`` is "mle", "dirichlet", "map", "uniform" or the probabilities (C,) themselves; None means "mle", or
-    "uniform" where ``fit_prior`` is False. ``prior_concentration`` is the Dirichlet's a of "dirichlet" and "map", one
-    number or (C,).
+    All take ``class_prior``, which is "mle", "dirichlet", "map", "uniform" or the probabilities (C,) themselves; None
+    means "mle", or "uniform" where ``fit_prior`` is False. ``prior_concentration`` is the Dirichlet's a of "dirichlet"
+    and "map", one number or (C,). All have ``classes_`` (C,), ``class_log_prior_`` (C,) in nats, ``n_features_in_``,
+    and ``feature_names_in_`` where X was a data frame.
+
+    ValueError for missing or infinite values, for negative ones where counts are expected, and for X of another width;
+    TypeError for sparse X where dense rows are needed.
     """
 
     fit_prior: bool = True

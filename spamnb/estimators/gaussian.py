@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from spamnb.estimators.base import DecisionFunction, GenerativeClassifier
 from spamnb.estimators.validation import not_fitted
-from spamnb.formulas.scatter import Scatter, shrink, whitening
+from spamnb.formulas.sums import Scatter, shrink, whitening
 
 LOG_2PI = float(np.log(2 * np.pi))
 # Numbers in a block of rows: 2 MB. Smaller blocks are as fast on an idle machine, but slow where threads share cores:
@@ -91,10 +91,6 @@ class GaussianClassifier(GenerativeClassifier, DecisionFunction):
         return self.sums_.mean
 
     def class_scores(self, X: Any) -> np.ndarray:
-        return self._log_joint(X)
-
-    def _log_joint(self, X: np.ndarray) -> np.ndarray:
-        """log P(c) + log N(x | μ_c, Σ_c), (n, C)."""
         whiten, constant, height = self._density().whiten, self._constant(), max(1, BLOCK_SIZE // X.shape[1])
         joint = np.empty((len(X), len(constant)))
         for start in range(0, len(X), height):
@@ -104,16 +100,6 @@ class GaussianClassifier(GenerativeClassifier, DecisionFunction):
                 whitened = centred * whiten[c] if self._independent else centred @ whiten[c].T
                 joint[rows, c] = constant[c] - 0.5 * np.einsum("ij,ij->i", whitened, whitened)
         return joint
-
-    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """log P(x, c) = log P(c) + log N(x | μ_c, Σ_c) in nats, (n, C), columns as in ``classes_``.
-
-        >>> import spamnb
-        >>> model = spamnb.LinearDiscriminantAnalysis().fit([[1.0], [2.0], [7.0], [9.0]], ["low"] * 2 + ["high"] * 2)
-        >>> model.predict_joint_log_proba([[1.5]]).shape
-        (1, 2)
-        """
-        return self._log_joint(self._check_X(X))
 
     def _sample(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
         normal, covariance = rng.standard_normal((n, self.n_features_in_)), self._density().covariance[c]
@@ -146,18 +132,11 @@ class GaussianNB(GaussianClassifier):
     Parameters
     ----------
     var_smoothing : the share of the largest variance that is added to every one, at least 0
-    fit_prior, class_prior, prior_concentration : the prior probabilities of the classes, as of every ``SumClassifier``
-
-    Attributes
-    ----------
-    classes_ (C,), class_count_ (C,), class_log_prior_ (C,) in nats, theta_ (C, d) the means, var_ (C, d) the variances,
-    epsilon_ what was added to them, n_features_in_, feature_names_in_ where X was a data frame.
 
     X is (n, d), dense. Unlike scikit-learn's, the smoothing after several ``partial_fit`` is that of all rows and not
     of the last batch's, so the batches make no difference.
 
-    Raises ValueError where a variance is zero even so: constant features with ``var_smoothing=0``, or rows
-    all equal; for missing or infinite values and for X of another width. TypeError for sparse X.
+    Raises ValueError where a variance is zero even so: constant features with ``var_smoothing=0``, or rows all equal.
 
     Source: Murphy, Machine Learning: A Probabilistic Perspective, section 3.5.
 
@@ -234,17 +213,10 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
     ----------
     shrinkage : a number s from 0 to 1 for (1−s) Σ + s (tr Σ/d) I; "oas", the default, which finds s from Σ and N; or
         None for Σ as it stands
-    fit_prior, class_prior, prior_concentration : the prior probabilities of the classes, as of every ``SumClassifier``
-
-    Attributes
-    ----------
-    classes_ (C,), class_count_ (C,), class_log_prior_ (C,) in nats, means_ (C, d), covariance_ (d, d) Σ, shrunk where
-    that is asked for, coef_ and intercept_ w (1, d) and w₀ (1,) for two classes, else (C, d) and (C,), where
-    w_c = Σ⁻¹(μ_c − mean of all rows); n_features_in_, feature_names_in_ where X was a data frame.
 
     X is (n, d), dense; scores are in nats. Raises ValueError for a singular Σ (fewer rows than columns, constant
     columns, columns that are sums of others) under ``shrinkage=None``: shrinking is the remedy, not a pseudo-inverse
-    that drops directions silently; for missing or infinite values and for X of another width. TypeError for sparse X.
+    that drops directions silently.
 
     Source: Bishop, Pattern Recognition and Machine Learning, section 4.2.
 
@@ -284,6 +256,16 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
         constant = constant - weights @ self.sums_.overall_mean()
         return constant[1:] - constant[:1] if len(constant) == 2 else constant
 
+    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
+        """log P(x, c) = log P(c) + log N(x | μ_c, Σ) in nats, (n, C), columns as in ``classes_``.
+
+        >>> import spamnb
+        >>> model = spamnb.LinearDiscriminantAnalysis().fit([[1.0], [2.0], [7.0], [9.0]], ["low"] * 2 + ["high"] * 2)
+        >>> model.predict_joint_log_proba([[1.5]]).shape
+        (1, 2)
+        """
+        return super().class_scores(self._check_X(X))
+
     def class_scores(self, X: Any) -> np.ndarray:
         weights, constant = self._weights()
         centre = self.sums_.overall_mean()
@@ -305,15 +287,8 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
     shrinkage : a number s from 0 to 1 for (1−s) Σ_c + s (tr Σ_c/d) I; "oas", the default, which finds s per class from
         Σ_c and N_c, so that small classes do not fail (one of equal rows takes the mean variance within all classes
         for tr Σ_c/d); or None for Σ_c as it stands
-    fit_prior, class_prior, prior_concentration : the prior probabilities of the classes, as of every ``SumClassifier``
 
-    Attributes
-    ----------
-    classes_ (C,), class_count_ (C,), class_log_prior_ (C,) in nats, means_ (C, d), covariance_ (C, d, d) Σ_c, shrunk
-    where that is asked for, n_features_in_, feature_names_in_ where X was a data frame.
-
-    X is (n, d), dense. Raises ValueError for a singular Σ_c, naming the class and the remedy; for missing or infinite
-    values and for X of another width. TypeError for sparse X.
+    X is (n, d), dense. Raises ValueError for a singular Σ_c, naming the class and the remedy.
 
     Source: Bishop, Pattern Recognition and Machine Learning, section 4.2; Murphy, section 4.2.
 

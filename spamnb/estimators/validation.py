@@ -49,12 +49,13 @@ def feature_names(X: Any) -> np.ndarray | None:
 def check_feature_names(fitted: np.ndarray | None, X: Any, model: str) -> None:
     """Names of X against those seen in fit: an error where they differ, a warning where one side has none."""
     names = feature_names(X)
-    if fitted is not None and names is None:
-        message = f"X does not have valid feature names, but {model} was fitted with feature names"
-        warnings.warn(message, stacklevel=4)
-    elif fitted is None and names is not None:
-        warnings.warn(f"X has feature names, but {model} was fitted without feature names", stacklevel=4)
-    elif fitted is not None and names is not None and not np.array_equal(fitted, names):
+    if fitted is None or names is None:
+        if names is not None:
+            warnings.warn(f"X has feature names, but {model} was fitted without feature names", stacklevel=4)
+        elif fitted is not None:
+            message = f"X does not have valid feature names, but {model} was fitted with feature names"
+            warnings.warn(message, stacklevel=4)
+    elif not np.array_equal(fitted, names):
         lines = ["The feature names should match those that were passed during fit."]
         for heading, some in (
             ("Feature names unseen at fit time", sorted(set(names) - set(fitted))),
@@ -77,14 +78,18 @@ def check_matrix(X: Any, model: str, *, sparse: bool, nonnegative: bool, integer
             raise TypeError(f"Sparse data was passed to {model}, which needs dense data: use X.toarray().")
         if X.ndim != 2:
             raise ValueError(f"Expected 2D array, got {X.ndim}D sparse array instead. Reshape your data.")
-        X = _numeric(X, X.dtype)
-        X = csr_array(X)
+        X = csr_array(_numeric(X))
         if not X.has_canonical_format:
             X = X.copy()  # the arrays are the caller's
             X.sum_duplicates()
         values = X.data
     else:
-        values = X = _dense(X)
+        values = X = _numeric(np.asarray(X))
+        if X.ndim != 2:
+            raise ValueError(
+                f"Expected 2D array, got {X.ndim}D array instead. Reshape your data either using X.reshape(-1, 1) if it"
+                " has one feature or X.reshape(1, -1) if it is one sample."
+            )
     for number, what in zip(X.shape, ("sample(s)", "feature(s)")):
         if number < 1:
             raise ValueError(f"Found array with {number} {what} (shape={X.shape}) while a minimum of 1 is required.")
@@ -135,10 +140,9 @@ def check_weight(weight: Any, n: int) -> np.ndarray | None:
     weight = np.asarray(weight, dtype=float)
     if weight.ndim == 0:
         weight = np.full(n, float(weight))
-    if weight.ndim != 1:
-        raise ValueError("Sample weights must be 1D array or scalar")
     if weight.shape != (n,):
-        raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n,)}!")
+        expected = f"expected {(n,)}: Sample weights must be 1D array or scalar"
+        raise ValueError(f"sample_weight.shape == {weight.shape}, {expected}")
     _finite(weight, "sample_weight")
     if weight.min() < 0:
         raise ValueError("Negative values in data passed as sample_weight.")
@@ -171,40 +175,16 @@ def check_merge(model: Any, other: Any, counting: tuple[str, ...]) -> None:
         raise ValueError(f"cannot merge classes {other.classes_} into {model.classes_}: numbers and text")
 
 
-def _dense(X: Any) -> np.ndarray:
-    X = np.asarray(X)
-    X = _numeric(X, X.dtype)
-    if X.ndim == 2:
-        return X
-    if X.ndim > 2:
-        raise ValueError(f"Found array with dim {X.ndim}, while dim <= 2 is required.")
-    raise ValueError(
-        f"Expected 2D array, got {('scalar', '1D')[X.ndim]} array instead. Reshape your data either using "
-        "X.reshape(-1, 1) if it has one feature or X.reshape(1, -1) if it is one sample."
-    )
-
-
-def _numeric(X: Any, dtype: np.dtype) -> Any:
-    if dtype.kind == "c":
+def _numeric(X: Any) -> Any:
+    if X.dtype.kind == "c":
         raise ValueError("Complex data not supported: X is complex.")
-    if dtype.kind == "b":
+    if X.dtype.kind == "b":
         return X.astype(np.int8)
-    if dtype.kind in "iuf":
-        return X
-    if dtype.kind not in "OUS":
-        raise ValueError(f"X must hold numbers, not {dtype}.")
-    return X.astype(float)  # numbers in an object array; raises TypeError or ValueError for anything else
+    # An object array may hold numbers; this raises TypeError or ValueError for anything else.
+    return X if X.dtype.kind in "iuf" else X.astype(float)
 
 
 def _finite(values: np.ndarray, what: str) -> None:
-    # The sum is finite exactly when every value is, but for overflow: one pass without a mask, looked at
-    # again only where it fails.
-    if values.dtype.kind != "f":
-        return
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()):
-            return
-    if np.isnan(values).any():
-        raise ValueError(f"Input {what} contains NaN.")
-    if np.isinf(values).any():
-        raise ValueError(f"Input {what} contains infinity or a value too large for {values.dtype!r}.")
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        told = "NaN" if np.isnan(values).any() else f"infinity or a value too large for {values.dtype!r}"
+        raise ValueError(f"Input {what} contains {told}.")

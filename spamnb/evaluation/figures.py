@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spamnb.evaluation import bootstrap, probability, rates, roc
+from spamnb.evaluation import intervals, probability, roc
+from spamnb.evaluation.intervals import Estimate
 from spamnb.evaluation.metrics import UNSURE, precision_recall, spam_errors, total_cost_ratio
-from spamnb.evaluation.rates import Estimate
 from spamnb.evaluation.result import Result
 
 HM_LEVELS = (0.1, 0.5, 1.0)  # percent of good mail lost at which spam let through is told
@@ -80,14 +80,14 @@ class Figures:
     learning_curve: list[Point]
 
 
-def figures(result: Result, *, replicates: int = bootstrap.REPLICATES, seed: int = 0) -> Figures:
+def figures(result: Result, *, replicates: int = intervals.REPLICATES, seed: int = 0) -> Figures:
     """Sum a result up. The same seed gives the same intervals."""
     return Figures(
         result.protocol,
         len(result),
         result.classes,
-        rates.share(int(result.right.sum()), len(result)),
-        bootstrap.macro_f1_estimate(result.confusion, replicates, seed),
+        intervals.share(int(result.right.sum()), len(result)),
+        intervals.macro_f1_estimate(result.confusion, replicates, seed),
         _spam(result, replicates, seed),
         _calibration(result),
         _by_class(result),
@@ -102,8 +102,8 @@ def _spam(result: Result, replicates: int, seed: int) -> SpamFigures | None:
         return None
     is_spam = result.truth == spam
     step = roc.roc_counts(is_spam, result.margin(spam))
-    area = bootstrap.roc_estimates(step, HM_LEVELS, replicates, seed)
-    errors = rates.error_estimates(spam_errors(is_spam, result.verdicts == spam))
+    area = intervals.roc_estimates(step, HM_LEVELS, replicates, seed)
+    errors = intervals.error_estimates(spam_errors(is_spam, result.verdicts == spam))
     unsure = result.verdicts == UNSURE
     costs = {}
     if result.calibrated:

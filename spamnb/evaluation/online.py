@@ -12,9 +12,8 @@ from math import inf, log
 from spamnb.classifier import Classifier
 from spamnb.counts.counting import MAX_READ
 from spamnb.errors import SpamnbError
-from spamnb.evaluation.held_out import BATCH, EVIDENCE
-from spamnb.evaluation.result import Answer, Recorder, Result
-from spamnb.judgement import Judgement
+from spamnb.evaluation.protocols import BATCH
+from spamnb.evaluation.result import EVIDENCE, Answer, Recorder, Result
 from spamnb.reader.dates import arrival
 from spamnb.reader.message import header_of
 from spamnb.settings import Settings
@@ -38,12 +37,12 @@ def online(
         raise SpamnbError("rare tokens cannot be left out before the first message of a stream: use folds or a split")
     recorder = Recorder()
     # One change from the first message to the last, which is never made: nobody else sees this model.
-    with Classifier.create(":memory:", settings) as classifier, classifier.store.trying():
+    with Classifier.create(":memory:", settings) as classifier, classifier.store.undoing():
         for done, (entry, raw) in enumerate(messages(entries, on_unreadable), 1):
             assert entry.label is not None
             message = classifier.read(raw)
             judgement = classifier.classify(message, tokens=EVIDENCE, posterior=False)
-            said = answer(judgement, message.header("subject"))
+            said = Answer.of(judgement, message.header("subject"))
             recorder.add(entry.name, entry.label, said._replace(unknown=_unknown(said, classifier)))
             classifier.learn(entry.label, message, judged=judgement)
             on_progress(done)
@@ -74,7 +73,7 @@ def judged(
         for (entry, raw), judgement in zip(part, judgements):
             assert entry.label is not None
             known += classifier.learned(raw) is not None
-            recorder.add(entry.name, entry.label, answer(judgement, header_of(raw, "subject")))
+            recorder.add(entry.name, entry.label, Answer.of(judgement, header_of(raw, "subject")))
         done += len(part)
         on_progress(done)
     told = f", which had learned {known:,} of them" if known else ""
@@ -94,17 +93,6 @@ def _portions(readable: Iterable[tuple[Entry, bytes]]) -> Iterator[list[tuple[En
             part, size = [], 0
     if part:
         yield part
-
-
-def answer(judgement: Judgement, subject: str) -> Answer:
-    """What an evaluation keeps of a judgement of a message."""
-    return Answer(
-        judgement.verdict,
-        dict(zip(judgement.probabilities, judgement.scores.tolist())),
-        judgement.probabilities,
-        subject,
-        judgement.evidence,
-    )
 
 
 def by_date(entries: Iterable[Entry], on_unreadable: Report) -> list[Entry]:

@@ -1,4 +1,7 @@
-"""Who is asked by whom: a split, K folds, leave-one-out, all on mail that was read once.
+"""Who is asked by whom: a split, K folds, leave-one-out, all on mail that was read and counted once.
+
+A model of some of the messages is the sum of their rows, or all sums less the others'. Asking it about a message is one
+look at the counts of the message's own tokens, so nothing is read twice, however many folds there are.
 
 Copies of a message (equal digests) never stand on both sides: a filter that is asked about what it has learned
 remembers, it does not judge. Only the split by file name, which exists to meet published figures, leaves copies
@@ -8,17 +11,23 @@ where they are.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spamnb.classifier import Classifier
+from spamnb.counts.class_counts import CountedTokens
 from spamnb.counts.messages import UNDATED
 from spamnb.counts.newest import newest
+from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import ArgumentError, SpamnbError
-from spamnb.evaluation.held_out import Answers, Mail
-from spamnb.evaluation.result import Result
+from spamnb.evaluation.metrics import surest
+from spamnb.evaluation.result import EVIDENCE, Answer, Recorder, Result
+from spamnb.learners.learner import learner_for
+from spamnb.reader.rows import take_tokens
 from spamnb.settings import Settings
 from spamnb.store.store import Store
 from spamnb.training import LeaveOneOutResult, model_of, prepare
@@ -26,6 +35,57 @@ from spamnb.training import leave_one_out_estimate as estimate
 
 Subjects = Callable[[set[int]], dict[int, str]]
 WORST = 36  # errors of a leave-one-out estimate whose evidence is worked out: a page shows no more
+BATCH = 512  # messages scored at once
+
+
+class Mail(NamedTuple):
+    """Labelled messages, counted. Arrays are by message in the given order; those that could not be read are absent."""
+
+    training_set: TrainingSet
+    names: list[str]  # of every place in the given order, unreadable ones included
+    positions: NDArray[np.int64]  # (n,) places of the messages that are there, rising
+    labels: NDArray[np.intp]  # (n,) index into the training set's classes
+    digests: NDArray[np.void]  # (n,) 16 bytes: equal for copies of a message
+    dates: NDArray[np.int64]  # (n,) when each was received, in seconds since 1970; UNDATED where it does not say
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        return self.training_set.counts.classes
+
+    def places(self, which: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """A mask over messages (n,) as one over places."""
+        places = np.zeros(len(self.names), bool)
+        places[self.positions[which]] = True
+        return places
+
+
+def mail_of(training_set: TrainingSet, names: list[str]) -> Mail:
+    """A training set and the names of its messages, by place."""
+    messages = training_set.messages
+    keys = messages.digests.view("V16").ravel()
+    return Mail(training_set, names, messages.positions, messages.labels, keys, messages.dates)
+
+
+def judge(mail: Mail, settings: Settings, trained: TrainingSet, places: NDArray[np.bool_]) -> dict[int, Answer]:
+    """The answers of a model of ``trained`` to the messages at ``places``, by place."""
+    answers: dict[int, Answer] = {}
+    with Classifier(model_of(trained, settings)) as classifier:
+        for batch in mail.training_set.select(places).batches(BATCH):
+            judgements = classifier.classify_rows(mail.training_set.tokens, batch.rows, EVIDENCE)
+            answers |= zip(batch.positions.tolist(), map(Answer.of, judgements))
+    return answers
+
+
+def result_of(
+    mail: Mail, settings: Settings, answers: Mapping[int, Answer], protocol: str, subjects: Subjects
+) -> Result:
+    """The answers by place as a result, in the given order; ``subjects`` finds those of the wrong ones."""
+    label = dict(zip(mail.positions.tolist(), map(mail.classes.__getitem__, mail.labels.tolist())))
+    subject = subjects({place for place, answer in answers.items() if answer.verdict != label[place]})
+    recorder = Recorder()
+    for place, answer in sorted(answers.items()):
+        recorder.add(mail.names[place], label[place], answer._replace(subject=subject.get(place, "")))
+    return recorder.result(protocol, spam=settings.spam)
 
 
 def no_subjects(places: set[int]) -> dict[int, str]:
@@ -65,8 +125,7 @@ def folds_of(
 
 def halves(mail: Mail, fraction: float, seed: int) -> NDArray[np.bool_]:
     """Which messages (n,) to learn: ``fraction`` of each class, by chance."""
-    if not 0 < fraction < 1:
-        raise SpamnbError(f"a split of {fraction:g} leaves nothing on one side: give a fraction between 0 and 1")
+    _check_fraction(fraction)
     group, order = groups(mail.digests, mail.labels, seed)
     # Along the shuffled classes the running count crosses a whole number for every group that is to be learned.
     crossed = np.floor(np.arange(1, len(order) + 1) * fraction) > np.floor(np.arange(len(order)) * fraction)
@@ -78,8 +137,7 @@ def halves(mail: Mail, fraction: float, seed: int) -> NDArray[np.bool_]:
 def oldest(mail: Mail, fraction: float) -> NDArray[np.bool_]:
     """Which messages (n,) to learn: all but the newest of those that say when they were received; ``fraction`` of these
     is learned. Copies stand where the newest of them does."""
-    if not 0 < fraction < 1:
-        raise SpamnbError(f"a split of {fraction:g} leaves nothing on one side: give a fraction between 0 and 1")
+    _check_fraction(fraction)
     if (mail.dates == UNDATED).all():
         raise ArgumentError("{option.by_date}: no message says when it was received")
     _, first, group = np.unique(mail.digests, return_index=True, return_inverse=True)
@@ -88,19 +146,19 @@ def oldest(mail: Mail, fraction: float) -> NDArray[np.bool_]:
     return ~newest(latest, first, 1 - fraction)[group]
 
 
+def _check_fraction(fraction: float) -> None:
+    if not 0 < fraction < 1:
+        raise SpamnbError(f"a split of {fraction:g} leaves nothing on one side: give a fraction between 0 and 1")
+
+
 def even_names(names: list[str]) -> NDArray[np.bool_]:
     """True where the md5 of the file's name (without folders) is even: a split anybody can repeat.
 
     >>> even_names(["spam/00001.7848dde101aa985090474a91ec93fcf0", "spam/00002.d94f1b97e48ed3b553b3508d116e6a09"])
     array([ True, False])
     """
-    return np.array(
-        [
-            hashlib.md5(name.rsplit("/", 1)[-1].encode("utf-8", "surrogateescape")).digest()[-1] % 2 == 0
-            for name in names
-        ],
-        dtype=bool,
-    )
+    own = (name.rsplit("/", 1)[-1].encode("utf-8", "surrogateescape") for name in names)
+    return np.array([hashlib.md5(name).digest()[-1] % 2 == 0 for name in own], dtype=bool)
 
 
 def evaluate_split(
@@ -109,21 +167,19 @@ def evaluate_split(
     """Train on the messages where ``learned`` (n,), judge the others."""
     if learned.all() or not learned.any():
         raise SpamnbError("the split leaves no message on one side: give more messages or another fraction")
-    places = _places(mail, ~learned)
-    answers = Answers(mail, settings)
-    answers.ask(mail.training_set.subset(_places(mail, learned)), places)
-    return answers.result(protocol, subjects)
+    answers = judge(mail, settings, mail.training_set.subset(mail.places(learned)), mail.places(~learned))
+    return result_of(mail, settings, answers, protocol, subjects)
 
 
 def evaluate_folds(mail: Mail, settings: Settings, k: int, seed: int = 0, subjects: Subjects = no_subjects) -> Result:
     """K-fold cross-validation, stratified: each fold judged by the total minus the fold."""
     fold = folds_of(mail.digests, mail.labels, k, seed)
     total = mail.training_set.deduplicate()
-    answers = Answers(mail, settings)
+    answers: dict[int, Answer] = {}
     for number in range(k):
-        places = _places(mail, fold == number)
-        answers.ask(total.minus(places), places)
-    return answers.result(f"{k} folds", subjects)
+        places = mail.places(fold == number)
+        answers |= judge(mail, settings, total.minus(places), places)
+    return result_of(mail, settings, answers, f"{k} folds", subjects)
 
 
 def evaluate_leave_one_out(
@@ -155,16 +211,38 @@ def left_out_result(
 ) -> Result:
     """The estimate ``left_out`` of a model of all ``mail`` as a result. Where that model is given as ``store``, with
     the evidence for so many of the ``worst`` errors and of the ``suspects``."""
-    answers = Answers(mail, settings)
-    answers.take(np.searchsorted(mail.positions, left_out.positions), left_out)
+    classes, places = left_out.classes, left_out.positions.tolist()
+    scores, p, labels = left_out.scores, left_out.probabilities, left_out.labels
+    answers = {
+        place: Answer(verdict, dict(zip(classes, of_class)), dict(zip(classes, likely)))
+        for place, verdict, of_class, likely in zip(places, left_out.verdicts, scores.tolist(), p.tolist())
+    }
     if store:
-        answers.explain(store, {*answers.wrong()[:worst].tolist(), *answers.suspects()[:suspects].tolist()})
+        said = left_out.verdict_numbers()
+        wrong = np.flatnonzero(said != labels)
+        wrong = wrong[np.argsort(p[wrong, labels[wrong]], kind="stable")][:worst]
+        for i in {*wrong.tolist(), *surest(scores, p, labels, said)[:suspects].tolist()}:
+            evidence = _evidence(mail, settings, store, places[i], p[i])
+            answers[places[i]] = answers[places[i]]._replace(evidence=evidence)
     parts = left_out.n_folds
-    return answers.result(f"Left out in {parts} parts" if parts else "Leave-one-out", subjects)
+    protocol = f"Left out in {parts} parts" if parts else "Leave-one-out"
+    return result_of(mail, settings, answers, protocol, subjects)
 
 
-def _places(mail: Mail, which: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """A mask over messages as one over places."""
-    places = np.zeros(len(mail.names), bool)
-    places[mail.positions[which]] = True
-    return places
+def _evidence(mail: Mail, settings: Settings, store: Store, place: int, p: np.ndarray) -> list[tuple[str, float]]:
+    """What decided on the message at ``place``, of the probabilities ``p`` (C,), in the model in ``store`` without it:
+    the message is forgotten, and that is undone."""
+    row = int(np.searchsorted(mail.positions, place))
+    (batch,) = mail.training_set.select(mail.places(np.arange(len(mail.positions)) == row)).batches()
+    message = CountedTokens(mail.training_set.tokens.take(batch.rows.ids), batch.rows.counts)
+    learner, digest = learner_for(settings), mail.digests[row].tobytes()
+    learned, totals = store.learned(digest), store.totals()  # not learned where its label was doubted
+    with store.undoing():
+        if learned and learner.forgets and totals.documents[totals.classes.index(learned.label)] > 1:
+            known = store.look_up(message.tokens).positions
+            counted = CountedTokens(take_tokens(message.tokens, known), message.counts[known])
+            learner.forget(store, totals, learned.label, counted, digest)
+            store.add(learned.label, counted, -1)
+        scored = learner.score(store, store.totals(), message.tokens, message.row)
+        evidence = scored.heaviest(0, p, EVIDENCE)
+    return evidence

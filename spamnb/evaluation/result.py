@@ -14,8 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spamnb.evaluation.mcnemar import McNemar, mcnemar
-from spamnb.evaluation.metrics import UNSURE, confusion_matrix
+from spamnb.evaluation.metrics import UNSURE, McNemar, confusion_matrix, mcnemar
+from spamnb.judgement import Judgement
+
+EVIDENCE = 12  # tokens kept of a wrong verdict
 
 
 class Answer(NamedTuple):
@@ -27,6 +29,12 @@ class Answer(NamedTuple):
     subject: str = ""
     evidence: Sequence[tuple[str, float]] = ()  # (token, nats), heaviest first
     unknown: float = -np.inf  # the score of each class that was not known when the message came
+
+    @classmethod
+    def of(cls, judgement: Judgement, subject: str = "") -> Answer:
+        """What an evaluation keeps of a judgement of a message."""
+        scores = dict(zip(judgement.probabilities, judgement.scores.tolist()))
+        return cls(judgement.verdict, scores, judgement.probabilities, subject, judgement.evidence)
 
 
 class ErrorDetail(NamedTuple):

@@ -47,29 +47,34 @@ def read_scores(path: str | Path) -> Result:
             first = stream.readline(1 << 16)
             if not first.startswith(_MARK):
                 raise SpamnbError(f"{path}: no scores file; spamnb evaluate --scores FILE writes one")
-            about = json.loads(first.removeprefix(_MARK))
-            head = stream.readline(1 << 20)
+            about, head = json.loads(first.removeprefix(_MARK)), stream.readline(1 << 20)
             delimiter = "," if head.startswith("name,") else "\t"
-            rows = csv.reader(stream, delimiter=delimiter)
             columns = next(csv.reader([head], delimiter=delimiter))
             classes = tuple(c.removeprefix("score:") for c in columns if c.startswith("score:"))
             if not isinstance(about, dict) or columns != _columns(classes):
                 raise ValueError("its first two lines name other columns")
-            read = [_row(row, classes, path, number) for number, row in enumerate(rows, 3)]
+            rows = list(csv.reader(stream, delimiter=delimiter))
+        number = {name: c for c, name in enumerate(classes)} | {UNSURE_NAME: UNSURE}
+        for line, row in enumerate(rows, 3):
+            if len(row) != len(columns):
+                raise SpamnbError(f"{path}:{line}: {len(row)} columns where {len(columns)} are expected")
+            for said, known in ((row[1], classes), (row[2], number)):
+                if said not in known:
+                    raise SpamnbError(f"{path}:{line}: {said!r} is none of the classes that its second line names")
+        numbers = np.array([[float(n) for n in row[3:]] for row in rows]).reshape(len(rows), 2 * len(classes))
     except OSError as error:
         raise SpamnbError(f"{path}: cannot be read: {error.strerror}") from error
     except (ValueError, csv.Error, StopIteration) as error:
         raise SpamnbError(f"{path}: a damaged scores file: {error}") from error
-    names = [name for name, *_ in read]
-    numbers = np.array([values for *_, values in read], dtype=np.float64).reshape(len(read), 2 * len(classes))
+    truth, verdicts = (np.array([number[row[n]] for row in rows], dtype=np.int64) for n in (1, 2))
     return Result(
         str(about.get("protocol", "")),
         classes,
-        names,
-        np.array([truth for _, truth, *_ in read], dtype=np.int64),
+        [row[0] for row in rows],
+        truth,
         numbers[:, : len(classes)],
         numbers[:, len(classes) :],
-        np.array([verdict for _, _, verdict, _ in read], dtype=np.int64),
+        verdicts,
         bool(about.get("ordered", False)),
         str(about.get("spam", "spam")),
     )
@@ -77,19 +82,3 @@ def read_scores(path: str | Path) -> Result:
 
 def _columns(classes: tuple[str, ...]) -> list[str]:
     return ["name", "truth", "verdict", *(f"score:{c}" for c in classes), *(f"p:{c}" for c in classes)]
-
-
-def _row(row: list[str], classes: tuple[str, ...], path: str | Path, number: int) -> tuple[str, int, int, list[float]]:
-    """Name, true class, verdict and the 2C numbers of one line."""
-    if len(row) != 3 + 2 * len(classes):
-        raise SpamnbError(f"{path}:{number}: {len(row)} columns where {3 + 2 * len(classes)} are expected")
-    name, truth, verdict, *numbers = row
-    for said, known in ((truth, classes), (verdict, (*classes, UNSURE_NAME))):
-        if said not in known:
-            raise SpamnbError(f"{path}:{number}: {said!r} is none of the classes that its second line names")
-    return (
-        name,
-        classes.index(truth),
-        UNSURE if verdict == UNSURE_NAME else classes.index(verdict),
-        [float(n) for n in numbers],
-    )

@@ -11,7 +11,7 @@ messages become many. The curve keeps margins in their order. Of the curves comp
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -32,6 +32,7 @@ _STEEPER = 1.5, 4.0, 12.0  # times the slope that wrong labels have made flat
 _NOISES = 0.001, 0.02, 0.15  # shares of wrong labels
 _SLACK = 8.0  # nats that the best of these curves may lack
 _MAX_STEPS = 50  # of the search
+_NO_GAIN = 1e-7  # nats: a step that brings no more is the last
 
 
 def margins(scores: np.ndarray) -> np.ndarray:
@@ -75,7 +76,7 @@ class Curve(NamedTuple):
 
     def log_odds(self, margin: np.ndarray) -> np.ndarray:
         """That a message is of the class, in nats; nothing is certain."""
-        return _bounded(self.slope * margin + self.intercept, _MAX_LOG_ODDS)
+        return np.clip(self.slope * margin + self.intercept, -_MAX_LOG_ODDS, _MAX_LOG_ODDS)
 
 
 def _fit_curve(
@@ -97,7 +98,7 @@ def _fit_curve(
     rest[_bins(np.array(-_PRIOR_MARGIN))] += 1 + unscored[1]
     used = np.flatnonzero(own + rest)
     counts = _Binned(_BIN_MARGINS[used], own[used], rest[used])
-    clean = counts.fit(Curve(0.0, counts.prior_log_odds))
+    clean = counts.smoothed().climb(Curve(0.0, counts.prior_log_odds))
     if clean.slope <= 0:
         return Curve(0.0, counts.prior_log_odds)
     if min(counts.own.sum(), counts.rest.sum()) < MIN_DOUBTING:
@@ -115,7 +116,8 @@ def _fit_curve(
     curve = counts.climb(curve)
     if curve.slope <= 0 or counts.log_likelihood(curve) < least:
         return clean
-    return counts.relabelled(curve).fit(curve)._replace(missed=curve.missed, foreign=curve.foreign)
+    steep = counts.relabelled(curve).smoothed().climb(Curve(curve.slope, curve.intercept))
+    return steep._replace(missed=curve.missed, foreign=curve.foreign)
 
 
 class _Binned:
@@ -129,15 +131,16 @@ class _Binned:
     def prior_log_odds(self) -> float:
         return float(np.log(self.own.sum() / self.rest.sum()))
 
-    def log_likelihood(self, curve: Curve) -> float:
-        """Of the labels, in nats."""
-        return float(self.log_likelihoods(np.array([curve]))[0])
+    def log_likelihood(self, curve: Curve, most: float = _MAX_LOG_ODDS) -> float:
+        """Of the labels, in nats, where log-odds are ``most`` at the most."""
+        return float(self.log_likelihoods(np.array([curve]), most)[0])
 
-    def log_likelihoods(self, curves: np.ndarray) -> np.ndarray:
+    def log_likelihoods(self, curves: np.ndarray, most: float = _MAX_LOG_ODDS) -> np.ndarray:
         """The same of each of m curves, (m, 4) as ``Curve`` has its fields."""
         slope, intercept, missed, foreign = curves.T[:, :, None]
-        p = foreign + (1 - missed - foreign) * _sigmoid(_bounded(slope * self.x + intercept, _MAX_LOG_ODDS))
-        return np.log(p) @ self.own + np.log(1 - p) @ self.rest
+        log_odds, sure = np.clip(slope * self.x + intercept, -most, most), 1 - missed - foreign
+        p_own, p_rest = foreign + sure * _sigmoid(log_odds), missed + sure * _sigmoid(-log_odds)
+        return np.log(p_own) @ self.own + np.log(p_rest) @ self.rest
 
     def relabelled(self, curve: Curve) -> _Binned:
         """The messages with the labels that they probably have, by the curve."""
@@ -146,79 +149,53 @@ class _Binned:
         rest_wrong = self.rest * _doubt(-log_odds, curve.missed, curve.foreign)
         return _Binned(self.x, self.own - own_wrong + rest_wrong, self.rest - rest_wrong + own_wrong)
 
+    def smoothed(self) -> _Binned:
+        """With Platt's targets in the place of labels."""
+        n_own, n_rest = self.own.sum(), self.rest.sum()
+        doubt = 0.5 + 0.5 * _CAREFUL / (_CAREFUL + min(n_own, n_rest))
+        own = self.own * (n_own + doubt) / (n_own + 2 * doubt) + self.rest * doubt / (n_rest + 2 * doubt)
+        return _Binned(self.x, own, self.total - own)
+
     def climb(self, start: Curve) -> Curve:
-        """The likeliest curve with wrong labels, by Fisher's scoring from ``start`` on."""
+        """The likeliest curve by Fisher's scoring from ``start`` on; shares of wrong labels that are 0 there stay 0.
+
+        Where classes hardly overlap a full step overshoots, so a step is cut to 2, and damped until it helps. Without
+        that, 5 messages at 2 ± .1 nats and 50 at −2 ± .1 ended at slope 0, as if scores told nothing.
+        """
         z = self.x / self.scale
-
-        def curve_of(at: np.ndarray) -> Curve:  # a share is σ(a number) / 2
-            missed, foreign = (_sigmoid(at[2:]) / 2).tolist()
-            return Curve(float(at[0] / self.scale), float(at[1]), missed, foreign)
-
+        best = np.array([start.slope * self.scale, start.intercept])
         shares = np.array([start.missed, start.foreign])
-        best = np.array([start.slope * self.scale, start.intercept, *np.log(2 * shares / (1 - 2 * shares))])
-        highest, damping = self.log_likelihood(start), 1e-3
+        if shares.all():  # a share is σ(a number) / 2
+            best = np.append(best, np.log(2 * shares / (1 - 2 * shares)))
+
+        def curve_of(at: np.ndarray) -> Curve:
+            return Curve(float(at[0] / self.scale), float(at[1]), *(_sigmoid(at[2:]) / 2).tolist())
+
+        highest, damping = self.log_likelihood(start, np.inf), 1e-3
         for _ in range(_MAX_STEPS):
-            missed, foreign = _sigmoid(best[2:]) / 2
-            q = _sigmoid(best[0] * z + best[1])
-            p = np.clip(foreign + (1 - missed - foreign) * q, 1e-12, 1 - 1e-12)
-            steep = (1 - missed - foreign) * q * (1 - q)
+            _, _, missed, foreign = curve_of(best)
+            log_odds, sure = best[0] * z + best[1], 1 - missed - foreign
+            q, other = _sigmoid(log_odds), _sigmoid(-log_odds)
+            p_own, p_rest = foreign + sure * q, missed + sure * other
+            by_log_odds = sure * q * other
             slopes = np.stack(
-                [steep * z, steep, -missed * (1 - 2 * missed) * q, foreign * (1 - 2 * foreign) * (1 - q)]
-            )
-            information = (slopes * (self.total / (p * (1 - p)))) @ slopes.T
+                [by_log_odds * z, by_log_odds, -missed * (1 - 2 * missed) * q, foreign * (1 - 2 * foreign) * other]
+            )[: len(best)]
+            information = (slopes * (self.total / (p_own * p_rest))) @ slopes.T
             information += damping * np.diag(np.diag(information) + 1e-9)
-            step = np.linalg.solve(information, slopes @ (self.own / p - self.rest / (1 - p)))
-            moved = best + np.clip(step, -2, 2)
-            gain = self.log_likelihood(curve_of(moved)) - highest
+            step = np.clip(np.linalg.solve(information, slopes @ (self.own / p_own - self.rest / p_rest)), -2, 2)
+            gain = self.log_likelihood(curve_of(best + step), np.inf) - highest
             if gain > 0:
-                best, highest, damping = moved, highest + gain, damping / 10
+                best, highest, damping = best + step, highest + gain, damping / 10
             else:
                 damping *= 10
-            if abs(gain) < 1e-4 or damping > 1e6:
+            if abs(gain) < _NO_GAIN or damping > 1e6:
                 break
         return curve_of(best)
 
-    def fit(self, start: Curve) -> Curve:
-        """The curve without noise of Platt's targets, by Newton's method from ``start`` on."""
-        n_own, n_rest = self.own.sum(), self.rest.sum()
-        doubt = 0.5 + 0.5 * _CAREFUL / (_CAREFUL + min(n_own, n_rest))
-        target = self.own * (n_own + doubt) / (n_own + 2 * doubt) + self.rest * doubt / (n_rest + 2 * doubt)
-        z = self.x / self.scale
-        slope, intercept = start.slope * self.scale, start.intercept
-
-        def error(slope: float, intercept: float) -> float:
-            activation = slope * z + intercept
-            return float((self.total * np.logaddexp(0, activation) - target * activation).sum())
-
-        lowest = error(slope, intercept)
-        for _ in range(50):
-            p = _sigmoid(slope * z + intercept)
-            g, w = target - self.total * p, self.total * p * (1 - p)
-            a, b, d = (w * z * z).sum() + 1e-6, (w * z).sum(), w.sum() + 1e-6
-            gz, g1 = (g * z).sum(), g.sum()
-            determinant = a * d - b * b
-            step = np.array([d * gz - b * g1, a * g1 - b * gz]) / max(determinant, 1e-12)
-            size = float(np.abs(step).max())
-            # Where classes hardly overlap a full step overshoots, so it is cut to 4 and then halved until the error
-            # falls. Without halving, 5 messages at 2 ± .1 nats and 50 at −2 ± .1 ended at slope 0, as if scores told
-            # nothing.
-            step *= min(1.0, 4.0 / size) if size else 1.0
-            while (now := error(slope + step[0], intercept + step[1])) > lowest * (1 + 1e-12) and size >= 1e-9:
-                step /= 2
-                size /= 2
-            slope, intercept, lowest = slope + step[0], intercept + step[1], now
-            if size < 1e-9:
-                break
-        return Curve(float(slope / self.scale), float(intercept))
-
 
 def _sigmoid(log_odds: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-_bounded(log_odds, 35.0)))
-
-
-def _bounded(values: np.ndarray, most: float) -> np.ndarray:
-    """Values between −most and most; for few of them ``np.clip`` takes three times as long."""
-    return np.minimum(np.maximum(values, -most), most)
+    return 1 / (1 + np.exp(-np.clip(log_odds, -35, 35)))
 
 
 def _doubt(log_odds: np.ndarray, foreign: float, missed: float) -> np.ndarray:
@@ -265,22 +242,8 @@ class Calibration:
         is_rest = (np.asarray(y)[:, None] != classes).astype(np.intp)
         np.add.at(self.histogram, (classes, is_rest, bins_of(scores)), sign)
 
-    @classmethod
-    def from_cells(
-        cls,
-        classes: Sequence[str],
-        cells: Iterable[tuple[str, int, int, int]],
-        documents: np.ndarray | None = None,
-    ) -> Calibration:
-        """From (class, 1 for its own messages or 0 for the rest, bin, messages); classes not named are left out."""
-        out = cls(len(classes), documents)
-        for name, own, bin_, messages in cells:
-            if name in classes:
-                out.histogram[classes.index(name), 1 - own, bin_] = messages
-        return out
-
     def cells(self, classes: Sequence[str]) -> list[tuple[str, int, int, int]]:
-        """The non-zero cells, as ``from_cells`` takes them."""
+        """The non-zero cells: (class, 1 for its own messages or 0 for the rest, bin, messages)."""
         where = zip(*(index.tolist() for index in np.nonzero(self.histogram)))
         return [(classes[c], 1 - rest, bin_, int(self.histogram[c, rest, bin_])) for c, rest, bin_ in where]
 

@@ -45,7 +45,7 @@ TOLERANCE = 0.01  # a pass that moves no coefficient by more is the last
 
 
 class Problem(NamedTuple):
-    """n messages, of whose tokens those are columns that two of them or more hold: nobody else sees the others."""
+    """n messages, and the columns that their tokens are."""
 
     indptr: np.ndarray  # (n+1,) int64, where the messages' columns begin and end
     columns: np.ndarray  # (nnz,) int32

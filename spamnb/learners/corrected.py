@@ -32,11 +32,8 @@ from spamnb.learners.learner import (
     BatchScores,
     Correction,
     FitResult,
-    HardMessage,
     Learner,
     Lesson,
-    ModelFile,
-    ScoringFile,
     Screened,
 )
 from spamnb.learners.naive_bayes import NaiveBayes
@@ -44,6 +41,8 @@ from spamnb.reader.evidence import HEADERS
 from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.reader.token_array import hashes_of
 from spamnb.settings import Settings
+from spamnb.store.hard import HardMessage
+from spamnb.store.store import Store
 
 if TYPE_CHECKING:  # classifying a message does not need it
     from spamnb.counts.training_set import TrainingSet
@@ -52,10 +51,9 @@ if TYPE_CHECKING:  # classifying a message does not need it
 # many classes each pass takes as many times as long.
 PASSES = 10, 10, 3  # over all messages; folds, and passes over the others of a fold
 MANY_PASSES = 2, 2, 1  # where there are more than two classes: 20 Newsgroups 89.4 % with 2 passes, 89.1 with 5
-MAX_COPIED = 1 << 27  # bytes of weights that folds which are solved at the same time may copy
 MESSAGES_AT_ONCE = 1 << 9  # whose cells are gathered in one go, and fit the processor's cache
+MAX_COPIED = 1 << 27  # bytes of weights that folds which are solved at the same time may copy
 PASSES_OF_OLDER = 3  # over the older mail, whose model judges the newest and is not kept
-MIN_HOLDERS = 2  # a token of one message tells nothing about the others
 OFFSET = 6.0  # of many classes; of two, which state the same evidence twice, half: calibration says 2.6 to 3.5
 FITTED_SHARE = 0.7  # of many classes' offset: left-out scores are surer than those of mail to come; of two, all of it
 
@@ -90,7 +88,7 @@ class Corrected(Learner):
         solved = _solve(training_set, scores, screened.noise, passes)
         left_out = (offset_of(classes) - fitted_offset_of(classes)) * scores
         left_out += _left_out(solved, training_set, folds, fold_passes)
-        correction = Correction(with_first(solved.brought), with_first(_all_weights(solved)))
+        correction = Correction(with_first(solved.brought), with_first(solved.weights[solved.columns]))
         result = FitResult(labels, left_out, folds, correction=correction)
         if screened.doubted is not None:
             result = result._replace(doubted_scores=self._scores_by(solved, training_set, screened.doubted))
@@ -110,14 +108,13 @@ class Corrected(Learner):
         found = self.naive_bayes.scores_by_others(others, asked)
         assert found is not None
         classes = len(others.counts.classes)
-        every = np.arange(len(others.tokens), dtype=np.int32)
         lengths = asked.messages.lengths[asked.messages.included]  # with the tokens that no other holds
-        problem, *_ = _problem(asked, every, offset_of(classes) * found, lengths)
-        return problem.scores(np.arange(len(found)), _all_weights(solved))
+        problem = _problem(asked, solved.columns, offset_of(classes) * found, lengths)
+        return problem.scores(np.arange(len(found)), solved.weights)
 
     # -- on the store ----------------------------------------------------------------------------------------
 
-    def score(self, store: ScoringFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
+    def score(self, store: Store, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
         counts = store.look_up(tokens)
         found = self.naive_bayes.score_found(store, totals, tokens, rows, counts)
         # A row has length 1 with all of the message's tokens, those that the model does not know among them.
@@ -128,7 +125,7 @@ class Corrected(Learner):
         scores = offset * found.scores + row_sums(weights, found.rows.indptr).T
         return found._replace(scores=scores, weights=offset * found.weights + weights, correction=weights)
 
-    def learn(self, store: ModelFile, totals: ClassTotals, lesson: Lesson) -> None:
+    def learn(self, store: Store, totals: ClassTotals, lesson: Lesson) -> None:
         if lesson.contradicted:
             self._move_apart(store, totals, lesson)
             return
@@ -149,7 +146,7 @@ class Corrected(Learner):
         if is_hard:
             store.hard.put(digest, label, dict(zip(classes, offsets.tolist())), list(tokens))
 
-    def _move_apart(self, store: ModelFile, totals: ClassTotals, lesson: Lesson) -> None:
+    def _move_apart(self, store: Store, totals: ClassTotals, lesson: Lesson) -> None:
         """Judge a message that all others contradict as it was taught, and with it those of its sender.
 
         Only its rare tokens move, those of its header where it has such: what it shares with a class stays.
@@ -171,7 +168,7 @@ class Corrected(Learner):
             moved = {name: n for name, n in units.items() if n}
             store.remember(lesson.digest, changed={"tokens": hashes_of(chosen).tolist(), "units": moved})
 
-    def _solve_again(self, store: ModelFile, hard: HardMessage, digest: bytes) -> None:
+    def _solve_again(self, store: Store, hard: HardMessage, digest: bytes) -> None:
         """Fit a hard message to all that was learned since; learning the message ``digest`` is what caused it."""
         classes, value = list(hard.offsets), value_of(len(hard.tokens))
         y, brought = classes.index(hard.label), _brought(store, hard.digest)
@@ -186,26 +183,32 @@ class Corrected(Learner):
             store.remember(digest, changed={"hard": hard.number, "units": changed})
 
     def forget(
-        self, store: ModelFile, totals: ClassTotals, label: str, message: CountedTokens, digest: bytes
+        self, store: Store, totals: ClassTotals, label: str, message: CountedTokens, digest: bytes
     ) -> None:
         tokens, known = store.in_vocabulary(message.tokens), store.learned(digest)
-        own = _minus(_brought(store, digest))
-        moved, units = moved_elsewhere(store, digest, tokens)
-        store.add_weights(moved, _minus(units))
-        if known and known.changed and (hard := store.hard.get(known.changed.get("hard", -1))):
-            store.remember(hard.digest, brought=_sum(_brought(store, hard.digest), _minus(units)))
+        if known is None:
+            return
+        if known.changed:
+            back = _minus(known.changed["units"])
+            if "hard" not in known.changed:  # some of its own tokens
+                moved = np.isin(hashes_of(tokens), np.array(known.changed["tokens"], np.int64))
+                store.add_weights(take_tokens(tokens, np.flatnonzero(moved)), back)
+            elif hard := store.hard.get(known.changed["hard"]):
+                store.add_weights(hard.tokens, back)
+                store.remember(hard.digest, brought=_sum(_brought(store, hard.digest), back))
+        own = _minus(known.brought)
         store.remember(digest, brought={}, changed=None)
         store.hard.drop(digest)
-        if "pruned" in store.meta():
-            tokens, last = _there(store, totals, label, tokens)
+        if "pruned" not in store.meta():
             store.add_weights(tokens, own)
-            store.clear_weights(last)  # one that was pruned and came back had not what this message brought to it
-        else:
-            store.add_weights(tokens, own)
+            return
+        tokens, last = _there(store, totals, label, tokens)
+        store.add_weights(tokens, own)
+        store.clear_weights(last)  # one that was pruned and came back had not what this message brought to it
 
 
 def _there(
-    store: ModelFile, totals: ClassTotals, label: str, tokens: Sequence[str]
+    store: Store, totals: ClassTotals, label: str, tokens: Sequence[str]
 ) -> tuple[Sequence[str], Sequence[str]]:
     """Those of a message's ``tokens`` from whose counts forgetting it takes one, and those whose last count that is."""
     found = store.look_up(tokens)
@@ -214,29 +217,15 @@ def _there(
     return take_tokens(tokens, found.positions[own]), take_tokens(tokens, found.positions[last])
 
 
-def _part(store: ModelFile, tokens: Sequence[str], classes: list[str]) -> np.ndarray:
+def _part(store: Store, tokens: Sequence[str], classes: list[str]) -> np.ndarray:
     """The part (C,) in nats that the correction has in the scores of a message with these tokens."""
     return store.weights(tokens, classes).sum(axis=1) * (UNIT * value_of(len(tokens)))
 
 
-def _brought(store: ModelFile, digest: bytes) -> Mapping[str, int]:
+def _brought(store: Store, digest: bytes) -> Mapping[str, int]:
     """What a learned message brought to the weight of each of its tokens, by class."""
     known = store.learned(digest)
     return known.brought if known else {}
-
-
-def moved_elsewhere(store: ModelFile, digest: bytes, tokens: Sequence[str]) -> tuple[Sequence[str], Mapping[str, int]]:
-    """Those tokens whose weights learning the message ``digest`` moved beside what it brought to all of its ``tokens``,
-    and by how many units, by class: those of a hard message, or some of its own; none where the hard one is gone."""
-    known = store.learned(digest)
-    changed = known.changed if known else None
-    if changed is None:
-        return [], {}
-    if "hard" in changed:
-        hard = store.hard.get(changed["hard"])
-        return (hard.tokens, changed["units"]) if hard else ([], {})
-    moved = np.flatnonzero(np.isin(hashes_of(tokens), np.array(changed["tokens"], np.int64)))
-    return take_tokens(tokens, moved), changed["units"]
 
 
 def _sum(brought: Mapping[str, int], added: Mapping[str, int]) -> dict[str, int]:
@@ -247,19 +236,14 @@ def _minus(units: Mapping[str, int]) -> dict[str, int]:
     return {name: -n for name, n in units.items()}
 
 
-_LONELY, _ABSENT = -1, -2  # numbers of columns that one message alone holds, or none
-
-
 class _Solved(NamedTuple):
-    """A solved problem, over the columns that two messages or more hold."""
+    """A solved problem, over all columns of a training set."""
 
     problem: Problem
-    columns: np.ndarray  # (V,) int32, where each of the training set's columns is among them; -1: one message's alone
-    alone: np.ndarray  # (m,) columns of the training set that one message alone holds
-    holders: np.ndarray  # (m,) these messages
+    columns: np.ndarray  # (V,) int32, the problem's column of each of the training set's
     order: np.ndarray  # (n,) of the visits
     brought: np.ndarray  # (n, C - 1) in units, of all classes but the first
-    weights: np.ndarray  # (columns, C - 1) in units
+    weights: np.ndarray  # (V, C - 1) in units, by the problem's columns
     noise: float  # share of wrong labels
 
 
@@ -267,44 +251,37 @@ def _solve(training_set: TrainingSet, scores: np.ndarray, noise: float, passes: 
     """The correction of naive Bayes' left-out ``scores`` (n, C), where a share ``noise`` of labels is wrong."""
     classes = scores.shape[1]
     held = training_set.counts.document_frequency()
-    shared = np.flatnonzero(held >= MIN_HOLDERS)
     # The commonest first, so that the weights that are read most lie together in memory.
-    columns = np.full(len(held), -1, np.int32)
-    columns[shared[np.argsort(-held[shared], kind="stable")]] = np.arange(len(shared), dtype=np.int32)
-    problem, alone, holders = _problem(training_set, columns, fitted_offset_of(classes) * scores)
+    columns = np.empty(len(held), np.int32)
+    columns[np.argsort(-held, kind="stable")] = np.arange(len(held), dtype=np.int32)
+    problem = _problem(training_set, columns, fitted_offset_of(classes) * scores)
     digests = training_set.messages.digests[training_set.messages.included]
     order = np.lexsort(digests.T[::-1]).astype(np.int64)  # the same whoever counted which message
     brought = np.zeros((len(scores), classes - 1), np.int64)
-    weights = np.zeros((len(shared), classes - 1), np.int64)
+    weights = np.zeros((len(held), classes - 1), np.int64)
     problem.ascend(order, PENALTY, noise, passes, brought, weights)
-    return _Solved(problem, columns, alone, holders, order, brought, weights, noise)
+    return _Solved(problem, columns, order, brought, weights, noise)
 
 
 def _problem(
     training_set: TrainingSet, column: np.ndarray, offsets: np.ndarray, lengths: np.ndarray | None = None
-) -> tuple[Problem, np.ndarray, np.ndarray]:
-    """The problem of the included messages, over the training set's columns j as ``column[j]``; and those columns that
-    one message alone holds, for which that is -1, with these messages. ``lengths`` (n,) are the messages' numbers of
-    tokens, where these are not the columns' alone."""
+) -> Problem:
+    """The problem of the included messages, over the training set's columns j as ``column[j]``. ``lengths`` (n,) are
+    the messages' numbers of tokens, where some of these are no columns."""
     messages = training_set.messages
+    number = np.where(messages.columns < 0, -1, column[messages.columns]).astype(np.int32)  # of the messages' own ids
     included = np.flatnonzero(messages.included)
-    number = np.where(messages.columns < 0, _ABSENT, column[messages.columns])  # of the messages' own ids
-    columns, alone = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
-    ends, holders = [np.zeros(1, np.int64)], [np.zeros(0, np.int64)]
+    columns, lengths_known = [np.zeros(0, np.int32)], [np.zeros(1, np.int64)]
     for first in range(0, len(included), MESSAGES_AT_ONCE):
         indptr, ids = messages.own_rows(included[first : first + MESSAGES_AT_ONCE])
         found = np.take(number, ids)
-        shared, lonely = found >= 0, np.flatnonzero(found == _LONELY)
-        columns.append(found[shared])
-        ends.append(ends[-1][-1] + np.cumsum(np.append(0, shared))[indptr[1:]])
-        alone.append(messages.columns[ids[lonely]])
-        holders.append(first + np.searchsorted(indptr, lonely, side="right") - 1)
-    own_ends, own_holders = np.concatenate(ends), np.concatenate(holders)
-    if lengths is None:
-        lengths = np.diff(own_ends) + np.bincount(own_holders, minlength=len(included))
-    values, labels = 1 / np.sqrt(np.maximum(lengths, 1)), training_set.included_labels().astype(np.int64)
-    problem = Problem(own_ends, np.concatenate(columns), values, np.ascontiguousarray(offsets), labels)
-    return problem, np.concatenate(alone), own_holders
+        known = found >= 0
+        columns.append(found[known])
+        lengths_known.append(np.diff(np.append(0, np.cumsum(known))[indptr]))
+    ends = np.cumsum(np.concatenate(lengths_known))
+    values = 1 / np.sqrt(np.maximum(np.diff(ends) if lengths is None else lengths, 1))
+    labels = training_set.included_labels().astype(np.int64)
+    return Problem(ends, np.concatenate(columns), values, np.ascontiguousarray(offsets), labels)
 
 
 def _left_out(solved: _Solved, training_set: TrainingSet, folds: int, passes: int) -> np.ndarray:
@@ -330,15 +307,6 @@ def _left_out(solved: _Solved, training_set: TrainingSet, folds: int, passes: in
     with ThreadPoolExecutor(max(at_once, 1)) as executor:  # what is compiled lets go of Python's lock
         list(executor.map(leave_out, range(folds)))
     return scores
-
-
-def _all_weights(solved: _Solved) -> np.ndarray:
-    """The weights (V, C - 1) of all columns: also of those that one message alone holds."""
-    units = np.zeros((len(solved.columns), solved.weights.shape[1]), np.int64)
-    shared = solved.columns >= 0
-    units[shared] = solved.weights[solved.columns[shared]]
-    units[solved.alone] = solved.brought[solved.holders]
-    return units
 
 
 def offset_of(classes: int) -> float:

@@ -6,8 +6,8 @@ one by one. Beside them the file keeps plain sums (moments.py).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,13 +28,12 @@ from spamnb.learners.learner import (
     FitResult,
     Learner,
     Lesson,
-    ModelFile,
-    ScoringFile,
     Screened,
     class_names,
 )
 from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.settings import Settings
+from spamnb.store.store import Store
 
 N_FOLDS = 10  # of the left-out scores; the embedding is that of all messages in each
 ESTIMATORS: dict[str, type[GaussianClassifier]] = {
@@ -44,12 +43,19 @@ ESTIMATORS: dict[str, type[GaussianClassifier]] = {
 }
 
 
+class Fitted(NamedTuple):
+    """A model of vectors, and its scores as polynomials of them."""
+
+    estimator: GaussianClassifier
+    form: QuadraticForm
+
+
 class EmbeddedModel(Learner):
     """Gaussian naive Bayes, linear and quadratic discriminant analysis of vectors."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        self._derived: tuple[Mapping[str, np.ndarray], GaussianClassifier, QuadraticForm] | None = None
+        self._derived: tuple[Mapping[str, np.ndarray], Fitted] | None = None
 
     def train(self, screened: Screened) -> FitResult:
         training_set = screened.training_set
@@ -68,22 +74,22 @@ class EmbeddedModel(Learner):
             inside = fold == f
             if inside.any():
                 others = whole.plus(Moments.of(X[inside], y[inside], len(classes), diagonal), -1)
-                scores[inside] = _scores(self._estimator(others, classes), X[inside])
+                scores[inside] = self._fitted(others, classes).estimator.class_scores(X[inside])
         return FitResult(y, scores, N_FOLDS, _arrays(whole), vectors, {"dense_classes": list(classes)})
 
     # -- on the store ----------------------------------------------------------------------------------------
 
-    def score(self, store: ScoringFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
-        estimator, form, order = self._of(store, totals)
+    def score(self, store: Store, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
+        (estimator, form), order = self._of(store, totals)
         known_tokens, known, vectors = _with_vectors(store, tokens, rows)
-        scores = _scores(estimator, embed_rows(vectors, known.ids, known.counts, known.indptr))[:, order]
+        scores = estimator.class_scores(embed_rows(vectors, known.ids, known.counts, known.indptr))[:, order]
         weights = np.zeros((len(order), len(known.ids)))
         for i in range(len(scores)):
             cells = slice(known.indptr[i], known.indptr[i + 1])
             weights[:, cells] = shares_of(form, vectors[known.ids[cells]], known.counts[cells])[order]
         return BatchScores(known_tokens, known, scores, weights, lambda: softmax(scores))
 
-    def learn(self, store: ModelFile, totals: ClassTotals, lesson: Lesson) -> None:
+    def learn(self, store: Store, totals: ClassTotals, lesson: Lesson) -> None:
         names, arrays = self._stored(store)
         sums = _moments(arrays)
         if lesson.label not in names:
@@ -92,7 +98,7 @@ class EmbeddedModel(Learner):
         _put(store, names, sums.plus(_one(store, lesson.message, names.index(lesson.label), sums)))
 
     def forget(
-        self, store: ModelFile, totals: ClassTotals, label: str, message: CountedTokens, digest: bytes
+        self, store: Store, totals: ClassTotals, label: str, message: CountedTokens, digest: bytes
     ) -> None:
         names, arrays = self._stored(store)
         if label not in names:
@@ -103,18 +109,16 @@ class EmbeddedModel(Learner):
             names, sums = names[:-1], Moments(*(part[:-1] for part in sums))
         _put(store, names, sums)
 
-    def _of(self, store: ScoringFile, totals: ClassTotals) -> tuple[GaussianClassifier, QuadraticForm, np.ndarray]:
-        """The estimator, its scores as polynomials, and for each class of ``totals`` its column in the scores."""
+    def _of(self, store: Store, totals: ClassTotals) -> tuple[Fitted, np.ndarray]:
+        """The model, and for each class of ``totals`` its column in the scores."""
         names, arrays = self._stored(store)
         if not set(names).issuperset(totals.classes):
             raise Damaged("dense_classes in table meta lack some")
         if self._derived is None or self._derived[0] is not arrays:  # covariances are inverted once, not per message
-            with _advice_where_singular():
-                estimator = self._estimator(_moments(arrays), names)
-                self._derived = arrays, estimator, estimator.quadratic_form()
-        return self._derived[1], self._derived[2], np.array([names.index(name) for name in totals.classes], np.intp)
+            self._derived = arrays, self._fitted(_moments(arrays), names)
+        return self._derived[1], np.array([names.index(name) for name in totals.classes], np.intp)
 
-    def _stored(self, store: ScoringFile) -> tuple[list[str], Mapping[str, np.ndarray]]:
+    def _stored(self, store: Store) -> tuple[list[str], Mapping[str, np.ndarray]]:
         """The classes, and the arrays in which they are the rows."""
         names, arrays = store.meta().get("dense_classes"), store.arrays()
         if names is None and not arrays:
@@ -130,37 +134,29 @@ class EmbeddedModel(Learner):
                 raise Damaged("dense_classes in table meta and the dense arrays do not belong together")
         return names, arrays
 
-    def _estimator(self, sums: Moments, names: Sequence[str]) -> GaussianClassifier:
+    def _fitted(self, sums: Moments, names: Sequence[str]) -> Fitted:
+        """The model of these sums. The error of a singular covariance, which names the class, becomes advice on the
+        number of messages, which a person can act on."""
         estimator = ESTIMATORS[self.settings.model_type](class_prior=self.settings.prior)
-        return estimator.fit_sums(sums.scatter(), names)  # errors name the class
+        try:
+            with np.errstate(invalid="ignore"):
+                estimator.fit_sums(sums.scatter(), names)
+                return Fitted(estimator, estimator.quadratic_form())
+        except ValueError as error:
+            what, _, _ = str(error).partition(":")  # the rest is for programmers
+            raise SpamnbError(f"too few messages: {what}; give more, or embed in fewer dimensions: lsa:10") from None
 
 
-def _one(store: ScoringFile, message: CountedTokens, place: int, sums: Moments) -> Moments:
+def _one(store: Store, message: CountedTokens, place: int, sums: Moments) -> Moments:
     """The sums of one message of class number ``place``, in the shapes of ``sums``."""
     _, known, vectors = _with_vectors(store, message.tokens, message.row)
     x = embed(vectors[known.ids], known.counts)[0][None, :]
     return Moments.of(x, np.array([place]), len(sums.documents), sums.second.ndim == 2)
 
 
-def _put(store: ModelFile, names: Sequence[str], sums: Moments) -> None:
+def _put(store: Store, names: Sequence[str], sums: Moments) -> None:
     store.put_arrays(_arrays(sums))
     store.put_meta({"dense_classes": list(names)})
-
-
-def _scores(estimator: GaussianClassifier, X: np.ndarray) -> np.ndarray:
-    with _advice_where_singular():
-        return estimator.class_scores(X)
-
-
-@contextmanager
-def _advice_where_singular() -> Iterator[None]:
-    """The error of a singular covariance becomes advice on the number of messages, which a person can act on."""
-    try:
-        with np.errstate(invalid="ignore"):
-            yield
-    except ValueError as error:
-        what, _, _ = str(error).partition(":")  # the rest is for programmers
-        raise SpamnbError(f"too few messages: {what}; give more, or embed in fewer dimensions: lsa:10") from None
 
 
 def _arrays(sums: Moments) -> dict[str, np.ndarray]:
@@ -177,7 +173,7 @@ def _width(arrays: Mapping[str, np.ndarray]) -> int:
 
 
 def _with_vectors(
-    store: ScoringFile, tokens: Sequence[str], rows: CsrRows
+    store: Store, tokens: Sequence[str], rows: CsrRows
 ) -> tuple[Sequence[str], CsrRows, np.ndarray]:
     """Those k tokens that have a vector, ascending, the messages as rows over them, and the vectors (k, d)."""
     found = store.look_up_vectors(tokens)

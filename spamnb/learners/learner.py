@@ -4,72 +4,17 @@ kind the settings name."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from spamnb.counts.class_counts import ClassTotals, CountedTokens, TokenCounts
+from spamnb.counts.class_counts import ClassTotals, CountedTokens
 from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.settings import COUNT_MODELS, Settings
+from spamnb.store.store import Store
 
 if TYPE_CHECKING:  # classifying a message does not need it
     from spamnb.counts.training_set import TrainingSet
-
-
-class Learned(Protocol):
-    """What a model file keeps of a learned message, beside its class, for the model's learner."""
-
-    @property
-    def brought(self) -> Mapping[str, int]: ...  # units that it brought to the weight of each of its tokens, by class
-    @property
-    def changed(self) -> Mapping[str, Any] | None: ...  # what learning it moved elsewhere
-
-
-class HardMessage(NamedTuple):
-    """A lesson that was hard to tell, kept so that its coefficients can be solved again."""
-
-    number: int
-    digest: bytes
-    label: str
-    offsets: Mapping[str, float]  # by class, in nats: naive Bayes' part of its scores when it was learned
-    tokens: Sequence[str]
-
-
-class HardFile(Protocol):
-    """The hard messages that a model file keeps."""
-
-    def pick(self, chance: bytes) -> HardMessage | None: ...
-    def get(self, number: int) -> HardMessage | None: ...
-    def put(self, digest: bytes, label: str, offsets: dict[str, float], tokens: Sequence[str]) -> None: ...
-    def drop(self, digest: bytes) -> None: ...
-
-
-class ScoringFile(Protocol):
-    """What a learner asks of an open model file to score messages."""
-
-    path: str
-
-    def meta(self) -> dict[str, Any]: ...
-    def look_up(self, tokens: Sequence[str]) -> TokenCounts: ...
-    def frequencies(self) -> list[dict[int, int]]: ...
-    def arrays(self) -> dict[str, np.ndarray]: ...
-    def look_up_vectors(self, tokens: Sequence[str]) -> dict[str, np.ndarray]: ...
-
-
-class ModelFile(ScoringFile, Protocol):
-    """What a learner keeps in a model file, too; ``store.Store`` is one."""
-
-    def put_meta(self, changes: Mapping[str, Any]) -> None: ...
-    def put_arrays(self, arrays: Mapping[str, np.ndarray]) -> None: ...
-    def put_vectors(self, tokens: Sequence[str], vectors: np.ndarray) -> None: ...
-    def weights(self, tokens: Sequence[str], classes: Sequence[str]) -> np.ndarray: ...
-    def add_weights(self, tokens: Sequence[str], units: Mapping[str, int]) -> None: ...
-    def clear_weights(self, tokens: Sequence[str]) -> None: ...
-    def learned(self, digest: bytes) -> Learned | None: ...
-    def remember(self, digest: bytes, **fields: Any) -> None: ...
-    @property
-    def hard(self) -> HardFile: ...
-    def in_vocabulary(self, tokens: Sequence[str]) -> Sequence[str]: ...
 
 
 class BatchScores(NamedTuple):
@@ -170,7 +115,7 @@ class Learner:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
 
-    def score(self, store: ScoringFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
+    def score(self, store: Store, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
         """The scores of n messages over ``tokens`` (k,), at the cost of these tokens only.
 
         ``totals`` holds at least one class."""
@@ -189,7 +134,7 @@ class Learner:
         same columns, all of which occur in ``others``. None where that would take another training."""
         return None
 
-    def learn(self, store: ModelFile, totals: ClassTotals, lesson: Lesson) -> None:
+    def learn(self, store: Store, totals: ClassTotals, lesson: Lesson) -> None:
         """Add one message to what is kept beside the sums; these and ``totals`` hold it already."""
 
     @property
@@ -198,7 +143,7 @@ class Learner:
         return True
 
     def forget(
-        self, store: ModelFile, totals: ClassTotals, label: str, message: CountedTokens, digest: bytes
+        self, store: Store, totals: ClassTotals, label: str, message: CountedTokens, digest: bytes
     ) -> None:
         """Take one message out of what is kept beside the sums; these hold it still, and
         ``totals`` too. Gradient steps stay."""

@@ -10,12 +10,11 @@ of the model's meta holds; a class that came later has weight 0 in the vectors t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from spamnb.counts.class_counts import ClassTotals
-from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import Damaged
 from spamnb.formulas.cross_entropy import with_first_of_two
 from spamnb.formulas.pooling import row_sums
@@ -25,12 +24,11 @@ from spamnb.learners.learner import (
     FitResult,
     Learner,
     Lesson,
-    ModelFile,
-    ScoringFile,
     Screened,
     class_names,
 )
 from spamnb.reader.rows import CsrRows, take_tokens
+from spamnb.store.store import Store
 
 # Chosen in docs/experiments.md#logistic-regression. C is the penalty in scikit-learn's terms, Σ_n E_n + |w|²/(2C), on
 # 0/1 rows of length 1; a token has a weight if at least MIN_DF messages hold it. LEARNING_RATE is η of learning one
@@ -41,76 +39,46 @@ LEARNING_RATE = 8.0
 INTERCEPT_RATE = 0.1
 
 
-class Weights(NamedTuple):
-    """A fitted model over the columns of a training set."""
-
-    tokens: np.ndarray  # (V, C)
-    intercept: np.ndarray  # (C,)
-
-    def score(self, rows: CsrRows) -> tuple[np.ndarray, np.ndarray]:
-        """Scores (n, C) of n messages and the weights (C, nnz) of their tokens, in nats."""
-        return row_scores(self.tokens[rows.ids].T, rows.indptr, self.intercept)
-
-
-def row_scores(token_weights: np.ndarray, indptr: np.ndarray, intercept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(n, C) and (C, nnz) from the token weights (C, nnz) of ragged rows that are scaled to length 1."""
-    lengths = row_sums(token_weights.any(axis=0).astype(int), indptr)  # of the tokens that have a weight
-    weights = token_weights / np.repeat(np.sqrt(np.maximum(lengths, 1)), np.diff(indptr))
-    return row_sums(weights, indptr).T + intercept, weights
-
-
 class Logistic(Learner):
     """Softmax regression with one weight a token and class."""
-
-    def fit(self, training_set: TrainingSet) -> Weights:
-        """Fit to all messages of the training set."""
-        from spamnb.estimators.logistic import LogisticRegression
-
-        # The document frequencies are those of all messages, also where a fold is left out.
-        X = _rows(training_set, training_set.counts.document_frequency() >= MIN_DF)
-        y = training_set.included_labels()
-        classes = len(training_set.counts.classes)
-        if classes < 2 or len(np.unique(y)) < 2:
-            return Weights(np.zeros((len(training_set.tokens), classes)), np.zeros(classes))
-        model = LogisticRegression(C=C, tol=1e-5).fit(X, y)
-        # Two classes have one row of weights; split evenly it is a softmax like any other.
-        fitted = with_first_of_two(np.column_stack([model.coef_, model.intercept_]).T)
-        fitted -= fitted.mean(axis=1, keepdims=True)
-        weights = Weights(np.zeros((len(training_set.tokens), classes)), np.full(classes, fitted[-1].min() - 10))
-        weights.tokens[:, model.classes_], weights.intercept[model.classes_] = fitted[:-1], fitted[-1]
-        return weights
 
     def train(self, screened: Screened) -> FitResult:
         """Each message is scored by a fit without its fold. Five folds; two where there are more than two classes,
         whose fits take minutes."""
         training_set = screened.training_set
-        classes = training_set.counts.classes
+        classes, y = training_set.counts.classes, training_set.included_labels()
+        # The document frequencies are those of all messages, also where a fold is left out.
+        holds = training_set.matrix().astype(float)
+        holds.data = (training_set.counts.document_frequency() >= MIN_DF)[holds.indices].astype(float)
+        holds.eliminate_zeros()
         folds = 5 if len(classes) == 2 else 2
-        fold = training_set.stratified_folds(folds)
-        own = fold[training_set.included_positions()]
-        scores = np.zeros((len(own), len(classes)))
+        fold = training_set.stratified_folds(folds)[training_set.included_positions()]
+        scores = np.zeros((len(y), len(classes)))
         for f in range(folds):
-            weights, inside = self.fit(training_set.select(fold != f)), training_set.select(fold == f)
-            parts = [weights.score(batch.rows)[0] for batch in inside.batches()]
-            scores[own == f] = np.concatenate([scores[:0], *parts])
-        whole, meta = self.fit(training_set), {"linear_classes": list(classes)}
-        arrays, vectors = {"linear_intercept": whole.intercept}, whole.tokens.astype(np.float32)
-        return FitResult(training_set.included_labels(), scores, folds, arrays, vectors, meta)
+            inside = fold == f
+            weights, intercept = fit(holds[~inside], y[~inside], len(classes))
+            lengths = np.sqrt(np.maximum(holds[inside] @ weights.any(axis=1), 1))  # of the tokens that have a weight
+            scores[inside] = (holds[inside] @ weights) / lengths[:, None] + intercept
+        weights, intercept = fit(holds, y, len(classes))
+        meta = {"linear_classes": list(classes)}
+        return FitResult(y, scores, folds, {"linear_intercept": intercept}, weights.astype(np.float32), meta)
 
     # -- on the store ----------------------------------------------------------------------------------------
 
-    def score(self, store: ScoringFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
+    def score(self, store: Store, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
         names, intercept = _parameters(store)
         vectors = _vectors(store, tokens, len(names))
         positions = np.array([i for i, token in enumerate(tokens) if token in vectors], np.intp)
         known_tokens, known = take_tokens(tokens, positions), rows.select(positions, len(tokens))
         order = [names.index(name) if name in names else -1 for name in totals.classes]
         table = _table(known_tokens, vectors, len(names) + 1)  # the last column is 0: for classes never stepped to
-        token_weights = table[:, order].T
-        scores, weights = row_scores(token_weights[:, known.ids], known.indptr, np.append(intercept, 0.0)[order])
+        lengths = row_sums(table[known.ids].any(axis=1).astype(int), known.indptr)  # of the tokens that have a weight
+        cells = np.sqrt(np.maximum(lengths, 1))[known.row_numbers]
+        weights = table[:, order].T[:, known.ids] / cells
+        scores = row_sums(weights, known.indptr).T + np.append(intercept, 0.0)[order]
         return BatchScores(known_tokens, known, scores, weights, lambda: softmax(scores))
 
-    def learn(self, store: ModelFile, totals: ClassTotals, lesson: Lesson) -> None:
+    def learn(self, store: Store, totals: ClassTotals, lesson: Lesson) -> None:
         names, intercept = _parameters(store)
         label, tokens = lesson.label, list(lesson.message.tokens)
         if label not in names:
@@ -133,7 +101,7 @@ class Logistic(Learner):
         return False
 
 
-def _parameters(store: ScoringFile) -> tuple[list[str], np.ndarray]:
+def _parameters(store: Store) -> tuple[list[str], np.ndarray]:
     names = store.meta().get("linear_classes", [])
     intercept = store.arrays().get("linear_intercept", np.zeros(0))
     if not class_names(names) or intercept.shape != (len(names),):
@@ -141,7 +109,7 @@ def _parameters(store: ScoringFile) -> tuple[list[str], np.ndarray]:
     return names, intercept
 
 
-def _vectors(store: ScoringFile, tokens: Sequence[str], classes: int) -> dict[str, np.ndarray]:
+def _vectors(store: Store, tokens: Sequence[str], classes: int) -> dict[str, np.ndarray]:
     """{token: its weights for the first classes} of those tokens that have any."""
     vectors = store.look_up_vectors(tokens)
     if max(map(len, vectors.values()), default=0) > classes:
@@ -158,11 +126,20 @@ def _table(tokens: Sequence[str], vectors: dict[str, np.ndarray], classes: int) 
     return table
 
 
-def _rows(training_set: TrainingSet, has_weight: np.ndarray) -> Any:
-    """0/1 rows (n, V), sparse, of the columns that have a weight (V,), scaled to length 1."""
-    X = training_set.matrix().astype(float)
-    X.data = has_weight[X.indices].astype(float)
-    X.eliminate_zeros()
-    lengths = np.diff(X.indptr)
+def fit(holds: Any, y: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Weights (V, C) and intercept (C,) of messages that hold tokens as the 0/1 rows ``holds`` (n, V), sparse, say."""
+    from spamnb.estimators.logistic import LogisticRegression
+
+    weights, intercept = np.zeros((holds.shape[1], classes)), np.zeros(classes)
+    if len(np.unique(y)) < 2:
+        return weights, intercept
+    X, lengths = holds.copy(), np.diff(holds.indptr)
     X.data /= np.sqrt(np.repeat(lengths, lengths))
-    return X
+    model = LogisticRegression(C=C, tol=1e-5).fit(X, y)
+    # Two classes have one row of weights; split evenly it is a softmax like any other.
+    fitted = with_first_of_two(np.column_stack([model.coef_, model.intercept_]).T)
+    fitted -= fitted.mean(axis=1, keepdims=True)
+    weights[:, model.classes_] = fitted[:-1]
+    intercept[:] = fitted[-1].min() - 10  # of a class that has no message in these folds
+    intercept[model.classes_] = fitted[-1]
+    return weights, intercept

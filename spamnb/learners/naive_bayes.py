@@ -16,9 +16,10 @@ from spamnb.formulas.naive_bayes import all_absent_log_probability, token_log_od
 from spamnb.formulas.pooling import pool
 from spamnb.formulas.priors import class_log_prior
 from spamnb.formulas.softmax import softmax
-from spamnb.learners.learner import BatchScores, FitResult, Learner, ScoringFile, Screened
+from spamnb.learners.learner import BatchScores, FitResult, Learner, Screened
 from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.settings import Settings
+from spamnb.store.store import Store
 
 if TYPE_CHECKING:  # classifying a message does not need it
     from spamnb.counts.training_set import TrainingSet
@@ -29,11 +30,11 @@ MIN_LOG_PRIOR = -700.0  # nats: the log prior of a class without messages, finit
 class NaiveBayes(Learner):
     """Bernoulli, multinomial and boolean multinomial naive Bayes, with the settings' pooling of evidence."""
 
-    def score(self, store: ScoringFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
+    def score(self, store: Store, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
         return self.score_found(store, totals, tokens, rows, store.look_up(tokens))
 
     def score_found(
-        self, store: ScoringFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows, found: TokenCounts
+        self, store: Store, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows, found: TokenCounts
     ) -> BatchScores:
         """``score``, of tokens whose counts were looked up."""
         settings = self.settings

@@ -6,7 +6,7 @@ import io
 from typing import NamedTuple
 
 from spamnb.evaluation.figures import Figures
-from spamnb.evaluation.rates import Estimate
+from spamnb.evaluation.intervals import Estimate
 from spamnb.report.numbers import count, interval, percent, ratio
 
 MATRIX_CLASSES = 8  # a wider confusion matrix does not fit a terminal: --report draws it

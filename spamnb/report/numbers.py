@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from spamnb.evaluation.rates import Estimate
+from spamnb.evaluation.intervals import Estimate
 from spamnb.naming import pluralize
 
 NONE = "–"

@@ -29,6 +29,10 @@ MAX_SUM = 1 << 61  # of a sum: two of them and the few that one message adds sti
 Fits = Callable[[Any], bool]
 
 
+class _Undo(Exception):
+    """Ends a change that is to be taken back."""
+
+
 class Database:
     """A connection to one file, with nested transactions, and a hook to drop what was cached of its content."""
 
@@ -102,12 +106,15 @@ class Database:
         """What is read inside belongs to one state of the file, whoever writes meanwhile."""
         return _PART if self._busy else self._transaction("BEGIN")
 
-    def trying(self) -> contextlib.AbstractContextManager[None]:
-        """Changes that are undone at the end."""
-        return self._transaction("BEGIN IMMEDIATE", keep=False)
+    @contextlib.contextmanager
+    def undoing(self) -> Iterator[None]:
+        """A change that is taken back at its end: what would be if it was made."""
+        with contextlib.suppress(_Undo), self.writing():
+            yield
+            raise _Undo
 
     @contextlib.contextmanager
-    def _transaction(self, begin: str, keep: bool = True) -> Iterator[None]:
+    def _transaction(self, begin: str) -> Iterator[None]:
         with self._told():
             writing = begin != "BEGIN"
             self._follow_file(writing)
@@ -119,14 +126,10 @@ class Database:
                     self._drop_cache()
                     self._data_version = version
                 yield
-                if keep:
-                    self._before_commit()
-                    self._connection.execute("COMMIT")
-                    if writing:
-                        self._check_written()
-                else:
-                    self._drop_cache()
-                    self._connection.execute("ROLLBACK")
+                self._before_commit()
+                self._connection.execute("COMMIT")
+                if writing:
+                    self._check_written()
             except BaseException:
                 self._drop_cache()
                 if self._connection.in_transaction:

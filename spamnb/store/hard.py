@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from spamnb.errors import Damaged
-from spamnb.learners.learner import HardMessage
 from spamnb.store.database import MAX_SUM, checked_rows, int_between, is_digest, is_text, parse_json
 from spamnb.store.rows import described
 from spamnb.store.store import Store
@@ -16,6 +16,16 @@ from spamnb.store.store import Store
 # docs/experiments.md#correction: 100 do nearly as well, and 1,000 no better.
 MAX_HARD = 300
 MAX_TOKENS = 4_000  # of a hard message; one that has more is not kept
+
+
+class HardMessage(NamedTuple):
+    """A lesson that was hard to tell, kept so that its coefficients can be solved again."""
+
+    number: int
+    digest: bytes
+    label: str
+    offsets: Mapping[str, float]  # by class, in nats: naive Bayes' part of its scores when it was learned
+    tokens: Sequence[str]
 
 
 class HardMessages:

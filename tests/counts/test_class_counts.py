@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.counts.moments import UNIT, Moments
 from spamnb.counts.top_words import top_words
-from spamnb.formulas.scatter import Scatter
+from spamnb.formulas.sums import Scatter
 
 CLASSES = ("ham", "list", "spam")
 WIDTH = 6

@@ -67,7 +67,7 @@ class_log_prior([1, 2])
 GAUSSIAN = """
 import numpy as np
 from spamnb import GaussianNB, LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
-from spamnb.formulas.scatter import Scatter
+from spamnb.formulas.sums import Scatter
 X, y = np.random.default_rng(0).standard_normal((20, 2)), np.arange(20) % 2
 for model in GaussianNB(), LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis():
     model.fit_sums(Scatter.from_rows(X, y, 2, None, isinstance(model, GaussianNB)), [0, 1]).class_scores(X)

@@ -15,8 +15,7 @@ from sklearn.utils.estimator_checks import (
     estimator_checks_generator,
 )
 
-from spamnb.estimators.categorical import CategoricalNB
-from spamnb.estimators.discrete import BernoulliNB, ComplementNB, MultinomialNB
+from spamnb.estimators.discrete import BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB
 from spamnb.estimators.gaussian import GaussianNB, LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from spamnb.estimators.logistic import LogisticRegression
 

@@ -1,29 +1,12 @@
 """The discrete event models where scikit-learn's are no oracle; their docstrings have the textbook's example."""
 
-from collections import Counter
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from spamnb.estimators.categorical import CategoricalNB
-from spamnb.estimators.discrete import BernoulliNB, MultinomialNB
-from spamnb.formulas.naive_bayes import all_absent_log_probability, token_log_odds, token_log_probability
-
-
-def test_functions_of_looked_up_columns_equal_the_estimators() -> None:
-    rng = np.random.default_rng(2)
-    X, y = csr_array(rng.poisson(0.4, size=(30, 12))), rng.integers(0, 3, 30)
-    multinomial, bernoulli = MultinomialNB(0.3).fit(X, y), BernoulliNB(0.7).fit(X, y)
-    T = multinomial.feature_count_
-    found = token_log_probability(T[:, [2, 5]], T.sum(axis=1), 12 * 0.3, 0.3)
-    np.testing.assert_allclose(found, multinomial.feature_log_prob_[:, [2, 5]], rtol=1e-12)
-    N, n = bernoulli.feature_count_, bernoulli.class_count_
-    empty = all_absent_log_probability([Counter(row.tolist()) for row in N], n, 0.7) + bernoulli.class_log_prior_
-    np.testing.assert_allclose(bernoulli.predict_joint_log_proba(csr_array((1, 12)))[0], empty, rtol=1e-12)
-    odds = token_log_odds(N[:, X[[4]].indices], n, 0.7)
-    np.testing.assert_allclose(bernoulli.predict_joint_log_proba(X[[4]])[0], empty + odds.sum(axis=1), rtol=1e-12)
+from spamnb.estimators.discrete import BernoulliNB, CategoricalNB, MultinomialNB
 
 
 def test_alpha_per_column() -> None:
@@ -54,13 +37,6 @@ def test_threshold(container: Any) -> None:
     for threshold in (-1, float("nan")):
         with pytest.raises(ValueError, match="binarize must be None or a threshold of at least 0"):
             BernoulliNB(binarize=threshold).fit(container(X), y)
-
-
-def test_no_digits_are_lost_where_every_message_has_the_token() -> None:
-    # θ within 1e-15 of 1: log(1 − exp(log θ)) would be -inf or wrong in every digit.
-    model = BernoulliNB(alpha=1e-12).fit(np.ones((1000, 1)), np.zeros(1000))
-    absent = model.predict_joint_log_proba([[0.0]])[0, 0]
-    assert absent == pytest.approx(np.log(1e-12) - np.log(1000), rel=1e-12)
 
 
 def test_weights_that_exceed_their_total_by_rounding() -> None:

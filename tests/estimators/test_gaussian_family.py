@@ -11,7 +11,6 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis as SklearnL
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis as SklearnQDA
 from sklearn.naive_bayes import GaussianNB as SklearnGaussianNB
 
-from spamnb.estimators import gaussian
 from spamnb.estimators.gaussian import GaussianNB, LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 
 PRIOR3 = np.array([0.2, 0.5, 0.3])
@@ -60,11 +59,8 @@ def test_equals_the_twin(ours: Any, twin: Any, classes: int) -> None:
     if hasattr(twin, "predict_joint_log_proba"):
         expected = twin.predict_joint_log_proba(unseen)
         np.testing.assert_allclose(ours.predict_joint_log_proba(unseen), expected, atol=1e-8)
-    if hasattr(twin, "decision_function"):
-        centre = 0.0 if classes == 2 else 1.0  # a common term per row is free with more than two classes
-        theirs, own = twin.decision_function(unseen), ours.decision_function(unseen)
-        if centre:
-            theirs, own = theirs - theirs[:, :1], own - own[:, :1]
+    if classes == 2 and hasattr(twin, "decision_function"):
+        own, theirs = ours.decision_function(unseen), twin.decision_function(unseen)
         np.testing.assert_allclose(own, theirs, atol=1e-8, rtol=1e-8)
     if classes == 2 and isinstance(twin, SklearnLDA):
         np.testing.assert_allclose(ours.coef_, twin.coef_, atol=1e-8)
@@ -114,19 +110,11 @@ def test_batches_merging_and_forgetting_are_sums(model: Any) -> None:
 def test_a_mean_of_1e8_changes_no_posterior(model: Any) -> None:
     X, y = data(10)
     X = np.round(X * 1024) / 1024  # so that the shifted numbers are exact
-    near = clone(model).fit(X, y).predict_log_proba(X)
-    far = clone(model).fit(X + 1e8, y).predict_log_proba(X + 1e8)
-    np.testing.assert_allclose(far, near, atol=1e-5)
-
-
-@by_name
-def test_blocks_of_rows_make_no_difference(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y = data(10)
-    fitted = clone(model).fit(X, y)
-    at_once = fitted.predict_joint_log_proba(X)
-    for size in (1, 50, 299 * 5):
-        monkeypatch.setattr(gaussian, "BLOCK_SIZE", size)
-        np.testing.assert_allclose(fitted.predict_joint_log_proba(X), at_once, rtol=1e-12, atol=1e-12)
+    near, far, singly = clone(model).fit(X, y), clone(model).fit(X + 1e8, y), clone(model)
+    for i in range(len(X)):
+        singly.partial_fit(X[i : i + 1] + 1e8, y[i : i + 1], classes=[0, 1, 2])
+    for shifted in (far, singly):
+        np.testing.assert_allclose(shifted.predict_log_proba(X + 1e8), near.predict_log_proba(X), atol=1e-4)
 
 
 @by_name
@@ -137,10 +125,6 @@ def test_a_class_without_rows_is_never_predicted(model: Any) -> None:
         fitted = clone(model).set_params(class_prior=prior).partial_fit(X[seen], y[seen], classes=[0, 1, 2])
         assert np.all(fitted.predict_proba(X)[:, 1] == 0)
         assert not np.isnan(fitted.predict_log_proba(X)).any()
-        for unseen in (0, 1):
-            two = clone(fitted).partial_fit(X[y == 2], (y[y == 2] * 0 + 1 - unseen), classes=[0, 1])
-            np.testing.assert_array_equal(two.predict_proba(X)[:, unseen], 0)
-            np.testing.assert_array_equal(two.predict(X), 1 - unseen)
 
 
 @by_name
@@ -157,9 +141,7 @@ def test_refitted_on_its_samples_it_comes_back(model: Any) -> None:
     assert np.all(np.abs(again.means_ - fitted.means_) < 5 * deviation / np.sqrt(n[:, None]))
     scale = np.einsum("ci,cj->cij", deviation, deviation) * np.sqrt(2 / n)[:, None, None]
     assert np.all(np.abs(again_covariance - covariance) < 5 * scale)
-    same, same_labels = fitted.sample(60_000, random_state=0)
-    np.testing.assert_array_equal(drawn, same)
-    np.testing.assert_array_equal(labels, same_labels)
+    np.testing.assert_array_equal(drawn, fitted.sample(60_000, random_state=0)[0])
 
 
 def test_oas_is_scikit_learns() -> None:
@@ -184,15 +166,6 @@ def test_a_class_that_forgot_all_rows_but_one_is_as_if_it_had_learned_that_one(s
 
 
 @by_name
-def test_a_single_class_has_a_single_column(model: Any) -> None:
-    X = data(3)[0]
-    fitted = clone(model).fit(X, ["only"] * len(X))
-    assert fitted.predict_proba(X).tolist() == [[1.0]] * len(X)
-    assert fitted.decision_function(X).shape == (len(X), 1)
-    assert (fitted.predict(X) == "only").all()
-
-
-@by_name
 def test_what_has_forgotten_everything_does_not_answer(model: Any) -> None:
     X, y = data(4)
     model = clone(model).set_params(class_prior="dirichlet")
@@ -207,38 +180,28 @@ def test_singular_covariances_name_the_remedy() -> None:
     copied = np.column_stack([X, X[:, 0] + X[:, 1]])
     constant = np.column_stack([X, np.ones(len(X))])
     shared, own = LinearDiscriminantAnalysis(None), QuadraticDiscriminantAnalysis(None)
-    with pytest.raises(ValueError, match=r"shared covariance .* 6 features is singular.*shrinkage="):
-        shared.fit(copied, y)
-    with pytest.raises(ValueError, match=r"shared covariance .* singular"):
-        shared.fit(constant, y)
-    with pytest.raises(ValueError, match=r"covariance of class 0 .*shrinkage="):
-        own.fit(copied, y)
-    with pytest.raises(ValueError, match=r"class ham from 3 samples in 5 features"):
-        own.fit(X[:100], ["ham"] * 3 + ["spam"] * 97)
-    with pytest.raises(ValueError, match=r"class 0 from 104 samples has 1 features of variance 0: .*var_smoothing"):
-        GaussianNB(0).fit(constant, np.zeros(300, dtype=int) + (np.arange(300) >= 104))
+    for model, rows, labels, message in (
+        (shared, copied, y, r"shared covariance .* 6 features is singular.*shrinkage="),
+        (shared, constant, y, r"shared covariance .* singular"),
+        (own, copied, y, r"covariance of class 0 .*shrinkage="),
+        (own, X[:100], ["ham"] * 3 + ["spam"] * 97, "class ham from 3 samples in 5 features"),
+        (GaussianNB(0), constant, np.arange(300) >= 104, r"False from 104 samples has 1 features of .*var_smoothing"),
+        (GaussianNB(var_smoothing=float("nan")), X, y, "must not be negative"),
+        (LinearDiscriminantAnalysis(1.5), X, y, "between 0 and 1"),
+        (QuadraticDiscriminantAnalysis("auto"), X, y, "'auto' is unknown"),
+        (GaussianNB(), np.ones((4, 3)), [0, 1, 0, 1], r"variance 0: more rows, and rows that differ$"),
+        (LinearDiscriminantAnalysis(), np.ones((4, 3)), [0, 1, 0, 1], r"singular: more rows, and rows that differ$"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.fit(rows, labels)
     waiting = clone(own).partial_fit(X[:1], y[:1], classes=[0, 1, 2])
     with pytest.raises(ValueError, match="singular"):
         waiting.predict(X)
     np.testing.assert_allclose(
         waiting.partial_fit(X[1:], y[1:]).predict_log_proba(X), clone(own).fit(X, y).predict_log_proba(X), atol=1e-9
     )
-    for model in (
-        LinearDiscriminantAnalysis(),
-        QuadraticDiscriminantAnalysis(),
-        shared.set_params(shrinkage=0.1),
-    ):
-        for singular in (copied, constant):
-            assert np.isfinite(model.fit(singular, y).predict_log_proba(singular)).all()
-    for model in (LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis(0.5), GaussianNB()):
-        with pytest.raises(ValueError, match=r"(singular|variance 0).*: more rows, and rows that differ$"):
-            model.fit(np.ones((4, 3)), [0, 1, 0, 1])
-    with pytest.raises(ValueError, match="must not be negative"):
-        GaussianNB(var_smoothing=float("nan")).fit(X, y)
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        LinearDiscriminantAnalysis(1.5).fit(X, y)
-    with pytest.raises(ValueError, match="'auto' is unknown"):
-        QuadraticDiscriminantAnalysis("auto").fit(X, y)
+    for model in (LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis(), shared.set_params(shrinkage=0.1)):
+        assert np.isfinite(model.fit(copied, y).predict_log_proba(copied)).all()
 
 
 @by_name
@@ -257,14 +220,3 @@ def test_quadratic_form_is_the_score(model: Any) -> None:
     quadratic, linear, constant = fitted.quadratic_form()
     score = X @ linear.T + constant + np.einsum("ni,cij,nj->nc", X, quadratic, X)
     np.testing.assert_allclose(score, fitted.predict_joint_log_proba(X), rtol=1e-9, atol=1e-9)
-
-
-def test_what_is_derived_is_no_attribute_before_the_fit() -> None:
-    for model, names in (
-        (GaussianNB(), ("var_", "epsilon_")),
-        (LinearDiscriminantAnalysis(), ("covariance_",)),
-        (QuadraticDiscriminantAnalysis(), ("covariance_",)),
-    ):
-        assert not [name for name in names if hasattr(model, name)]
-        model.fit([[0.0], [1.0], [2.0], [4.0]], [0, 0, 1, 1])
-        assert [name for name in names if hasattr(model, name)] == [*names]

@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 import sklearn
 
-from spamnb.estimators.categorical import CategoricalNB
-from spamnb.estimators.discrete import BernoulliNB, ComplementNB, MultinomialNB
+from spamnb.estimators.discrete import BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB
 from spamnb.estimators.gaussian import GaussianNB
 
 EXCLUDED = {

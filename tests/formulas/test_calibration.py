@@ -37,19 +37,6 @@ def test_probabilities_come_true() -> None:
     np.testing.assert_allclose(p[:, 1], expit(1.5 * margin - 1), atol=0.05)
 
 
-@given(st.integers(0, 10**6), st.integers(1, 30), st.integers(2, 4))
-def test_histograms_add_and_subtract(seed: int, n: int, classes: int) -> None:
-    rng = np.random.default_rng(seed)
-    scores, y = rng.normal(0, 20, (n, classes)), rng.integers(0, classes, n)
-    whole, first, second = Calibration(classes), Calibration(classes), Calibration(classes)
-    whole.add(scores, y)
-    first.add(scores[: n // 2], y[: n // 2])
-    second.add(scores[n // 2 :], y[n // 2 :])
-    assert (first.histogram + second.histogram == whole.histogram).all()
-    whole.add(scores[n // 2 :], y[n // 2 :], sign=-1)
-    assert (whole.histogram == first.histogram).all()
-
-
 @given(st.integers(0, 10**6), st.integers(0, 40), st.integers(0, 40), st.floats(0.01, 1000))
 def test_always_defined_ordered_and_never_certain(seed: int, ham: int, spam: int, scale: float) -> None:
     rng = np.random.default_rng(seed)

@@ -13,12 +13,9 @@ from spamnb.formulas.correction import (
     UNIT,
     Problem,
     coefficients,
-    units_of,
-    value_of,
     with_first,
 )
 from spamnb.formulas.softmax import softmax
-from spamnb.learners.corrected import fitted_offset_of, offset_of
 
 finite = st.floats(-300, 300)
 
@@ -33,11 +30,6 @@ def test_coefficients_are_the_gradient_at_the_scores_that_they_make(
     np.testing.assert_allclose(found, wanted, atol=1e-3)  # UNIT is 1.5e-5, and ten tokens make it 5e-5 of a coefficient
     assert abs(found.sum()) < 1e-9 * penalty
     assert found[y] >= 0 and all(c <= 0 for k, c in enumerate(found) if k != y)
-
-
-def test_two_classes_state_the_same_evidence_twice_and_of_more_a_part_is_left_to_the_correction() -> None:
-    assert (offset_of(2), offset_of(3), value_of(4), value_of(0)) == (3.0, 4.0, 0.5, 1.0)
-    assert [fitted_offset_of(classes) / offset_of(classes) for classes in (2, 3, 20)] == pytest.approx([1, 0.7, 0.7])
 
 
 def problem(rng: np.random.Generator, n: int, tokens: int, classes: int) -> Problem:
@@ -81,12 +73,6 @@ def test_of_many_classes_small_coefficients_are_zero(classes: int) -> None:
     assert small.any() == (classes == 2) and others.any() and (others >= 0).all()
 
 
-@given(st.lists(finite, min_size=1, max_size=5), st.data())
-def test_units_sum_to_zero(scores: list[float], data: st.DataObject) -> None:
-    y = data.draw(st.integers(0, len(scores) - 1))
-    assert units_of(coefficients(scores, y, PENALTY), y, 0.1).sum() == 0
-
-
 @pytest.mark.parametrize(("score", "trust"), [(-800.0, 1.0), (0.0, 0.95), (2.0, 0.72), (800.0, 0.0)])
 def test_what_others_say_tells_how_far_a_label_is_trusted(score: float, trust: float) -> None:
     brought, offsets = np.zeros((1, 1), np.int64), np.array([[score, 0.0]])
@@ -120,19 +106,27 @@ def test_arrays_that_do_not_fit_are_refused(spoilt: str, how: str) -> None:
     assert not brought.any() and not weights.any()
 
 
-def test_messages_and_matrices_that_do_not_fit_are_refused() -> None:
+MESSAGES, BROUGHT, WEIGHTS = np.arange(30), np.zeros((30, 2), np.int64), np.zeros((20, 2), np.int64)
+READ_ONLY = WEIGHTS.copy()
+READ_ONLY.setflags(write=False)
+
+
+@pytest.mark.parametrize(
+    ("messages", "brought", "weights"),
+    [
+        *((np.array([number]), BROUGHT, WEIGHTS) for number in (30, -1, 2**62)),
+        (MESSAGES, BROUGHT[:29], WEIGHTS),
+        (MESSAGES, BROUGHT[:, :1].copy(), WEIGHTS),
+        (MESSAGES, BROUGHT, WEIGHTS[:1]),
+        (MESSAGES, BROUGHT, READ_ONLY),
+    ],
+)
+def test_messages_and_matrices_that_do_not_fit_are_refused(
+    messages: np.ndarray, brought: np.ndarray, weights: np.ndarray
+) -> None:
     given = problem(np.random.default_rng(1), 30, 20, 3)
-    brought, weights = np.zeros((30, 2), np.int64), np.zeros((20, 2), np.int64)
-    for messages in (np.array([30]), np.array([-1]), np.array([2**62])):
-        with pytest.raises(ValueError):
-            given.ascend(messages, 20.0, 0.0, 5, brought, weights)
-    every = np.arange(30)
-    for some, other in ((brought[:29], weights), (brought[:, :1].copy(), weights), (brought, weights[:1])):
-        with pytest.raises(ValueError):
-            given.ascend(every, 20.0, 0.0, 5, some, other)
-    weights.setflags(write=False)
     with pytest.raises(ValueError):
-        given.ascend(every, 20.0, 0.0, 5, brought, weights)
+        given.ascend(messages, 20.0, 0.0, 5, brought, weights)
     for y in (-1, 2):
         with pytest.raises(ValueError):
             coefficients([0.0, 0.0], y, 5.0)

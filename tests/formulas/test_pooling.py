@@ -35,22 +35,6 @@ RAGGED = st.builds(
 
 @pytest.mark.parametrize("pooling", POOLINGS)
 @given(rows=RAGGED)
-def test_one_message_scores_as_among_many(pooling: str, rows: Ragged) -> None:
-    scores, weights = pool(*rows, pooling)
-    for i, (a, b) in enumerate(pairwise(rows.indptr)):
-        alone = rows._replace(
-            contributions=rows.contributions[:, a:b],
-            occurrences=rows.occurrences[a:b],
-            indptr=np.array([0, b - a]),
-            groups=rows.groups[a:b],
-        )
-        one = pool(*alone, pooling)
-        np.testing.assert_allclose(one[0][0], scores[i], rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(one[1], weights[:, a:b], rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.parametrize("pooling", POOLINGS)
-@given(rows=RAGGED)
 def test_a_score_is_the_sum_of_what_its_tokens_gave(pooling: str, rows: Ragged) -> None:
     scores, weights = pool(*rows, pooling)
     start = rows.prior if pooling == "sum" else 0
@@ -87,15 +71,6 @@ def test_mean_is_its_formula() -> None:
         means = above / np.where(known, known, 1)[:, None]
         expected = known**GROUP_EXPONENT @ means / (PRIOR_WEIGHT + (known**GROUP_EXPONENT).sum())
         np.testing.assert_allclose(scores[i], expected, atol=1e-12)
-
-
-def test_many_tokens_of_one_view_drown_a_few_of_another_less() -> None:
-    """Two tokens of spam and 200 of good mail, which know as much each: in groups of their own the two keep a voice."""
-    contributions = np.array([[-9.0] * 2 + [-5.0] * 200, [-5.0] * 2 + [-9.0] * 200])
-    many = np.ones(202), np.array([0, 202]), np.zeros(2)
-    together = pool(contributions, *many, np.zeros(202, int))[0][0]
-    apart = pool(contributions, *many, np.array([1] * 2 + [0] * 200))[0][0]
-    assert together[0] > apart[0] > apart[1] > together[1]
 
 
 def test_an_unknown_pooling_is_named() -> None:

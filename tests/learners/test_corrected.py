@@ -138,22 +138,6 @@ def test_a_hard_message_is_solved_again_and_that_is_taken_back(tmp_path: Path) -
         assert list(export(classifier.store)) == lines
 
 
-def test_hard_messages_are_few_and_found_by_another_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spamnb.store.hard.MAX_HARD", 5)
-    with Classifier.create(tmp_path / "m", CORRECTED) as classifier:
-        for label, raw in labelled(40):
-            classifier.learn(label, raw)
-        rows = classifier.store.execute("SELECT sequence, digest FROM hard ORDER BY sequence").fetchall()
-        assert len(rows) == 5 < rows[-1][0]
-        classifier.store.hard.drop(rows[-1][1])
-        with Store.open(tmp_path / "m") as other:
-            for number, digest in rows[:-1]:
-                found, same = (store.hard.get(number) for store in (classifier.store, other))
-                assert found is not None and same is not None and found.digest == same.digest == digest
-                assert sorted(found.tokens) == sorted(same.tokens) and found.offsets == same.offsets
-            assert other.hard.get(rows[-1][0]) is None
-
-
 def test_an_exported_model_is_imported_the_same(tmp_path: Path) -> None:
     messages = labelled(24)
     train_file(tmp_path / "m", counted(tmp_path / "rows", messages[:40]), CORRECTED)
@@ -198,15 +182,6 @@ def test_merged_models_score_by_the_sum_of_both_corrections(tmp_path: Path) -> N
         for label, raw in messages:  # what either learned can be taken out of the sum
             assert classifier.forget(label, raw)
         assert not len(store.cells()[0])
-
-
-def test_evidence_adds_up_to_the_score(tmp_path: Path) -> None:
-    messages = labelled(30)
-    train_file(tmp_path / "m", counted(tmp_path / "rows", messages[:50]), CORRECTED)
-    with Classifier.open(tmp_path / "m") as classifier:
-        found = classifier.classify(messages[55][1])
-        weights = [evidence.weight for evidence in found.evidence]
-        assert sum(weights) == pytest.approx(np.ptp(found.scores), abs=1e-9)
 
 
 def test_one_class_brings_nothing_and_a_second_is_learned(tmp_path: Path) -> None:

@@ -1,15 +1,15 @@
 """The bootstrap against slow resampling, and the figures of made-up answers."""
 
+import dataclasses
 import json
 import math
 
 import numpy as np
 import pytest
 from scipy.special import softmax
-from scipy.stats import binomtest
 from sklearn.metrics import precision_recall_fscore_support
 
-from spamnb.evaluation import bootstrap, roc
+from spamnb.evaluation import intervals, roc
 from spamnb.evaluation.figures import as_json, figures, learning_curve
 from spamnb.evaluation.result import Recorder, Result
 
@@ -21,7 +21,7 @@ def sample(rng: np.random.Generator, ham: int = 150, spam: int = 100) -> tuple[n
 
 def test_the_fast_resampling_is_the_slow_one():
     label, score = sample(np.random.default_rng(3))
-    fast = bootstrap.roc_estimates(roc.roc_counts(label, score), (1.0,), replicates=3000).one_minus_roca
+    fast = intervals.roc_estimates(roc.roc_counts(label, score), (1.0,), replicates=3000).one_minus_roca
     rng = np.random.default_rng(4)
     logits = []
     for _ in range(600):
@@ -29,7 +29,7 @@ def test_the_fast_resampling_is_the_slow_one():
         rate = roc.one_minus_roca(label, np.r_[ham, spam]) / 100
         logits.append(math.log(rate / (1 - rate)))
     width = math.log(fast.high / (100 - fast.high)) - math.log(fast.low / (100 - fast.low))
-    assert width == pytest.approx(2 * bootstrap.Z * np.std(logits, ddof=1), rel=0.12)
+    assert width == pytest.approx(2 * intervals.Z * np.std(logits, ddof=1), rel=0.12)
 
 
 def test_intervals_hold_the_truth_about_19_times_in_20():
@@ -38,43 +38,27 @@ def test_intervals_hold_the_truth_about_19_times_in_20():
     trials, covered = 200, 0
     for _ in range(trials):
         label, score = sample(rng)
-        found = bootstrap.roc_estimates(roc.roc_counts(label, score), replicates=150).one_minus_roca
+        found = intervals.roc_estimates(roc.roc_counts(label, score), replicates=150).one_minus_roca
         covered += found.low <= 7.865 <= found.high
     assert 0.90 <= covered / trials <= 0.99
 
 
 def test_where_the_bootstrap_is_blind_it_claims_no_certainty():
-    perfect = bootstrap.roc_estimates(roc.roc_counts([False, True], [0, 1])).one_minus_roca
+    perfect = intervals.roc_estimates(roc.roc_counts([False, True], [0, 1])).one_minus_roca
     assert perfect == (0.0, 0.0, pytest.approx(97.5))
-    same = bootstrap.roc_estimates(roc.roc_counts([False] * 60 + [True] * 60, np.zeros(120))).one_minus_roca
+    same = intervals.roc_estimates(roc.roc_counts([False] * 60 + [True] * 60, np.zeros(120))).one_minus_roca
     assert same.value == 50 and math.isnan(same.low) and math.isnan(same.high)
-    always_the_first = bootstrap.macro_f1_estimate([[60, 0, 0], [60, 0, 0]])
+    always_the_first = intervals.macro_f1_estimate([[60, 0, 0], [60, 0, 0]])
     assert always_the_first.low < 100 / 3 < always_the_first.high
 
 
 def test_a_limit_that_the_good_mail_is_too_little_to_measure_has_no_interval():
     rng = np.random.default_rng(9)
-    few = bootstrap.roc_estimates(roc.roc_counts(*sample(rng, 1000, 200)), (0.1, 1.0), replicates=50).sm_at_hm
+    few = intervals.roc_estimates(roc.roc_counts(*sample(rng, 1000, 200)), (0.1, 1.0), replicates=50).sm_at_hm
     assert few[0.1].value > 0 and math.isnan(few[0.1].low) and math.isnan(few[0.1].high)
     assert few[1.0].low < few[1.0].value < few[1.0].high
-    many = bootstrap.roc_estimates(roc.roc_counts(*sample(rng, 3688, 200)), (0.1,), replicates=50).sm_at_hm
+    many = intervals.roc_estimates(roc.roc_counts(*sample(rng, 3688, 200)), (0.1,), replicates=50).sm_at_hm
     assert many[0.1].low < many[0.1].value < many[0.1].high
-
-
-def test_few_missed_at_a_limit_are_no_surer_than_the_exact_binomial():
-    step = roc.roc_counts([False] * 100 + [True] * 1000, [*range(100), 93.5, *range(100, 1099)])
-    found = bootstrap.roc_estimates(step, (5.0,)).sm_at_hm[5.0]
-    exact = binomtest(1, 1000).proportion_ci(0.95, "exact")
-    assert found.value == pytest.approx(0.1)
-    assert found.low <= 100 * exact.low * (1 + 1e-9) and found.high >= 100 * exact.high * (1 - 1e-9)
-
-
-def test_chunks_are_one_bootstrap(monkeypatch):
-    step = roc.roc_counts(*sample(np.random.default_rng(7)))
-    monkeypatch.setattr(bootstrap, "_CHUNK", 7 * len(step.ham))
-    found = bootstrap.roc_estimates(step, (0.5, 1.0), replicates=100)
-    assert found.one_minus_roca.low < found.one_minus_roca.value < found.one_minus_roca.high
-    assert found.sm_at_hm[0.5].value >= found.sm_at_hm[1.0].value
 
 
 def made_up(classes: tuple[str, ...], n: int = 400, ordered: bool = False, seed: int = 0) -> Result:
@@ -100,23 +84,21 @@ def test_two_classes():
     assert spam.sm_at_hm[0.1].value >= spam.sm_at_hm[1.0].value
     assert set(spam.total_cost_ratio) == {1, 9, 999}
     assert found.learning_curve == []
-    assert found.by_class[0].one_minus_roca == pytest.approx(found.by_class[1].one_minus_roca)
     assert figures(result, replicates=100) == found
     assert figures(result, replicates=100, seed=1).macro_f1 != found.macro_f1
+    scored = dataclasses.replace(result, probabilities=np.full((400, 2), np.nan))
+    assert figures(scored, replicates=50).calibration is None
 
 
-def test_many_classes_without_spam():
+def test_of_many_classes_each_has_its_row():
     result = made_up(tuple(f"group.{i:02}" for i in range(20)))
     found = figures(result, replicates=50)
-    assert found.spam is None
-    assert len(found.by_class) == 20 and sum(c.messages for c in found.by_class) == 400
+    assert found.spam is None and found.accuracy.low < found.accuracy.value < found.accuracy.high
     told = [(c.precision / 100, c.recall / 100, c.f1 / 100, c.messages) for c in found.by_class]
     expected = precision_recall_fscore_support(result.truth, result.verdicts, labels=range(20), zero_division=0)
     np.testing.assert_allclose(told, np.transpose(expected))
-    assert [c.one_minus_roca for c in found.by_class] == [
-        roc.one_minus_roca(result.truth == c, result.margin(c)) for c in range(20)
-    ]
-    assert found.accuracy.low < found.accuracy.value < found.accuracy.high
+    areas = [roc.one_minus_roca(result.truth == c, result.margin(c)) for c in range(20)]
+    assert [c.one_minus_roca for c in found.by_class] == areas
 
 
 def test_learning_curve_is_cumulative_and_ends_with_the_whole():
@@ -135,23 +117,11 @@ def test_learning_curve_is_cumulative_and_ends_with_the_whole():
     assert half.error == pytest.approx(100 * wrong)
 
 
-def test_scores_alone_give_no_calibration():
-    whole = made_up(("ham", "spam"))
-    result = Result(
-        "", whole.classes, whole.names, whole.truth, whole.scores, np.full((400, 2), np.nan), whole.verdicts
-    )
-    found = figures(result, replicates=50)
-    assert found.calibration is None and found.spam is not None and found.spam.total_cost_ratio == {}
-
-
 def test_json_has_no_nan_and_comes_back():
     found = as_json(figures(made_up(("ham", "spam"), n=40, ordered=True), replicates=50))
     text = json.dumps(found, allow_nan=False)
     assert json.loads(text)["spam"]["sm_at_hm"].keys() == {"0.1", "0.5", "1"}
     assert as_json({"a": math.inf, 0.5: [math.nan, 1]}) == {"a": None, "0.5": [None, 1]}
-
-
-def test_no_messages_and_one_message():
     nothing = as_json(figures(Recorder().result("empty"), replicates=50))
     assert nothing["messages"] == 0 and nothing["accuracy"]["value"] is None
     json.dumps(as_json(figures(made_up(("ham", "spam"), n=1, ordered=True), replicates=50)), allow_nan=False)

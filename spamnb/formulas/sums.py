@@ -1,4 +1,7 @@
-"""The sums behind every Gaussian model: per class the weight, the mean and the scatter about that mean.
+"""Sums of rows by class, and their exact subtraction: what the estimators learn.
+
+Naive Bayes keeps plain sums of columns: whole numbers in, whole numbers out. Every Gaussian model keeps, per class, the
+weight, the mean and the scatter about that mean:
 
     n = Σ_i w_i      μ = Σ_i w_i x_i / n      S = Σ_i w_i (x_i − μ)(x_i − μ)ᵀ
 
@@ -14,16 +17,76 @@ variance to 1e-7 relative, where from Σx² it is anything between −2 and 4.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-
-from spamnb.formulas.class_sums import placed, subtract
 
 # The least share of a feature's variance that the other features must leave unexplained. Rounding leaves about 1e-16 of
 # an exact copy of another column; a share of 1e-12 still has four good digits.
 MIN_OWN_VARIANCE = 1e-12
 # Numbers whose squares overflow leave inf or NaN in the sums, which the models refuse with an error.
 _overflow_shows = np.errstate(over="ignore", invalid="ignore")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassSums:
+    """Rows per class (C,), or their weight, and the sums of their columns (C, V)."""
+
+    documents: np.ndarray
+    columns: np.ndarray
+
+    @classmethod
+    def from_rows(cls, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None = None) -> ClassSums:
+        """The sums of X (n, V), a numpy array or CSR array, whose classes are the numbers ``codes`` (n,)."""
+        return cls(np.bincount(codes, weight, n_classes), class_sums(X, codes, n_classes, weight))
+
+    @property
+    def n_features(self) -> int:
+        """V, the number of columns."""
+        return self.columns.shape[1]
+
+    def __add__(self, other: ClassSums) -> ClassSums:
+        return ClassSums(self.documents + other.documents, self.columns + other.columns)
+
+    def __sub__(self, other: ClassSums) -> ClassSums:
+        return ClassSums(subtract(self.documents, other.documents), subtract(self.columns, other.columns))
+
+    def reindex(self, positions: np.ndarray, n_classes: int) -> ClassSums:
+        """The same sums where class c has become number ``positions[c]`` of ``n_classes``."""
+        return ClassSums(*(placed(part, positions, n_classes) for part in (self.documents, self.columns)))
+
+
+def class_sums(X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None = None) -> np.ndarray:
+    """Sum of the rows of each class, (C, V), of X (n, V), a numpy array or CSR array.
+
+    ``codes`` (n,) are class numbers, ``weight`` (n,) multiplies rows. Whole numbers stay int64.
+    """
+    from scipy.sparse import csr_array, issparse
+
+    n = X.shape[0]
+    whole = weight is None and X.dtype.kind in "biu"
+    each = np.ones(n, np.int64 if whole else float) if weight is None else weight
+    sums = csr_array((each, (codes, np.arange(n))), shape=(n_classes, n)) @ X
+    return sums.toarray() if issparse(sums) else sums
+
+
+def subtract(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a − b; ValueError when anything would fall below zero.
+
+    Of sums of real weights, what is zero but for rounding becomes zero."""
+    difference = a - b
+    if difference.dtype.kind == "f":
+        difference[np.abs(difference) <= 1e-12 * a] = 0.0
+    if (difference < 0).any():
+        raise ValueError("more would be taken out than was learned")
+    return difference
+
+
+def placed(per_class: np.ndarray, positions: np.ndarray, n_classes: int) -> np.ndarray:
+    """``per_class`` (C, …) with class c as number ``positions[c]`` of ``n_classes``; 0 for the others."""
+    moved = np.zeros((n_classes, *per_class.shape[1:]), per_class.dtype)
+    moved[positions] = per_class
+    return moved
 
 
 @dataclass(frozen=True, slots=True, eq=False)
