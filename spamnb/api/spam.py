@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, Self, Unpack
+from tempfile import gettempdir
+from threading import RLock
+from typing import Any, NamedTuple, Self, Unpack
+from weakref import finalize
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spamnb.api.arguments import Tell, check_least, settings_of, threads_of, warn
-from spamnb.api.configured import with_settings
-from spamnb.api.evaluation import Evaluation
+from spamnb.api.evaluate import Evaluation
 from spamnb.api.explain import Explanation, explanation_of
 from spamnb.api.given import (
     Labels,
@@ -26,11 +27,12 @@ from spamnb.api.given import (
     named_labels,
     raw_messages,
     tell_unreadable,
+    with_settings,
 )
-from spamnb.api.memory_model import MemoryModel
 from spamnb.api.words import WordsReport, words_of
 from spamnb.classifier import Classifier
 from spamnb.engines.counting import count_parallel
+from spamnb.engines.executor import MAX_ALONE, of_chunks
 from spamnb.estimators.parameters import Parameters
 from spamnb.estimators.validation import check_lengths, check_weight, not_fitted
 from spamnb.formulas.calibration import margins
@@ -39,10 +41,60 @@ from spamnb.naming import check_has_class
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.pdf import is_available
 from spamnb.settings import SETTINGS, ModelSettings, Settings
+from spamnb.sources.entries import Entry
+from spamnb.store.snapshot import atomic_replace
+from spamnb.store.store import Store
 from spamnb.training import model_of
 
 LESSONS_AT_ONCE = 100  # in one change of the model: what it holds back until then takes memory
 Messages = Iterable[str | bytes]
+
+
+class ModelAnswers(NamedTuple):
+    """What a model says of n messages."""
+
+    classes: tuple[str, ...]  # (C,) sorted
+    scores: NDArray[np.float64]  # (n, C) before calibration
+    probabilities: NDArray[np.float64]  # (n, C)
+    enough: bool  # had the model seen enough of every class for the probabilities to mean much?
+
+
+class MemoryModel:
+    """A ``Classifier`` on a model in memory, which can be pickled; whoever uses it holds ``lock``."""
+
+    def __init__(self, store: Store) -> None:
+        self.classifier = Classifier(store)
+        self.lock = RLock()
+        finalize(self, store.close)
+
+    def __getstate__(self) -> bytes:
+        with self.lock:
+            return self.classifier.store.as_bytes()
+
+    def __setstate__(self, content: bytes) -> None:
+        self.__init__(Store.of_bytes(content))  # type: ignore[misc]
+
+    def answers(self, entries: list[Entry], workers: int) -> ModelAnswers:
+        """What it says of the messages, in their order. Of many messages each thread asks a copy of its own."""
+        with self.lock:
+            judge = self._judge
+            make: Callable[[], Callable[[list[Entry]], ModelAnswers]] = lambda: judge  # noqa: E731
+            if workers > 1 and len(entries) > MAX_ALONE:
+                content = self.__getstate__()
+                make = lambda: MemoryModel(Store.of_bytes(content))._judge  # noqa: E731
+            parts = list(of_chunks(iter(entries), make, workers))
+            classes = self.classifier.store.totals().classes
+        none = np.zeros((0, len(classes)))
+        scores = np.concatenate([none, *(part.scores for part in parts)])
+        probabilities = np.concatenate([none, *(part.probabilities for part in parts)])
+        return ModelAnswers(classes, scores, probabilities, all(part.enough for part in parts))
+
+    def _judge(self, chunk: list[Entry]) -> ModelAnswers:
+        found = self.classifier.classify_all((entry.read() for entry in chunk), tokens=0, posterior=False)
+        probabilities = np.array([list(judgement.probabilities.values()) for judgement in found])
+        scores = np.array([judgement.scores for judgement in found])
+        enough = all(judgement.enough for judgement in found)
+        return ModelAnswers(tuple(found[0].probabilities), scores, probabilities, enough)
 
 
 @with_settings(Settings, TokenOptions, Loss)
@@ -109,10 +161,9 @@ class SpamClassifier(Parameters):
         if settings.spam != Settings().spam:
             check_has_class(settings.spam, labels.names)
         entries = entries_of(given, self.input, labels.of)
-        with TemporaryDirectory(prefix="spamnb-") as folder:
-            workers = threads_of(self.n_jobs)
-            counted = count_parallel(entries, settings.tokens, Path(folder), tell_unreadable, workers=workers)
-            self.model_ = MemoryModel(model_of(counted, settings))
+        workers, folder = threads_of(self.n_jobs), Path(gettempdir())
+        counted = count_parallel(entries, settings.tokens, folder, tell_unreadable, workers=workers)
+        self.model_ = MemoryModel(model_of(counted, settings))
         self._remember(labels.classes, trained=True)
         return self
 
@@ -232,9 +283,16 @@ class SpamClassifier(Parameters):
     def evaluate(self, X: Messages, y: ArrayLike) -> Evaluation:
         """What ``spamnb.evaluate`` with a ``model`` tells of messages that are new to it: accuracy, good mail lost,
         spam let through, what the probabilities are worth, with 95 % intervals, and the answers."""
+        from spamnb.evaluation.figures import figures
+        from spamnb.evaluation.online import judged
+
         self._check_fitted()
         given, labels = self._given(X, y)
-        return self.model_.evaluation(entries_of(given, self.input, labels.of))
+        with self.model_.lock:
+            own = self.model_.classifier
+            result = judged(entries_of(given, self.input, labels.of), own, tell_unreadable)
+            command = "SpamClassifier.evaluate in Python"
+            return Evaluation(figures(result), result, own.settings, Path(own.store.path), command=command)
 
     # -- model files -----------------------------------------------------------------------------------------
 
@@ -242,14 +300,20 @@ class SpamClassifier(Parameters):
         """Write the model file at ``path``, which ``spamnb classify -m`` and all other commands take. SpamnbError where
         there is one and ``force`` is not given, or where something is in the way that is no model."""
         self._check_fitted()
-        self.model_.write(path, force=force)
+        own = self.model_.classifier.store
+        with self.model_.lock, atomic_replace(path, own.meta(), force=force) as store, own.reading():
+            own.copy_to(store)
+            store.read_anew()
 
     @classmethod
     def load(cls, path: str | Path, **params: Any) -> Self:
         """The model of a file, with the parameters that it was made with; ``params`` sets others, as n_jobs. The file
         is read once and not touched afterwards. Raises SpamnbError where there is no model."""
-        model = MemoryModel.read(path)
-        settings, store = model.classifier.settings, model.classifier.store
+        with Store.open(path) as file, file.reading():
+            store = Store.connect(":memory:", writable=True)
+            file.copy_to(store)
+        model = MemoryModel(store)
+        settings = model.classifier.settings
         classes = named_labels([*store.totals().classes], store.meta().get("label_kind"))
         spam = named_labels([settings.spam], label_kind(classes))[0]
         estimator = cls(**{**settings.by_name(), "spam": spam.item(), **params})

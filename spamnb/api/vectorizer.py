@@ -2,39 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
 from functools import cached_property, partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, Unpack
+from tempfile import gettempdir
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from spamnb.api.arguments import settings_of, threads_of
-from spamnb.api.configured import with_settings
-from spamnb.api.given import entries_of, tell_unreadable
-from spamnb.api.rows import SignedColumns, matrix_of, rows_by_hash
+from spamnb.api.given import entries_of, tell_unreadable, with_settings
 from spamnb.engines.counting import count_parallel
+from spamnb.engines.executor import of_chunks
 from spamnb.errors import SpamnbError
 from spamnb.estimators.parameters import Parameters
 from spamnb.estimators.validation import not_fitted
+from spamnb.reader.message import Reader
 from spamnb.reader.options import TokenOptions
-from spamnb.reader.rows import CsrRows
 from spamnb.reader.token_array import TokenArray
+from spamnb.reader.vocabulary import Vocabulary
 from spamnb.setting_fields import settings_in
 from spamnb.settings import TokenSettings
+from spamnb.sources.entries import Entry
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 MAX_COLUMNS = 2**31 - 1
+MAX_TOKENS = 1 << 20  # different tokens that a thread remembers: a stream may bring any number
 
 
-class _Transformer(Parameters):
-    """What both share: the options of tokens, and scikit-learn's tags."""
+class _Vectorizer(Parameters, ABC):
+    """What both share: messages become rows whose columns follow from the hashes of their tokens."""
 
     input: str
+    binary: bool
+    dtype: DTypeLike
     n_jobs: int | None
     _requires_fit = True
 
@@ -44,6 +49,29 @@ class _Transformer(Parameters):
             return settings_of({name: getattr(self, name) for name in settings_in(TokenOptions)}).tokens
         except SpamnbError as error:
             raise ValueError(str(error)) from None
+
+    @abstractmethod
+    def _columns(self, hashes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The column of each of the tokens with these hashes (k,); −1 for one that has none."""
+
+    def _rows(self, X: Iterable[str | bytes], n_columns: int) -> csr_array:
+        """How often the messages X hold the tokens of each column, (n, n_columns)."""
+        from scipy.sparse import csr_array, vstack
+
+        options = self._options()
+        make = partial(_reading, options, self._columns, n_columns)
+        parts = list(of_chunks(entries_of(X, self.input), make, threads_of(self.n_jobs)))
+        return self._finished(vstack([csr_array((0, n_columns), dtype=np.int32), *parts], format="csr"))
+
+    def _finished(self, X: csr_array) -> csr_array:
+        """The matrix as it was asked for: columns ascending in each row, none twice; indices of 32 bits where these do,
+        since liblinear takes no others."""
+        X.sum_duplicates()
+        if max(X.nnz, *X.shape) < MAX_COLUMNS:
+            X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+        if self.binary:
+            X.data[:] = 1
+        return X.astype(self.dtype)
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
@@ -57,17 +85,30 @@ class _Transformer(Parameters):
         )
 
 
-def _columns_in(hashes: NDArray[np.int64], asked: NDArray[np.int64]) -> SignedColumns:
-    """The columns of the tokens with the hashes ``asked`` (k,), where column j is the token of ``hashes[j]``,
-    ascending."""
-    if not len(hashes):
-        return SignedColumns(np.full(len(asked), -1), np.ones(len(asked), np.int64))
-    places = np.minimum(np.searchsorted(hashes, asked), len(hashes) - 1)
-    return SignedColumns(np.where(hashes[places] == asked, places, -1), np.ones(len(asked), np.int64))
+def _reading(
+    options: TokenOptions, columns_of: Callable[[NDArray[np.int64]], NDArray[np.int64]], n_columns: int
+) -> Callable[[list[Entry]], csr_array]:
+    """What reads some messages at a time as rows, (n, n_columns), for one thread."""
+    from scipy.sparse import csr_array
+
+    reader, vocabulary, columns = Reader(options), Vocabulary(), np.zeros(0, np.int64)
+
+    def read(chunk: list[Entry]) -> csr_array:
+        nonlocal vocabulary, columns
+        if len(vocabulary) > MAX_TOKENS:
+            vocabulary, columns = Vocabulary(), columns[:0]
+        rows = reader.read([entry.read() for entry in chunk], vocabulary, identify=False).rows
+        new = vocabulary.named(np.arange(len(columns), len(vocabulary)))
+        columns = np.concatenate([columns, columns_of(new.hashes)])
+        found = columns[rows.ids]
+        ends = np.concatenate([[0], np.cumsum(found >= 0)])[rows.indptr]
+        return csr_array((rows.counts[found >= 0], found[found >= 0], ends), shape=(len(chunk), n_columns))
+
+    return read
 
 
 @with_settings(TokenOptions)
-class MailVectorizer(_Transformer):
+class MailVectorizer(_Vectorizer):
     """Messages → how often each holds which token, as a CSR array (messages, tokens).
 
     A token is what spamnb reads in a message: words of its text and pairs of them, headers, hosts of links, what its
@@ -110,56 +151,42 @@ class MailVectorizer(_Transformer):
         self.n_jobs = n_jobs
 
     def fit(self, X: Iterable[str | bytes], y: object = None) -> Self:
-        """Learn the tokens of the messages X; ``y`` is not looked at."""
-        self._fit(X, rows=False)
+        """Set the columns: a token each that ``min_df`` of the messages X hold; y is not looked at."""
+        self.fit_transform(X)
         return self
 
     def fit_transform(self, X: Iterable[str | bytes], y: object = None) -> csr_array:
-        """``fit`` and ``transform`` in one, which reads each message once: (n, V)."""
-        return matrix_of(iter([self._fit(X, rows=True)]), len(self.tokens_), self.dtype, self.binary)
-
-    def transform(self, X: Iterable[str | bytes]) -> csr_array:
-        """How often the messages X hold each token of the fit, (n, V); other tokens are left out."""
-        if not hasattr(self, "tokens_"):
-            raise not_fitted(self)
-        columns_of = partial(_columns_in, self.tokens_.hashes)
-        parts = rows_by_hash(entries_of(X, self.input), self._options(), columns_of, threads_of(self.n_jobs))
-        return matrix_of(parts, len(self.tokens_), self.dtype, self.binary)
-
-    def _fit(self, X: Iterable[str | bytes], rows: bool) -> CsrRows:
-        """Set the tokens; returns the messages' rows in their order, where these are wanted."""
+        """``fit`` and then ``transform``, (n, V), with every message read once."""
         options, entries = self._options(), entries_of(X, self.input)
         if self.min_df < 1:
             raise ValueError(f"min_df is {self.min_df}: give a number of messages, at least 1")
-        with TemporaryDirectory(prefix="spamnb-") as folder:
-            workers = threads_of(self.n_jobs)
-            counted = count_parallel(entries, options, Path(folder), tell_unreadable, workers=workers)
-            held = counted.counts.document_frequency()
-            counted = counted.select_columns(np.flatnonzero(held >= self.min_df))
-            if not len(counted.tokens):
-                raise ValueError(f"no token that at least {self.min_df} of the messages of X hold")
-            # The text of those left out goes, and of the shards' buffers.
-            tokens = counted.tokens
-            self.tokens_ = TokenArray(tokens.packed(), _starts(tokens.lengths), tokens.lengths, tokens.hashes)
-            self.__dict__.pop("vocabulary_", None)
-            if not rows:
-                return CsrRows(*np.zeros((3, 0), np.int64))
-            parts = list(counted.batches())
-        positions = np.concatenate([part.positions for part in parts])
-        lengths = np.concatenate([np.diff(part.rows.indptr) for part in parts])
-        ids = np.concatenate([part.rows.ids for part in parts]).astype(np.int32)
-        counts = np.concatenate([part.rows.counts for part in parts]).astype(np.int32)
-        order = np.argsort(positions)
-        ends = np.cumsum(lengths[order])
-        # Where in the processes' rows each cell of the ordered ones stands.
-        shift = (np.cumsum(lengths) - lengths)[order] - (ends - lengths[order])
-        cells = np.repeat(shift, lengths[order]) + np.arange(len(ids))
-        return CsrRows(np.concatenate([[0], ends]), ids[cells], counts[cells])
+        workers, folder = threads_of(self.n_jobs), Path(gettempdir())
+        counted = count_parallel(entries, options, folder, tell_unreadable, workers=workers)
+        counted = counted.select_columns(np.flatnonzero(counted.counts.document_frequency() >= self.min_df))
+        if not len(counted.tokens):
+            raise ValueError(f"no token that at least {self.min_df} of the messages of X hold")
+        # A copy: the text of those left out goes.
+        self.tokens_ = TokenArray.packed_in(counted.tokens.packed(), counted.tokens.lengths)
+        self.__dict__.pop("vocabulary_", None)
+        return self._finished(counted.matrix())
+
+    def transform(self, X: Iterable[str | bytes]) -> csr_array:
+        """How often the messages X hold each token of the fit, (n, V); other tokens are left out."""
+        self._check_fitted()
+        return self._rows(X, len(self.tokens_))
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "tokens_"):
+            raise not_fitted(self)
+
+    def _columns(self, hashes: NDArray[np.int64]) -> NDArray[np.int64]:
+        known = self.tokens_.hashes
+        places = np.minimum(np.searchsorted(known, hashes), len(known) - 1)
+        return np.where(known[places] == hashes, places, -1)
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """The token of each column, (V,); ``input_features`` is not looked at."""
-        if not hasattr(self, "tokens_"):
-            raise not_fitted(self)
+        self._check_fitted()
         return np.array(list(self.tokens_), dtype=object)
 
     @cached_property
@@ -168,42 +195,20 @@ class MailVectorizer(_Transformer):
         return {token: column for column, token in enumerate(self.get_feature_names_out().tolist())}
 
 
-def _starts(lengths: NDArray[Any]) -> NDArray[np.int64]:
-    starts: NDArray[np.int64] = np.cumsum(lengths, dtype=np.int64) - lengths
-    return starts
-
-
-def _columns_by_hash(n_features: int, alternate_sign: bool, hashes: NDArray[np.int64]) -> SignedColumns:
-    """The columns of tokens with these hashes (k,): the upper half says which, the last bit the sign."""
-    bits = hashes.view(np.uint64)
-    columns = ((bits >> np.uint64(32)) * np.uint64(n_features)) >> np.uint64(32)
-    signs = 1 - 2 * (hashes & 1) if alternate_sign else np.ones(len(hashes), np.int64)
-    return SignedColumns(columns.astype(np.int64), signs)
-
-
-class Collisions(NamedTuple):
-    """How many tokens share a column with another one."""
-
-    tokens: int  # different tokens of the messages
-    columns: int  # columns that they fall into
-    shared: int  # tokens that are not alone in theirs
-
-
 @with_settings(TokenOptions)
-class HashingMailVectorizer(_Transformer):
+class HashingMailVectorizer(_Vectorizer):
     """``MailVectorizer`` without a vocabulary: a token's column follows from its hash, (messages, n_features).
 
     There is nothing to fit, so it reads a stream of any length in the same memory, and any number of machines agree on
-    the columns. Several tokens may share a column, and which they are cannot be told: of n different tokens about
-    1 - exp(-n / n_features) do, which ``collisions`` counts. With ``alternate_sign`` half of the tokens are subtracted,
-    so that those of one column cancel on average; models of counts need it False.
+    the columns. Several tokens may share a column, and columns have no names: of k different tokens about
+    1 - exp(-k / n_features) share one.
 
     The other parameters are those of ``MailVectorizer``. Raises ValueError for one that cannot be.
 
     >>> X = HashingMailVectorizer(n_features=2**18).transform(["lunch at noon", b"Subject: pills\\n\\nbuy cheap pills"])
     >>> X.shape
     (2, 262144)
-    >>> HashingMailVectorizer().fit().partial_fit().fit_transform(["lunch"]).nnz
+    >>> HashingMailVectorizer().fit().fit_transform(["lunch"]).nnz
     8
     """
 
@@ -214,7 +219,6 @@ class HashingMailVectorizer(_Transformer):
         n_features: int = 2**20,
         *,
         input: str = "auto",
-        alternate_sign: bool = True,
         binary: bool = False,
         dtype: DTypeLike = np.int64,
         n_jobs: int | None = -1,
@@ -222,43 +226,25 @@ class HashingMailVectorizer(_Transformer):
     ) -> None:
         self.n_features = n_features
         self.input = input
-        self.alternate_sign = alternate_sign
         self.binary = binary
         self.dtype = dtype
         self.n_jobs = n_jobs
 
     def fit(self, X: object = None, y: object = None) -> Self:
         """Check the parameters; neither X nor y is looked at."""
-        self._columns_of()
+        if not 1 <= self.n_features <= MAX_COLUMNS:
+            raise ValueError(f"n_features is {self.n_features}: give a number of columns from 1 to {MAX_COLUMNS}")
         self._options()
         return self
 
-    def partial_fit(self, X: object = None, y: object = None) -> Self:
-        """``fit``, under the name that streams call it by."""
-        return self.fit(X, y)
+    def transform(self, X: Iterable[str | bytes]) -> csr_array:
+        """How often the messages X hold tokens of each column, (n, n_features)."""
+        return self.fit()._rows(X, self.n_features)
 
     def fit_transform(self, X: Iterable[str | bytes], y: object = None) -> csr_array:
         """``transform``, since there is nothing to fit."""
-        return self.fit(X, y).transform(X)
+        return self.transform(X)
 
-    def transform(self, X: Iterable[str | bytes]) -> csr_array:
-        """How often the messages X hold tokens of each column, (n, n_features)."""
-        columns_of = self._columns_of()
-        parts = rows_by_hash(entries_of(X, self.input), self._options(), columns_of, threads_of(self.n_jobs))
-        return matrix_of(parts, self.n_features, self.dtype, self.binary)
-
-    def _columns_of(self) -> partial[SignedColumns]:
-        if not 1 <= self.n_features <= MAX_COLUMNS:
-            raise ValueError(f"n_features is {self.n_features}: give a number of columns from 1 to {MAX_COLUMNS}")
-        return partial(_columns_by_hash, self.n_features, self.alternate_sign)
-
-    def collisions(self, X: Iterable[str | bytes]) -> Collisions:
-        """How many of the tokens of the messages X share a column: a vocabulary is made of them, to count.
-
-        >>> HashingMailVectorizer(n_features=4, ngrams=1, body_only=True).collisions(["lunch at noon"])
-        Collisions(tokens=7, columns=4, shared=5)
-        """
-        own = {name: value for name, value in self.get_params().items() if name in MailVectorizer().get_params()}
-        columns = self._columns_of()(MailVectorizer(**own).fit(X).tokens_.hashes).columns
-        tokens_in = np.unique(columns, return_counts=True)[1]
-        return Collisions(len(columns), len(tokens_in), int(tokens_in[tokens_in > 1].sum()))
+    def _columns(self, hashes: NDArray[np.int64]) -> NDArray[np.int64]:
+        upper = hashes.view(np.uint64) >> np.uint64(32)
+        return ((upper * np.uint64(self.n_features)) >> np.uint64(32)).astype(np.int64)

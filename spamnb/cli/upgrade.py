@@ -45,7 +45,7 @@ def upgrade_command(
     Example:
       spamnb upgrade ham=~/Maildir/cur spam=~/Maildir/.Junk
     """
-    from spamnb.api.making import make_model
+    from spamnb.api.train import make_model
     from spamnb.errors import SpamnbError
     from spamnb.naming import escape, pluralize
     from spamnb.reader.options import TOKENS_VERSION
@@ -105,7 +105,7 @@ def upgrade_command(
         workers=workers,
         force=True,
         one_class=True,
-        shown=True,
+        progress=True,
         check=check,
     )
     click.echo(str(report))

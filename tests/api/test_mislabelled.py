@@ -8,7 +8,7 @@ import pytest
 from mail import message
 
 from spamnb.api import mislabelled as module
-from spamnb.api.mislabelled import LISTED, LONGEST, Conflicts, Doubtful, Mislabelled, mislabelled, named, shortened
+from spamnb.api.mislabelled import LISTED, LONGEST, Conflicts, Doubtful, Mislabelled, mislabelled, shortened
 from spamnb.evaluation.result import ErrorDetail, Result
 from spamnb.sources.entries import Entry
 from spamnb.sources.one_class import ReadOptions
@@ -69,12 +69,6 @@ def test_of_messages_in_several_classes_so_many_are_listed() -> None:
     assert lines[0] == f"{LISTED} messages stand in several classes; the last that is named counts:"
     assert lines[1] == "  ham in/0, spam junk/0\\x1b" and len(lines) == 1 + LISTED and Conflicts().lines() == []
     assert Conflicts(1234, groups).lines()[-1] == f"  … and {1234 - LISTED:,} more"
-    assert Conflicts(1, groups[:1]).lines()[0].startswith("1 message stands ")
-
-
-def test_names_are_those_of_places_unless_the_sources_changed() -> None:
-    entries = [Entry("spam" if n % 2 else "ham", f"m{n}", "") for n in range(10)]
-    assert named(entries, [[(1, "spam"), (2, "ham")], [(3, "ham"), (4, "ham")], [(12, "ham")]]) == [
-        [("spam", "m1"), ("ham", "m2")], [("ham", "m4")], [],
-    ]  # fmt: skip
-    assert named(entries, []) == []
+    assert Conflicts(1).lines() == [
+        "1 message stands in several classes; the last that is named counts; --doubtful 10 names them"
+    ]

@@ -1,7 +1,6 @@
 """SpamClassifier: the command line's model and numbers, with scikit-learn's interface."""
 
 import copy
-import json
 import pickle
 import threading
 from functools import partial
@@ -17,9 +16,11 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 
 import spamnb
-from spamnb import Classifier, MessageFolds, Settings, SpamClassifier, SpamnbError, TokenOptions
-from spamnb.api import memory_model
+from spamnb import Classifier, Settings, SpamClassifier, SpamnbError, TokenOptions
+from spamnb.api import spam as module
 from spamnb.engines import executor
+from spamnb.evaluation.protocols import folds_of
+from spamnb.reader.message import digest
 from spamnb.sources.entries import message_of_text
 
 UNSEEN = ["cheap tea", "a prize to win", "report of the meeting", "", "пилюли 42"]
@@ -56,18 +57,18 @@ def test_the_numbers_are_those_of_the_command_line(
 
 def test_the_folds_and_answers_are_those_of_evaluate(tmp_path: Path, texts: list[str], labels: list[str]) -> None:
     given, classes = [*texts, *texts[:9], "lunch"], [*labels, *labels[:9], "spam"]
-    scores, source = tmp_path / "scores", lines_of(tmp_path / "lines", given, classes)
-    told = json.loads(
-        printed("evaluate", "--folds", "4", "--format", "json", "--scores", str(scores), str(source))
+    told = spamnb.evaluate(lines_of(tmp_path / "lines", given, classes), folds=4).to_dict()
+    y = np.array(classes)
+    digests = np.array([digest(message_of_text(text)) for text in given], "V16")
+    fold = folds_of(digests, (y == "spam").astype(np.intp), 4)
+    cv = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(4)]
+    assert 100 * np.mean(cross_val_predict(SpamClassifier(), given, y, cv=cv) == y) == pytest.approx(
+        told["accuracy"]["value"]
     )
-    folds = MessageFolds(4)
-    predicted = cross_val_predict(SpamClassifier(), given, classes, cv=folds)
-    assert 100 * np.mean(predicted == np.array(classes)) == pytest.approx(told["accuracy"]["value"])
-    ranked = cross_val_predict(SpamClassifier(), given, classes, cv=folds, method="decision_function")
-    area = 100 * (1 - roc_auc_score(np.array(classes) == "spam", ranked))
-    assert area == pytest.approx(told["spam"]["one_minus_roca"]["value"])
-    p = cross_val_predict(SpamClassifier(), given, classes, cv=folds, method="predict_proba")
-    right = p[np.arange(len(p)), (np.array(classes) == "spam").astype(int)]
+    ranked = cross_val_predict(SpamClassifier(), given, y, cv=cv, method="decision_function")
+    assert 100 * (1 - roc_auc_score(y == "spam", ranked)) == pytest.approx(told["spam"]["one_minus_roca"]["value"])
+    p = cross_val_predict(SpamClassifier(), given, y, cv=cv, method="predict_proba")
+    right = p[np.arange(len(p)), (y == "spam").astype(int)]
     assert -np.log(right).mean() == pytest.approx(told["calibration"]["log_loss"])
 
 
@@ -162,7 +163,7 @@ def test_several_threads_of_ours_and_of_others_find_the_same(
 ) -> None:
     own = copy.deepcopy(fitted).set_params(n_jobs=2)
     expected = fitted.set_params(n_jobs=1).predict_proba(texts).tolist()
-    monkeypatch.setattr(memory_model, "MAX_ALONE", 10)
+    monkeypatch.setattr(module, "MAX_ALONE", 10)
     monkeypatch.setattr(executor, "MAX_ALONE", 10)
     monkeypatch.setattr(executor, "MAX_CHUNK", 9)
     assert own.predict_proba(texts).tolist() == expected
@@ -260,7 +261,6 @@ def test_a_file_in_the_way_stays(tmp_path: Path, fitted: SpamClassifier) -> None
         (lambda: SpamClassifier(alpha=0).fit(["a", "b"], ["x", "y"]), SpamnbError, "alpha is 0"),
         (lambda: SpamClassifier().fit("text", ["x"]), TypeError, "a single message"),
         (lambda: SpamClassifier().set_params(smoothing=1), ValueError, "Invalid parameter 'smoothing'"),
-        (lambda: list(MessageFolds(9).split(["a", "b"], ["x", "y"])), ValueError, "9 folds of 2 different messages"),
     ],
 )
 def test_what_cannot_be_is_told_in_one_line(act: Any, kind: type[Exception], said: str) -> None:

@@ -7,7 +7,7 @@ import pytest
 from rich.cells import cell_len
 
 from spamnb.api.mislabelled import Mislabelled
-from spamnb.api.training_report import TrainingReport
+from spamnb.api.train import TrainingReport
 from spamnb.settings import Settings
 from spamnb.training import LeaveOneOutResult, NewestResult
 

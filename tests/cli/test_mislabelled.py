@@ -80,7 +80,7 @@ def test_mail_that_stands_in_several_classes_is_listed(tmp_path: Path) -> None:
     root = folders(tmp_path, mail(60))
     for n in range(12):
         (root / "spam" / f"copy{n:02}.eml").write_bytes((root / "ham" / f"{2 * n:04}.eml").read_bytes())
-    ran = run("train", "-m", tmp_path / "m", root)
+    ran = run("train", "-m", tmp_path / "m", "--doubtful", 1, root)
     lines = ran.output[ran.output.index("12 messages stand in several classes") :].splitlines()
     assert lines[1] == f"  ham {root}/ham/0000.eml, spam {root}/spam/copy00.eml"
     assert len(lines) == 12 and lines[-1] == "  … and 2 more"
