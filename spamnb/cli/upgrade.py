@@ -56,7 +56,7 @@ def upgrade_command(
     with Store.open(model) as store:
         meta, totals, lessons = store.meta(), store.totals(), holding(store).lessons
     settings = Settings.from_meta(meta, str(model), any_tokens=True)
-    if meta.get("tokens_version") == TOKENS_VERSION and meta["model_type"] == settings.model_type:
+    if meta.get("tokens_version") == TOKENS_VERSION:
         click.echo(f"{model}: its tokens are those of this spamnb; nothing to do")
         return
     options = read_options()
