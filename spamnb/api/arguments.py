@@ -100,6 +100,15 @@ def specs_of(sources: Sources) -> list[str]:
     return [os.fspath(each) for each in given]
 
 
+def tell_notes(specs: Sequence[str], recursive: bool, tell: Tell) -> None:
+    """Say of each SOURCE why it may not be what was meant."""
+    from spamnb.sources.notes import notes
+
+    for spec in specs:
+        for note in notes(spec, recursive):
+            tell(note)
+
+
 def _is_path(value: object) -> bool:
     return isinstance(value, str | os.PathLike)
 

@@ -20,6 +20,7 @@ from spamnb.api.arguments import (
     model_path,
     settings_of,
     specs_of,
+    tell_notes,
     warn,
 )
 from spamnb.api.mislabelled import Mislabelled, again, mislabelled
@@ -64,6 +65,10 @@ class Evaluation(Report):
     >>> found = spamnb.evaluate("corpora/mail", leave_one_out=True)
     >>> found
     Evaluation(127 messages, accuracy% 96.06, hm% 0, sm% 8.06, 1-ROCA% 0...)
+    >>> found.to_dict()["messages"], found.page()[:15], found.compare(found).p_value
+    (127, '<!DOCTYPE html>', 1.0)
+    >>> found.write_page("page.html"), found.write_scores("scores.tsv"), found.text(verbose=True) != found.text()
+    (None, None, True)
     """
 
     figures: Figures
@@ -88,13 +93,7 @@ class Evaluation(Report):
 
     def to_dict(self) -> dict[str, Any]:
         """Every figure as what json can hold, under the names of 'spamnb evaluate --format json'; None for what is no
-        number.
-
-        >>> import spamnb
-        >>> told = spamnb.evaluate("corpora/mail", folds=2).to_dict()
-        >>> told["messages"], sorted(told["spam"]["hm"])
-        (127, ['high', 'low', 'value'])
-        """
+        number."""
         from spamnb.evaluation.figures import as_json
 
         told = {**as_json(self.figures), "unreadable": self.unreadable}
@@ -104,12 +103,7 @@ class Evaluation(Report):
         """McNemar's exact test against another evaluation of the same messages, or one whose scores were written: how
         many messages only one of the two got right, and the probability p of so uneven a split by chance.
 
-        Raises SpamnbError where the other holds other messages, or its file cannot be read.
-
-        >>> import spamnb
-        >>> one = spamnb.evaluate("corpora/mail", folds=2)
-        >>> one.compare(spamnb.evaluate("corpora/mail", folds=2, model_type="multinomial")).p_value <= 1
-        True
+        Raises SpamnbError if the other holds other messages, or its file cannot be read.
         """
         from spamnb.evaluation.scores import read_scores
 
@@ -120,12 +114,7 @@ class Evaluation(Report):
             raise SpamnbError(str(error) if isinstance(other, Evaluation) else f"{other}: {error}") from None
 
     def page(self) -> str:
-        """A page of HTML with figures, curves and the worst errors, which needs nothing else and holds no script.
-
-        >>> import spamnb
-        >>> spamnb.evaluate("corpora/mail", folds=2).page()[:15]
-        '<!DOCTYPE html>'
-        """
+        """A page of HTML with figures, curves and the worst errors, which needs nothing else and holds no script."""
         from spamnb.report.page import page
 
         kind = self.settings.model_type
@@ -133,23 +122,15 @@ class Evaluation(Report):
         return page(self.result, self.figures, self.settings, {"Command": self.command, "Model": trained})
 
     def write_page(self, path: FilePath) -> None:
-        """Write the page to ``path``. Raises SpamnbError where it cannot be written.
-
-        >>> import spamnb
-        >>> spamnb.evaluate("corpora/mail", folds=2, subjects=True).write_page("page.html")
-        """
+        """Write the page to ``path``. Raises SpamnbError if it cannot be written."""
         try:
             Path(path).write_text(self.page(), encoding="utf-8")
         except OSError as error:
             raise SpamnbError(f"{path}: cannot be written: {error.strerror}") from error
 
     def write_scores(self, path: FilePath) -> None:
-        """Write each message's scores to ``path``, for other programs and for ``compare``. Raises SpamnbError where it
-        cannot be written.
-
-        >>> import spamnb
-        >>> spamnb.evaluate("corpora/mail", folds=2).write_scores("scores.tsv")
-        """
+        """Write each message's scores to ``path``, for other programs and for ``compare``. Raises SpamnbError if it
+        cannot be written."""
         from spamnb.evaluation.scores import write_scores
 
         write_scores(self.result, Path(path))
@@ -158,12 +139,7 @@ class Evaluation(Report):
         return self.text()
 
     def text(self, verbose: bool = False) -> str:
-        """What ``print`` shows; where ``verbose``, also the figures that serve to compare filters.
-
-        >>> import spamnb
-        >>> print(spamnb.evaluate("corpora/mail", folds=2).text(verbose=True))
-        2 folds: 127 messages...
-        """
+        """What ``print`` shows; if ``verbose``, also the figures that serve to compare filters."""
         from spamnb.report.evaluation import text
 
         doubts = self.mislabelled.lines() if self.mislabelled is not None else []
@@ -223,7 +199,7 @@ def evaluate(
     - ``command``: what the page names as its origin
     - ``settings``: of the models that are trained, under their names on the command line
 
-    Raises SpamnbError where a SOURCE is none or holds no mail, where settings cannot be, or two ways are chosen.
+    Raises SpamnbError if a source does not exist or holds no mail, if a setting is wrong, or if two ways are chosen.
 
     >>> import spamnb
     >>> found = spamnb.evaluate("corpora/mail", folds=2, model_type="multinomial")
@@ -237,7 +213,6 @@ def evaluate(
     from spamnb.evaluation import protocols
     from spamnb.evaluation.figures import figures
     from spamnb.evaluation.held_out import mail_of
-    from spamnb.sources.notes import notes
     from spamnb.sources.spec import entries
 
     if sum([folds is not None, split is not None, leave_one_out, online, model is not None]) > 1:
@@ -260,9 +235,7 @@ def evaluate(
     specs, options = specs_of(sources), ReadOptions(recursive, text_column, label_column)
     own, left_out = settings_of(settings), LeftOut(tell)
     path = None if model is None else model_path(model)
-    for spec in specs:
-        for note in notes(spec, recursive):
-            tell(note)
+    tell_notes(specs, recursive, tell)
     mail = entries(specs, left_out, options)
     if path is not None:
         with Classifier.open(path) as classifier, shown("Classifying", progress) as show:

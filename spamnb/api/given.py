@@ -145,7 +145,9 @@ def class_name(label: Any) -> str:
     return check_class_name(str(label))
 
 
-_KINDS: dict[str, type[Any]] = {"integer": int, "real": float, "boolean": bool}
+_KINDS: dict[str, Callable[[str], Any]] = {
+    "integer": int, "real": float, "boolean": lambda name: name == "True", "text": str,
+}  # fmt: skip
 
 
 def label_kind(classes: NDArray[Any]) -> str:
@@ -164,15 +166,11 @@ def named_labels(names: Sequence[str], kind: object) -> NDArray[Any]:
     >>> named_labels(["0", "1"], "integer"), named_labels(["0", "ham"], "integer")
     (array([0, 1]), array(['0', 'ham'], dtype='<U3'))
     """
-    given = _KINDS.get(kind) if isinstance(kind, str) else None
-    if given is None:
-        return np.array(sorted(names))
     try:
-        values = [name == "True" if given is bool else given(name) for name in names]
-        same = [class_name(value) for value in values] == list(names)
-    except ValueError:
-        same = False
-    return np.array(sorted(values if same else names))
+        labels = [_KINDS[str(kind)](name) for name in names]
+    except (KeyError, ValueError):
+        labels = []
+    return np.array(sorted(labels if [class_name(label) for label in labels] == list(names) else names))
 
 
 def check_count(X: Sequence[Any], y: Sequence[Any]) -> None:

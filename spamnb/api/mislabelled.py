@@ -1,4 +1,4 @@
-"""What ``train`` and ``evaluate`` find of messages that may stand in the wrong folder, or stand in several."""
+"""Messages that may stand in the wrong folder: which, why, and how a person knows them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from spamnb.naming import escape, pluralize
 from spamnb.sources.one_class import ReadOptions
 
 if TYPE_CHECKING:
-    from spamnb.counts.training_set import TrainingSet
     from spamnb.evaluation.result import Result
     from spamnb.sources.entries import Entry
 
 LONGEST = 70  # characters of a sender or a subject
 REASONS = 6  # tokens of each message
-LISTED = 10  # messages that stand in several classes
 
 
 class Doubtful(NamedTuple):
@@ -56,28 +54,6 @@ class Mislabelled(NamedTuple):
             reasons = [shortened(token) for token, weight in each.evidence if weight > 0][:REASONS]
             if reasons:
                 lines.append(f"    because of {', '.join(reasons)}")
-        return lines
-
-
-class Conflicts(NamedTuple):
-    """How many messages stand in several classes, and (class, name) of each copy of the first of them, if asked."""
-
-    messages: int = 0
-    groups: Sequence[Sequence[tuple[str, str]]] = ()
-
-    def lines(self) -> list[str]:
-        """The first of these messages, a line for each."""
-        if not self.messages:
-            return []
-        verb = "stands" if self.messages == 1 else "stand"
-        told = f"{pluralize(self.messages, 'message')} {verb} in several classes; the last that is named counts"
-        if not self.groups:
-            return [f"{told}; --doubtful {LISTED} names them"]
-        lines = [f"{told}:"]
-        for group in self.groups:
-            lines.append("  " + ", ".join(f"{label} {escape(name)}" for label, name in group))
-        if self.messages > len(self.groups):
-            lines.append(f"  … and {self.messages - len(self.groups):,} more")
         return lines
 
 
@@ -134,13 +110,3 @@ def again(sources: Sequence[str], options: ReadOptions) -> Iterator[Entry]:
     from spamnb.sources.spec import entries
 
     return entries(sources, lambda name, error: None, options)
-
-
-def conflicts(training_set: TrainingSet, messages: int, names: Sequence[str]) -> Conflicts:
-    """Those of the first ``messages`` messages that stand in several classes; ``names`` of all, or of none."""
-    from spamnb.counts.copies import in_several_classes
-
-    groups = [[copy for copy in group if copy[0] < messages] for group in in_several_classes(training_set)]
-    groups = [group for group in groups if len({label for _, label in group}) > 1]
-    listed = groups[:LISTED] if names else []
-    return Conflicts(len(groups), [[(label, names[place]) for place, label in group] for group in listed])

@@ -123,8 +123,8 @@ class SpamClassifier(Parameters):
            [0.02, 0.98]])
     >>> model.score(texts, ["spam", "ham"] * 20), model.verdicts(["lunch at noon"])
     (1.0, ['ham'])
-    >>> model.decision_function(["lunch at noon"]) < 0, model.predict_log_proba(["lunch at noon"]).shape
-    (array([ True]), (1, 2))
+    >>> model.decision_function(["lunch at noon"]) < 0
+    array([ True])
     >>> model.explain("lunch at noon").judgement.evidence[0].token, model.words(top=1).likeliest["ham"][0].token
     ('lunch at', 'at')
     >>> model.evaluate(["lunch at two", "cheap pills"], ["ham", "spam"]).figures.accuracy.value
@@ -229,11 +229,6 @@ class SpamClassifier(Parameters):
         """P(c|x), calibrated: of messages given .9 for a class nine in ten are of it. (n, C), columns as in
         ``classes_``."""
         return self._answers(X)[1]
-
-    def predict_log_proba(self, X: Messages) -> NDArray[np.float64]:
-        """The logarithm of ``predict_proba`` in nats, (n, C)."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
 
     def decision_function(self, X: Messages) -> NDArray[np.float64]:
         """Each class's score less the log-sum-exp of the others' before calibration, in nats: it ranks messages, and

@@ -25,9 +25,9 @@ from spamnb.api.arguments import (
     model_path,
     settings_of,
     specs_of,
+    tell_notes,
     warn,
 )
-from spamnb.api.mislabelled import Conflicts, Mislabelled, conflicts, mislabelled
 from spamnb.api.progress import progress as shown
 from spamnb.api.report import Report
 from spamnb.errors import SpamnbError
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from spamnb.engines.rebuilding import Rebuilt
     from spamnb.settings import SettingsOptions
 
-NONE = Conflicts()
 FEW = 50  # messages of a class below which its error estimate is worth little
 MATRIX_VERDICTS = 8  # with more the table of verdicts is wider than a terminal
 
@@ -65,13 +64,14 @@ class TrainingReport(Report):
       judged by a model of the older ones
     - ``read``: messages that were read, copies included
     - ``unreadable``: messages that could not be
-    - ``mislabelled``: messages that look as if they stood in the wrong folder; None where nobody asked
-    - ``conflicts``: messages whose copies stand in several classes
+    - ``conflicts``: how many messages have copies in several classes
 
     >>> import spamnb
     >>> report = spamnb.train("corpora/mail", "model.spamnb")
     >>> report
     TrainingReport(model.spamnb: ham 65, spam 62; left out: 3.94 % wrong, 0 % unsure)
+    >>> report.classes, report.to_dict()["confusion"]["spam"]
+    ({'ham': 65, 'spam': 62}, {'ham': 5, 'spam': 57, 'unsure': 0})
     """
 
     model: Path
@@ -79,25 +79,18 @@ class TrainingReport(Report):
     left_out: LeaveOneOutResult
     read: int
     unreadable: int = 0
-    mislabelled: Mislabelled | None = None
-    conflicts: Conflicts = NONE
+    conflicts: int = 0
 
     def __repr__(self) -> str:
         classes = ", ".join(f"{name} {messages:,}" for name, messages in self.classes.items())
-        told = self.to_dict()
-        judged = None
+        told, judged = self.to_dict(), ""
         if told["wrong"] is not None:  # of one class there is nothing to judge
-            judged = f"left out: {percent(told['wrong'])} % wrong, {percent(told['unsure'])} % unsure"
-        return f"TrainingReport({escape(str(self.model))}: {'; '.join(filter(None, (classes, judged)))})"
+            judged = f"; left out: {percent(told['wrong'])} % wrong, {percent(told['unsure'])} % unsure"
+        return f"TrainingReport({escape(str(self.model))}: {classes}{judged})"
 
     @property
     def classes(self) -> dict[str, int]:
-        """The messages that were learned, by class, each copy once.
-
-        >>> import spamnb
-        >>> spamnb.train("corpora/mail", "model.spamnb").classes
-        {'ham': 65, 'spam': 62}
-        """
+        """The messages that were learned, by class, each copy once."""
         return dict(zip(self.left_out.classes, self.left_out.documents.tolist()))
 
     @cached_property
@@ -112,11 +105,6 @@ class TrainingReport(Report):
     def to_dict(self) -> dict[str, Any]:
         """All of it as what json can hold: model, messages, tokens, classes, copies, unreadable, the confusion of the
         left-out verdicts {class: {verdict: messages}}, and of these the shares in percent that are wrong and unsure.
-
-        >>> import spamnb
-        >>> told = spamnb.train("corpora/mail", "model.spamnb").to_dict()
-        >>> told["messages"], told["confusion"]["spam"]
-        (127, {'ham': 5, 'spam': 57, 'unsure': 0})
         """
         left_out, cells = self.left_out, self._cells
         names = left_out.classes if len(left_out.labels) else ()
@@ -133,7 +121,6 @@ class TrainingReport(Report):
             "confusion": {name: dict(zip((*names, UNSURE), row)) for name, row in zip(names, cells.tolist())},
             "wrong": 100 * wrong / judged if judged else None,
             "unsure": 100 * unsure / judged if judged else None,
-            "mislabelled": None if self.mislabelled is None else self.mislabelled.to_dict(),
         }
 
     def __str__(self) -> str:
@@ -148,9 +135,11 @@ class TrainingReport(Report):
             lines.append(f"Only class {left_out.classes[0]!r}: nothing to tell it from. Learn another class.")
         else:
             lines += [*self._judged(), *self._newest()]
-        if self.mislabelled is not None:
-            lines += self.mislabelled.lines()
-        return "\n".join([*lines, *self.conflicts.lines()])
+        if self.conflicts:
+            verb = "stands" if self.conflicts == 1 else "stand"
+            what = pluralize(self.conflicts, "message")
+            lines.append(f"{what} {verb} in several classes: each counts for the last of them.")
+        return "\n".join(lines)
 
     def _judged(self) -> list[str]:
         """How the messages that were left out are judged, and what to think of it."""
@@ -162,9 +151,10 @@ class TrainingReport(Report):
             lines.append(f"  there is no class {spam!r}, so all errors cost the same; --set spam=CLASS names another")
         verdicts = self._numbers(left_out.verdicts)
         suspects = len(surest(left_out.scores, left_out.probabilities, left_out.labels, verdicts))
-        if suspects and self.mislabelled is None:
+        if suspects:
             told = f"{pluralize(suspects, 'message')} {'looks' if suspects == 1 else 'look'} mislabelled"
-            lines.append(f"  {told}: --doubtful {suspects} says which and why")
+            which = f"'spamnb evaluate --leave-one-out --doubtful {suspects}'"
+            lines.append(f"  {told}: {which} with the same sources says which and why")
         if n := left_out.doubted:
             them = "it was" if n == 1 else "they were"
             lines.append(f"  The labels of {pluralize(n, 'message')} contradict all the others: {them} not learned.")
@@ -227,7 +217,6 @@ def train(
     *,
     force: bool = False,
     one_class: bool = False,
-    doubtful: int = 0,
     keep_lessons: float | None = None,
     recursive: bool = False,
     text_column: str | None = None,
@@ -242,11 +231,10 @@ def train(
     """Make the model file ``model`` of labelled mail, and judge each message by the model without it.
 
     ``sources`` is a SOURCE as on the command line or a list of them: a folder with a folder per class, "CLASS=PATH", a
-    table of text and so on (docs/commands.md). The file is an ordinary model, which the command line uses too.
+    table of text and so on (docs/commands.md). The command line uses the same model files.
 
     - ``force``: replace the model that is there; what it was taught is taught again
     - ``one_class``: train on messages of a single class
-    - ``doubtful``: so many messages that look mislabelled are found, the surest first
     - ``keep_lessons``: the most megabytes of taught messages that the model keeps; None: as the model says, or 64
     - ``recursive``, ``text_column``, ``label_column``: how Maildirs and tables are read
     - ``workers``: threads that share the work; None: one a core
@@ -258,8 +246,8 @@ def train(
     - ``command``: what 'spamnb info' names as the model's origin
     - ``settings``: of the model, under their names on the command line: ``model_type``, ``alpha``, ``ngrams``, …
 
-    Raises SpamnbError where a SOURCE is none or holds no mail, where a setting cannot be, and where a model is in the
-    way and ``force`` is not given.
+    Raises SpamnbError if a source does not exist or holds no mail, if a setting is wrong, and if there is a model
+    already and ``force`` is not given.
 
     >>> import spamnb
     >>> report = spamnb.train("corpora/mail", "model.spamnb", alpha=0.5)
@@ -269,21 +257,15 @@ def train(
                       → ham  → spam
       ham        65      65       0
       spam       62 ...
-    >>> with spamnb.Classifier.open("model.spamnb") as classifier:
-    ...     classifier.settings.alpha
-    0.5
     """
-    from spamnb.sources.notes import notes
     from spamnb.store.snapshot import check_replaceable
 
     check_least(1, workers=workers)
-    check_least(0, doubtful=doubtful, keep_lessons=keep_lessons)
+    check_least(0, keep_lessons=keep_lessons)
     path, specs, chosen = model_path(model), specs_of(sources), settings_of(settings)
     check_replaceable(path, force=force)
     check_writable(path)
-    for spec in specs:
-        for note in notes(spec, recursive):
-            tell(note)
+    tell_notes(specs, recursive, tell)
     return make_model(
         path,
         specs,
@@ -296,7 +278,6 @@ def train(
         dask=dask,
         force=force,
         one_class=one_class,
-        doubtful=doubtful,
         progress=progress,
     )
 
@@ -314,7 +295,6 @@ def make_model(
     dask: str | None = None,
     force: bool = False,
     one_class: bool = False,
-    doubtful: int = 0,
     progress: bool | None = None,
     check: Callable[[TrainingSet], None] = lambda training_set: None,
 ) -> TrainingReport:
@@ -323,21 +303,12 @@ def make_model(
     ``check`` may raise SpamnbError for what was counted; all else is as for ``train``.
     """
     from spamnb.engines.rebuilding import Lessons, rebuild
-    from spamnb.evaluation.held_out import mail_of
-    from spamnb.evaluation.protocols import left_out_result
     from spamnb.sources.spec import entries
-    from spamnb.store.store import Store
 
     not_kept = _learned_and_not_kept(model, keep_lessons)
     left_out = LeftOut(tell)
-    names: list[str] = []
     lessons = Lessons(None if not_kept is None else model, keep_lessons, left_out)
-    suspects = None
-    with (
-        ending_cleanly(),
-        chosen_cluster(dask, workers, tell) as cluster,
-        shown("Reading", progress) as show,
-    ):
+    with ending_cleanly(), chosen_cluster(dask, workers, tell) as cluster, shown("Reading", progress) as show:
         made = rebuild(
             model,
             entries(sources, left_out, options),
@@ -350,23 +321,23 @@ def make_model(
             workers,
             force=force,
             one_class=one_class,
-            names=names if doubtful else None,
             check=check,
             cluster=cluster,
         )
-        if doubtful and len(made.left_out.labels):
-            with Store.open(model) as store:
-                mail = mail_of(made.training_set, names)
-                judged = left_out_result(mail, settings, made.left_out, store, suspects=doubtful)
-            suspects = mislabelled(sources, options, judged, doubtful)
-    _tell_of_lessons(tell, made, not_kept or 0)
+    _tell_of_taught(tell, made, not_kept or 0)
     counts = made.training_set.counts
     for name in sorted({*counts.classes} - {*made.left_out.classes}):
         tell(f"all messages of class {name!r} are in a later class too, and count for that one only")
-    copies = conflicts(made.training_set, made.messages, names)
-    return TrainingReport(
-        model, settings, made.left_out, int(counts.documents.sum()), left_out.count, suspects, copies
-    )
+    read, several = int(counts.documents.sum()), _in_several_classes(made)
+    return TrainingReport(model, settings, made.left_out, read, left_out.count, several)
+
+
+def _in_several_classes(made: Rebuilt) -> int:
+    """How many messages of the sources have copies in several classes."""
+    from spamnb.counts.copies import in_several_classes
+
+    groups = in_several_classes(made.training_set)
+    return sum(len({label for place, label in group if place < made.messages}) > 1 for group in groups)
 
 
 def _learned_and_not_kept(model: Path, keep_lessons: float | None) -> int | None:
@@ -405,13 +376,13 @@ def _origin(sources: Sequence[str], options: ReadOptions, command: str) -> dict[
     }
 
 
-def _tell_of_lessons(tell: Tell, made: Rebuilt, not_kept: int) -> None:
+def _tell_of_taught(tell: Tell, made: Rebuilt, not_kept: int) -> None:
     if made.lessons:
         told = f"taught again {pluralize(made.lessons, 'message')} that had been learned one by one"
         if made.in_sources:
             told += f"; {made.in_sources:,} of them in the sources too"
         if made.other_class:
-            told += f", {made.other_class:,} in another class there: the lesson's class counts"
+            told += f", {made.other_class:,} in another class there: the class that was taught counts"
         tell(told)
     if not_kept:
         tell(

@@ -8,7 +8,7 @@ import pytest
 from mail import message
 
 from spamnb.api import mislabelled as module
-from spamnb.api.mislabelled import LISTED, LONGEST, Conflicts, Doubtful, Mislabelled, mislabelled, shortened
+from spamnb.api.mislabelled import LONGEST, Doubtful, Mislabelled, mislabelled, shortened
 from spamnb.evaluation.result import ErrorDetail, Result
 from spamnb.sources.entries import Entry
 from spamnb.sources.one_class import ReadOptions
@@ -61,14 +61,3 @@ def test_what_a_stranger_wrote_is_escaped_and_short() -> None:
     assert all(line.isprintable() for line in lines) and max(map(len, lines)) < 8 * LONGEST
     assert shortened(nasty).endswith("…") and len(shortened(nasty)) <= LONGEST
     assert shortened("\x07" * 60).startswith("\\x07") and len(shortened("\x07" * 60)) == LONGEST
-
-
-def test_of_messages_in_several_classes_so_many_are_listed() -> None:
-    groups = [[("ham", f"in/{n}"), ("spam", f"junk/{n}\x1b")] for n in range(LISTED)]
-    lines = Conflicts(LISTED, groups).lines()
-    assert lines[0] == f"{LISTED} messages stand in several classes; the last that is named counts:"
-    assert lines[1] == "  ham in/0, spam junk/0\\x1b" and len(lines) == 1 + LISTED and Conflicts().lines() == []
-    assert Conflicts(1234, groups).lines()[-1] == f"  … and {1234 - LISTED:,} more"
-    assert Conflicts(1).lines() == [
-        "1 message stands in several classes; the last that is named counts; --doubtful 10 names them"
-    ]

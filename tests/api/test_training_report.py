@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from rich.cells import cell_len
 
-from spamnb.api.mislabelled import Mislabelled
 from spamnb.api.train import TrainingReport
 from spamnb.settings import Settings
 from spamnb.training import LeaveOneOutResult, NewestResult
@@ -61,8 +60,8 @@ def test_how_many_look_mislabelled_is_said_where_they_are_not_named(wrong: int, 
     left_out = LeaveOneOutResult(*made, labels, np.log(p), p, verdicts)
     lines = text(left_out, "spam", 120).split("\n")
     hints = [line for line in lines if "--doubtful" in line]
-    assert hints == ([f"  {told} mislabelled: --doubtful {wrong} says which and why"] if wrong else [])
-    assert "--doubtful" not in str(TrainingReport(Path("m"), Settings(), left_out, 120, 0, Mislabelled([])))
+    command = f"'spamnb evaluate --leave-one-out --doubtful {wrong}'"
+    assert hints == ([f"  {told} mislabelled: {command} with the same sources says which and why"] if wrong else [])
 
 
 def test_every_figure_is_that_of_a_count() -> None:

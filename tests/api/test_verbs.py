@@ -32,9 +32,9 @@ def model(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_model_from_python_is_the_command_lines(folder: Path, tmp_path: Path) -> None:
-    report = spamnb.train([folder], tmp_path / "one", model_type="multinomial", alpha=1, doubtful=3, command="by hand")
+    report = spamnb.train([folder], tmp_path / "one", model_type="multinomial", alpha=1, command="by hand")
     chosen = ("--set", "model_type=multinomial", "--set", "alpha=1")
-    ran = printed("train", "-m", tmp_path / "two", *chosen, "--doubtful", 3, folder)
+    ran = printed("train", "-m", tmp_path / "two", *chosen, folder)
     assert str(report).replace(str(tmp_path / "one"), "") == ran.rstrip("\n").replace(str(tmp_path / "two"), "")
     exported = [printed("export", "-m", tmp_path / name).splitlines()[1:] for name in ("one", "two")]
     assert exported[0] == exported[1]
