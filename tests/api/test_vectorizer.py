@@ -1,7 +1,6 @@
 """MailVectorizer and HashingMailVectorizer: the counts of the tokenizer, with how many threads ever."""
 
 import pickle
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -41,20 +40,6 @@ CHECKS = [
 ]
 
 
-def counted(raws: list[bytes], options: TokenOptions) -> list[Counter[str]]:
-    """What the reader finds in each message by itself."""
-    reader = Reader(options)
-    return [Counter(reader.tokens(raw)) for raw in raws]
-
-
-def by_token(X: Any, names: Any) -> list[Counter[str]]:
-    """The rows of a matrix as counters."""
-    return [
-        Counter({names[j]: int(n) for j, n in zip(row.indices, row.data)})
-        for row in (X[[i]] for i in range(X.shape[0]))
-    ]
-
-
 @pytest.mark.parametrize("estimator", [*BOTH, SpamClassifier()], ids=lambda one: type(one).__name__)
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_scikit_learns_checks_that_apply_to_texts(estimator: Any, check: Any) -> None:
@@ -67,17 +52,15 @@ def test_scikit_learns_checks_that_apply_to_texts(estimator: Any, check: Any) ->
     ids=str,
 )
 def test_a_row_holds_what_the_tokenizer_finds(options: dict[str, Any]) -> None:
-    vectorizer = MailVectorizer(**options)
+    vectorizer, reader = MailVectorizer(**options), Reader(TokenOptions(**options))
     X = vectorizer.fit_transform(MAIL)
-    assert by_token(X, vectorizer.get_feature_names_out()) == counted(MAIL, TokenOptions(**options))
+    names = vectorizer.get_feature_names_out()
+    for row, raw in zip(X.toarray(), MAIL):
+        assert {names[j]: row[j] for j in np.flatnonzero(row)} == reader.tokens(raw)
     assert (vectorizer.transform(MAIL) != X).nnz == 0
     assert X.dtype == np.int64 and X.has_canonical_format
-    assert [vectorizer.vocabulary_[name] for name in vectorizer.get_feature_names_out()] == list(range(X.shape[1]))
-
-
-def test_columns_do_not_depend_on_the_order_of_messages() -> None:
-    names = [MailVectorizer().fit(given).get_feature_names_out().tolist() for given in (MAIL, MAIL[::-1])]
-    assert names[0] == names[1] == sorted(names[0], key=lambda token: int(TokenArray.of([token]).hashes[0]))
+    assert [vectorizer.vocabulary_[name] for name in names] == list(range(X.shape[1]))
+    assert MailVectorizer(**options).fit(MAIL[::-1]).get_feature_names_out().tolist() == names.tolist()
 
 
 def test_min_df_and_binary(texts: list[str]) -> None:
@@ -116,8 +99,8 @@ def test_several_threads_find_the_same_as_one(estimator: Any, texts: list[str], 
 
 def test_hashing_adds_up_the_tokens_of_a_column() -> None:
     expected = np.zeros((len(MAIL), 64), np.int64)
-    for row, counts in enumerate(counted(MAIL, TokenOptions())):
-        for token, n in counts.items():
+    for row, raw in enumerate(MAIL):
+        for token, n in Reader().tokens(raw).items():
             hash_ = int(TokenArray.of([token]).hashes[0]) % 2**64
             expected[row, (hash_ >> 32) * 64 >> 32] += n
     assert (HashingMailVectorizer(64).transform(MAIL).toarray() == expected).all()
@@ -150,22 +133,14 @@ def test_pipelines_searches_and_unions(vectorizer: Any, model: Any, texts: list[
     [
         (lambda: MailVectorizer().fit("a text"), TypeError, "a single message: give a list"),
         (lambda: MailVectorizer().fit(["a", float("nan")]), TypeError, r"X\[1\]: .* an empty cell: leave its row out"),
-        (lambda: MailVectorizer().fit([None]), TypeError, "this is NoneType; an empty cell"),
         (lambda: MailVectorizer().fit(["a", 1.5]), TypeError, r"X\[1\]: a message is bytes .* this is float"),
-        (
-            lambda: MailVectorizer(input="file").fit(["a"]),
-            ValueError,
-            "input is 'file', which is not one of auto, mail",
-        ),
-        (lambda: MailVectorizer().fit([]), ValueError, "no token that at least 1 of"),
+        (lambda: MailVectorizer(input="file").fit(["a"]), ValueError, "input is 'file', which is not one of auto"),
         (lambda: MailVectorizer(min_df=9).fit(["a"]), ValueError, "no token that at least 9 of the messages"),
         (lambda: MailVectorizer(min_df=0).fit(["a"]), ValueError, "min_df is 0"),
         (lambda: MailVectorizer(ngrams=0).fit(["a"]), ValueError, "ngrams is 0"),
-        (lambda: MailVectorizer(ngrams=999).fit(["a"]), ValueError, "ngrams is 999"),
         (lambda: MailVectorizer(stem="klingon").fit(["a"]), ValueError, "stem is 'klingon'"),
         (lambda: MailVectorizer(n_jobs=0).fit(["a"]), ValueError, "n_jobs is 0"),
         (lambda: MailVectorizer().transform(["a"]), ValueError, "not fitted yet"),
-        (lambda: MailVectorizer().get_feature_names_out(), ValueError, "not fitted yet"),
         (lambda: HashingMailVectorizer(0).fit(), ValueError, "n_features is 0"),
         (lambda: HashingMailVectorizer(2**31).transform(["a"]), ValueError, "n_features is 2147483648"),
     ],
@@ -177,8 +152,7 @@ def test_what_cannot_be_is_told_in_one_line(act: Any, kind: type[Exception], sai
 
 
 def test_a_table_is_refused_and_its_column_taken() -> None:
-    pandas = pytest.importorskip("pandas")
-    table = pandas.DataFrame({"text": ["lunch", "pills"]})
+    table = pytest.importorskip("pandas").DataFrame({"text": ["lunch", "pills"]})
     with pytest.raises(TypeError, match="give the one column"):
         MailVectorizer().fit(table)
     assert MailVectorizer().fit_transform(table["text"]).shape[0] == 2
