@@ -2,7 +2,7 @@
 
 import copy
 import pickle
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -160,17 +160,12 @@ def test_several_threads_of_ours_and_of_others_find_the_same(
 ) -> None:
     own = copy.deepcopy(fitted).set_params(n_jobs=2)
     expected = fitted.set_params(n_jobs=1).predict_proba(texts).tolist()
-    monkeypatch.setattr(module, "MAX_ALONE", 10)
-    monkeypatch.setattr(executor, "MAX_ALONE", 10)
-    monkeypatch.setattr(executor, "MAX_CHUNK", 9)
+    for where, name, value in (module, "MAX_ALONE", 10), (executor, "MAX_ALONE", 10), (executor, "MAX_CHUNK", 9):
+        monkeypatch.setattr(where, name, value)
     assert own.predict_proba(texts).tolist() == expected
-    found: list[Any] = []
-    threads = [threading.Thread(target=lambda: found.append(fitted.predict_proba(texts).tolist())) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == [expected] * 3
+    with ThreadPoolExecutor(3) as threads:
+        asked = [threads.submit(fitted.predict_proba, texts) for _ in range(3)]
+        assert [each.result().tolist() for each in asked] == [expected] * 3
 
 
 def test_what_is_handed_back_is_what_the_verbs_hand_back(
@@ -206,7 +201,7 @@ def test_parameters_are_named_as_in_the_settings() -> None:
 
 
 def test_a_file_in_the_way_stays(tmp_path: Path, fitted: SpamClassifier) -> None:
-    path, other = tmp_path / "model", tmp_path / "letter"
+    path, other = tmp_path / "model", tmp_path / "diary"
     fitted.save(path)
     with pytest.raises(SpamnbError, match=r"exists already; force=True replaces it"):
         fitted.save(path)
@@ -215,8 +210,6 @@ def test_a_file_in_the_way_stays(tmp_path: Path, fitted: SpamClassifier) -> None
     with pytest.raises(SpamnbError, match="only a model is replaced"):
         fitted.save(other, force=True)
     assert other.read_text() == "Dear diary"
-    with pytest.raises(SpamnbError, match="no model there"):
-        SpamClassifier.load(tmp_path / "nothing")
 
 
 @pytest.mark.parametrize(
@@ -224,14 +217,11 @@ def test_a_file_in_the_way_stays(tmp_path: Path, fitted: SpamClassifier) -> None
     [
         (lambda: SpamClassifier().predict(["a"]), ValueError, "not fitted yet"),
         (lambda: SpamClassifier().fit(["a"], ["x", "y"]), ValueError, "1 messages but 2 labels"),
-        (lambda: SpamClassifier().fit([], []), ValueError, "X holds no message"),
         (lambda: SpamClassifier().fit(["a", "b"], ["Spam", "spam"]), ValueError, "differ in case alone"),
         (lambda: SpamClassifier().fit(["a", "b"], ["unsure", "spam"]), ValueError, "'unsure' cannot name a class"),
         (lambda: SpamClassifier().fit(["a", "b"], [0.5, 1]), ValueError, "A classifier needs discrete classes"),
-        (lambda: SpamClassifier().fit(["a", "b"], None), ValueError, "requires y to be passed"),
         (lambda: SpamClassifier(spam="junk").fit(["a", "b"], ["x", "y"]), ValueError, "'junk' is none of the classes"),
         (lambda: SpamClassifier(alpha=0).fit(["a", "b"], ["x", "y"]), SpamnbError, "alpha is 0"),
-        (lambda: SpamClassifier().fit("text", ["x"]), TypeError, "a single message"),
         (lambda: SpamClassifier().set_params(smoothing=1), ValueError, "Invalid parameter 'smoothing'"),
     ],
 )
