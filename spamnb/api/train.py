@@ -148,7 +148,7 @@ class TrainingReport(Report):
         lines = [parts if left_out.n_folds else "Each message judged by the model without it:", *self._table()]
         lines += self._errors(left_out.labels, left_out.verdicts)
         if spam not in left_out.classes:
-            lines.append(f"  there is no class {spam!r}, so all errors cost the same; --set spam=CLASS names another")
+            lines.append(f"  there is no class {spam!r}, so all errors cost the same; the setting spam names another")
         verdicts = self._numbers(left_out.verdicts)
         suspects = len(surest(left_out.scores, left_out.probabilities, left_out.labels, verdicts))
         if suspects:

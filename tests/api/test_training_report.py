@@ -83,7 +83,7 @@ def test_what_there_is_nothing_of_is_not_told() -> None:
 
 def test_a_class_of_spam_that_is_none_and_doubted_labels_are_told() -> None:
     said = lines(GOOD, spam="junk", doubted=1)
-    assert "  there is no class 'junk', so all errors cost the same; --set spam=CLASS names another" in said
+    assert "  there is no class 'junk', so all errors cost the same; the setting spam names another" in said
     assert "  The labels of 1 message contradict all the others: it was not learned." in said
     assert said[0].startswith("m: 119 messages") and not any(line.startswith("copies") for line in said)
     assert not any("good mail" in line for line in said)
