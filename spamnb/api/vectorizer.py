@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
-from functools import cached_property, partial
+from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Self, Unpack
@@ -14,28 +13,24 @@ from numpy.typing import DTypeLike, NDArray
 
 from spamnb.api.arguments import settings_of, threads_of
 from spamnb.api.given import entries_of, tell_unreadable, with_settings
+from spamnb.counts.training_set import TrainingSet
 from spamnb.engines.counting import count_parallel
-from spamnb.engines.executor import of_chunks
 from spamnb.errors import SpamnbError
 from spamnb.estimators.parameters import Parameters
 from spamnb.estimators.validation import not_fitted
-from spamnb.reader.message import Reader
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.token_array import TokenArray
-from spamnb.reader.vocabulary import Vocabulary
 from spamnb.setting_fields import settings_in
 from spamnb.settings import TokenSettings
-from spamnb.sources.entries import Entry
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 MAX_COLUMNS = 2**31 - 1
-MAX_TOKENS = 1 << 20  # different tokens that a thread remembers: a stream may bring any number
 
 
-class _Vectorizer(Parameters, ABC):
-    """What both share: messages become rows whose columns follow from the hashes of their tokens."""
+class _Vectorizer(Parameters):
+    """What both share: messages are counted, and the columns of their tokens are those of the vectorizer."""
 
     input: str
     binary: bool
@@ -50,24 +45,21 @@ class _Vectorizer(Parameters, ABC):
         except SpamnbError as error:
             raise ValueError(str(error)) from None
 
-    @abstractmethod
-    def _columns(self, hashes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The column of each of the tokens with these hashes (k,); −1 for one that has none."""
+    def _count(self, X: Iterable[str | bytes]) -> TrainingSet:
+        """The messages X, counted by threads."""
+        options, entries = self._options(), entries_of(X, self.input)
+        workers, folder = threads_of(self.n_jobs), Path(gettempdir())
+        return count_parallel(entries, options, folder, tell_unreadable, workers=workers)
 
-    def _rows(self, X: Iterable[str | bytes], n_columns: int) -> csr_array:
-        """How often the messages X hold the tokens of each column, (n, n_columns)."""
-        from scipy.sparse import csr_array, vstack
+    def _matrix(self, counted: TrainingSet, columns: NDArray[np.int64], n_columns: int) -> csr_array:
+        """The messages as rows (n, n_columns), where ``columns`` (k,) has the column of each counted token. Columns are
+        ascending in each row, none twice."""
+        from scipy.sparse import csr_array
 
-        options = self._options()
-        make = partial(_reading, options, self._columns, n_columns)
-        parts = list(of_chunks(entries_of(X, self.input), make, threads_of(self.n_jobs)))
-        return self._finished(vstack([csr_array((0, n_columns), dtype=np.int32), *parts], format="csr"))
-
-    def _finished(self, X: csr_array) -> csr_array:
-        """The matrix as it was asked for: columns ascending in each row, none twice; indices of 32 bits where these do,
-        since liblinear takes no others."""
+        found = counted.matrix()
+        X = csr_array((found.data, columns[found.indices], found.indptr), shape=(found.shape[0], n_columns))
         X.sum_duplicates()
-        if max(X.nnz, *X.shape) < MAX_COLUMNS:
+        if X.nnz < MAX_COLUMNS:  # liblinear takes no indices of 64 bits
             X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
         if self.binary:
             X.data[:] = 1
@@ -83,28 +75,6 @@ class _Vectorizer(Parameters, ABC):
             input_tags=InputTags(string=True, two_d_array=False),
             requires_fit=self._requires_fit,
         )
-
-
-def _reading(
-    options: TokenOptions, columns_of: Callable[[NDArray[np.int64]], NDArray[np.int64]], n_columns: int
-) -> Callable[[list[Entry]], csr_array]:
-    """What reads some messages at a time as rows, (n, n_columns), for one thread."""
-    from scipy.sparse import csr_array
-
-    reader, vocabulary, columns = Reader(options), Vocabulary(), np.zeros(0, np.int64)
-
-    def read(chunk: list[Entry]) -> csr_array:
-        nonlocal vocabulary, columns
-        if len(vocabulary) > MAX_TOKENS:
-            vocabulary, columns = Vocabulary(), columns[:0]
-        rows = reader.read([entry.read() for entry in chunk], vocabulary, identify=False).rows
-        new = vocabulary.named(np.arange(len(columns), len(vocabulary)))
-        columns = np.concatenate([columns, columns_of(new.hashes)])
-        found = columns[rows.ids]
-        ends = np.concatenate([[0], np.cumsum(found >= 0)])[rows.indptr]
-        return csr_array((rows.counts[found >= 0], found[found >= 0], ends), shape=(len(chunk), n_columns))
-
-    return read
 
 
 @with_settings(TokenOptions)
@@ -157,32 +127,28 @@ class MailVectorizer(_Vectorizer):
 
     def fit_transform(self, X: Iterable[str | bytes], y: object = None) -> csr_array:
         """``fit`` and then ``transform``, (n, V), with every message read once."""
-        options, entries = self._options(), entries_of(X, self.input)
         if self.min_df < 1:
             raise ValueError(f"min_df is {self.min_df}: give a number of messages, at least 1")
-        workers, folder = threads_of(self.n_jobs), Path(gettempdir())
-        counted = count_parallel(entries, options, folder, tell_unreadable, workers=workers)
+        counted = self._count(X)
         counted = counted.select_columns(np.flatnonzero(counted.counts.document_frequency() >= self.min_df))
         if not len(counted.tokens):
             raise ValueError(f"no token that at least {self.min_df} of the messages of X hold")
         # A copy: the text of those left out goes.
         self.tokens_ = TokenArray.packed_in(counted.tokens.packed(), counted.tokens.lengths)
         self.__dict__.pop("vocabulary_", None)
-        return self._finished(counted.matrix())
+        return self._matrix(counted, np.arange(len(self.tokens_)), len(self.tokens_))
 
     def transform(self, X: Iterable[str | bytes]) -> csr_array:
         """How often the messages X hold each token of the fit, (n, V); other tokens are left out."""
         self._check_fitted()
-        return self._rows(X, len(self.tokens_))
+        counted, known = self._count(X), self.tokens_.hashes
+        columns = np.minimum(np.searchsorted(known, counted.tokens.hashes), len(known) - 1)
+        is_known = known[columns] == counted.tokens.hashes
+        return self._matrix(counted.select_columns(np.flatnonzero(is_known)), columns[is_known], len(known))
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "tokens_"):
             raise not_fitted(self)
-
-    def _columns(self, hashes: NDArray[np.int64]) -> NDArray[np.int64]:
-        known = self.tokens_.hashes
-        places = np.minimum(np.searchsorted(known, hashes), len(known) - 1)
-        return np.where(known[places] == hashes, places, -1)
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """The token of each column, (V,); ``input_features`` is not looked at."""
@@ -199,9 +165,9 @@ class MailVectorizer(_Vectorizer):
 class HashingMailVectorizer(_Vectorizer):
     """``MailVectorizer`` without a vocabulary: a token's column follows from its hash, (messages, n_features).
 
-    There is nothing to fit, so it reads a stream of any length in the same memory, and any number of machines agree on
-    the columns. Several tokens may share a column, and columns have no names: of k different tokens about
-    1 - exp(-k / n_features) share one.
+    There is nothing to fit, so the parts of a stream can be read one after the other, on any number of machines.
+    Several tokens may share a column, and columns have no names: of k different tokens about 1 - exp(-k / n_features)
+    share one.
 
     The other parameters are those of ``MailVectorizer``. Raises ValueError for one that cannot be.
 
@@ -239,12 +205,11 @@ class HashingMailVectorizer(_Vectorizer):
 
     def transform(self, X: Iterable[str | bytes]) -> csr_array:
         """How often the messages X hold tokens of each column, (n, n_features)."""
-        return self.fit()._rows(X, self.n_features)
+        counted = self.fit()._count(X)
+        upper = counted.tokens.hashes.view(np.uint64) >> np.uint64(32)
+        columns = ((upper * np.uint64(self.n_features)) >> np.uint64(32)).astype(np.int64)
+        return self._matrix(counted, columns, self.n_features)
 
     def fit_transform(self, X: Iterable[str | bytes], y: object = None) -> csr_array:
         """``transform``, since there is nothing to fit."""
         return self.transform(X)
-
-    def _columns(self, hashes: NDArray[np.int64]) -> NDArray[np.int64]:
-        upper = hashes.view(np.uint64) >> np.uint64(32)
-        return ((upper * np.uint64(self.n_features)) >> np.uint64(32)).astype(np.int64)
