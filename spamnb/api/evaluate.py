@@ -49,17 +49,17 @@ NO_MAIL = "no messages in the sources: nothing to evaluate on"
 
 @dataclass(frozen=True)
 class Evaluation(Report):
-    """A filter that was measured: ``print`` shows the command line's tables, a notebook its page.
+    """How well a filter did: ``print`` shows the command line's tables, a notebook its page.
 
     - ``figures``: every figure with its 95 % interval, in percent
     - ``result``: the answers. Of n messages and C classes: ``names`` (n,), ``truth`` and ``verdicts`` (n,) class
       numbers (−1: unsure), ``scores`` (n, C) in nats, ``probabilities`` (n, C)
-    - ``settings``: of the models that judged
-    - ``model``: the file of the model that judged as it is, ":memory:" of one that is in none; None where models were
-      trained on parts of the mail
-    - ``unreadable``: messages that could not be read
-    - ``mislabelled``: messages that look as if they stood in the wrong folder; None where nobody asked
-    - ``command``: what the page names as its origin
+    - ``settings``: those of the models that judged
+    - ``model``: the file of the model that judged, ":memory:" for a model without a file; None if models were trained
+      on parts of the mail
+    - ``unreadable``: how many messages could not be read
+    - ``mislabelled``: messages that look mislabelled; None without ``doubtful``
+    - ``command``: the origin that the page names
 
     >>> import spamnb
     >>> found = spamnb.evaluate("corpora/mail", leave_one_out=True)
@@ -92,16 +92,15 @@ class Evaluation(Report):
         return f"Evaluation({pluralize(found.messages, 'message')}, {values})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Every figure as what json can hold, under the names of 'spamnb evaluate --format json'; None for what is no
-        number."""
+        """Every figure as json can hold it, with the names of 'spamnb evaluate --format json'; None for NaN."""
         from spamnb.evaluation.figures import as_json
 
         told = {**as_json(self.figures), "unreadable": self.unreadable}
         return told if self.mislabelled is None else {**told, "mislabelled": self.mislabelled.to_dict()}
 
     def compare(self, other: Evaluation | FilePath) -> McNemar:
-        """McNemar's exact test against another evaluation of the same messages, or one whose scores were written: how
-        many messages only one of the two got right, and the probability p of so uneven a split by chance.
+        """McNemar's exact test against another evaluation of the same messages, or a file of its scores: how many
+        messages only one of the two got right, and the probability p of so uneven a split by chance.
 
         Raises SpamnbError if the other holds other messages, or its file cannot be read.
         """
@@ -174,30 +173,28 @@ def evaluate(
     command: str = "spamnb.evaluate in Python",
     **settings: Unpack[SettingsOptions],
 ) -> Evaluation:
-    """Measure the filter on labelled mail: good mail lost, spam let through, and what its probabilities are worth.
+    """Measure the filter on labelled mail: good mail lost, spam let through, and how far its probabilities are right.
 
-    ``sources`` is as for ``train``. One of five ways is chosen, by default ten folds:
+    ``sources`` is as for ``train``. Choose one of five protocols, or none for ten folds:
 
-    - ``folds``: K-fold cross-validation
-    - ``split``: train on this fraction of the mail and test on the rest; "md5": train on files whose name has an even
-      md5
-    - ``leave_one_out``: each message judged by a model of all others
-    - ``online``: in the given order, each message judged and then learned (``by_date``: in order of receipt, with
-      ``split`` too)
-    - ``model``: the model of this file as it is; it takes no settings
+    - ``folds``: K-fold cross-validation with this K
+    - ``split``: train on this fraction of the mail and test on the rest; with "md5", train on the files whose name has
+      an even md5
+    - ``leave_one_out``: judge each message by a model of all others
+    - ``online``: judge each message and then learn it, in the given order
+    - ``model``: judge by the model in this file, without further settings
 
-    And, whichever is chosen:
+    And for any of them:
 
-    - ``seed``: of splits, folds and intervals; the same seed gives the same figures
-    - ``doubtful``: so many messages that look mislabelled are found, the surest first
-    - ``subjects``: the subjects of wrongly judged messages are kept, and with ``leave_one_out`` what decided the worst:
-      for ``Evaluation.write_page``
-    - ``recursive``, ``text_column``, ``label_column``, ``workers``, ``progress``, ``tell``: as for
-      ``train``
-    - ``dask``: a Dask cluster reads the mail, as for ``train``; models are made and asked here. It goes with ``folds``,
-      ``split`` and ``leave_one_out``
-    - ``command``: what the page names as its origin
-    - ``settings``: of the models that are trained, under their names on the command line
+    - ``by_date``: with ``online``, go by the dates of receipt; with ``split``, train on the oldest messages
+    - ``seed``: deals out folds and splits; the same seed gives the same figures
+    - ``doubtful``: find up to this many messages that look mislabelled
+    - ``subjects``: keep the subjects of wrongly judged messages for ``Evaluation.write_page``, and with
+      ``leave_one_out`` what decided the worst of them
+    - ``recursive``, ``text_column``, ``label_column``, ``workers``, ``progress``, ``tell``: as for ``train``
+    - ``dask``: a Dask cluster counts the mail, as for ``train``; only with ``folds``, ``split`` and ``leave_one_out``
+    - ``command``: the origin that the page names
+    - ``settings``: settings of the models, with the names that ``--set`` takes
 
     Raises SpamnbError if a source does not exist or holds no mail, if a setting is wrong, or if two ways are chosen.
 

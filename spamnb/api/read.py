@@ -47,10 +47,8 @@ def read(
 ) -> Iterator[LabelledMessage]:
     """The messages of the sources with their classes, one at a time, in the same order on every run.
 
-    ``sources`` is a SOURCE as on the command line or a list of them: a folder with a folder per class, "CLASS=PATH", a
-    table of text and so on (docs/commands.md). ``recursive``, ``text_column`` and ``label_column`` say how
-    Maildirs, tables and accounts are read. ``tell`` is given a line for each message that cannot be read and is left
-    out; by default this is a warning.
+    ``sources``, ``recursive``, ``text_column`` and ``label_column`` are as for ``train``. ``tell`` gets a line for each
+    message that cannot be read and is left out; by default this is a warning.
 
     Raises SpamnbError at once if a source does not exist, and later if none of its files is mail.
 

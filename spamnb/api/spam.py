@@ -103,16 +103,16 @@ class SpamClassifier(Parameters):
     calibrated, for any number of classes.
 
     X is a list of messages: bytes are raw mail and a str is a text without headers, unless ``input`` is "mail" or
-    "text" for both. y has a class for each: texts, whole numbers or truth values. The other parameters are the
-    settings of a model, those of ``Settings``, ``TokenOptions`` and ``Loss``. ``n_jobs`` threads (-1: one a core) share
-    many messages; what they find is the same.
+    "text" for both. y has the class of each: texts, whole numbers or truth values. The other parameters are the
+    settings of a model, those of ``Settings``, ``TokenOptions`` and ``Loss``. ``n_jobs`` threads (-1: one per core)
+    share many messages; the answers do not depend on it.
 
-    ``predict`` is the class of least expected loss. Good mail called ``spam`` costs ``false_positive_cost`` times as
-    much as spam let through, so a class called "spam" needs a probability above 0.9; with ``false_positive_cost=1``,
-    and where no class is ``spam``, it is the likeliest class.
+    ``predict`` says the class of least expected loss. Good mail called ``spam`` costs ``false_positive_cost`` times as
+    much as spam let through, so a class called "spam" needs a probability above 0.9. With ``false_positive_cost=1``,
+    or if no class is ``spam``, it says the likeliest class.
 
-    Raises SpamnbError for a parameter that cannot be, ValueError for X and y that do not fit together and for labels
-    that cannot name a class, TypeError for what is no message.
+    Raises SpamnbError for a wrong parameter, ValueError if X and y do not fit together or a label cannot name a class,
+    and TypeError for an X that holds no messages.
 
     >>> texts = [f"{what} {n}" for n in range(20) for what in ("cheap pills", "lunch at")]
     >>> model = SpamClassifier().fit(texts, ["spam", "ham"] * 20)
@@ -177,8 +177,8 @@ class SpamClassifier(Parameters):
 
     def partial_fit(self, X: Messages, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn n more messages, as ``spamnb learn`` does; a model that was not fitted starts empty. New classes may
-        turn up at any time; ``classes`` tells of some before. A message that is in its class already changes nothing,
-        and one that is in another one moves."""
+        turn up at any time, or be named before as ``classes``. A message that its class holds already changes nothing;
+        one that another class holds moves."""
         known = [] if not hasattr(self, "classes_") else self.classes_.tolist()
         known += [] if classes is None else np.asarray(classes).tolist()
         given, labels = self._given(X, y, known)
@@ -194,8 +194,8 @@ class SpamClassifier(Parameters):
         return self
 
     def forget(self, X: Messages, y: ArrayLike) -> Self:
-        """Take messages out of their classes again, exactly: all of them, or none where one is no part of its class
-        (ValueError). SpamnbError for a model that is no sum."""
+        """Take messages out of their classes again, exactly. ValueError, and nothing changes, if one is no part of its
+        class. SpamnbError for a logistic model, which cannot forget."""
         self._check_fitted()
         given, labels = self._given(X, y)
         with self.model_.lock, self.model_.classifier.store.writing():
@@ -237,8 +237,8 @@ class SpamClassifier(Parameters):
         return margin[:, 1] if margin.shape[1] == 2 else margin
 
     def verdicts(self, X: Messages) -> list[str]:
-        """What ``spamnb classify`` says: the name of a class, or "unsure" where that costs least and in place of spam
-        where the model has seen too few messages."""
+        """What ``spamnb classify`` says: the name of a class, or "unsure" if that costs least, and in place of spam if
+        the model has seen too few messages."""
         _, p, enough = self._answers(X)
         settings = self.model_.classifier.settings
         return settings.loss.verdicts(self._names(), p, settings.spam, enough)
@@ -276,8 +276,7 @@ class SpamClassifier(Parameters):
             return words_of(self.model_.classifier.store, top, everything, tell)
 
     def evaluate(self, X: Messages, y: ArrayLike) -> Evaluation:
-        """What ``spamnb.evaluate`` with a ``model`` tells of messages that are new to it: accuracy, good mail lost,
-        spam let through, what the probabilities are worth, with 95 % intervals, and the answers."""
+        """Measure the model on messages that it has not learned, as ``spamnb.evaluate`` does with a ``model``."""
         from spamnb.evaluation.figures import figures
         from spamnb.evaluation.online import judged
 
@@ -292,8 +291,8 @@ class SpamClassifier(Parameters):
     # -- model files -----------------------------------------------------------------------------------------
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the model file at ``path``, which ``spamnb classify -m`` and all other commands take. SpamnbError where
-        there is one and ``force`` is not given, or where something is in the way that is no model."""
+        """Write the model file ``path``, which the commands use too. SpamnbError if there is a model already and
+        ``force`` is not given, or if the file is no model."""
         self._check_fitted()
         own = self.model_.classifier.store
         with self.model_.lock, atomic_replace(path, own.meta(), force=force) as store, own.reading():
@@ -302,8 +301,8 @@ class SpamClassifier(Parameters):
 
     @classmethod
     def load(cls, path: str | Path, **params: Any) -> Self:
-        """The model of a file, with the parameters that it was made with; ``params`` sets others, as n_jobs. The file
-        is read once and not touched afterwards. Raises SpamnbError where there is no model."""
+        """The model of a file, with the parameters that it was made with; ``params`` sets others, such as n_jobs. The
+        file is only read, once. Raises SpamnbError if there is no model."""
         with Store.open(path) as file, file.reading():
             store = Store.connect(":memory:", writable=True)
             file.copy_to(store)

@@ -58,12 +58,12 @@ class TrainingReport(Report):
     """A model that was trained: ``print`` shows what the command line does.
 
     - ``model``: its file
-    - ``settings``: what it was made with
-    - ``left_out``: every training message judged by the model without it. Of n messages and C classes: ``labels`` (n,),
-      ``scores`` (n, C) in nats, ``probabilities`` (n, C), ``verdicts``; and ``newest``, how the newest messages are
-      judged by a model of the older ones
-    - ``read``: messages that were read, copies included
-    - ``unreadable``: messages that could not be
+    - ``settings``: its settings
+    - ``left_out``: every training message judged by a model that has not learned it. Of n messages and C classes:
+      ``labels`` (n,), ``scores`` (n, C) in nats, ``probabilities`` (n, C), ``verdicts``; and ``newest``, how a model
+      of the older messages judges the newest
+    - ``read``: how many messages were read, copies included
+    - ``unreadable``: how many messages could not be read
     - ``conflicts``: how many messages have copies in several classes
 
     >>> import spamnb
@@ -103,9 +103,8 @@ class TrainingReport(Report):
         return np.array([number.get(verdict, UNSURE_NUMBER) for verdict in verdicts], np.int64)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as what json can hold: model, messages, tokens, classes, copies, unreadable, the confusion of the
-        left-out verdicts {class: {verdict: messages}}, and of these the shares in percent that are wrong and unsure.
-        """
+        """All of it as json can hold it; ``confusion`` {class: {verdict: messages}} has the verdicts on left-out
+        messages, ``wrong`` and ``unsure`` their shares in percent."""
         left_out, cells = self.left_out, self._cells
         names = left_out.classes if len(left_out.labels) else ()
         judged, unsure = int(cells.sum()), int(cells[:, -1].sum())
@@ -228,23 +227,24 @@ def train(
     command: str = "spamnb.train in Python",
     **settings: Unpack[SettingsOptions],
 ) -> TrainingReport:
-    """Make the model file ``model`` of labelled mail, and judge each message by the model without it.
+    """Make the model file ``model`` of labelled mail, and judge each message by a model that has not learned it.
 
     ``sources`` is a SOURCE as on the command line or a list of them: a folder with a folder per class, "CLASS=PATH", a
     table of text and so on (docs/commands.md). The command line uses the same model files.
 
-    - ``force``: replace the model that is there; what it was taught is taught again
+    - ``force``: replace a model; the new one also learns what the old one was taught
     - ``one_class``: train on messages of a single class
-    - ``keep_lessons``: the most megabytes of taught messages that the model keeps; None: as the model says, or 64
-    - ``recursive``, ``text_column``, ``label_column``: how Maildirs and tables are read
-    - ``workers``: threads that share the work; None: one a core
-    - ``dask``: a Dask cluster reads the mail: the address of its scheduler, a scheduler file, or "local"; the model is
-      the same (docs/cluster.md)
-    - ``progress``: shown or not; None: in a notebook
-    - ``tell``: is given a line for each thing that went otherwise than meant, such as a file that was left out; by
-      default these are warnings (``SpamnbWarning``)
-    - ``command``: what 'spamnb info' names as the model's origin
-    - ``settings``: of the model, under their names on the command line: ``model_type``, ``alpha``, ``ngrams``, …
+    - ``keep_lessons``: megabytes of taught messages that the model keeps; None: as the old model, or 64
+    - ``recursive``: read the other folders of a Maildir or account too
+    - ``text_column``, ``label_column``: the columns of a table, by name or number
+    - ``workers``: threads that share the work; None: one per core
+    - ``dask``: count on a Dask cluster, named by the address of its scheduler, a scheduler file, or "local"
+      (docs/cluster.md)
+    - ``progress``: whether to show progress; None: only in a notebook
+    - ``tell``: a function that gets a line for each problem, such as a file that was left out; by default these lines
+      are warnings (``SpamnbWarning``)
+    - ``command``: the origin that 'spamnb info' names
+    - ``settings``: settings of the model, with the names that ``--set`` takes: ``model_type``, ``alpha``, …
 
     Raises SpamnbError if a source does not exist or holds no mail, if a setting is wrong, and if there is a model
     already and ``force`` is not given.

@@ -87,10 +87,10 @@ class MailVectorizer(_Vectorizer):
     messages and the number of threads.
 
     ``tokenizer``, ``stem``, ``ngrams``, ``body_only`` and ``ignore_headers`` are those of ``TokenOptions``. ``min_df``
-    leaves out tokens that fewer messages hold, ``binary`` tells presence only, ``dtype`` is that of the counts, and
-    ``n_jobs`` threads (-1: one a core) share more than 300 messages.
+    leaves out tokens that fewer messages hold, ``binary`` counts a token once per message, ``dtype`` is the type of the
+    counts, and ``n_jobs`` threads (-1: one per core) share the work.
 
-    Raises ValueError for a parameter that cannot be and for mail without any token, TypeError for what is no message.
+    Raises ValueError for a wrong parameter and for mail without any token, TypeError for an X that holds no messages.
 
     >>> vectorizer = MailVectorizer(ngrams=1, body_only=True)
     >>> X = vectorizer.fit_transform(["lunch at noon", "cheap cheap pills"])
@@ -169,7 +169,7 @@ class HashingMailVectorizer(_Vectorizer):
     Several tokens may share a column, and columns have no names: of k different tokens about 1 - exp(-k / n_features)
     share one.
 
-    The other parameters are those of ``MailVectorizer``. Raises ValueError for one that cannot be.
+    The other parameters are those of ``MailVectorizer``. Raises ValueError for a wrong one.
 
     >>> X = HashingMailVectorizer(n_features=2**18).transform(["lunch at noon", b"Subject: pills\\n\\nbuy cheap pills"])
     >>> X.shape
