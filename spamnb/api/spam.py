@@ -46,7 +46,7 @@ from spamnb.store.snapshot import atomic_replace
 from spamnb.store.store import Store
 from spamnb.training import model_of
 
-LESSONS_AT_ONCE = 100  # in one change of the model: what it holds back until then takes memory
+MESSAGES_AT_ONCE = 100  # in one change of the model: what it holds back until then takes memory
 Messages = Iterable[str | bytes]
 
 
@@ -187,9 +187,9 @@ class SpamClassifier(Parameters):
         with self.model_.lock:
             self._remember(labels.classes)
             classifier, raws = self.model_.classifier, raw_messages(given, self.input)
-            for first in range(0, len(given), LESSONS_AT_ONCE):
+            for first in range(0, len(given), MESSAGES_AT_ONCE):
                 with classifier.store.writing():
-                    for name, raw in zip(labels.of[first : first + LESSONS_AT_ONCE], raws):
+                    for name, raw in zip(labels.of[first : first + MESSAGES_AT_ONCE], raws):
                         classifier.learn(name, raw)
         return self
 
