@@ -9,7 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
-from unicodedata import combining, east_asian_width
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,12 +163,13 @@ class TrainingReport(Report):
 
     def _table(self) -> list[str]:
         """A row for each class, with the verdicts on its messages; nothing where it would be too wide."""
-        unsure = bool(self._cells[:, -1].any())
-        actions = [*self.left_out.classes, *([UNSURE] if unsure else [])]
+        from rich.cells import cell_len
+
+        actions = [*self.left_out.classes, *([UNSURE] if self._cells[:, -1].any() else [])]
         if len(actions) > MATRIX_VERDICTS:
             return []
-        width = max(map(_columns, actions))
-        gap = {name: " " * (width - _columns(name)) for name in actions}
+        width = max(map(cell_len, actions))
+        gap = {name: " " * (width - cell_len(name)) for name in actions}
         lines = [" " * (width + 12) + " ".join(f" {gap[name]}→ {name}" for name in actions)]
         for name, row in zip(self.left_out.classes, self._cells.tolist()):
             cells = " ".join(f"{count:>{width + 3},}" for count in row[: len(actions)])
@@ -203,11 +203,6 @@ class TrainingReport(Report):
             told = f"  good mail lost {percent(100 * lost)} %, spam let through {percent(100 * through)} %"
             lines.append(told + (of_it if doubted else ""))
         return lines
-
-
-def _columns(name: str) -> int:
-    """Columns that a name takes in a terminal: rich would count them too, but training does without it."""
-    return sum(2 if east_asian_width(letter) in "WF" else 0 if combining(letter) else 1 for letter in name)
 
 
 def train(

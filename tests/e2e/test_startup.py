@@ -136,7 +136,7 @@ def test_training_needs_no_scipy(tmp_path: Path) -> None:
     folders(tmp_path, mail(4))
     found = imported("train", "-m", str(tmp_path / "model"), *(f"{c}={tmp_path / c}" for c in ("ham", "spam")))
     assert "numpy" in found
-    assert not found & {"scipy", "nltk", "rich"}
+    assert not found & {"scipy", "nltk"}
 
 
 @pytest.mark.parametrize("command", ["classify", "explain", "filter"])
