@@ -85,8 +85,8 @@ def _each(X: Iterable[str | bytes], input: str) -> Iterator[bytes]:
                 yield raw_message(item)
             except TypeError as error:
                 # None, NaN, NA and NaT, as pandas and numpy read an empty cell.
-                kind = type(item).__name__
-                blank = kind in ("NoneType", "NAType", "NaTType") or (kind == "float" and item != item)
+                is_nan = isinstance(item, float) and item != item
+                blank = is_nan or type(item).__name__ in ("NoneType", "NAType", "NaTType")
                 hint = "; an empty cell: leave its row out, as by table.dropna()" if blank else ""
                 raise TypeError(f"X[{number}]: {error}{hint}") from None
 
