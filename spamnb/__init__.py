@@ -20,16 +20,15 @@ from __future__ import annotations
 # typing's own is 5 ms away, in which Ctrl-C would end the program with a traceback: main() does not run yet.
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
+    from spamnb.api.evaluate import Evaluation as Evaluation
     from spamnb.api.evaluate import evaluate as evaluate
-    from spamnb.api.evaluation import Evaluation as Evaluation
     from spamnb.api.explain import Explanation as Explanation
     from spamnb.api.explain import explain as explain
-    from spamnb.api.folds import MessageFolds as MessageFolds
     from spamnb.api.read import LabelledMessage as LabelledMessage
     from spamnb.api.read import read as read
     from spamnb.api.spam import SpamClassifier as SpamClassifier
+    from spamnb.api.train import TrainingReport as TrainingReport
     from spamnb.api.train import train as train
-    from spamnb.api.training_report import TrainingReport as TrainingReport
     from spamnb.api.vectorizer import HashingMailVectorizer as HashingMailVectorizer
     from spamnb.api.vectorizer import MailVectorizer as MailVectorizer
     from spamnb.api.words import WordsReport as WordsReport
@@ -61,8 +60,8 @@ _PUBLIC = {
     "words": "api.words",
     "explain": "api.explain",
     "read": "api.read",
-    "TrainingReport": "api.training_report",
-    "Evaluation": "api.evaluation",
+    "TrainingReport": "api.train",
+    "Evaluation": "api.evaluate",
     "WordsReport": "api.words",
     "Explanation": "api.explain",
     "LabelledMessage": "api.read",
@@ -86,7 +85,6 @@ _PUBLIC = {
     "MailVectorizer": "api.vectorizer",
     "HashingMailVectorizer": "api.vectorizer",
     "SpamClassifier": "api.spam",
-    "MessageFolds": "api.folds",
     "mutual_information": "formulas.mutual_information",
 }
 __all__ = ["__version__"]

@@ -27,11 +27,6 @@ ORIGIN = ("trained_at", "trained_from", "read_options", "pdf_read", "command")
 UPGRADE = "'spamnb upgrade' makes it again from its mail and what it was taught"
 
 
-def default_model_type(pooling: str | None, min_messages: int = 1) -> str:
-    """The model type where none is chosen: a correction is of the pooled mean, and of all tokens."""
-    return "boolean" if pooling == "sum" or min_messages != 1 else "corrected"
-
-
 @dataclass(frozen=True, slots=True)
 class Settings:
     """A model's type and parameters, how messages become tokens, and what errors cost.
@@ -93,7 +88,9 @@ class Settings:
 
     def __post_init__(self) -> None:
         if not self.model_type:
-            object.__setattr__(self, "model_type", default_model_type(self.pooling, self.min_messages))
+            # A correction is of the pooled mean, and of all tokens.
+            kind = "boolean" if self.pooling == "sum" or self.min_messages != 1 else "corrected"
+            object.__setattr__(self, "model_type", kind)
         check_settings(self)
         if self.embedding is None and self.model_type in VECTOR_MODELS:
             object.__setattr__(self, "embedding", "lsa:100")
@@ -133,15 +130,12 @@ class Settings:
         >>> Settings().as_meta()["model_type"]
         'corrected'
         """
-        meta = {**asdict(self), "tokens_version": TOKENS_VERSION}
-        if self.min_messages == 1:  # as in files that were made before there was a choice: the same model
-            del meta["min_messages"]
-        return meta
+        return {**asdict(self), "tokens_version": TOKENS_VERSION}
 
     @classmethod
     def from_meta(cls, meta: Mapping[str, Any], path: str, *, any_tokens: bool = False) -> Settings:
-        """The settings a model file holds; SpamnbError where its tokens are not those this version makes, unless
-        ``any_tokens``: it is to be made anew.
+        """The settings a model file holds. Raises SpamnbError if this version makes other tokens, unless
+        ``any_tokens``, and if these are no settings of this version.
 
         >>> import json
         >>> meta = json.loads(json.dumps(Settings(alpha=1).as_meta()))
@@ -154,15 +148,6 @@ class Settings:
                 f"{path}: trained with tokens of version {str(version)[:20]}, this spamnb makes version"
                 f" {TOKENS_VERSION}; {UPGRADE}"
             )
-        kind = meta.get("model_type")
-        if kind == "hybrid" and any_tokens:
-            meta = {**meta, "model_type": default_model_type(meta.get("pooling"))}
-        elif kind not in MODELS:
-            if kind == "hybrid":
-                raise SpamnbError(f"{path}: a hybrid model, which spamnb no longer makes; {UPGRADE}")
-            found = "no 'model_type'" if kind is None else f"model type {str(kind)[:20]!r}"
-            raise SpamnbError(f"{path}: its settings are not those of this spamnb ({found}); train again")
-        meta = {"min_messages": 1, **meta}
         try:
             tokens = TokenOptions(**{name: meta["tokens"][name] for name in settings_in(TokenOptions)})
             loss = Loss(**{name: meta["loss"][name] for name in settings_in(Loss)})

@@ -1,7 +1,7 @@
 """settings.py: what is refused, and that the model file gives back what was put in."""
 
 import json
-from typing import Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -11,27 +11,42 @@ from spamnb.reader.options import TokenOptions
 from spamnb.settings import SETTINGS, Settings, SettingsOptions
 
 
-def test_a_model_of_a_type_that_is_no_longer_made_says_what_to_do() -> None:
-    meta = json.loads(json.dumps(Settings(alpha=2).as_meta()))
-    with pytest.raises(SpamnbError, match="m: a hybrid model, which spamnb no longer makes"):
-        Settings.from_meta({**meta, "model_type": "hybrid"}, "m")
-    anew = Settings.from_meta({**meta, "model_type": "hybrid", "tokens_version": 1}, "m", any_tokens=True)
-    assert anew == Settings(alpha=2)
-    for kind in ("", "bayes", 7):
-        with pytest.raises(SpamnbError, match=f"^m: its settings are not those of this spamnb \\(model type '{kind}'"):
-            Settings.from_meta({**meta, "model_type": kind}, "m")
+def stored(settings: Settings) -> Any:
+    """What a model file gives back of its settings."""
+    return json.loads(json.dumps(settings.as_meta()))
 
 
-def test_round_trip_through_json() -> None:
-    settings = Settings(
-        "bernoulli", 1.0, "uniform", "sum", 50, spam="junk", tokens=TokenOptions(ngrams=2), loss=Loss(3, 0.2)
-    )
-    rare = Settings(min_messages=3)
-    assert rare.model_type == "boolean", "of a corrected model no token can be left out"
-    assert Settings.from_meta(json.loads(json.dumps(rare.as_meta())), "m") == rare
-    assert "min_messages" not in settings.as_meta(), "a file that knows of no choice is the same"
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ({"model_type": "hybrid"}, "model_type is 'hybrid': it must be "),
+        ({"alpha": None}, "alpha is None: it must be "),
+        ({"loss": {}}, "no 'false_positive_cost'"),
+    ],
+)
+def test_settings_of_another_version_say_what_to_do(change: dict[str, object], found: str) -> None:
+    with pytest.raises(SpamnbError, match=rf"^m: its settings are not those of this spamnb \({found}"):
+        Settings.from_meta(stored(Settings()) | change, "m")
+    with pytest.raises(SpamnbError, match=r"trained with tokens of version 0.*'spamnb upgrade'"):
+        Settings.from_meta(stored(Settings()) | {"tokens_version": 0}, "m")
+    assert Settings.from_meta(stored(Settings()) | {"tokens_version": 0}, "m", any_tokens=True) == Settings()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings("bernoulli", 1.0, "uniform", "sum", 50, spam="junk", tokens=TokenOptions(ngrams=2), loss=Loss(3, 0.2)),
+        Settings(min_messages=3),
+        Settings(model_type="lda"),
+    ],
+)
+def test_round_trip_through_json(settings: Settings) -> None:
+    assert Settings.from_meta(stored(settings), "m") == settings
+
+
+def test_what_follows_from_other_settings() -> None:
+    assert Settings(min_messages=3).model_type == "boolean", "of a corrected model no token can be left out"
     assert Settings(model_type="lda").embedding == "lsa:100"
-    assert Settings.from_meta(json.loads(json.dumps(settings.as_meta())), "m") == settings
 
 
 @pytest.mark.parametrize(
@@ -40,14 +55,11 @@ def test_round_trip_through_json() -> None:
         ({"model_type": "svm"}, "model_type is 'svm': it must be corrected, boolean, "),
         ({"alpha": 0.0}, "above 0"),
         ({"alpha": float("nan")}, "above 0"),
-        ({"alpha": float("inf")}, "at most 1e"),
         ({"alpha": 1e10}, "at most 1e"),
         ({"alpha": "1"}, "alpha is '1': it must be a number"),
-        ({"prior": "flat"}, "prior is 'flat': it must be mle, "),
         ({"pooling": "max"}, "pooling is 'max': it must be mean or sum"),
         ({"top_words": 0}, "at least 1"),
         ({"model_type": "boolean", "embedding": "lsa:5"}, "has no embedding"),
-        ({"model_type": "logistic", "embedding": "lsa:5"}, "has no embedding"),
         ({"model_type": "corrected", "pooling": "sum"}, "pooling sum is for textbook naive Bayes"),
         ({"min_messages": 0}, "at most 1000"),
         ({"min_messages": 2, "model_type": "corrected"}, "have weights beside their counts.*model_type boolean, mul"),
@@ -89,9 +101,3 @@ def test_a_value_as_text(text: str, value: object) -> None:
 def test_every_default_is_a_value_that_may_be_given() -> None:
     usual = Settings().by_name()
     assert {name: each.parse(each.shown_default) for name, each in SETTINGS.items()} == usual
-
-
-def test_other_tokens_are_refused() -> None:
-    meta = Settings().as_meta() | {"tokens_version": 0}
-    with pytest.raises(SpamnbError, match="trained with tokens of version 0"):
-        Settings.from_meta(meta, "m")

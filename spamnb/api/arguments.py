@@ -1,12 +1,16 @@
-"""What the functions are given: sources, a model's file, settings by name, workers; and whom they tell on the way."""
+"""What the functions take: sources, a model's file, settings by name, workers; and whom they tell on the way."""
 
 from __future__ import annotations
 
+import errno
 import os
+import signal
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
 from spamnb.errors import ArgumentError, SpamnbError, SpamnbWarning
@@ -96,6 +100,15 @@ def specs_of(sources: Sources) -> list[str]:
     return [os.fspath(each) for each in given]
 
 
+def tell_notes(specs: Sequence[str], recursive: bool, tell: Tell) -> None:
+    """Say of each SOURCE why it may not be what was meant."""
+    from spamnb.sources.notes import notes
+
+    for spec in specs:
+        for note in notes(spec, recursive):
+            tell(note)
+
+
 def _is_path(value: object) -> bool:
     return isinstance(value, str | os.PathLike)
 
@@ -138,25 +151,54 @@ def threads_of(n_jobs: int | None) -> int:
     return 1 if multiprocessing.parent_process() is not None else max(1, cores() + 1 + n_jobs)
 
 
-def check_dask(dask: str | None, workers: int | None) -> None:
-    """SpamnbError where ``workers`` are chosen for a cluster that has its own.
+@contextmanager
+def chosen_cluster(dask: str | None, workers: int | None, tell: Tell) -> Iterator[Cluster | None]:
+    """The cluster that ``dask`` names, if any. SpamnbError where ``workers`` are chosen for one that has its own.
 
-    >>> check_dask("tcp://10.0.0.1:8786", 2)
+    >>> with chosen_cluster("tcp://10.0.0.1:8786", 2, print):
+    ...     pass
     Traceback (most recent call last):
     ...
     spamnb.errors.ArgumentError: workers is for threads of this machine; a cluster has the workers that it has
     """
-    if workers is not None and dask not in (None, "local"):
-        raise ArgumentError("{option.workers} is for threads of this machine; a cluster has the workers that it has")
-
-
-@contextmanager
-def chosen_cluster(dask: str | None, workers: int | None, folder: Path, tell: Tell) -> Iterator[Cluster | None]:
-    """The cluster that was asked for, if any; what it puts on this machine's disk lies in ``folder``."""
     if dask is None:
         yield None
         return
+    if workers is not None and dask != "local":
+        raise ArgumentError("{option.workers} is for threads of this machine; a cluster has the workers that it has")
     from spamnb.engines.cluster import cluster
 
-    with cluster(dask, workers, folder, tell) as found:
+    with TemporaryDirectory(prefix="spamnb-") as folder, cluster(dask, workers, Path(folder), tell) as found:
         yield found
+
+
+@contextmanager
+def ending_cleanly() -> Iterator[None]:
+    """Inside, what tells the process to end raises SystemExit, so that no half-made file stays behind.
+
+    Only signals that would have ended the process are heeded, and only in the main thread: no other may set what a
+    signal does. Raises SpamnbError where temporary files find no room.
+    """
+    from spamnb.engines.executor import ENDING
+
+    def end(number: int, frame: object) -> None:
+        for each in heeded:
+            signal.signal(each, signal.SIG_IGN)
+        raise SystemExit(128 + number)
+
+    # Whoever started us with nohup wants SIGHUP to be ignored.
+    alone = current_thread() is main_thread()
+    heeded = [number for number in ENDING if alone and signal.getsignal(number) is signal.SIG_DFL]
+    for number in heeded:
+        signal.signal(number, end)
+    try:
+        yield
+    except OSError as error:
+        # numpy gives neither file nor number where an array finds no room; the system names the folder at most.
+        ours = str(error.filename or gettempdir()).startswith(gettempdir())
+        if ours and error.errno in (None, errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise SpamnbError(f"no room for temporary files in {gettempdir()}; TMPDIR names another place") from None
+        raise
+    finally:
+        for number in heeded:
+            signal.signal(number, signal.SIG_DFL)

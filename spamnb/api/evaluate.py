@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from tempfile import gettempdir
+from typing import TYPE_CHECKING, Any, Literal
 
 from spamnb.api.arguments import (
     FilePath,
     Sources,
     Tell,
-    check_dask,
     check_least,
     chosen_cluster,
+    ending_cleanly,
     model_path,
     settings_of,
     specs_of,
+    tell_notes,
     warn,
 )
-from spamnb.api.evaluation import Evaluation
-from spamnb.api.mislabelled import again, mislabelled, noting_names
+from spamnb.api.mislabelled import Mislabelled, again, mislabelled
+from spamnb.api.report import Report
 from spamnb.errors import ArgumentError, SpamnbError
+from spamnb.naming import pluralize
 from spamnb.sources.entries import LeftOut
 from spamnb.sources.spec import ReadOptions
 
@@ -31,11 +36,119 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from spamnb.api.progress import Show
+    from spamnb.evaluation.figures import Figures
+    from spamnb.evaluation.metrics import McNemar
     from spamnb.evaluation.protocols import Mail
     from spamnb.evaluation.result import Result
     from spamnb.settings import Settings, SettingsOptions
     from spamnb.sources.entries import Entry
+
+
+NO_MAIL = "no messages in the sources: nothing to evaluate on"
+
+
+@dataclass(frozen=True)
+class Evaluation(Report):
+    """How well a filter did: ``print`` shows the command line's tables, a notebook its page.
+
+    - ``figures``: every figure with its 95 % interval, in percent
+    - ``result``: the answers. Of n messages and C classes: ``names`` (n,), ``truth`` and ``verdicts`` (n,) class
+      numbers (−1: unsure), ``scores`` (n, C) in nats, ``probabilities`` (n, C)
+    - ``settings``: those of the models that judged
+    - ``model``: the file of the model that judged, ":memory:" for a model without a file; None if models were trained
+      on parts of the mail
+    - ``unreadable``: how many messages could not be read
+    - ``mislabelled``: messages that look mislabelled; None without ``doubtful``
+    - ``command``: the origin that the page names
+
+    >>> import spamnb
+    >>> found = spamnb.evaluate("corpora/mail", leave_one_out=True)
+    >>> found
+    Evaluation(127 messages, accuracy% 96.06, hm% 0, sm% 8.06, 1-ROCA% 0...)
+    >>> found.to_dict()["messages"], found.page()[:15], found.compare(found).p_value
+    (127, '<!DOCTYPE html>', 1.0)
+    >>> found.write_page("page.html"), found.write_scores("scores.tsv"), found.text(verbose=True) != found.text()
+    (None, None, True)
+    """
+
+    figures: Figures
+    result: Result
+    settings: Settings
+    model: Path | None = None
+    unreadable: int = 0
+    mislabelled: Mislabelled | None = None
+    command: str = "spamnb.evaluate in Python"
+
+    def __repr__(self) -> str:
+        from spamnb.report.numbers import percent
+
+        found, spam = self.figures, self.figures.spam
+        told = {"accuracy%": found.accuracy.value}
+        if spam is None:
+            told["macro F1%"] = found.macro_f1.value
+        else:
+            told |= {"hm%": spam.hm.value, "sm%": spam.sm.value, "1-ROCA%": spam.one_minus_roca.value}
+        values = ", ".join(f"{name} {percent(value)}" for name, value in told.items())
+        return f"Evaluation({pluralize(found.messages, 'message')}, {values})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every figure as json can hold it, with the names of 'spamnb evaluate --format json'; None for NaN."""
+        from spamnb.evaluation.figures import as_json
+
+        told = {**as_json(self.figures), "unreadable": self.unreadable}
+        return told if self.mislabelled is None else {**told, "mislabelled": self.mislabelled.to_dict()}
+
+    def compare(self, other: Evaluation | FilePath) -> McNemar:
+        """McNemar's exact test against another evaluation of the same messages, or a file of its scores: how many
+        messages only one of the two got right, and the probability p of so uneven a split by chance.
+
+        Raises SpamnbError if the other holds other messages, or its file cannot be read.
+        """
+        from spamnb.evaluation.scores import read_scores
+
+        result = other.result if isinstance(other, Evaluation) else read_scores(Path(other))
+        try:
+            return self.result.against(result)
+        except ValueError as error:
+            raise SpamnbError(str(error) if isinstance(other, Evaluation) else f"{other}: {error}") from None
+
+    def page(self) -> str:
+        """A page of HTML with figures, curves and the worst errors, which needs nothing else and holds no script."""
+        from spamnb.report.page import page
+
+        kind = self.settings.model_type
+        trained = f"{self.model}, as it is" if self.model else f"{kind}, trained on parts of this mail"
+        return page(self.result, self.figures, self.settings, {"Command": self.command, "Model": trained})
+
+    def write_page(self, path: FilePath) -> None:
+        """Write the page to ``path``. Raises SpamnbError if it cannot be written."""
+        try:
+            Path(path).write_text(self.page(), encoding="utf-8")
+        except OSError as error:
+            raise SpamnbError(f"{path}: cannot be written: {error.strerror}") from error
+
+    def write_scores(self, path: FilePath) -> None:
+        """Write each message's scores to ``path``, for other programs and for ``compare``. Raises SpamnbError if it
+        cannot be written."""
+        from spamnb.evaluation.scores import write_scores
+
+        write_scores(self.result, Path(path))
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, verbose: bool = False) -> str:
+        """What ``print`` shows; if ``verbose``, also the figures that serve to compare filters."""
+        from spamnb.report.evaluation import text
+
+        doubts = self.mislabelled.lines() if self.mislabelled is not None else []
+        return "\n".join([text(self.figures, verbose), *doubts])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        # A frame of its own: neither the page's style nor the notebook's reaches the other's.
+        return f'<iframe srcdoc="{escape(self.page())}" style="width: 100%; height: 640px; border: 0"></iframe>'
 
 
 def evaluate(
@@ -60,45 +173,45 @@ def evaluate(
     command: str = "spamnb.evaluate in Python",
     **settings: Unpack[SettingsOptions],
 ) -> Evaluation:
-    """Measure the filter on labelled mail: good mail lost, spam let through, and what its probabilities are worth.
+    """Measure the filter on labelled mail: good mail lost, spam let through, and how far its probabilities are right.
 
-    ``sources`` is as for ``train``. One of five ways is chosen, by default ten folds:
+    ``sources`` is as for ``train``. Choose one of five protocols, or none for ten folds:
 
-    - ``folds``: K-fold cross-validation
-    - ``split``: train on this fraction of the mail and test on the rest; "md5": train on files whose name has an even
-      md5
-    - ``leave_one_out``: each message judged by a model of all others
-    - ``online``: in the given order, each message judged and then learned (``by_date``: in order of receipt, with
-      ``split`` too)
-    - ``model``: the model of this file as it is; it takes no settings
+    - ``folds``: K-fold cross-validation with this K
+    - ``split``: train on this fraction of the mail and test on the rest; with "md5", train on the files whose name has
+      an even md5
+    - ``leave_one_out``: judge each message by a model of all others
+    - ``online``: judge each message and then learn it, in the given order
+    - ``model``: judge by the model in this file, without further settings
 
-    And, whichever is chosen:
+    And for any of them:
 
-    - ``seed``: of splits, folds and intervals; the same seed gives the same figures
-    - ``doubtful``: so many messages that look mislabelled are found, the surest first
-    - ``subjects``: the subjects of wrongly judged messages are kept, and with ``leave_one_out`` what decided the worst:
-      for ``Evaluation.write_page``
-    - ``recursive``, ``text_column``, ``label_column``, ``workers``, ``progress``, ``tell``: as for
-      ``train``
-    - ``dask``: a Dask cluster reads the mail, as for ``train``; models are made and asked here. It goes with ``folds``,
-      ``split`` and ``leave_one_out``
-    - ``command``: what the page names as its origin
-    - ``settings``: of the models that are trained, under their names on the command line
+    - ``by_date``: with ``online``, go by the dates of receipt; with ``split``, train on the oldest messages
+    - ``seed``: deals out folds and splits; the same seed gives the same figures
+    - ``doubtful``: find up to this many messages that look mislabelled
+    - ``subjects``: keep the subjects of wrongly judged messages for ``Evaluation.write_page``, and with
+      ``leave_one_out`` what decided the worst of them
+    - ``recursive``, ``text_column``, ``label_column``, ``workers``, ``progress``, ``tell``: as for ``train``
+    - ``dask``: a Dask cluster counts the mail, as for ``train``; only with ``folds``, ``split`` and ``leave_one_out``
+    - ``command``: the origin that the page names
+    - ``settings``: settings of the models, with the names that ``--set`` takes
 
-    Raises SpamnbError where a SOURCE is none or holds no mail, where settings cannot be, or two ways are chosen.
+    Raises SpamnbError if a source does not exist or holds no mail, if a setting is wrong, or if two ways are chosen.
 
     >>> import spamnb
     >>> found = spamnb.evaluate("corpora/mail", folds=2, model_type="multinomial")
     >>> found.figures.protocol, found.figures.messages
     ('2 folds', 127)
     """
-    from spamnb.api.scratch import scratch
+    from spamnb.api.progress import progress as shown
+    from spamnb.classifier import Classifier
     from spamnb.engines.counting import count_parallel
+    from spamnb.evaluation import online as streams
     from spamnb.evaluation import protocols
     from spamnb.evaluation.figures import figures
+    from spamnb.sources.spec import entries
 
-    chosen = [folds is not None, split is not None, leave_one_out, online, model is not None]
-    if sum(chosen) > 1:
+    if sum([folds is not None, split is not None, leave_one_out, online, model is not None]) > 1:
         raise ArgumentError(
             "{option.folds}, {option.split}, {option.leave_one_out}, {option.online} and {option.model} exclude each"
             " other: give one of them"
@@ -115,30 +228,25 @@ def evaluate(
         raise ArgumentError("{option.split} is {split!r}: give a fraction between 0 and 1, or md5", split=split)
     check_least(1, workers=workers)
     check_least(0, seed=seed, doubtful=doubtful)
-    check_dask(dask, workers)
-    from spamnb.api.progress import progress as shown
-    from spamnb.sources.notes import notes
-    from spamnb.sources.spec import entries
-
     specs, options = specs_of(sources), ReadOptions(recursive, text_column, label_column)
     own, left_out = settings_of(settings), LeftOut(tell)
     path = None if model is None else model_path(model)
-    for spec in specs:
-        for note in notes(spec, recursive):
-            tell(note)
+    tell_notes(specs, recursive, tell)
     mail = entries(specs, left_out, options)
-    if online or path is not None:
-        with shown("Classifying and learning" if online else "Classifying", progress) as show:
-            result, own = _stream(mail, left_out, own, by_date, path, show)
-        if not len(result):
-            raise SpamnbError("no messages in the sources: nothing to evaluate on")
+    if path is not None:
+        with Classifier.open(path) as classifier, shown("Classifying", progress) as show:
+            result, own = streams.judged(mail, classifier, left_out, show), classifier.settings
+    elif online:
+        with shown("Classifying and learning", progress) as show:
+            result = streams.online(streams.by_date(mail, left_out) if by_date else mail, own, left_out, show)
     else:
         names: list[str] = []
-        with scratch() as folder:
-            with chosen_cluster(dask, workers, folder, tell) as cluster, shown("Reading", progress) as show:
-                named = noting_names(mail, names)
+        named, folder = _noting_names(mail, names), Path(gettempdir())
+        with ending_cleanly():
+            with chosen_cluster(dask, workers, tell) as cluster, shown("Reading", progress) as show:
                 counted = count_parallel(named, own.tokens, folder, left_out, show, workers, cluster)
-            held = _checked(protocols.mail_of(counted, names), own)
+            held = protocols.mail_of(counted, names)
+            _check(held, own)
             found = partial(_subjects, specs, options) if subjects else protocols.no_subjects
             if leave_one_out:
                 result = protocols.evaluate_leave_one_out(held, own, found, doubtful)
@@ -147,33 +255,28 @@ def evaluate(
             else:
                 learned, protocol = _learned(held, split, by_date, seed)
                 result = protocols.evaluate_split(held, own, learned, protocol, found)
+    if not len(result):
+        raise SpamnbError(NO_MAIL)
     doubts = mislabelled(specs, options, result, doubtful)
     return Evaluation(figures(result, seed=seed), result, own, path, left_out.count, doubts, command)
 
 
-def _stream(
-    entries: Iterator[Entry], left_out: LeftOut, settings: Settings, dated: bool, model: Path | None, show: Show
-) -> tuple[Result, Settings]:
-    """Each message judged, then learned, or judged by a model's file; and the settings of what judged."""
-    from spamnb.classifier import Classifier
-    from spamnb.evaluation.online import by_date, judged, online
-
-    if model is None:
-        return online(by_date(entries, left_out) if dated else entries, settings, left_out, show), settings
-    with Classifier.open(model) as classifier:
-        return judged(entries, classifier, left_out, show), classifier.settings
+def _noting_names(entries: Iterable[Entry], names: list[str]) -> Iterator[Entry]:
+    """The same entries, their names appended to ``names`` on the way."""
+    for entry in entries:
+        names.append(entry.name)
+        yield entry
 
 
-def _checked(mail: Mail, settings: Settings) -> Mail:
-    """The mail, if a filter can be measured on it."""
+def _check(mail: Mail, settings: Settings) -> None:
+    """SpamnbError where no filter can be measured on this mail."""
     from spamnb.training import check_classes
 
     if not len(mail.positions):
-        raise SpamnbError("no messages in the sources: nothing to evaluate on")
+        raise SpamnbError(NO_MAIL)
     if len(mail.classes) < 2:
         raise SpamnbError(f"only class {mail.classes[0]!r} in the sources: to tell classes apart it takes two")
     check_classes(mail.classes, settings, one_class=False)
-    return mail
 
 
 def _learned(mail: Mail, split: float | Literal["md5"], by_date: bool, seed: int) -> tuple[NDArray[np.bool_], str]:
@@ -195,8 +298,6 @@ def _subjects(specs: Sequence[str], options: ReadOptions, places: set[int]) -> d
     found = {}
     for place, entry in enumerate(again(specs, options)):
         if place in places:
-            try:
+            with suppress(OSError):  # it was told when it was read the first time, or has gone since
                 found[place] = header_of(entry.read(), "subject")
-            except OSError:
-                continue  # it was told when it was read the first time, or has gone since
     return found

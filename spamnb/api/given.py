@@ -1,22 +1,59 @@
-"""What a program gives as messages and as their classes, checked: raw mail, and names that a model file can hold."""
+"""What the estimators take, checked: settings as parameters, messages, and labels that a model file can name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from math import isnan
-from typing import Any, NamedTuple
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spamnb.errors import SpamnbError
+from spamnb.estimators.parameters import Parameters
 from spamnb.estimators.validation import check_labels
 from spamnb.naming import check_cases, check_class_name
+from spamnb.setting_fields import settings_in
 from spamnb.sources.entries import Entry, message_of_text, raw_message
 
 INPUTS = ("auto", "mail", "text")
 
-_EMPTY = "; an empty cell: leave its row out, as by table.dropna()"
+E = TypeVar("E", bound=type[Parameters])
+
+
+def with_settings(*owners: type) -> Callable[[E], E]:
+    """Makes each setting of these dataclasses a parameter, where the constructor has ``**settings``.
+
+    >>> from spamnb.reader.options import TokenOptions
+    >>> @with_settings(TokenOptions)
+    ... class Estimator(Parameters):
+    ...     def __init__(self, *, binary: bool = False, **settings: object) -> None:
+    ...         self.binary = binary
+    >>> Estimator(ngrams=1).ngrams, Estimator(ngrams=1)
+    (1, Estimator(ngrams=1))
+    """
+    fields = {name: each for owner in owners for name, each in settings_in(owner).items()}
+    defaults = {name: None if each.default == "" else each.default for name, each in fields.items()}
+
+    def decorate(cls: E) -> E:
+        own = cls.__init__
+        taken = [p for p in inspect.signature(own).parameters.values() if p.kind is not p.VAR_KEYWORD]
+        for parameter in taken:
+            defaults.pop(parameter.name, None)
+
+        @functools.wraps(own)
+        def __init__(self: Any, *given: Any, **named: Any) -> None:
+            settings = {name: named.pop(name, default) for name, default in defaults.items()}
+            own(self, *given, **named)
+            vars(self).update(settings)
+
+        keyword = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=d) for name, d in defaults.items()]
+        __init__.__signature__ = inspect.Signature([*taken, *keyword])  # type: ignore[attr-defined]
+        cls.__init__ = __init__  # type: ignore[method-assign]
+        return cls
+
+    return decorate
 
 
 def raw_messages(X: Iterable[str | bytes], input: str = "auto") -> Iterator[bytes]:
@@ -47,12 +84,11 @@ def _each(X: Iterable[str | bytes], input: str) -> Iterator[bytes]:
             try:
                 yield raw_message(item)
             except TypeError as error:
-                raise TypeError(f"X[{number}]: {error}{_EMPTY if _is_empty_cell(item) else ''}") from None
-
-
-def _is_empty_cell(item: object) -> bool:
-    """As pandas and numpy read one: None, NaN, NA or NaT."""
-    return type(item).__name__ in ("NoneType", "NAType", "NaTType") or (isinstance(item, float) and isnan(item))
+                # None, NaN, NA and NaT, as pandas and numpy read an empty cell.
+                is_nan = isinstance(item, float) and item != item
+                blank = is_nan or type(item).__name__ in ("NoneType", "NAType", "NaTType")
+                hint = "; an empty cell: leave its row out, as by table.dropna()" if blank else ""
+                raise TypeError(f"X[{number}]: {error}{hint}") from None
 
 
 def _encoded(mail: str) -> bytes:
@@ -109,7 +145,9 @@ def class_name(label: Any) -> str:
     return check_class_name(str(label))
 
 
-_KINDS: dict[str, type[Any]] = {"integer": int, "real": float, "boolean": bool}
+_KINDS: dict[str, Callable[[str], Any]] = {
+    "integer": int, "real": float, "boolean": lambda name: name == "True", "text": str,
+}  # fmt: skip
 
 
 def label_kind(classes: NDArray[Any]) -> str:
@@ -128,15 +166,11 @@ def named_labels(names: Sequence[str], kind: object) -> NDArray[Any]:
     >>> named_labels(["0", "1"], "integer"), named_labels(["0", "ham"], "integer")
     (array([0, 1]), array(['0', 'ham'], dtype='<U3'))
     """
-    given = _KINDS.get(kind) if isinstance(kind, str) else None
-    if given is None:
-        return np.array(sorted(names))
     try:
-        values = [name == "True" if given is bool else given(name) for name in names]
-        same = [class_name(value) for value in values] == list(names)
-    except ValueError:
-        same = False
-    return np.array(sorted(values if same else names))
+        labels = [_KINDS[str(kind)](name) for name in names]
+    except (KeyError, ValueError):
+        labels = []
+    return np.array(sorted(labels if [class_name(label) for label in labels] == list(names) else names))
 
 
 def check_count(X: Sequence[Any], y: Sequence[Any]) -> None:

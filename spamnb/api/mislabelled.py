@@ -1,21 +1,20 @@
-"""What ``train`` and ``evaluate`` find of messages that may stand in the wrong folder, or stand in several."""
+"""Messages that may stand in the wrong folder: which, why, and how a person knows them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spamnb.naming import escape, pluralize
 from spamnb.sources.spec import ReadOptions
 
 if TYPE_CHECKING:
-    from spamnb.counts.training_set import TrainingSet
     from spamnb.evaluation.result import Result
     from spamnb.sources.entries import Entry
 
 LONGEST = 70  # characters of a sender or a subject
 REASONS = 6  # tokens of each message
-LISTED = 10  # messages that stand in several classes
 
 
 class Doubtful(NamedTuple):
@@ -58,25 +57,6 @@ class Mislabelled(NamedTuple):
         return lines
 
 
-class Conflicts(NamedTuple):
-    """How many messages stand in several classes, and (class, name) of each copy of the first of them."""
-
-    messages: int = 0
-    groups: Sequence[Sequence[tuple[str, str]]] = ()
-
-    def lines(self) -> list[str]:
-        """The first of these messages, a line for each."""
-        if not self.messages:
-            return []
-        verb = "stands" if self.messages == 1 else "stand"
-        lines = [f"{pluralize(self.messages, 'message')} {verb} in several classes; the last that is named counts:"]
-        for group in filter(None, self.groups):
-            lines.append("  " + ", ".join(f"{label} {escape(name)}" for label, name in group))
-        if self.messages > len(self.groups):
-            lines.append(f"  … and {self.messages - len(self.groups):,} more")
-        return lines
-
-
 def shortened(text: str) -> str:
     """One line of text for a terminal, of at most LONGEST characters.
 
@@ -85,13 +65,6 @@ def shortened(text: str) -> str:
     """
     text = escape(" ".join(text[: 4 * LONGEST].split())[:LONGEST + 1])
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
-
-
-def noting_names(entries: Iterable[Entry], names: list[str]) -> Iterator[Entry]:
-    """The same entries, their names appended to ``names`` on the way."""
-    for entry in entries:
-        names.append(entry.name)
-        yield entry
 
 
 def mislabelled(sources: Sequence[str], options: ReadOptions, result: Result, limit: int) -> Mislabelled | None:
@@ -103,8 +76,9 @@ def mislabelled(sources: Sequence[str], options: ReadOptions, result: Result, li
 
     if not limit:
         return None
+    rows = surest(result.scores, result.probabilities, result.truth, result.verdicts)[:limit].tolist()
     found = []
-    for row in surest(result.scores, result.probabilities, result.truth, result.verdicts)[:limit].tolist():
+    for row in rows:
         label, said = result.classes[result.truth[row]], result.verdicts[row]
         evidence = result.details[row].evidence if row in result.details else ()
         p = float(result.probabilities[row, said])
@@ -123,39 +97,12 @@ def _heads(entries: Iterable[Entry], missing: set[tuple[str, str]]) -> dict[tupl
         key = entry.name, entry.label or ""
         if key in missing:
             missing.discard(key)
-            try:
+            with suppress(OSError):  # it has gone since
                 raw = entry.read()
-            except OSError:
-                continue  # it has gone since
-            found[key] = {"sender": header_of(raw, "from"), "subject": header_of(raw, "subject")}
+                found[key] = {"sender": header_of(raw, "from"), "subject": header_of(raw, "subject")}
             if not missing:
                 break
     return found
-
-
-def conflicts(sources: Sequence[str], options: ReadOptions, training_set: TrainingSet, messages: int) -> Conflicts:
-    """Those of the first ``messages`` messages that stand in several classes."""
-    from spamnb.counts.copies import in_several_classes
-
-    groups = [[copy for copy in group if copy[0] < messages] for group in in_several_classes(training_set)]
-    groups = [group for group in groups if len({label for _, label in group}) > 1]
-    if not groups:
-        return Conflicts()
-    return Conflicts(len(groups), named(again(sources, options), groups[:LISTED]))
-
-
-def named(entries: Iterable[Entry], groups: Sequence[Sequence[tuple[int, str]]]) -> list[list[tuple[str, str]]]:
-    """(class, name) of every message in groups of (place, class); those whose place holds another class now are left
-    out, for the sources have changed since."""
-    wanted = {place: label for group in groups for place, label in group}
-    last = max(wanted, default=-1)
-    names: dict[int, str] = {}
-    for place, entry in enumerate(entries):
-        if wanted.get(place) == entry.label and place in wanted:
-            names[place] = entry.name
-        if place >= last:
-            break
-    return [[(label, names[place]) for place, label in group if place in names] for group in groups]
 
 
 def again(sources: Sequence[str], options: ReadOptions) -> Iterator[Entry]:

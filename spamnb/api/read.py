@@ -33,11 +33,7 @@ class LabelledMessage:
         return f"LabelledMessage(label={self.label!r}, name={self.name!r}, raw=<{pluralize(len(self.raw), 'byte')}>)"
 
     def parse(self) -> Message:
-        """The message taken apart into headers and visible text, as ``spamnb.parse`` does; never raises.
-
-        >>> LabelledMessage("ham", "note", b"Subject: tea\\n\\nAt four?\\n").parse().texts
-        ('At four?\\n',)
-        """
+        """The message taken apart into headers and visible text, as ``spamnb.parse`` does; never raises."""
         return parse(self.raw)
 
 
@@ -51,12 +47,10 @@ def read(
 ) -> Iterator[LabelledMessage]:
     """The messages of the sources with their classes, one at a time, in the same order on every run.
 
-    ``sources`` is a SOURCE as on the command line or a list of them: a folder with a folder per class, "CLASS=PATH", a
-    table of text and so on (docs/commands.md). ``recursive``, ``text_column`` and ``label_column`` say how
-    Maildirs, tables and accounts are read. ``tell`` is given a line for each message that cannot be read and is left
-    out; by default this is a warning.
+    ``sources``, ``recursive``, ``text_column`` and ``label_column`` are as for ``train``. ``tell`` gets a line for each
+    message that cannot be read and is left out; by default this is a warning.
 
-    Raises SpamnbError at once for a SOURCE that is none, and later for one none of whose files is mail.
+    Raises SpamnbError at once if a source does not exist, and later if none of its files is mail.
 
     >>> import spamnb
     >>> for message in spamnb.read("corpora/mail"):

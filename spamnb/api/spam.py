@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, Self, Unpack
+from tempfile import gettempdir
+from threading import RLock
+from typing import Any, NamedTuple, Self, Unpack
+from weakref import finalize
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spamnb.api.arguments import Tell, check_least, settings_of, threads_of, warn
-from spamnb.api.configured import with_settings
-from spamnb.api.evaluation import Evaluation
+from spamnb.api.evaluate import Evaluation
 from spamnb.api.explain import Explanation, explanation_of
 from spamnb.api.given import (
     Labels,
@@ -26,11 +27,12 @@ from spamnb.api.given import (
     named_labels,
     raw_messages,
     tell_unreadable,
+    with_settings,
 )
-from spamnb.api.memory_model import MemoryModel
 from spamnb.api.words import WordsReport, words_of
 from spamnb.classifier import Classifier
 from spamnb.engines.counting import count_parallel
+from spamnb.engines.executor import MAX_ALONE, of_chunks
 from spamnb.estimators.parameters import Parameters
 from spamnb.estimators.validation import check_lengths, check_weight, not_fitted
 from spamnb.formulas.calibration import margins
@@ -39,10 +41,60 @@ from spamnb.naming import check_has_class
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.pdf import is_available
 from spamnb.settings import SETTINGS, ModelSettings, Settings
+from spamnb.sources.entries import Entry
+from spamnb.store.snapshot import atomic_replace
+from spamnb.store.store import Store
 from spamnb.training import model_of
 
-LESSONS_AT_ONCE = 100  # in one change of the model: what it holds back until then takes memory
+MESSAGES_AT_ONCE = 100  # in one change of the model: what it holds back until then takes memory
 Messages = Iterable[str | bytes]
+
+
+class ModelAnswers(NamedTuple):
+    """What a model says of n messages."""
+
+    classes: tuple[str, ...]  # (C,) sorted
+    scores: NDArray[np.float64]  # (n, C) before calibration
+    probabilities: NDArray[np.float64]  # (n, C)
+    enough: bool  # had the model seen enough of every class for the probabilities to mean much?
+
+
+class MemoryModel:
+    """A ``Classifier`` on a model in memory, which can be pickled; whoever uses it holds ``lock``."""
+
+    def __init__(self, store: Store) -> None:
+        self.classifier = Classifier(store)
+        self.lock = RLock()
+        finalize(self, store.close)
+
+    def __getstate__(self) -> bytes:
+        with self.lock:
+            return self.classifier.store.as_bytes()
+
+    def __setstate__(self, content: bytes) -> None:
+        self.__init__(Store.of_bytes(content))  # type: ignore[misc]
+
+    def answers(self, entries: list[Entry], workers: int) -> ModelAnswers:
+        """What it says of the messages, in their order. Of many messages each thread asks a copy of its own."""
+        with self.lock:
+            judge = self._judge
+            make: Callable[[], Callable[[list[Entry]], ModelAnswers]] = lambda: judge  # noqa: E731
+            if workers > 1 and len(entries) > MAX_ALONE:
+                content = self.__getstate__()
+                make = lambda: MemoryModel(Store.of_bytes(content))._judge  # noqa: E731
+            parts = list(of_chunks(iter(entries), make, workers))
+            classes = self.classifier.store.totals().classes
+        none = np.zeros((0, len(classes)))
+        scores = np.concatenate([none, *(part.scores for part in parts)])
+        probabilities = np.concatenate([none, *(part.probabilities for part in parts)])
+        return ModelAnswers(classes, scores, probabilities, all(part.enough for part in parts))
+
+    def _judge(self, chunk: list[Entry]) -> ModelAnswers:
+        found = self.classifier.classify_all((entry.read() for entry in chunk), tokens=0, posterior=False)
+        probabilities = np.array([list(judgement.probabilities.values()) for judgement in found])
+        scores = np.array([judgement.scores for judgement in found])
+        enough = all(judgement.enough for judgement in found)
+        return ModelAnswers(tuple(found[0].probabilities), scores, probabilities, enough)
 
 
 @with_settings(Settings, TokenOptions, Loss)
@@ -51,16 +103,16 @@ class SpamClassifier(Parameters):
     calibrated, for any number of classes.
 
     X is a list of messages: bytes are raw mail and a str is a text without headers, unless ``input`` is "mail" or
-    "text" for both. y has a class for each: texts, whole numbers or truth values. The other parameters are the
-    settings of a model, those of ``Settings``, ``TokenOptions`` and ``Loss``. ``n_jobs`` threads (-1: one a core) share
-    many messages; what they find is the same.
+    "text" for both. y has the class of each: texts, whole numbers or truth values. The other parameters are the
+    settings of a model, those of ``Settings``, ``TokenOptions`` and ``Loss``. ``n_jobs`` threads (-1: one per core)
+    share many messages; the answers do not depend on it.
 
-    ``predict`` is the class of least expected loss. Good mail called ``spam`` costs ``false_positive_cost`` times as
-    much as spam let through, so a class called "spam" needs a probability above 0.9; with ``false_positive_cost=1``,
-    and where no class is ``spam``, it is the likeliest class.
+    ``predict`` says the class of least expected loss. Good mail called ``spam`` costs ``false_positive_cost`` times as
+    much as spam let through, so a class called "spam" needs a probability above 0.9. With ``false_positive_cost=1``,
+    or if no class is ``spam``, it says the likeliest class.
 
-    Raises SpamnbError for a parameter that cannot be, ValueError for X and y that do not fit together and for labels
-    that cannot name a class, TypeError for what is no message.
+    Raises SpamnbError for a wrong parameter, ValueError if X and y do not fit together or a label cannot name a class,
+    and TypeError for an X that holds no messages.
 
     >>> texts = [f"{what} {n}" for n in range(20) for what in ("cheap pills", "lunch at")]
     >>> model = SpamClassifier().fit(texts, ["spam", "ham"] * 20)
@@ -71,8 +123,8 @@ class SpamClassifier(Parameters):
            [0.02, 0.98]])
     >>> model.score(texts, ["spam", "ham"] * 20), model.verdicts(["lunch at noon"])
     (1.0, ['ham'])
-    >>> model.decision_function(["lunch at noon"]) < 0, model.predict_log_proba(["lunch at noon"]).shape
-    (array([ True]), (1, 2))
+    >>> model.decision_function(["lunch at noon"]) < 0
+    array([ True])
     >>> model.explain("lunch at noon").judgement.evidence[0].token, model.words(top=1).likeliest["ham"][0].token
     ('lunch at', 'at')
     >>> model.evaluate(["lunch at two", "cheap pills"], ["ham", "spam"]).figures.accuracy.value
@@ -109,10 +161,9 @@ class SpamClassifier(Parameters):
         if settings.spam != Settings().spam:
             check_has_class(settings.spam, labels.names)
         entries = entries_of(given, self.input, labels.of)
-        with TemporaryDirectory(prefix="spamnb-") as folder:
-            workers = threads_of(self.n_jobs)
-            counted = count_parallel(entries, settings.tokens, Path(folder), tell_unreadable, workers=workers)
-            self.model_ = MemoryModel(model_of(counted, settings))
+        workers, folder = threads_of(self.n_jobs), Path(gettempdir())
+        counted = count_parallel(entries, settings.tokens, folder, tell_unreadable, workers=workers)
+        self.model_ = MemoryModel(model_of(counted, settings))
         self._remember(labels.classes, trained=True)
         return self
 
@@ -126,8 +177,8 @@ class SpamClassifier(Parameters):
 
     def partial_fit(self, X: Messages, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn n more messages, as ``spamnb learn`` does; a model that was not fitted starts empty. New classes may
-        turn up at any time; ``classes`` tells of some before. A message that is in its class already changes nothing,
-        and one that is in another one moves."""
+        turn up at any time, or be named before as ``classes``. A message that its class holds already changes nothing;
+        one that another class holds moves."""
         known = [] if not hasattr(self, "classes_") else self.classes_.tolist()
         known += [] if classes is None else np.asarray(classes).tolist()
         given, labels = self._given(X, y, known)
@@ -136,15 +187,15 @@ class SpamClassifier(Parameters):
         with self.model_.lock:
             self._remember(labels.classes)
             classifier, raws = self.model_.classifier, raw_messages(given, self.input)
-            for first in range(0, len(given), LESSONS_AT_ONCE):
+            for first in range(0, len(given), MESSAGES_AT_ONCE):
                 with classifier.store.writing():
-                    for name, raw in zip(labels.of[first : first + LESSONS_AT_ONCE], raws):
+                    for name, raw in zip(labels.of[first : first + MESSAGES_AT_ONCE], raws):
                         classifier.learn(name, raw)
         return self
 
     def forget(self, X: Messages, y: ArrayLike) -> Self:
-        """Take messages out of their classes again, exactly: all of them, or none where one is no part of its class
-        (ValueError). SpamnbError for a model that is no sum."""
+        """Take messages out of their classes again, exactly. ValueError, and nothing changes, if one is no part of its
+        class. SpamnbError for a logistic model, which cannot forget."""
         self._check_fitted()
         given, labels = self._given(X, y)
         with self.model_.lock, self.model_.classifier.store.writing():
@@ -179,11 +230,6 @@ class SpamClassifier(Parameters):
         ``classes_``."""
         return self._answers(X)[1]
 
-    def predict_log_proba(self, X: Messages) -> NDArray[np.float64]:
-        """The logarithm of ``predict_proba`` in nats, (n, C)."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
     def decision_function(self, X: Messages) -> NDArray[np.float64]:
         """Each class's score less the log-sum-exp of the others' before calibration, in nats: it ranks messages, and
         never saturates as a probability does. (n, C); for two classes that of the second one, (n,)."""
@@ -191,8 +237,8 @@ class SpamClassifier(Parameters):
         return margin[:, 1] if margin.shape[1] == 2 else margin
 
     def verdicts(self, X: Messages) -> list[str]:
-        """What ``spamnb classify`` says: the name of a class, or "unsure" where that costs least and in place of spam
-        where the model has seen too few messages."""
+        """What ``spamnb classify`` says: the name of a class, or "unsure" if that costs least, and in place of spam if
+        the model has seen too few messages."""
         _, p, enough = self._answers(X)
         settings = self.model_.classifier.settings
         return settings.loss.verdicts(self._names(), p, settings.spam, enough)
@@ -230,26 +276,38 @@ class SpamClassifier(Parameters):
             return words_of(self.model_.classifier.store, top, everything, tell)
 
     def evaluate(self, X: Messages, y: ArrayLike) -> Evaluation:
-        """What ``spamnb.evaluate`` with a ``model`` tells of messages that are new to it: accuracy, good mail lost,
-        spam let through, what the probabilities are worth, with 95 % intervals, and the answers."""
+        """Measure the model on messages that it has not learned, as ``spamnb.evaluate`` does with a ``model``."""
+        from spamnb.evaluation.figures import figures
+        from spamnb.evaluation.online import judged
+
         self._check_fitted()
         given, labels = self._given(X, y)
-        return self.model_.evaluation(entries_of(given, self.input, labels.of))
+        with self.model_.lock:
+            own = self.model_.classifier
+            result = judged(entries_of(given, self.input, labels.of), own, tell_unreadable)
+            command = "SpamClassifier.evaluate in Python"
+            return Evaluation(figures(result), result, own.settings, Path(own.store.path), command=command)
 
     # -- model files -----------------------------------------------------------------------------------------
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the model file at ``path``, which ``spamnb classify -m`` and all other commands take. SpamnbError where
-        there is one and ``force`` is not given, or where something is in the way that is no model."""
+        """Write the model file ``path``, which the commands use too. SpamnbError if there is a model already and
+        ``force`` is not given, or if the file is no model."""
         self._check_fitted()
-        self.model_.write(path, force=force)
+        own = self.model_.classifier.store
+        with self.model_.lock, atomic_replace(path, own.meta(), force=force) as store, own.reading():
+            own.copy_to(store)
+            store.read_anew()
 
     @classmethod
     def load(cls, path: str | Path, **params: Any) -> Self:
-        """The model of a file, with the parameters that it was made with; ``params`` sets others, as n_jobs. The file
-        is read once and not touched afterwards. Raises SpamnbError where there is no model."""
-        model = MemoryModel.read(path)
-        settings, store = model.classifier.settings, model.classifier.store
+        """The model of a file, with the parameters that it was made with; ``params`` sets others, such as n_jobs. The
+        file is only read, once. Raises SpamnbError if there is no model."""
+        with Store.open(path) as file, file.reading():
+            store = Store.connect(":memory:", writable=True)
+            file.copy_to(store)
+        model = MemoryModel(store)
+        settings = model.classifier.settings
         classes = named_labels([*store.totals().classes], store.meta().get("label_kind"))
         spam = named_labels([settings.spam], label_kind(classes))[0]
         estimator = cls(**{**settings.by_name(), "spam": spam.item(), **params})

@@ -1,28 +1,202 @@
-"""``spamnb.train``: a model from labelled mail."""
+"""``spamnb.train``: a model from labelled mail, and how well each message is judged when it is left out."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from tempfile import gettempdir
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from spamnb.api.arguments import (
     FilePath,
     Sources,
     Tell,
-    check_dask,
     check_least,
     check_writable,
+    chosen_cluster,
+    ending_cleanly,
     model_path,
     settings_of,
     specs_of,
+    tell_notes,
     warn,
 )
-from spamnb.api.training_report import TrainingReport
+from spamnb.api.progress import progress as shown
+from spamnb.api.report import Report
+from spamnb.errors import SpamnbError
+from spamnb.evaluation.metrics import confusion_matrix, surest
+from spamnb.formulas.decision import UNSURE
+from spamnb.naming import escape, pluralize
+from spamnb.report.numbers import percent
+from spamnb.settings import Settings
+from spamnb.sources.entries import LeftOut
 from spamnb.sources.spec import ReadOptions
+from spamnb.training import LeaveOneOutResult
 
 if TYPE_CHECKING:
     from typing import Unpack
 
+    from spamnb.counts.training_set import TrainingSet
+    from spamnb.engines.rebuilding import Rebuilt
     from spamnb.settings import SettingsOptions
+
+FEW = 50  # messages of a class below which its error estimate is worth little
+MATRIX_VERDICTS = 8  # with more the table of verdicts is wider than a terminal
+
+
+@dataclass(frozen=True)
+class TrainingReport(Report):
+    """A model that was trained: ``print`` shows what the command line does.
+
+    - ``model``: its file
+    - ``settings``: its settings
+    - ``left_out``: every training message judged by a model that has not learned it. Of n messages and C classes:
+      ``labels`` (n,), ``scores`` (n, C) in nats, ``probabilities`` (n, C), ``verdicts``; and ``newest``, how a model
+      of the older messages judges the newest
+    - ``read``: how many messages were read, copies included
+    - ``unreadable``: how many messages could not be read
+    - ``conflicts``: how many messages have copies in several classes
+
+    >>> import spamnb
+    >>> report = spamnb.train("corpora/mail", "model.spamnb")
+    >>> report
+    TrainingReport(model.spamnb: ham 65, spam 62; left out: 3.94 % wrong, 0 % unsure)
+    >>> report.classes, report.to_dict()["confusion"]["spam"]
+    ({'ham': 65, 'spam': 62}, {'ham': 5, 'spam': 57, 'unsure': 0})
+    """
+
+    model: Path
+    settings: Settings
+    left_out: LeaveOneOutResult
+    read: int
+    unreadable: int = 0
+    conflicts: int = 0
+
+    def __repr__(self) -> str:
+        classes = ", ".join(f"{name} {messages:,}" for name, messages in self.classes.items())
+        told, judged = self.to_dict(), ""
+        if told["wrong"] is not None:  # of one class there is nothing to judge
+            judged = f"; left out: {percent(told['wrong'])} % wrong, {percent(told['unsure'])} % unsure"
+        return f"TrainingReport({escape(str(self.model))}: {classes}{judged})"
+
+    @property
+    def classes(self) -> dict[str, int]:
+        """The messages that were learned, by class, each copy once."""
+        return dict(zip(self.left_out.classes, self.left_out.documents.tolist()))
+
+    @cached_property
+    def _cells(self) -> NDArray[np.int64]:
+        """Left-out messages by class and verdict, (C, C+1): the last verdict is unsure."""
+        return confusion_matrix(self.left_out.labels, self.left_out.verdict_numbers(), len(self.left_out.classes))
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as json can hold it; ``confusion`` {class: {verdict: messages}} has the verdicts on left-out
+        messages, ``wrong`` and ``unsure`` their shares in percent."""
+        left_out, cells = self.left_out, self._cells
+        names = left_out.classes if len(left_out.labels) else ()
+        judged, unsure = int(cells.sum()), int(cells[:, -1].sum())
+        wrong = judged - unsure - int(np.trace(cells))
+        return {
+            "model": str(self.model),
+            "messages": int(left_out.documents.sum()),
+            "tokens": left_out.tokens,
+            "classes": self.classes,
+            "copies": self.read - int(left_out.documents.sum()) - left_out.doubted,
+            "doubted": left_out.doubted,
+            "unreadable": self.unreadable,
+            "confusion": {name: dict(zip((*names, UNSURE), row)) for name, row in zip(names, cells.tolist())},
+            "wrong": 100 * wrong / judged if judged else None,
+            "unsure": 100 * unsure / judged if judged else None,
+        }
+
+    def __str__(self) -> str:
+        left_out, told = self.left_out, self.to_dict()
+        messages, tokens = pluralize(told["messages"], "message"), pluralize(left_out.tokens, "different token")
+        lines = [f"{self.model}: {messages}, {tokens}"]
+        if told["copies"]:
+            lines.append(f"copies of these, not learned again: {told['copies']:,}")
+        if self.unreadable:
+            lines.append(f"left out, as told above: {self.unreadable:,}")
+        if len(left_out.classes) < 2:
+            lines.append(f"Only class {left_out.classes[0]!r}: nothing to tell it from. Learn another class.")
+        else:
+            lines += [*self._judged(), *self._newest()]
+        if self.conflicts:
+            verb = "stands" if self.conflicts == 1 else "stand"
+            what = pluralize(self.conflicts, "message")
+            lines.append(f"{what} {verb} in several classes: each counts for the last of them.")
+        return "\n".join(lines)
+
+    def _judged(self) -> list[str]:
+        """How the messages that were left out are judged, and what to think of it."""
+        left_out, spam = self.left_out, self.settings.spam
+        parts = f"The messages in {left_out.n_folds} parts, each judged by a model of the others:"
+        lines = [parts if left_out.n_folds else "Each message judged by the model without it:", *self._table()]
+        lines += self._errors(left_out.labels, left_out.verdicts)
+        if spam not in left_out.classes:
+            lines.append(f"  there is no class {spam!r}, so all errors cost the same; the setting spam names another")
+        verdicts = left_out.verdict_numbers()
+        suspects = len(surest(left_out.scores, left_out.probabilities, left_out.labels, verdicts))
+        if suspects:
+            told = f"{pluralize(suspects, 'message')} {'looks' if suspects == 1 else 'look'} mislabelled"
+            which = f"'spamnb evaluate --leave-one-out --doubtful {suspects}'"
+            lines.append(f"  {told}: {which} with the same sources says which and why")
+        if n := left_out.doubted:
+            them = "it was" if n == 1 else "they were"
+            lines.append(f"  The labels of {pluralize(n, 'message')} contradict all the others: {them} not learned.")
+        few = [f"{name!r} ({n})" for name, n in self.classes.items() if n < FEW]
+        if few:
+            lines.append(f"  few messages of class {', '.join(few)}: these figures and all probabilities are rough")
+        return lines
+
+    def _table(self) -> list[str]:
+        """A row for each class, with the verdicts on its messages; nothing where it would be too wide."""
+        from rich.cells import cell_len
+
+        actions = [*self.left_out.classes, *([UNSURE] if self._cells[:, -1].any() else [])]
+        if len(actions) > MATRIX_VERDICTS:
+            return []
+        width = max(map(cell_len, actions))
+        gap = {name: " " * (width - cell_len(name)) for name in actions}
+        lines = [" " * (width + 12) + " ".join(f" {gap[name]}→ {name}" for name in actions)]
+        for name, row in zip(self.left_out.classes, self._cells.tolist()):
+            cells = " ".join(f"{count:>{width + 3},}" for count in row[: len(actions)])
+            lines.append(f"  {name}{gap[name]} {sum(row):>8,} {cells}")
+        return lines
+
+    def _newest(self) -> list[str]:
+        newest = self.left_out.newest
+        if newest is None:
+            return []
+        since, messages = datetime.fromtimestamp(newest.since, UTC).date(), pluralize(len(newest.labels), "message")
+        return [
+            f"The newest fifth, {messages} since {since}, judged by a model of the older ones:",
+            *self._errors(newest.labels, newest.verdicts),
+            "  For mail to come believe these: above, messages were judged by a model that knew newer mail.",
+        ]
+
+    def _errors(self, labels: NDArray[np.intp], verdicts: list[str]) -> list[str]:
+        """How many verdicts are wrong, and what that means for good mail and spam."""
+        spam = self.settings.spam
+        truth, said = np.array(self.left_out.classes)[labels], np.array(verdicts)
+        unsure = said == UNSURE
+        wrong = (said != truth) & ~unsure
+        also = f", unsure: {unsure.sum():,} ({percent(100 * unsure.mean())} %)" if unsure.any() else ""
+        lines = [f"  wrong: {wrong.sum():,} of {len(truth):,} ({percent(100 * wrong.mean())} %){also}"]
+        good = truth != spam
+        if not good.all():
+            lost, through = (said[good] == spam).mean(), (said[~good] != spam).mean()
+            doubted = unsure[~good].mean()  # delivered, so let through, and yet not wrong
+            of_it = f" ({percent(100 * (through - doubted))} % called good, {percent(100 * doubted)} % unsure)"
+            told = f"  good mail lost {percent(100 * lost)} %, spam let through {percent(100 * through)} %"
+            lines.append(told + (of_it if doubted else ""))
+        return lines
 
 
 def train(
@@ -31,7 +205,6 @@ def train(
     *,
     force: bool = False,
     one_class: bool = False,
-    doubtful: int = 0,
     keep_lessons: float | None = None,
     recursive: bool = False,
     text_column: str | None = None,
@@ -43,27 +216,27 @@ def train(
     command: str = "spamnb.train in Python",
     **settings: Unpack[SettingsOptions],
 ) -> TrainingReport:
-    """Make the model file ``model`` of labelled mail, and judge each message by the model without it.
+    """Make the model file ``model`` of labelled mail, and judge each message by a model that has not learned it.
 
     ``sources`` is a SOURCE as on the command line or a list of them: a folder with a folder per class, "CLASS=PATH", a
-    table of text and so on (docs/commands.md). The file is an ordinary model, which the command line uses too.
+    table of text and so on (docs/commands.md). The command line uses the same model files.
 
-    - ``force``: replace the model that is there; what it was taught is taught again
+    - ``force``: replace a model; the new one also learns what the old one was taught
     - ``one_class``: train on messages of a single class
-    - ``doubtful``: so many messages that look mislabelled are found, the surest first
-    - ``keep_lessons``: the most megabytes of taught messages that the model keeps; None: as the model says, or 64
-    - ``recursive``, ``text_column``, ``label_column``: how Maildirs and tables are read
-    - ``workers``: threads that share the work; None: one a core
-    - ``dask``: a Dask cluster reads the mail: the address of its scheduler, a scheduler file, or "local"; the model is
-      the same (docs/cluster.md)
-    - ``progress``: shown or not; None: in a notebook
-    - ``tell``: is given a line for each thing that went otherwise than meant, such as a file that was left out; by
-      default these are warnings (``SpamnbWarning``)
-    - ``command``: what 'spamnb info' names as the model's origin
-    - ``settings``: of the model, under their names on the command line: ``model_type``, ``alpha``, ``ngrams``, …
+    - ``keep_lessons``: megabytes of taught messages that the model keeps; None: as the old model, or 64
+    - ``recursive``: read the other folders of a Maildir or account too
+    - ``text_column``, ``label_column``: the columns of a table, by name or number
+    - ``workers``: threads that share the work; None: one per core
+    - ``dask``: count on a Dask cluster, named by the address of its scheduler, a scheduler file, or "local"
+      (docs/cluster.md)
+    - ``progress``: whether to show progress; None: only in a notebook
+    - ``tell``: a function that gets a line for each problem, such as a file that was left out; by default these lines
+      are warnings (``SpamnbWarning``)
+    - ``command``: the origin that 'spamnb info' names
+    - ``settings``: settings of the model, with the names that ``--set`` takes: ``model_type``, ``alpha``, …
 
-    Raises SpamnbError where a SOURCE is none or holds no mail, where a setting cannot be, and where a model is in the
-    way and ``force`` is not given.
+    Raises SpamnbError if a source does not exist or holds no mail, if a setting is wrong, and if there is a model
+    already and ``force`` is not given.
 
     >>> import spamnb
     >>> report = spamnb.train("corpora/mail", "model.spamnb", alpha=0.5)
@@ -73,23 +246,15 @@ def train(
                       → ham  → spam
       ham        65      65       0
       spam       62 ...
-    >>> with spamnb.Classifier.open("model.spamnb") as classifier:
-    ...     classifier.settings.alpha
-    0.5
     """
-    from spamnb.api.making import make_model
-    from spamnb.sources.notes import notes
     from spamnb.store.snapshot import check_replaceable
 
     check_least(1, workers=workers)
-    check_least(0, doubtful=doubtful, keep_lessons=keep_lessons)
+    check_least(0, keep_lessons=keep_lessons)
     path, specs, chosen = model_path(model), specs_of(sources), settings_of(settings)
     check_replaceable(path, force=force)
     check_writable(path)
-    check_dask(dask, workers)
-    for spec in specs:
-        for note in notes(spec, recursive):
-            tell(note)
+    tell_notes(specs, recursive, tell)
     return make_model(
         path,
         specs,
@@ -102,6 +267,114 @@ def train(
         dask=dask,
         force=force,
         one_class=one_class,
-        doubtful=doubtful,
-        shown=progress,
+        progress=progress,
     )
+
+
+def make_model(
+    model: Path,
+    sources: Sequence[str],
+    settings: Settings,
+    options: ReadOptions,
+    *,
+    command: str,
+    tell: Tell,
+    keep_lessons: float | None = None,
+    workers: int | None = None,
+    dask: str | None = None,
+    force: bool = False,
+    one_class: bool = False,
+    progress: bool | None = None,
+    check: Callable[[TrainingSet], None] = lambda training_set: None,
+) -> TrainingReport:
+    """Make the model of the sources and of the taught messages that the one there keeps; judge each message left out.
+
+    ``check`` may raise SpamnbError for what was counted; all else is as for ``train``.
+    """
+    from spamnb.engines.rebuilding import Lessons, rebuild
+    from spamnb.sources.spec import entries
+
+    not_kept = _learned_and_not_kept(model, keep_lessons)
+    left_out = LeftOut(tell)
+    lessons = Lessons(None if not_kept is None else model, keep_lessons, left_out)
+    with ending_cleanly(), chosen_cluster(dask, workers, tell) as cluster, shown("Reading", progress) as show:
+        made = rebuild(
+            model,
+            entries(sources, left_out, options),
+            settings,
+            lessons,
+            _origin(sources, options, command),
+            Path(gettempdir()),
+            left_out,
+            show,
+            workers,
+            force=force,
+            one_class=one_class,
+            check=check,
+            cluster=cluster,
+        )
+    _tell_of_taught(tell, made, not_kept or 0)
+    counts = made.training_set.counts
+    for name in sorted({*counts.classes} - {*made.left_out.classes}):
+        tell(f"all messages of class {name!r} are in a later class too, and count for that one only")
+    read, several = int(counts.documents.sum()), _in_several_classes(made)
+    return TrainingReport(model, settings, made.left_out, read, left_out.count, several)
+
+
+def _in_several_classes(made: Rebuilt) -> int:
+    """How many messages of the sources have copies in several classes."""
+    from spamnb.counts.copies import in_several_classes
+
+    groups = in_several_classes(made.training_set)
+    return sum(len({label for place, label in group if place < made.messages}) > 1 for group in groups)
+
+
+def _learned_and_not_kept(model: Path, keep_lessons: float | None) -> int | None:
+    """How many messages the model that is to be replaced learned one by one and does not keep; None where there is no
+    model that can be read: whether it may be replaced says training."""
+    from spamnb.store.lessons import holding, learned_and_not_kept
+    from spamnb.store.store import Store
+
+    if not model.exists():
+        return None
+    try:
+        store = Store.open(model)
+    except SpamnbError:
+        return None
+    with store:
+        dropped = holding(store).lessons if keep_lessons == 0 else 0
+        return learned_and_not_kept(store) + dropped
+
+
+def _origin(sources: Sequence[str], options: ReadOptions, command: str) -> dict[str, Any]:
+    """When, of what and by which command the model is made: what ``settings.ORIGIN`` names. A file's name that is no
+    UTF-8, which SQLite does not keep, is escaped."""
+    from spamnb.reader.pdf import is_available
+    from spamnb.sources.spec import absolute
+
+    def storable(text: str) -> str:
+        return text.encode(errors="surrogateescape").decode(errors="backslashreplace")
+
+    chosen = {name: value for name, value in options._asdict().items() if value}
+    return {
+        "trained_at": datetime.now().astimezone().isoformat(timespec="seconds"),
+        "pdf_read": is_available(),
+        "trained_from": [storable(absolute(source)) for source in sources],
+        "command": storable(command),
+        **({"read_options": chosen} if chosen else {}),
+    }
+
+
+def _tell_of_taught(tell: Tell, made: Rebuilt, not_kept: int) -> None:
+    if made.lessons:
+        told = f"taught again {pluralize(made.lessons, 'message')} that had been learned one by one"
+        if made.in_sources:
+            told += f"; {made.in_sources:,} of them in the sources too"
+        if made.other_class:
+            told += f", {made.other_class:,} in another class there: the class that was taught counts"
+        tell(told)
+    if not_kept:
+        tell(
+            f"the model that was replaced had learned {pluralize(not_kept, 'message')} one by one and not kept"
+            f" {'it' if not_kept == 1 else 'them'}; in the new one they count only where the sources hold them"
+        )

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, Unpack
+from tempfile import gettempdir
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from spamnb.api.arguments import settings_of, threads_of
-from spamnb.api.configured import with_settings
-from spamnb.api.given import entries_of, tell_unreadable
-from spamnb.api.rows import SignedColumns, matrix_of, rows_by_hash
+from spamnb.api.given import entries_of, tell_unreadable, with_settings
+from spamnb.counts.training_set import TrainingSet
 from spamnb.engines.counting import count_parallel
 from spamnb.errors import SpamnbError
 from spamnb.estimators.parameters import Parameters
 from spamnb.estimators.validation import not_fitted
 from spamnb.reader.options import TokenOptions
-from spamnb.reader.rows import CsrRows
 from spamnb.reader.token_array import TokenArray
 from spamnb.setting_fields import settings_in
 from spamnb.settings import TokenSettings
@@ -31,10 +29,12 @@ if TYPE_CHECKING:
 MAX_COLUMNS = 2**31 - 1
 
 
-class _Transformer(Parameters):
-    """What both share: the options of tokens, and scikit-learn's tags."""
+class _Vectorizer(Parameters):
+    """What both share: messages are counted, and the columns of their tokens are those of the vectorizer."""
 
     input: str
+    binary: bool
+    dtype: DTypeLike
     n_jobs: int | None
     _requires_fit = True
 
@@ -44,6 +44,26 @@ class _Transformer(Parameters):
             return settings_of({name: getattr(self, name) for name in settings_in(TokenOptions)}).tokens
         except SpamnbError as error:
             raise ValueError(str(error)) from None
+
+    def _count(self, X: Iterable[str | bytes]) -> TrainingSet:
+        """The messages X, counted by threads."""
+        options, entries = self._options(), entries_of(X, self.input)
+        workers, folder = threads_of(self.n_jobs), Path(gettempdir())
+        return count_parallel(entries, options, folder, tell_unreadable, workers=workers)
+
+    def _matrix(self, counted: TrainingSet, columns: NDArray[np.int64], n_columns: int) -> csr_array:
+        """The messages as rows (n, n_columns), where ``columns`` (k,) has the column of each counted token. Columns are
+        ascending in each row, none twice."""
+        from scipy.sparse import csr_array
+
+        found = counted.matrix()
+        X = csr_array((found.data, columns[found.indices], found.indptr), shape=(found.shape[0], n_columns))
+        X.sum_duplicates()
+        if X.nnz < MAX_COLUMNS:  # liblinear takes no indices of 64 bits
+            X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+        if self.binary:
+            X.data[:] = 1
+        return X.astype(self.dtype)
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
@@ -57,17 +77,8 @@ class _Transformer(Parameters):
         )
 
 
-def _columns_in(hashes: NDArray[np.int64], asked: NDArray[np.int64]) -> SignedColumns:
-    """The columns of the tokens with the hashes ``asked`` (k,), where column j is the token of ``hashes[j]``,
-    ascending."""
-    if not len(hashes):
-        return SignedColumns(np.full(len(asked), -1), np.ones(len(asked), np.int64))
-    places = np.minimum(np.searchsorted(hashes, asked), len(hashes) - 1)
-    return SignedColumns(np.where(hashes[places] == asked, places, -1), np.ones(len(asked), np.int64))
-
-
 @with_settings(TokenOptions)
-class MailVectorizer(_Transformer):
+class MailVectorizer(_Vectorizer):
     """Messages → how often each holds which token, as a CSR array (messages, tokens).
 
     A token is what spamnb reads in a message: words of its text and pairs of them, headers, hosts of links, what its
@@ -76,10 +87,10 @@ class MailVectorizer(_Transformer):
     messages and the number of threads.
 
     ``tokenizer``, ``stem``, ``ngrams``, ``body_only`` and ``ignore_headers`` are those of ``TokenOptions``. ``min_df``
-    leaves out tokens that fewer messages hold, ``binary`` tells presence only, ``dtype`` is that of the counts, and
-    ``n_jobs`` threads (-1: one a core) share more than 300 messages.
+    leaves out tokens that fewer messages hold, ``binary`` counts a token once per message, ``dtype`` is the type of the
+    counts, and ``n_jobs`` threads (-1: one per core) share the work.
 
-    Raises ValueError for a parameter that cannot be and for mail without any token, TypeError for what is no message.
+    Raises ValueError for a wrong parameter and for mail without any token, TypeError for an X that holds no messages.
 
     >>> vectorizer = MailVectorizer(ngrams=1, body_only=True)
     >>> X = vectorizer.fit_transform(["lunch at noon", "cheap cheap pills"])
@@ -110,56 +121,38 @@ class MailVectorizer(_Transformer):
         self.n_jobs = n_jobs
 
     def fit(self, X: Iterable[str | bytes], y: object = None) -> Self:
-        """Learn the tokens of the messages X; ``y`` is not looked at."""
-        self._fit(X, rows=False)
+        """Set the columns: a token each that ``min_df`` of the messages X hold; y is not looked at."""
+        self.fit_transform(X)
         return self
 
     def fit_transform(self, X: Iterable[str | bytes], y: object = None) -> csr_array:
-        """``fit`` and ``transform`` in one, which reads each message once: (n, V)."""
-        return matrix_of(iter([self._fit(X, rows=True)]), len(self.tokens_), self.dtype, self.binary)
+        """``fit`` and then ``transform``, (n, V), with every message read once."""
+        if self.min_df < 1:
+            raise ValueError(f"min_df is {self.min_df}: give a number of messages, at least 1")
+        counted = self._count(X)
+        counted = counted.select_columns(np.flatnonzero(counted.counts.document_frequency() >= self.min_df))
+        if not len(counted.tokens):
+            raise ValueError(f"no token that at least {self.min_df} of the messages of X hold")
+        # A copy: the text of those left out goes.
+        self.tokens_ = TokenArray.packed_in(counted.tokens.packed(), counted.tokens.lengths)
+        self.__dict__.pop("vocabulary_", None)
+        return self._matrix(counted, np.arange(len(self.tokens_)), len(self.tokens_))
 
     def transform(self, X: Iterable[str | bytes]) -> csr_array:
         """How often the messages X hold each token of the fit, (n, V); other tokens are left out."""
+        self._check_fitted()
+        counted, known = self._count(X), self.tokens_.hashes
+        columns = np.minimum(np.searchsorted(known, counted.tokens.hashes), len(known) - 1)
+        is_known = known[columns] == counted.tokens.hashes
+        return self._matrix(counted.select_columns(np.flatnonzero(is_known)), columns[is_known], len(known))
+
+    def _check_fitted(self) -> None:
         if not hasattr(self, "tokens_"):
             raise not_fitted(self)
-        columns_of = partial(_columns_in, self.tokens_.hashes)
-        parts = rows_by_hash(entries_of(X, self.input), self._options(), columns_of, threads_of(self.n_jobs))
-        return matrix_of(parts, len(self.tokens_), self.dtype, self.binary)
-
-    def _fit(self, X: Iterable[str | bytes], rows: bool) -> CsrRows:
-        """Set the tokens; returns the messages' rows in their order, where these are wanted."""
-        options, entries = self._options(), entries_of(X, self.input)
-        if self.min_df < 1:
-            raise ValueError(f"min_df is {self.min_df}: give a number of messages, at least 1")
-        with TemporaryDirectory(prefix="spamnb-") as folder:
-            workers = threads_of(self.n_jobs)
-            counted = count_parallel(entries, options, Path(folder), tell_unreadable, workers=workers)
-            held = counted.counts.document_frequency()
-            counted = counted.select_columns(np.flatnonzero(held >= self.min_df))
-            if not len(counted.tokens):
-                raise ValueError(f"no token that at least {self.min_df} of the messages of X hold")
-            # The text of those left out goes, and of the shards' buffers.
-            tokens = counted.tokens
-            self.tokens_ = TokenArray(tokens.packed(), _starts(tokens.lengths), tokens.lengths, tokens.hashes)
-            self.__dict__.pop("vocabulary_", None)
-            if not rows:
-                return CsrRows(*np.zeros((3, 0), np.int64))
-            parts = list(counted.batches())
-        positions = np.concatenate([part.positions for part in parts])
-        lengths = np.concatenate([np.diff(part.rows.indptr) for part in parts])
-        ids = np.concatenate([part.rows.ids for part in parts]).astype(np.int32)
-        counts = np.concatenate([part.rows.counts for part in parts]).astype(np.int32)
-        order = np.argsort(positions)
-        ends = np.cumsum(lengths[order])
-        # Where in the processes' rows each cell of the ordered ones stands.
-        shift = (np.cumsum(lengths) - lengths)[order] - (ends - lengths[order])
-        cells = np.repeat(shift, lengths[order]) + np.arange(len(ids))
-        return CsrRows(np.concatenate([[0], ends]), ids[cells], counts[cells])
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """The token of each column, (V,); ``input_features`` is not looked at."""
-        if not hasattr(self, "tokens_"):
-            raise not_fitted(self)
+        self._check_fitted()
         return np.array(list(self.tokens_), dtype=object)
 
     @cached_property
@@ -168,42 +161,20 @@ class MailVectorizer(_Transformer):
         return {token: column for column, token in enumerate(self.get_feature_names_out().tolist())}
 
 
-def _starts(lengths: NDArray[Any]) -> NDArray[np.int64]:
-    starts: NDArray[np.int64] = np.cumsum(lengths, dtype=np.int64) - lengths
-    return starts
-
-
-def _columns_by_hash(n_features: int, alternate_sign: bool, hashes: NDArray[np.int64]) -> SignedColumns:
-    """The columns of tokens with these hashes (k,): the upper half says which, the last bit the sign."""
-    bits = hashes.view(np.uint64)
-    columns = ((bits >> np.uint64(32)) * np.uint64(n_features)) >> np.uint64(32)
-    signs = 1 - 2 * (hashes & 1) if alternate_sign else np.ones(len(hashes), np.int64)
-    return SignedColumns(columns.astype(np.int64), signs)
-
-
-class Collisions(NamedTuple):
-    """How many tokens share a column with another one."""
-
-    tokens: int  # different tokens of the messages
-    columns: int  # columns that they fall into
-    shared: int  # tokens that are not alone in theirs
-
-
 @with_settings(TokenOptions)
-class HashingMailVectorizer(_Transformer):
+class HashingMailVectorizer(_Vectorizer):
     """``MailVectorizer`` without a vocabulary: a token's column follows from its hash, (messages, n_features).
 
-    There is nothing to fit, so it reads a stream of any length in the same memory, and any number of machines agree on
-    the columns. Several tokens may share a column, and which they are cannot be told: of n different tokens about
-    1 - exp(-n / n_features) do, which ``collisions`` counts. With ``alternate_sign`` half of the tokens are subtracted,
-    so that those of one column cancel on average; models of counts need it False.
+    There is nothing to fit, so the parts of a stream can be read one after the other, on any number of machines.
+    Several tokens may share a column, and columns have no names: of k different tokens about 1 - exp(-k / n_features)
+    share one.
 
-    The other parameters are those of ``MailVectorizer``. Raises ValueError for one that cannot be.
+    The other parameters are those of ``MailVectorizer``. Raises ValueError for a wrong one.
 
     >>> X = HashingMailVectorizer(n_features=2**18).transform(["lunch at noon", b"Subject: pills\\n\\nbuy cheap pills"])
     >>> X.shape
     (2, 262144)
-    >>> HashingMailVectorizer().fit().partial_fit().fit_transform(["lunch"]).nnz
+    >>> HashingMailVectorizer().fit().fit_transform(["lunch"]).nnz
     8
     """
 
@@ -214,7 +185,6 @@ class HashingMailVectorizer(_Transformer):
         n_features: int = 2**20,
         *,
         input: str = "auto",
-        alternate_sign: bool = True,
         binary: bool = False,
         dtype: DTypeLike = np.int64,
         n_jobs: int | None = -1,
@@ -222,43 +192,24 @@ class HashingMailVectorizer(_Transformer):
     ) -> None:
         self.n_features = n_features
         self.input = input
-        self.alternate_sign = alternate_sign
         self.binary = binary
         self.dtype = dtype
         self.n_jobs = n_jobs
 
     def fit(self, X: object = None, y: object = None) -> Self:
         """Check the parameters; neither X nor y is looked at."""
-        self._columns_of()
+        if not 1 <= self.n_features <= MAX_COLUMNS:
+            raise ValueError(f"n_features is {self.n_features}: give a number of columns from 1 to {MAX_COLUMNS}")
         self._options()
         return self
 
-    def partial_fit(self, X: object = None, y: object = None) -> Self:
-        """``fit``, under the name that streams call it by."""
-        return self.fit(X, y)
+    def transform(self, X: Iterable[str | bytes]) -> csr_array:
+        """How often the messages X hold tokens of each column, (n, n_features)."""
+        counted = self.fit()._count(X)
+        upper = counted.tokens.hashes.view(np.uint64) >> np.uint64(32)
+        columns = ((upper * np.uint64(self.n_features)) >> np.uint64(32)).astype(np.int64)
+        return self._matrix(counted, columns, self.n_features)
 
     def fit_transform(self, X: Iterable[str | bytes], y: object = None) -> csr_array:
         """``transform``, since there is nothing to fit."""
-        return self.fit(X, y).transform(X)
-
-    def transform(self, X: Iterable[str | bytes]) -> csr_array:
-        """How often the messages X hold tokens of each column, (n, n_features)."""
-        columns_of = self._columns_of()
-        parts = rows_by_hash(entries_of(X, self.input), self._options(), columns_of, threads_of(self.n_jobs))
-        return matrix_of(parts, self.n_features, self.dtype, self.binary)
-
-    def _columns_of(self) -> partial[SignedColumns]:
-        if not 1 <= self.n_features <= MAX_COLUMNS:
-            raise ValueError(f"n_features is {self.n_features}: give a number of columns from 1 to {MAX_COLUMNS}")
-        return partial(_columns_by_hash, self.n_features, self.alternate_sign)
-
-    def collisions(self, X: Iterable[str | bytes]) -> Collisions:
-        """How many of the tokens of the messages X share a column: a vocabulary is made of them, to count.
-
-        >>> HashingMailVectorizer(n_features=4, ngrams=1, body_only=True).collisions(["lunch at noon"])
-        Collisions(tokens=7, columns=4, shared=5)
-        """
-        own = {name: value for name, value in self.get_params().items() if name in MailVectorizer().get_params()}
-        columns = self._columns_of()(MailVectorizer(**own).fit(X).tokens_.hashes).columns
-        tokens_in = np.unique(columns, return_counts=True)[1]
-        return Collisions(len(columns), len(tokens_in), int(tokens_in[tokens_in > 1].sum()))
+        return self.transform(X)

@@ -39,6 +39,8 @@ class WordsReport(Report):
     WordsReport(2 words each of ham, spam; the most telling: ..., ...)
     >>> found.informative
     [TellingWord(token='...', value=0..., label='...'), TellingWord(token='...', value=0..., label='...')]
+    >>> list(found.to_dict()), found.to_csv().splitlines()[0]
+    (['likeliest', 'informative'], 'list,rank,token,value,class')
     """
 
     likeliest: dict[str, list[Word]]
@@ -52,13 +54,7 @@ class WordsReport(Report):
 
     def to_dict(self) -> dict[str, Any]:
         """The report as what json can hold: likeliest {class: [{token, probability}]}, informative [{token, bits,
-        class}].
-
-        >>> import spamnb
-        >>> _ = spamnb.train("corpora/mail", "model.spamnb")
-        >>> list(spamnb.words("model.spamnb").to_dict())
-        ['likeliest', 'informative']
-        """
+        class}]."""
         return {
             "likeliest": {
                 name: [{"token": word.token, "probability": word.value} for word in words]
@@ -71,13 +67,7 @@ class WordsReport(Report):
 
     def to_csv(self) -> str:
         """A line for each word: its list (a class or "mutual information"), rank, token, value and class, which is the
-        one that an informative word speaks for. Unprintable characters are escaped.
-
-        >>> import spamnb
-        >>> _ = spamnb.train("corpora/mail", "model.spamnb")
-        >>> spamnb.words("model.spamnb", top=1).to_csv().splitlines()[0]
-        'list,rank,token,value,class'
-        """
+        one that an informative word speaks for. Unprintable characters are escaped."""
         lists = {name: [TellingWord(*word, name) for word in words] for name, words in self.likeliest.items()}
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
@@ -152,7 +142,7 @@ def words(model: FilePath, top: int = 15, *, everything: bool = False, tell: Tel
     of evidence, of headers, hosts and structure too, instead of words of body and subject alone. ``tell`` is given a
     line where no token is a word of text; by default this is a warning.
 
-    Raises SpamnbError where there is no such model, or it has learned nothing.
+    Raises SpamnbError if there is no such model, or it has learned nothing.
 
     >>> import spamnb
     >>> _ = spamnb.train("corpora/mail", "model.spamnb")

@@ -11,7 +11,6 @@ from spamnb.cli.options import (
     SOURCE,
     command_line,
     dask_option,
-    doubtful_option,
     keep_lessons_option,
     new_model_option,
     read_options,
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 @source_options
 @new_model_option
 @click.option("--force", is_flag=True, help="Replace the model. The new one also learns what the old one was taught.")
-@doubtful_option
 @click.option("--one-class", is_flag=True, help="Train on messages of a single class; 'learn' adds others later.")
 @keep_lessons_option
 @set_option

@@ -45,7 +45,7 @@ def upgrade_command(
     Example:
       spamnb upgrade ham=~/Maildir/cur spam=~/Maildir/.Junk
     """
-    from spamnb.api.making import make_model
+    from spamnb.api.train import make_model
     from spamnb.errors import SpamnbError
     from spamnb.naming import escape, pluralize
     from spamnb.reader.options import TOKENS_VERSION
@@ -56,7 +56,7 @@ def upgrade_command(
     with Store.open(model) as store:
         meta, totals, lessons = store.meta(), store.totals(), holding(store).lessons
     settings = Settings.from_meta(meta, str(model), any_tokens=True)
-    if meta.get("tokens_version") == TOKENS_VERSION and meta["model_type"] == settings.model_type:
+    if meta.get("tokens_version") == TOKENS_VERSION:
         click.echo(f"{model}: its tokens are those of this spamnb; nothing to do")
         return
     options = read_options()
@@ -105,7 +105,7 @@ def upgrade_command(
         workers=workers,
         force=True,
         one_class=True,
-        shown=True,
+        progress=True,
         check=check,
     )
     click.echo(str(report))

@@ -168,14 +168,13 @@ def rebuild(
     *,
     force: bool = False,
     one_class: bool = False,
-    names: list[str] | None = None,
     check: Callable[[TrainingSet], None] = lambda training_set: None,
     cluster: Cluster | None = None,
 ) -> Rebuilt:
     """Make the model at ``path`` of labelled mail and lessons; the one that was there stays whole until then.
 
-    ``origin`` is kept in the file's meta; ``names`` is filled with the messages' names; ``check`` may raise SpamnbError
-    for what was counted; scratch files lie in ``folder``. Where there is a ``cluster`` it counts.
+    ``origin`` is kept in the file's meta; ``check`` may raise SpamnbError for what was counted; scratch files lie in
+    ``folder``. Where there is a ``cluster`` it counts.
     """
     sources = 0
 
@@ -186,12 +185,6 @@ def rebuild(
             yield entry
         yield from lessons.entries()
 
-    def noted(found: Iterator[Entry]) -> Iterator[Entry]:
-        for entry in found:
-            if names is not None:
-                names.append(entry.name)
-            yield entry
-
     def finish(store: Store, doubted: np.ndarray) -> None:
         store.put_meta(origin)
         lessons.write(store)
@@ -200,7 +193,7 @@ def rebuild(
     how: dict[str, Any] = {"force": force, "one_class": one_class, "finish": finish, "catch_up": lessons.catch_up}
     with closing(lessons):
         training_set = count_parallel(
-            noted(entries()), settings.tokens, folder, on_unreadable, on_progress, workers, cluster
+            entries(), settings.tokens, folder, on_unreadable, on_progress, workers, cluster
         )
         check(training_set)
         with threads(2) if (workers or cores()) > 1 else nullcontext() as executor:

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from spamnb.counts.class_counts import ClassTotals, CountedTokens, TokenCounts
-from spamnb.errors import Damaged, Outdated, SpamnbError
+from spamnb.errors import ArgumentError, Damaged, Outdated, SpamnbError
 from spamnb.formulas.calibration import BINS, Calibration, Curve
 from spamnb.naming import check_class_name
 from spamnb.reader.rows import take_tokens
@@ -144,7 +144,9 @@ class Store(Database):
         refuse_server(path)
         if not Path(path).is_file():
             what = "a folder, and no model there" if Path(path).is_dir() else "no model there"
-            raise SpamnbError(f"{path}: {what}; 'spamnb train' makes one, --model names another")
+            raise ArgumentError(
+                "{at}: {what}; 'spamnb train' makes one, {option.model} names another", at=path, what=what
+            )
         if not Path(path).stat().st_size:
             raise SpamnbError(f"{path}: an empty file and no model; remove it, 'spamnb train' makes one")
         store = cls.connect(path, writable=writable)

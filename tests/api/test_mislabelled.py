@@ -8,7 +8,7 @@ import pytest
 from mail import message
 
 from spamnb.api import mislabelled as module
-from spamnb.api.mislabelled import LISTED, LONGEST, Conflicts, Doubtful, Mislabelled, mislabelled, named, shortened
+from spamnb.api.mislabelled import LONGEST, Doubtful, Mislabelled, mislabelled, shortened
 from spamnb.evaluation.result import ErrorDetail, Result
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import ReadOptions
@@ -45,14 +45,14 @@ def test_the_surest_stand_first_and_only_they_are_read_again(tmp_path: Path, mon
 def test_a_message_is_told_with_sender_subject_place_and_reason() -> None:
     evidence = [("free", 1.5), ("lunch", -1.0), ("subject:win", 0.5)]
     found = [Doubtful("in/1", "ham", "spam", 0.9876, evidence, "a@example.org", "Win")]
-    assert Mislabelled(found).lines() == [
-        "1 message may stand in the wrong folder, the surest first:",
+    assert Mislabelled([*found, Doubtful("gone", "ham", "spam", 0.91, ())]).lines() == [
+        "2 messages may stand in the wrong folder, the surest first:",
         "  in/1: labelled ham, looks like spam (98.76 %)",
         "    From: a@example.org   Subject: Win",
         "    because of free, subject:win",
+        "  gone: labelled ham, looks like spam (91.00 %)",
     ]
     assert Mislabelled([]).lines() == ["No message looks mislabelled."]
-    assert len(Mislabelled([*found, Doubtful("gone", "ham", "spam", 0.91, ())]).lines()) == 5
 
 
 def test_what_a_stranger_wrote_is_escaped_and_short() -> None:
@@ -61,20 +61,3 @@ def test_what_a_stranger_wrote_is_escaped_and_short() -> None:
     assert all(line.isprintable() for line in lines) and max(map(len, lines)) < 8 * LONGEST
     assert shortened(nasty).endswith("…") and len(shortened(nasty)) <= LONGEST
     assert shortened("\x07" * 60).startswith("\\x07") and len(shortened("\x07" * 60)) == LONGEST
-
-
-def test_of_messages_in_several_classes_so_many_are_listed() -> None:
-    groups = [[("ham", f"in/{n}"), ("spam", f"junk/{n}\x1b")] for n in range(LISTED)]
-    lines = Conflicts(LISTED, groups).lines()
-    assert lines[0] == f"{LISTED} messages stand in several classes; the last that is named counts:"
-    assert lines[1] == "  ham in/0, spam junk/0\\x1b" and len(lines) == 1 + LISTED and Conflicts().lines() == []
-    assert Conflicts(1234, groups).lines()[-1] == f"  … and {1234 - LISTED:,} more"
-    assert Conflicts(1, groups[:1]).lines()[0].startswith("1 message stands ")
-
-
-def test_names_are_those_of_places_unless_the_sources_changed() -> None:
-    entries = [Entry("spam" if n % 2 else "ham", f"m{n}", "") for n in range(10)]
-    assert named(entries, [[(1, "spam"), (2, "ham")], [(3, "ham"), (4, "ham")], [(12, "ham")]]) == [
-        [("spam", "m1"), ("ham", "m2")], [("ham", "m4")], [],
-    ]  # fmt: skip
-    assert named(entries, []) == []

@@ -1,10 +1,8 @@
 """SpamClassifier: the command line's model and numbers, with scikit-learn's interface."""
 
 import copy
-import json
 import pickle
-import threading
-from functools import partial
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +15,11 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 
 import spamnb
-from spamnb import Classifier, MessageFolds, Settings, SpamClassifier, SpamnbError, TokenOptions
-from spamnb.api import memory_model
+from spamnb import Classifier, Settings, SpamClassifier, SpamnbError
+from spamnb.api import spam as module
 from spamnb.engines import executor
+from spamnb.evaluation.protocols import folds_of
+from spamnb.reader.message import digest
 from spamnb.sources.entries import message_of_text
 
 UNSEEN = ["cheap tea", "a prize to win", "report of the meeting", "", "пилюли 42"]
@@ -47,27 +47,26 @@ def test_the_numbers_are_those_of_the_command_line(
             assert [classifier.classify(text).verdict for text in UNSEEN] == fitted.verdicts(UNSEEN)
         assert fitted.predict_proba(UNSEEN).tolist() == told
         assert SpamClassifier.load(path).predict_proba(UNSEEN).tolist() == told
-    letter = tmp_path / "letter"
-    letter.write_bytes(message_of_text(UNSEEN[1]))
-    assert printed("classify", "-m", str(saved), str(letter)).split("\t")[0] == fitted.predict(UNSEEN)[1]
-    printed("learn", "-m", str(saved), "spam", str(letter))
-    assert printed("export", "-m", str(saved)).splitlines()
+    one = tmp_path / "one.eml"
+    one.write_bytes(message_of_text(UNSEEN[1]))
+    assert printed("classify", "-m", saved, one).split("\t")[0] == fitted.predict(UNSEEN)[1]
+    printed("learn", "-m", saved, "spam", one)
 
 
 def test_the_folds_and_answers_are_those_of_evaluate(tmp_path: Path, texts: list[str], labels: list[str]) -> None:
     given, classes = [*texts, *texts[:9], "lunch"], [*labels, *labels[:9], "spam"]
-    scores, source = tmp_path / "scores", lines_of(tmp_path / "lines", given, classes)
-    told = json.loads(
-        printed("evaluate", "--folds", "4", "--format", "json", "--scores", str(scores), str(source))
+    told = spamnb.evaluate(lines_of(tmp_path / "lines", given, classes), folds=4).to_dict()
+    y = np.array(classes)
+    digests = np.array([digest(message_of_text(text)) for text in given], "V16")
+    fold = folds_of(digests, (y == "spam").astype(np.intp), 4)
+    cv = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(4)]
+    assert 100 * np.mean(cross_val_predict(SpamClassifier(), given, y, cv=cv) == y) == pytest.approx(
+        told["accuracy"]["value"]
     )
-    folds = MessageFolds(4)
-    predicted = cross_val_predict(SpamClassifier(), given, classes, cv=folds)
-    assert 100 * np.mean(predicted == np.array(classes)) == pytest.approx(told["accuracy"]["value"])
-    ranked = cross_val_predict(SpamClassifier(), given, classes, cv=folds, method="decision_function")
-    area = 100 * (1 - roc_auc_score(np.array(classes) == "spam", ranked))
-    assert area == pytest.approx(told["spam"]["one_minus_roca"]["value"])
-    p = cross_val_predict(SpamClassifier(), given, classes, cv=folds, method="predict_proba")
-    right = p[np.arange(len(p)), (np.array(classes) == "spam").astype(int)]
+    ranked = cross_val_predict(SpamClassifier(), given, y, cv=cv, method="decision_function")
+    assert 100 * (1 - roc_auc_score(y == "spam", ranked)) == pytest.approx(told["spam"]["one_minus_roca"]["value"])
+    p = cross_val_predict(SpamClassifier(), given, y, cv=cv, method="predict_proba")
+    right = p[np.arange(len(p)), (y == "spam").astype(int)]
     assert -np.log(right).mean() == pytest.approx(told["calibration"]["log_loss"])
 
 
@@ -110,7 +109,6 @@ def test_one_class_and_few_messages() -> None:
 def test_costs_decide_and_unsure_is_a_verdict(texts: list[str], labels: list[str]) -> None:
     own = SpamClassifier(false_positive_cost=1, unsure_cost=0.01).fit(texts, labels)
     p = own.predict_proba(texts)
-    assert own.predict(texts).tolist() == own.classes_[p.argmax(axis=1)].tolist()
     assert [verdict == "unsure" for verdict in own.verdicts(texts)] == (p.max(axis=1) < 0.99).tolist()
 
 
@@ -162,33 +160,12 @@ def test_several_threads_of_ours_and_of_others_find_the_same(
 ) -> None:
     own = copy.deepcopy(fitted).set_params(n_jobs=2)
     expected = fitted.set_params(n_jobs=1).predict_proba(texts).tolist()
-    monkeypatch.setattr(memory_model, "MAX_ALONE", 10)
-    monkeypatch.setattr(executor, "MAX_ALONE", 10)
-    monkeypatch.setattr(executor, "MAX_CHUNK", 9)
+    for where, name, value in (module, "MAX_ALONE", 10), (executor, "MAX_ALONE", 10), (executor, "MAX_CHUNK", 9):
+        monkeypatch.setattr(where, name, value)
     assert own.predict_proba(texts).tolist() == expected
-    found: list[Any] = []
-    threads = [threading.Thread(target=lambda: found.append(fitted.predict_proba(texts).tolist())) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == [expected] * 3
-
-
-def test_explanations_words_and_evaluations(fitted: SpamClassifier, texts: list[str], labels: list[str]) -> None:
-    told = fitted.explain("a cheap prize", top=2)
-    assert told.judgement.verdict in ("ham", "spam") and len(told.to_dict()["evidence"]) == 2
-    assert {word.token for word in fitted.words(7).likeliest["spam"]} <= set(
-        "cheap pills offer prize click win free".split()
-    )
-    assert any(":" in word.token for word in fitted.words(40, everything=True).informative)
-    found = fitted.evaluate(UNSEEN[:3], ["ham", "spam", "ham"])
-    figures = found.figures
-    assert figures.messages == 3 and figures.spam is not None
-    assert figures.accuracy.value == pytest.approx(
-        100 * np.mean(np.array(fitted.verdicts(UNSEEN[:3])) == ["ham", "spam", "ham"])
-    )
-    assert "which had learned 80 of them" in fitted.evaluate(texts, labels).figures.protocol
+    with ThreadPoolExecutor(3) as threads:
+        asked = [threads.submit(fitted.predict_proba, texts) for _ in range(3)]
+        assert [each.result().tolist() for each in asked] == [expected] * 3
 
 
 def test_what_is_handed_back_is_what_the_verbs_hand_back(
@@ -201,10 +178,6 @@ def test_what_is_handed_back_is_what_the_verbs_hand_back(
     assert own.to_dict() == verb.to_dict() and str(own) == str(verb)
     figures, told = fitted.evaluate(texts, labels).to_dict(), spamnb.evaluate(table, model=path).to_dict()
     assert figures.pop("protocol") != told.pop("protocol") and figures == told
-    for ask in (fitted.words, partial(fitted.explain, "tea")):
-        with pytest.raises(SpamnbError, match="top is 0: at least 1 is needed"):
-            ask(top=0)
-    assert [word.token for word in spamnb.words(path, 1).informative]
 
 
 @pytest.mark.parametrize("kind", ["multinomial", "bernoulli", "corrected", "logistic", "lda"])
@@ -221,19 +194,14 @@ def test_every_type_of_model_fits_saves_and_loads(
 
 
 def test_parameters_are_named_as_in_the_settings() -> None:
-    own = SpamClassifier().get_params()
-    settings, tokens = Settings(), TokenOptions()
-    of_settings = {n: getattr(settings, n) for n in Settings.__dataclass_fields__ if n not in ("tokens", "loss")}
-    of_tokens = {n: getattr(tokens, n) for n in TokenOptions.__dataclass_fields__}
-    of_loss = {n: getattr(settings.loss, n) for n in type(settings.loss).__dataclass_fields__}
-    of_settings["model_type"] = None  # which follows from the pooling
-    assert own == {**of_settings, **of_tokens, **of_loss, "input": "auto", "n_jobs": -1}
+    # The model type follows from the others.
+    assert SpamClassifier().get_params() == {**Settings().by_name(), "model_type": None, "input": "auto", "n_jobs": -1}
     for chosen, kind in ({}, "corrected"), ({"pooling": "sum"}, "boolean"):
         assert SpamClassifier(**chosen).fit(["lunch"], ["ham"]).model_.classifier.settings.model_type == kind
 
 
 def test_a_file_in_the_way_stays(tmp_path: Path, fitted: SpamClassifier) -> None:
-    path, other = tmp_path / "model", tmp_path / "letter"
+    path, other = tmp_path / "model", tmp_path / "diary"
     fitted.save(path)
     with pytest.raises(SpamnbError, match=r"exists already; force=True replaces it"):
         fitted.save(path)
@@ -242,8 +210,6 @@ def test_a_file_in_the_way_stays(tmp_path: Path, fitted: SpamClassifier) -> None
     with pytest.raises(SpamnbError, match="only a model is replaced"):
         fitted.save(other, force=True)
     assert other.read_text() == "Dear diary"
-    with pytest.raises(SpamnbError, match="no model there"):
-        SpamClassifier.load(tmp_path / "nothing")
 
 
 @pytest.mark.parametrize(
@@ -251,16 +217,12 @@ def test_a_file_in_the_way_stays(tmp_path: Path, fitted: SpamClassifier) -> None
     [
         (lambda: SpamClassifier().predict(["a"]), ValueError, "not fitted yet"),
         (lambda: SpamClassifier().fit(["a"], ["x", "y"]), ValueError, "1 messages but 2 labels"),
-        (lambda: SpamClassifier().fit([], []), ValueError, "X holds no message"),
         (lambda: SpamClassifier().fit(["a", "b"], ["Spam", "spam"]), ValueError, "differ in case alone"),
         (lambda: SpamClassifier().fit(["a", "b"], ["unsure", "spam"]), ValueError, "'unsure' cannot name a class"),
         (lambda: SpamClassifier().fit(["a", "b"], [0.5, 1]), ValueError, "A classifier needs discrete classes"),
-        (lambda: SpamClassifier().fit(["a", "b"], None), ValueError, "requires y to be passed"),
         (lambda: SpamClassifier(spam="junk").fit(["a", "b"], ["x", "y"]), ValueError, "'junk' is none of the classes"),
         (lambda: SpamClassifier(alpha=0).fit(["a", "b"], ["x", "y"]), SpamnbError, "alpha is 0"),
-        (lambda: SpamClassifier().fit("text", ["x"]), TypeError, "a single message"),
         (lambda: SpamClassifier().set_params(smoothing=1), ValueError, "Invalid parameter 'smoothing'"),
-        (lambda: list(MessageFolds(9).split(["a", "b"], ["x", "y"])), ValueError, "9 folds of 2 different messages"),
     ],
 )
 def test_what_cannot_be_is_told_in_one_line(act: Any, kind: type[Exception], said: str) -> None:

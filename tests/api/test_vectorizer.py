@@ -1,7 +1,6 @@
-"""MailVectorizer, HashingMailVectorizer and MessageFolds: the counts of the tokenizer, in how many processes ever."""
+"""MailVectorizer and HashingMailVectorizer: the counts of the tokenizer, with how many threads ever."""
 
 import pickle
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,8 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.svm import LinearSVC
 from sklearn.utils import estimator_checks
 
-from spamnb import HashingMailVectorizer, MailVectorizer, MessageFolds, MultinomialNB, SpamClassifier
-from spamnb.api import rows
-from spamnb.api.given import class_name
-from spamnb.engines import executor
+from spamnb import HashingMailVectorizer, MailVectorizer, MultinomialNB, SpamClassifier
+from spamnb.engines import counting
 from spamnb.reader.message import Reader
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.token_array import TokenArray
@@ -42,20 +39,6 @@ CHECKS = [
 ]
 
 
-def counted(raws: list[bytes], options: TokenOptions) -> list[Counter[str]]:
-    """What the reader finds in each message by itself."""
-    reader = Reader(options)
-    return [Counter(reader.tokens(raw)) for raw in raws]
-
-
-def by_token(X: Any, names: Any) -> list[Counter[str]]:
-    """The rows of a matrix as counters."""
-    return [
-        Counter({names[j]: int(n) for j, n in zip(row.indices, row.data)})
-        for row in (X[[i]] for i in range(X.shape[0]))
-    ]
-
-
 @pytest.mark.parametrize("estimator", [*BOTH, SpamClassifier()], ids=lambda one: type(one).__name__)
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_scikit_learns_checks_that_apply_to_texts(estimator: Any, check: Any) -> None:
@@ -68,17 +51,15 @@ def test_scikit_learns_checks_that_apply_to_texts(estimator: Any, check: Any) ->
     ids=str,
 )
 def test_a_row_holds_what_the_tokenizer_finds(options: dict[str, Any]) -> None:
-    vectorizer = MailVectorizer(**options)
+    vectorizer, reader = MailVectorizer(**options), Reader(TokenOptions(**options))
     X = vectorizer.fit_transform(MAIL)
-    assert by_token(X, vectorizer.get_feature_names_out()) == counted(MAIL, TokenOptions(**options))
+    names = vectorizer.get_feature_names_out()
+    for row, raw in zip(X.toarray(), MAIL):
+        assert {names[j]: row[j] for j in np.flatnonzero(row)} == reader.tokens(raw)
     assert (vectorizer.transform(MAIL) != X).nnz == 0
     assert X.dtype == np.int64 and X.has_canonical_format
-    assert [vectorizer.vocabulary_[name] for name in vectorizer.get_feature_names_out()] == list(range(X.shape[1]))
-
-
-def test_columns_do_not_depend_on_the_order_of_messages() -> None:
-    names = [MailVectorizer().fit(given).get_feature_names_out().tolist() for given in (MAIL, MAIL[::-1])]
-    assert names[0] == names[1] == sorted(names[0], key=lambda token: int(TokenArray.of([token]).hashes[0]))
+    assert [vectorizer.vocabulary_[name] for name in names] == list(range(X.shape[1]))
+    assert MailVectorizer(**options).fit(MAIL[::-1]).get_feature_names_out().tolist() == names.tolist()
 
 
 def test_min_df_and_binary(texts: list[str]) -> None:
@@ -105,47 +86,25 @@ def test_what_a_str_is_says_input() -> None:
 
 @pytest.mark.parametrize("estimator", BOTH, ids=repr)
 def test_several_threads_find_the_same_as_one(estimator: Any, texts: list[str], monkeypatch: Any) -> None:
-    monkeypatch.setattr(executor, "MAX_ALONE", 10)
-    monkeypatch.setattr(executor, "MAX_CHUNK", 7)
+    monkeypatch.setattr(counting, "MAX_CHUNK", 7)
     given = [*texts, *MAIL]
     alone, shared = clone(estimator).set_params(n_jobs=1), clone(estimator).set_params(n_jobs=3)
     X, Y = alone.fit_transform(given), shared.fit_transform(given)
     assert X.shape == Y.shape and (X != Y).nnz == 0
-    assert (shared.transform(given) != X).nnz == 0
     assert (shared.transform(iter(given)) != X).nnz == 0
 
 
 def test_hashing_adds_up_the_tokens_of_a_column() -> None:
-    signed = HashingMailVectorizer(64).transform(MAIL).toarray()
-    sums = HashingMailVectorizer(64, alternate_sign=False).transform(MAIL)
-    expected, alternate = np.zeros((2, len(MAIL), 64), np.int64)
-    for row, counts in enumerate(counted(MAIL, TokenOptions())):
-        for token, n in counts.items():
+    expected = np.zeros((len(MAIL), 64), np.int64)
+    for row, raw in enumerate(MAIL):
+        for token, n in Reader().tokens(raw).items():
             hash_ = int(TokenArray.of([token]).hashes[0]) % 2**64
-            column = (hash_ >> 32) * 64 >> 32
-            expected[row, column] += n
-            alternate[row, column] += n if hash_ % 2 == 0 else -n
-    assert (sums.toarray() == expected).all()
-    assert (signed == alternate).all()
-    assert set(np.unique(HashingMailVectorizer(64, binary=True).transform(MAIL).toarray())) <= {-1, 0, 1}
+            expected[row, (hash_ >> 32) * 64 >> 32] += n
+    assert (HashingMailVectorizer(64).transform(MAIL).toarray() == expected).all()
+    assert (HashingMailVectorizer(64, binary=True).transform(MAIL).toarray() == (expected > 0)).all()
 
 
-def test_collisions_are_what_chance_says() -> None:
-    given = [" ".join(f"{chr(97 + n % 26)}{chr(97 + n // 26 % 26)}{chr(97 + n // 676)}" for n in range(2000))]
-    found = HashingMailVectorizer(4096, ngrams=1).collisions(given)
-    assert found.tokens == len(MailVectorizer(ngrams=1).fit(given).tokens_)
-    assert found.shared / found.tokens == pytest.approx(1 - np.exp(-found.tokens / 4096), abs=0.05)
-    assert HashingMailVectorizer(2**30, ngrams=1).collisions(given).shared == 0
-
-
-def test_a_stream_of_new_tokens_is_read_in_bounded_memory(monkeypatch: Any, texts: list[str]) -> None:
-    expected = HashingMailVectorizer().transform(texts)
-    monkeypatch.setattr(rows, "MAX_TOKENS", 50)
-    monkeypatch.setattr(executor, "MAX_CHUNK", 5)
-    assert (HashingMailVectorizer().transform(texts) != expected).nnz == 0
-
-
-@pytest.mark.parametrize("vectorizer", [MailVectorizer(), HashingMailVectorizer(alternate_sign=False)], ids=repr)
+@pytest.mark.parametrize("vectorizer", [MailVectorizer(), HashingMailVectorizer()], ids=repr)
 @pytest.mark.parametrize("model", [LinearSVC(), MultinomialNB()], ids=repr)
 def test_pipelines_searches_and_unions(vectorizer: Any, model: Any, texts: list[str], labels: list[str]) -> None:
     name = type(vectorizer).__name__.lower()
@@ -163,23 +122,15 @@ def test_pipelines_searches_and_unions(vectorizer: Any, model: Any, texts: list[
     ("act", "kind", "said"),
     [
         (lambda: MailVectorizer().fit("a text"), TypeError, "a single message: give a list"),
-        (lambda: MailVectorizer().fit(["a", float("nan")]), TypeError, r"X\[1\]: .* an empty cell: leave its row out"),
-        (lambda: MailVectorizer().fit([None]), TypeError, "this is NoneType; an empty cell"),
+        (lambda: MailVectorizer().fit(["a", np.float64("nan")]), TypeError, r"X\[1\]: .* an empty cell: leave its row out"),
         (lambda: MailVectorizer().fit(["a", 1.5]), TypeError, r"X\[1\]: a message is bytes .* this is float"),
-        (
-            lambda: MailVectorizer(input="file").fit(["a"]),
-            ValueError,
-            "input is 'file', which is not one of auto, mail",
-        ),
-        (lambda: MailVectorizer().fit([]), ValueError, "no token that at least 1 of"),
+        (lambda: MailVectorizer(input="file").fit(["a"]), ValueError, "input is 'file', which is not one of auto"),
         (lambda: MailVectorizer(min_df=9).fit(["a"]), ValueError, "no token that at least 9 of the messages"),
         (lambda: MailVectorizer(min_df=0).fit(["a"]), ValueError, "min_df is 0"),
         (lambda: MailVectorizer(ngrams=0).fit(["a"]), ValueError, "ngrams is 0"),
-        (lambda: MailVectorizer(ngrams=999).fit(["a"]), ValueError, "ngrams is 999"),
         (lambda: MailVectorizer(stem="klingon").fit(["a"]), ValueError, "stem is 'klingon'"),
         (lambda: MailVectorizer(n_jobs=0).fit(["a"]), ValueError, "n_jobs is 0"),
         (lambda: MailVectorizer().transform(["a"]), ValueError, "not fitted yet"),
-        (lambda: MailVectorizer().get_feature_names_out(), ValueError, "not fitted yet"),
         (lambda: HashingMailVectorizer(0).fit(), ValueError, "n_features is 0"),
         (lambda: HashingMailVectorizer(2**31).transform(["a"]), ValueError, "n_features is 2147483648"),
     ],
@@ -191,31 +142,7 @@ def test_what_cannot_be_is_told_in_one_line(act: Any, kind: type[Exception], sai
 
 
 def test_a_table_is_refused_and_its_column_taken() -> None:
-    pandas = pytest.importorskip("pandas")
-    table = pandas.DataFrame({"text": ["lunch", "pills"]})
+    table = pytest.importorskip("pandas").DataFrame({"text": ["lunch", "pills"]})
     with pytest.raises(TypeError, match="give the one column"):
         MailVectorizer().fit(table)
     assert MailVectorizer().fit_transform(table["text"]).shape[0] == 2
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_every_message_is_judged_once_and_copies_stand_together(seed: int, texts: list[str], labels: list[str]) -> None:
-    given, classes = [*texts, *texts[:20], b"\n" + texts[0].encode()], [*labels, *labels[:20], "ham"]
-    folds = MessageFolds(5, seed=seed)
-    judged = np.zeros(len(given), int)
-    for learned, asked in folds.split(given, classes):
-        judged[asked] += 1
-        assert sorted([*learned, *asked]) == list(range(len(given)))
-        raws = [text.encode() if isinstance(text, str) else text.strip() for text in given]
-        assert not {raws[i] for i in learned} & {raws[i] for i in asked}
-        distinct = {raws[i]: classes[i] for i in asked}
-        assert [list(distinct.values()).count(name) for name in ("ham", "spam")] == [8, 8]
-    assert (judged == 1).all() and folds.get_n_splits() == 5
-
-
-def test_folds_do_not_depend_on_how_labels_are_written(texts: list[str], labels: list[str]) -> None:
-    number = [{"ham": 0, "spam": 1}[label] for label in labels]
-    by_name, by_number = (list(MessageFolds(3).split(texts, y)) for y in (labels, number))
-    for (_, one), (_, other) in zip(by_name, by_number):
-        assert one.tolist() == other.tolist()
-    assert class_name(np.float64(2)) == "2"

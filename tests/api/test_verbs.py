@@ -1,12 +1,11 @@
 """The verbs from Python do what the commands do, and hand back what the commands print."""
 
 import json
-import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from commands import printed
 from mail import folders, mail, message
@@ -32,24 +31,13 @@ def model(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_model_from_python_is_the_command_lines(folder: Path, tmp_path: Path) -> None:
-    report = spamnb.train([folder], tmp_path / "one", model_type="multinomial", alpha=1, doubtful=3, command="by hand")
+    report = spamnb.train([folder], tmp_path / "one", model_type="multinomial", alpha=1, command="by hand")
     chosen = ("--set", "model_type=multinomial", "--set", "alpha=1")
-    ran = printed("train", "-m", tmp_path / "two", *chosen, "--doubtful", 3, folder)
+    ran = printed("train", "-m", tmp_path / "two", *chosen, folder)
     assert str(report).replace(str(tmp_path / "one"), "") == ran.rstrip("\n").replace(str(tmp_path / "two"), "")
     exported = [printed("export", "-m", tmp_path / name).splitlines()[1:] for name in ("one", "two")]
     assert exported[0] == exported[1]
     assert "by hand" in printed("info", "-m", tmp_path / "one")
-
-
-def test_a_training_reports_cells_add_up(folder: Path, tmp_path: Path) -> None:
-    report = spamnb.train(folder, tmp_path / "m")
-    told = report.to_dict()
-    assert json.loads(json.dumps(told)) == told
-    assert told["messages"] == 2 * EACH
-    verdicts = np.array(report.left_out.verdicts)
-    truth = np.array(report.left_out.classes)[report.left_out.labels]
-    for name, row in told["confusion"].items():
-        assert row == {said: int((verdicts[truth == name] == said).sum()) for said in row}
 
 
 @pytest.mark.parametrize(
@@ -88,20 +76,16 @@ def test_two_evaluations_are_compared(folder: Path, tmp_path: Path) -> None:
         found.compare(spamnb.evaluate(folder, split=0.5))
 
 
-def test_words_from_python_are_the_commands(model: Path) -> None:
+def test_words_and_an_explanation_from_python_are_the_commands(folder: Path, model: Path) -> None:
     report = spamnb.words(model, 4, everything=True)
     asked = ("words", "-m", model, "--top", 4, "--all")
     assert str(report) == printed(*asked)
     assert report.to_dict() == json.loads(printed(*asked, "--format", "json"))
     assert report.to_csv() == printed(*asked, "--format", "csv")
-
-
-def test_an_explanation_from_python_is_the_commands(folder: Path, model: Path) -> None:
     path = folder / "spam" / "0001.eml"
     found = spamnb.explain(path, model, top=5)
     assert str(found) + "\n" == printed("explain", "-m", model, "--top", 5, path)
     assert spamnb.explain(path.read_bytes(), model, 5).to_dict() == found.to_dict()
-    assert len(found.to_dict()["evidence"]) == 5
 
 
 def test_messages_are_read_with_their_classes(folder: Path) -> None:
@@ -133,28 +117,12 @@ def test_what_is_left_out_is_a_warning_or_what_one_wants(folder: Path, tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ({"alhpa": 1}, "no setting is called 'alhpa'"),
-        ({"alpha": 0}, "alpha is 0"),
-        ({"stem": "klingon"}, "klingon"),
-        ({"ignore_headers": ["Received:"]}, "neither colon nor space"),
-        ({"model_type": "lda", "embedding": "none"}, "none"),
-        ({"ngrams": "two"}, "a whole number"),
-    ],
-)
-def test_settings_that_cannot_be_are_refused_before_mail_is_read(
-    folder: Path, tmp_path: Path, settings: dict[str, Any], said: str
-) -> None:
-    for ask in (lambda: spamnb.train(folder, tmp_path / "m", **settings), lambda: spamnb.evaluate(folder, **settings)):
-        with pytest.raises(SpamnbError, match=said):
-            ask()
-    assert not (tmp_path / "m").exists()
-
-
-@pytest.mark.parametrize(
     ("ask", "said"),
     [
+        (lambda mail, model: spamnb.evaluate(mail, alhpa=1), "no setting is called 'alhpa'"),
+        (lambda mail, model: spamnb.train(mail, "m", ignore_headers=["Received:"]), "neither colon nor space"),
+        (lambda mail, model: spamnb.train(mail, "m", model_type="lda", embedding="none"), "none"),
+        (lambda mail, model: spamnb.evaluate(mail, ngrams="two"), "a whole number"),
         (lambda mail, model: spamnb.evaluate(mail, folds=3, online=True), "folds, split, leave_one_out=True, "),
         (lambda mail, model: spamnb.evaluate(mail, by_date=True), "by_date=True goes with online=True"),
         (lambda mail, model: spamnb.evaluate(mail, split="half"), "split is 'half': give a fraction"),
@@ -162,16 +130,13 @@ def test_settings_that_cannot_be_are_refused_before_mail_is_read(
         (lambda mail, model: spamnb.evaluate(mail, spam="trian"), "spam is 'trian': no class has this name"),
         (lambda mail, model: spamnb.evaluate(mail, online=True, dask="local"), "dask: with online=True and model"),
         (lambda mail, model: spamnb.train(mail, "m", workers=2, dask="tcp://x:1"), "workers is for threads"),
-        (lambda mail, model: spamnb.train(mail, "m", workers=0), "workers is 0: at least 1"),
         (lambda mail, model: spamnb.train(mail, "m", keep_lessons=-1), "keep_lessons is -1: at least 0"),
         (lambda mail, model: spamnb.train(mail, model), "exists already; force=True replaces it"),
         (lambda mail, model: spamnb.train(mail, "/dev/null/m"), "its folder is a file"),
         (lambda mail, model: spamnb.evaluate(mail, seed=-1), "seed is -1: at least 0"),
         (lambda mail, model: spamnb.words(model, 0), "top is 0: at least 1"),
-        (lambda mail, model: spamnb.explain(b"", model, top=0), "top is 0: at least 1"),
         (lambda mail, model: spamnb.train({"ham": mail}, "m"), "sources is a dict: give a path"),
         (lambda mail, model: spamnb.evaluate([b"Subject: tea"]), "sources is a list: give a path"),
-        (lambda mail, model: spamnb.train([mail], "m", one_clas=True), "no setting is called 'one_clas'"),
     ],
 )
 def test_what_cannot_be_is_refused_in_the_words_of_python(
@@ -198,36 +163,19 @@ def test_a_name_that_is_none_says_which_may_be_meant() -> None:
 
 
 def test_training_in_a_thread_leaves_signals_alone(folder: Path, tmp_path: Path) -> None:
-    failed: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            spamnb.train(folder, tmp_path / "m", workers=2)
-        except BaseException as error:
-            failed.append(error)
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-    assert not failed and (tmp_path / "m").exists()
+    with ThreadPoolExecutor(1) as executor:
+        executor.submit(spamnb.train, folder, tmp_path / "m", workers=2).result()
+    assert (tmp_path / "m").exists()
 
 
 def test_hostile_mail_is_text_in_a_notebook(tmp_path: Path) -> None:
     hostile = [(label, raw + f"{HOSTILE} </style>\n".encode()) for label, raw in mail(6)]
     hostile += [(HOSTILE.replace("/", ""), message("ham", n)) for n in range(60, 64)]
-    root = folders(tmp_path / "mail", hostile)
-    report = spamnb.train(root, tmp_path / "m")
-    shown = [
-        report,
-        spamnb.words(tmp_path / "m", everything=True),
-        spamnb.explain(hostile[0][1], tmp_path / "m"),
-        spamnb.evaluate(root, folds=2, spam="spam"),
-    ]
-    for each in shown:
-        html = each._repr_html_()
-        tree = LexborHTMLParser(html)
+    root, path = folders(tmp_path / "mail", hostile), tmp_path / "m"
+    shown = [spamnb.train(root, path), spamnb.words(path, everything=True), spamnb.explain(hostile[0][1], path)]
+    for each in [*shown, spamnb.evaluate(root, folds=2, spam="spam")]:
+        tree = LexborHTMLParser(each._repr_html_())
         assert not tree.css("script") and not tree.css("[onerror]") and not tree.css("style")
-        html.encode()
 
 
 def test_a_notebook_shows_the_page_of_an_evaluation(folder: Path) -> None:

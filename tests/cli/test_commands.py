@@ -7,10 +7,8 @@ import json
 import os
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,7 +18,6 @@ from click.testing import CliRunner
 from commands import run
 from mail import SPAM, folders, mail, message
 
-from spamnb.api.scratch import scratch
 from spamnb.classifier import Classifier
 from spamnb.cli import COMMANDS, cli
 from spamnb.errors import SpamnbError
@@ -528,21 +525,6 @@ def test_a_full_disk_is_one_line(model: Path, command: str) -> None:
     assert done.returncode not in (0, 75)
     assert b"No space left on device" in done.stderr
     assert b"Traceback" not in done.stderr
-
-
-def test_ctrl_c_while_the_temporary_folder_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    make = tempfile.mkdtemp
-
-    def interrupted(*arguments: str) -> str:
-        folder = make(*arguments)
-        signal.raise_signal(signal.SIGINT)
-        return folder
-
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(tempfile, "mkdtemp", interrupted)
-    with pytest.raises(KeyboardInterrupt), scratch():
-        pytest.fail("it was interrupted")
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -33,8 +33,8 @@ def whole(path: Path) -> list[str]:
 def test_train_told_to_end_leaves_nothing_behind(tmp_path: Path, sent: signal.Signals) -> None:
     if signal.getsignal(sent) is signal.SIG_IGN:
         pytest.skip("spamnb heeds nohup, under which these tests run")
-    mail_folder, scratch = folders(tmp_path / "mail", mail(1000)), tmp_path / "scratch"  # half a second of work
-    scratch.mkdir()
+    mail_folder, temporary = folders(tmp_path / "mail", mail(1000)), tmp_path / "temporary"  # half a second of work
+    temporary.mkdir()
     (tmp_path / "models").mkdir()
     train = [*SPAMNB, "train", "--workers", "2", "-m", str(tmp_path / "models" / "m.spamnb"), str(mail_folder)]
     ended = 0
@@ -44,10 +44,13 @@ def test_train_told_to_end_leaves_nothing_behind(tmp_path: Path, sent: signal.Si
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             start_new_session=True,
-            env={**os.environ, "TMPDIR": str(scratch)},
+            env={**os.environ, "TMPDIR": str(temporary)},
         )
-        while not any(scratch.iterdir()) and process.poll() is None:  # it has not begun
-            time.sleep(0.001)
+        if n >= 4:  # while it writes the model; before, while it reads
+            while not any((tmp_path / "models").iterdir()) and process.poll() is None:
+                time.sleep(0.001)
+        else:
+            time.sleep(0.3)
         time.sleep(0.03 * n)
         with contextlib.suppress(ProcessLookupError):  # Ctrl-C goes to all processes of a terminal
             os.killpg(process.pid, sent) if sent is signal.SIGINT else process.send_signal(sent)
@@ -57,7 +60,7 @@ def test_train_told_to_end_leaves_nothing_behind(tmp_path: Path, sent: signal.Si
         assert process.returncode in (128 + sent, 0, -sent), told
         assert b"Traceback" not in told
         ended += process.returncode != 0
-        assert not list(scratch.iterdir())
+        assert not list(temporary.iterdir())
         left = {path.name for path in (tmp_path / "models").glob("*")}
         assert not left or {"m.spamnb"} <= left <= {"m.spamnb", "m.spamnb-wal", "m.spamnb-shm"}
         for name in left:

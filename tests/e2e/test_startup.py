@@ -73,11 +73,10 @@ for model in GaussianNB(), LinearDiscriminantAnalysis(), QuadraticDiscriminantAn
     model.fit_sums(Scatter.from_rows(X, y, 2, None, isinstance(model, GaussianNB)), [0, 1]).class_scores(X)
 """
 ESTIMATORS = """
-from spamnb import HashingMailVectorizer, MailVectorizer, MessageFolds, MultinomialNB, SpamClassifier
+from spamnb import HashingMailVectorizer, MailVectorizer, MultinomialNB, SpamClassifier
 X, y = ["lunch", "pills", "tea", "offer"], ["ham", "spam", "ham", "spam"]
 SpamClassifier().fit(X, y).evaluate(X, y)
 MultinomialNB().fit(MailVectorizer().fit_transform(X), y), HashingMailVectorizer().transform(X)
-list(MessageFolds(2).split(X, y))
 """
 LEAN = {
     "every help": (EVERY_HELP, HEAVY | {"numpy", "sqlite3", "selectolax", "json"}),
@@ -137,7 +136,7 @@ def test_training_needs_no_scipy(tmp_path: Path) -> None:
     folders(tmp_path, mail(4))
     found = imported("train", "-m", str(tmp_path / "model"), *(f"{c}={tmp_path / c}" for c in ("ham", "spam")))
     assert "numpy" in found
-    assert not found & {"scipy", "nltk", "rich"}
+    assert not found & {"scipy", "nltk"}
 
 
 @pytest.mark.parametrize("command", ["classify", "explain", "filter"])

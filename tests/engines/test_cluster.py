@@ -83,7 +83,7 @@ def test_workers_in_any_order_make_the_model_of_one_machine(
     other = train(folder, tmp_path / "parts", dask=address, tell=quiet, model_type="boolean")
     assert sums(tmp_path / "one") == sums(tmp_path / "parts")
     assert str(other).splitlines()[1:] == str(one).splitlines()[1:]
-    assert other.conflicts == one.conflicts and other.conflicts.groups
+    assert other.conflicts == one.conflicts > 0
 
 
 def test_a_corrected_model_and_evaluations_are_those_of_one_machine(
@@ -91,10 +91,10 @@ def test_a_corrected_model_and_evaluations_are_those_of_one_machine(
 ) -> None:
     monkeypatch.setattr(cluster_counting, "FIRST_PART", 40)
     address = scheduler.cluster.scheduler_address
-    one = train(folder, tmp_path / "one", workers=1, model_type="corrected", doubtful=2)
-    other = train(folder, tmp_path / "parts", dask=address, model_type="corrected", doubtful=2, tell=quiet)
+    one = train(folder, tmp_path / "one", workers=1, model_type="corrected")
+    other = train(folder, tmp_path / "parts", dask=address, model_type="corrected", tell=quiet)
     assert sums(tmp_path / "one") == sums(tmp_path / "parts")
-    assert str(other).splitlines()[1:] == str(one).splitlines()[1:] and other.mislabelled == one.mislabelled
+    assert str(other).splitlines()[1:] == str(one).splitlines()[1:]
     ways: list[dict[str, Any]] = [{"folds": 3, "model_type": "boolean"}, {"leave_one_out": True, "doubtful": 2}]
     for way in ways:
         alone, shared = evaluate(folder, workers=1, **way), evaluate(folder, dask=address, tell=quiet, **way)
