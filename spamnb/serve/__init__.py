@@ -4,10 +4,9 @@ protocol   bytes of a request → what is asked; what was found → bytes of the
 score      judgement → the points, the threshold and the names that mail software expects (pure)
 users      whose model answers, and whose learns
 reception  a request off a connection, bounded in size and time
-metrics    what was counted, for Prometheus
+metrics    totals, for Prometheus
 own_mail   the digest by mail, which no model judges and none learns
 spamd      a conversation: request, verdict or lesson, reply
 sockets    what is listened on
-workers    the processes and their signals
-service    all of it put together
+service    the process and its signals: all of it put together
 """

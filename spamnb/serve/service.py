@@ -1,11 +1,20 @@
-"""The service put together: models, conversations and counts in each of the workers."""
+"""The server's process: models, sockets, signals, and readiness as systemd expects it.
+
+    SIGTERM, SIGINT   no new connections; those that are open are answered; then the end
+    SIGHUP            the model files are opened anew
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
+import json
+import os
+import signal
 import socket
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,10 +23,31 @@ from spamnb.journal.journal import Journal
 from spamnb.journal.writer import JournalWriter
 from spamnb.serve import metrics
 from spamnb.serve.reception import Limits
-from spamnb.serve.sockets import address
-from spamnb.serve.spamd import Autolearn, Spamd
+from spamnb.serve.sockets import BACKLOG, address
+from spamnb.serve.spamd import Spamd
 from spamnb.serve.users import Models
-from spamnb.serve.workers import log, prefork, work
+
+DRAIN = 30.0  # seconds after SIGTERM until open connections are closed
+
+
+def log(**facts: object) -> None:
+    """One line of JSON on standard error, written at once so that threads' lines do not mix."""
+    line = json.dumps({"time": round(time.time(), 3), "pid": os.getpid(), **facts}) + "\n"
+    with contextlib.suppress(OSError):  # its disk is full, or whoever read it has gone: mail is judged all the same
+        os.write(2, line.encode("ascii"))
+
+
+def notify(state: str) -> None:
+    """Tell systemd (sd_notify) where this service stands; nothing where it did not ask."""
+    path = os.environ.get("NOTIFY_SOCKET", "")
+    if not path:
+        return
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+        try:
+            sender.connect("\0" + path[1:] if path.startswith("@") else path)
+            sender.send(state.encode("ascii"))
+        except OSError as error:
+            log(event="systemd not told", error=str(error))
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +55,7 @@ class Service:
     """What to serve. Raises SpamnbError, before anybody can connect, where the model cannot be opened or tells no spam.
 
     ``users`` is the folder of users' models; one answers once it holds ``own_after`` messages of each class.
+    ``threads`` judge messages.
     """
 
     model: Path
@@ -32,7 +63,8 @@ class Service:
     own_after: int
     limits: Limits
     allow_tell: bool
-    autolearn: Autolearn | None
+    autolearn: bool
+    threads: int = 1
     journal: Path | None = None
 
     def __post_init__(self) -> None:
@@ -49,50 +81,48 @@ class Service:
 
     @property
     def _learns(self) -> bool:
-        return self.allow_tell or self.autolearn is not None
+        return self.allow_tell or self.autolearn
 
     def _models(self, writable: bool) -> Models:
         return Models(self.model, self.users, self.own_after, writable=writable)
 
-    def run(
-        self,
-        listening: Sequence[socket.socket],
-        watched: Sequence[socket.socket],
-        workers: int,
-        patience: float,
-    ) -> None:
-        """Answer the spamd protocol on *listening* and ``/metrics`` on *watched* until SIGTERM.
-
-        Open connections then have *patience* seconds to end.
-        """
-        counted = metrics.Metrics(workers)
-        exposed = [(one, functools.partial(metrics.answer, counted)) for one in watched]
-
-        async def answer(number: int, parent: int, ready: Callable[[], None]) -> None:
-            counts = counted.counts(number)
-            kept = JournalWriter(self.journal, lambda line: log(event="journal", error=line)) if self.journal else None
-            spamd = Spamd(
-                self._models,
-                counts,
-                log,
-                self.limits,
-                allow_tell=self.allow_tell,
-                autolearn=self.autolearn,
-                journal=kept,
-            )
-            pairs = [(one, spamd.converse) for one in listening]
-            await work([*pairs, *exposed], parent, ready, spamd.reopen, patience)
-            await spamd.close()
-            if kept is not None:
-                kept.close()
-
-        def worker(number: int, parent: int, ready: Callable[[], None]) -> None:
-            asyncio.run(answer(number, parent, ready))
-
+    def run(self, listening: Sequence[socket.socket], watched: Sequence[socket.socket]) -> None:
+        """Answer the spamd protocol on *listening* and ``/metrics`` on *watched* until SIGTERM."""
         for one in listening:
             log(event="listening", address=address(one))
         for one in watched:
             log(event="metrics", address=address(one))
-        prefork(workers, worker, [*listening, *watched], patience + 5)
-        if self._learns:
-            self._models(True).close()  # the last writer to close empties the write-ahead log into the file
+        asyncio.run(self._answer(listening, watched))
+        log(event="stopped")
+
+    async def _answer(self, listening: Sequence[socket.socket], watched: Sequence[socket.socket]) -> None:
+        counts = metrics.Metrics()
+        journal = JournalWriter(self.journal, lambda line: log(event="journal", error=line)) if self.journal else None
+        spamd = Spamd(
+            self._models,
+            counts,
+            log,
+            self.limits,
+            threads=self.threads,
+            allow_tell=self.allow_tell,
+            autolearn=self.autolearn,
+            journal=journal,
+        )
+        stop = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGHUP, spamd.reopen)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, stop.set)
+        expose = functools.partial(metrics.answer, counts)
+        servers = [await asyncio.start_server(spamd.converse, sock=one, backlog=BACKLOG) for one in listening]
+        servers += [await asyncio.start_server(expose, sock=one) for one in watched]
+        log(event="ready")
+        notify("READY=1")
+        await stop.wait()
+        log(event="stopping")
+        notify("STOPPING=1")
+        for server in servers:
+            server.close()
+        await spamd.close(DRAIN)
+        if journal is not None:
+            journal.close()

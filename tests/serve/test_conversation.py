@@ -22,7 +22,7 @@ from spamnb.serve import users
 from spamnb.serve.metrics import Metrics
 from spamnb.serve.reception import Limits
 from spamnb.serve.score import _MAX_REPORT_ROWS, Score, name_of, points_of, score_message
-from spamnb.serve.spamd import Autolearn, Spamd
+from spamnb.serve.spamd import Spamd, sure_label
 from spamnb.serve.users import Models, class_of_label, is_name
 
 
@@ -220,7 +220,7 @@ def converse(
     async def talk() -> bytes:
         spamd = Spamd(
             lambda writable: Stub(judge),  # type: ignore[arg-type,return-value]
-            Metrics(1).counts(0),
+            Metrics(),
             lambda **facts: logged.append(facts),
             Limits(**limits),  # type: ignore[arg-type]
             allow_tell=True,
@@ -306,7 +306,7 @@ def test_a_client_that_hangs_up_is_no_fault():
             client = socket.create_connection(listening.getsockname())
             ours, _ = listening.accept()
         client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # closing resets
-        counts = Metrics(1).counts(0)
+        counts = Metrics()
         spamd = Spamd(lambda writable: Stub(hang), counts, lambda **facts: client.close(), Limits())  # type: ignore
         client.sendall(b"SKIP SPAMC/1.2\r\n")
         await spamd.converse(*await asyncio.open_connection(sock=ours))
@@ -318,6 +318,8 @@ def test_a_client_that_hangs_up_is_no_fault():
 def test_large_messages_at_once_are_bounded():
     reply, _ = converse(b"CHECK SPAMC/1.5\r\n\r\n" + b"x" * 100_000, hang, held=50_000)
     assert reply.startswith(b"SPAMD/1.0 69 EX_UNAVAILABLE Service Unavailable: too many large messages at once")
+    reply, _ = converse(CHECK, hang, connections=0)
+    assert reply == b"SPAMD/1.0 69 EX_UNAVAILABLE Service Unavailable: too many connections\r\n"
 
 
 @pytest.mark.parametrize(
@@ -326,11 +328,12 @@ def test_large_messages_at_once_are_bounded():
 )
 def test_autolearn_is_beyond_both_thresholds_only(verdict, log_odds, label):
     found = Score.of(verdict, log_odds, 2.3)
-    assert Autolearn(spam=12.0, ham=-12.0).label(found) == label
+    assert sure_label(found) == label
 
 
 def test_lessons_that_wait_are_bounded_and_what_is_not_learned_is_not_told_as_learned(model, monkeypatch):
     monkeypatch.setattr("spamnb.serve.spamd.MAX_WAITING_LESSONS", 2)
+    monkeypatch.setattr("spamnb.serve.spamd.SURE", 6.0)
     go_on, learn = threading.Event(), Spamd._learn_from_itself
     logged: list[dict] = []
 
@@ -351,10 +354,10 @@ def test_lessons_that_wait_are_bounded_and_what_is_not_learned_is_not_told_as_le
     async def talk() -> list[bytes]:
         spamd = Spamd(
             lambda writable: Models(model, None, 1, writable=writable),
-            Metrics(1).counts(0),
+            Metrics(),
             lambda **facts: logged.append(facts),
             Limits(),
-            autolearn=Autolearn(5.0, -99.0),
+            autolearn=True,
         )
         replies = [await asked(spamd, raw) for raw in sure[:4]]
         go_on.set()

@@ -124,7 +124,7 @@ def test_telling(serve, model):
     learn = ("1.5", "Message-class: ham", "Set: local")
     before = server.verdict(odd)
     assert parsed(server.about("TELL", odd, *learn))[1] == {"DidSet": "local"}
-    after = {server.verdict(odd) for _ in range(30)}  # from both workers
+    after = {server.verdict(odd) for _ in range(30)}  # from both threads
     assert len(after) == 1 and after != {before}
     assert parsed(server.about("TELL", odd, *learn)) == ("SPAMD/1.1 0 EX_OK", {}, b"")
     with Classifier.open(model) as classifier:
@@ -169,11 +169,12 @@ def test_each_user_learns_for_themselves(serve, model, tmp_path):
 
 
 def test_autolearn(serve, model):
-    server = serve(model, "--allow-tell", "--autolearn", "--autolearn-spam", "7", "--autolearn-ham", "-7")
+    server = serve(model, "--allow-tell", "--autolearn")
     with Classifier.open(model, writable=True) as classifier:
-        sure = next(m for m in (mail("spam", n) for n in range(5000, 5100)) if score_message(classifier, m).points >= 8)
+        mails = (mail("spam", seed) for seed in range(5000, 5100))
+        sure = next(raw for raw in mails if score_message(classifier, raw).points >= 12)
         half = mail("spam", 6)[: len(mail("spam", 6)) // 2] + mail("ham", 6)[-100:]
-        assert abs(score_message(classifier, half).points) < 7
+        assert abs(score_message(classifier, half).points) < 12
         server.verdict(half)
         assert parsed(server.about("PROCESS", sure))[2].count(b"autolearn=spam") == 1
         wait_until(lambda: classifier.learned(sure) == "spam")
@@ -198,15 +199,6 @@ def test_slow_clients_hinder_nobody(server: Server):
     assert server.verdict(SPAM).startswith("Spam: True")
     for client in slow:
         client.close()
-
-
-def test_too_many_connections_are_told_so(serve, model):
-    server = serve(model, "--max-connections", "5")
-    idle = [server.connect() for _ in range(5)]
-    wait_until(lambda: server.ask(b"PING SPAMC/1.2\r\n").startswith(b"SPAMD/1.0 69 EX_UNAVAILABLE Service Unavail"))
-    for client in idle:
-        client.close()
-    wait_until(lambda: server.ask(b"PING SPAMC/1.2\r\n") == b"SPAMD/1.5 0 PONG\r\n")
 
 
 def test_a_client_that_never_reads_holds_no_memory_for_ever(server: Server):
@@ -260,9 +252,8 @@ def batter(server: Server, count: int, seed: int) -> None:
 def test_mutated_requests_leave_the_server_up_and_its_memory_flat(serve, model):
     server = serve(model, "--allow-tell", "--workers", "2")
     batter(server, 500, seed=1)
-    before, workers = server.memory(), server.workers()
+    before = server.memory()
     batter(server, 1000, seed=2)
-    assert server.workers() == workers  # none died
     assert server.memory() < before + 8_000_000
     assert server.verdict(SPAM).startswith("Spam: True")
     assert not [line for line in server.lines() if line["event"] == "fault"]
