@@ -6,19 +6,13 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from spamnb.cli.options import Unreadable
+from spamnb.cli.options import Unreadable, no_message
 from spamnb.errors import SpamnbError
-from spamnb.naming import escape, pluralize
+from spamnb.naming import pluralize
 
 if TYPE_CHECKING:
     from spamnb.sources.entries import Entry
     from spamnb.store.store import Store
-
-
-def no_message(sources: tuple[str, ...]) -> SpamnbError:
-    """The error where nothing was found that a command could work on."""
-    named = "standard input" if sources in ((), ("-",)) else " ".join(map(escape, sources))
-    return SpamnbError(f"{named}: no message")
 
 
 def each_message(

@@ -72,9 +72,7 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
         raise SystemExit(1)
 
 
-def _forget(
-    classifier: Classifier, label: str, raw: bytes, notes: Journal | None, others: Counter[str]
-) -> bool:
+def _forget(classifier: Classifier, label: str, raw: bytes, notes: Journal | None, others: Counter[str]) -> bool:
     from spamnb.reader.message import digest
 
     changed = classifier.forget(label, raw)

@@ -14,7 +14,6 @@ from spamnb.cli.options import (
     doubtful_option,
     keep_lessons_option,
     new_model_option,
-    read_options,
     set_option,
     source_options,
     tell_of_ours,
@@ -60,7 +59,6 @@ def train_command(sources: tuple[str, ...], model: Path, settings: SettingsOptio
         tell=tell_of_ours,
         command=command_line(),
         **given,
-        **read_options()._asdict(),
         **settings,
     )
     click.echo(str(report))

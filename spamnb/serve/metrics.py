@@ -66,7 +66,8 @@ async def answer(metrics: Metrics, reader: asyncio.StreamReader, writer: asyncio
                 status, kind, body = "404 Not Found", "text/plain", b"only /metrics is here\n"
             writer.write(
                 f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
-                "Connection: close\r\n\r\n".encode("ascii") + body
+                "Connection: close\r\n\r\n".encode("ascii")
+                + body
             )
             await writer.drain()
     except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):

@@ -1,7 +1,7 @@
 """The server's process: models, sockets, signals, and readiness as systemd expects it.
 
-    SIGTERM, SIGINT   no new connections; those that are open are answered; then the end
-    SIGHUP            the model files are opened anew
+SIGTERM, SIGINT   no new connections; those that are open are answered; then the end
+SIGHUP            the model files are opened anew
 """
 
 from __future__ import annotations

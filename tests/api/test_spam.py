@@ -188,18 +188,21 @@ def test_explanations_words_and_evaluations(fitted: SpamClassifier, texts: list[
     assert figures.accuracy.value == pytest.approx(
         100 * np.mean(np.array(fitted.verdicts(UNSEEN[:3])) == ["ham", "spam", "ham"])
     )
-    assert "which had learned 80 of them" in fitted.evaluate(texts, labels).figures.protocol
+    more = fitted.evaluate([*texts, UNSEEN[0]], [*labels, "ham"]).figures
+    assert more.messages == 1 and "without 80 messages that it has learned" in more.protocol
 
 
 def test_what_is_handed_back_is_what_the_verbs_hand_back(
     tmp_path: Path, fitted: SpamClassifier, texts: list[str], labels: list[str]
 ) -> None:
-    path, table = tmp_path / "saved", lines_of(tmp_path / "lines", texts, labels)
+    path = tmp_path / "saved"
     fitted.save(path)
     assert fitted.words(5, everything=True) == spamnb.words(path, 5, everything=True)
     own, verb = fitted.explain(texts[0], top=3), spamnb.explain(message_of_text(texts[0]), path, 3)
     assert own.to_dict() == verb.to_dict() and str(own) == str(verb)
-    figures, told = fitted.evaluate(texts, labels).to_dict(), spamnb.evaluate(table, model=path).to_dict()
+    new = lines_of(tmp_path / "new", UNSEEN[:3], ["ham", "spam", "ham"])
+    figures = fitted.evaluate(UNSEEN[:3], ["ham", "spam", "ham"]).to_dict()
+    told = spamnb.evaluate(new, model=path).to_dict()
     assert figures.pop("protocol") != told.pop("protocol") and figures == told
     for ask in (fitted.words, partial(fitted.explain, "tea")):
         with pytest.raises(SpamnbError, match="top is 0: at least 1 is needed"):

@@ -1,6 +1,7 @@
 """``spamnb evaluate`` as a person runs it: every protocol, what it writes, and refusals in one line."""
 
 import json
+import shutil
 from pathlib import Path
 
 import commands
@@ -71,7 +72,8 @@ def test_the_page_says_its_command_and_the_model(folder: Path, tmp_path: Path, m
     written = page.read_text()
     assert f"spamnb evaluate --folds 4 --set alpha=0.5 --report {page} {folder}" in written
     assert "corrected, trained on parts of this mail" in written and "0.5 (default 0.1)" in written
-    train = ["train", "--set", "model_type=multinomial", "-m", str(model), str(folder)]
+    other = folders(tmp_path / "other", mail(20))
+    train = ["train", "--set", "model_type=multinomial", "-m", str(model), str(other)]
     assert commands.run(*train).exit_code == 0
     assert run("-m", model, "--report", page, folder).exit_code == 0
     written = page.read_text()
@@ -100,13 +102,18 @@ def test_the_page_shows_the_errors_of_a_stream_with_their_subjects(folder: Path,
         assert '<b class="subject">' in page and 'class="evidence"' in page and "(no subject)" not in page
 
 
-def test_a_model_as_it_is(folder: Path, tmp_path: Path) -> None:
+def test_a_model_is_measured_on_mail_that_it_has_not_learned(folder: Path, tmp_path: Path) -> None:
     model = tmp_path / "model"
-    assert commands.run("train", "-m", model, folder).exit_code == 0
-    ran = run("-m", model, "--format", "json", folder)
-    found = json.loads(ran.output)
-    assert found["protocol"] == f"Model {model}, which had learned {found['messages']} of them"
-    assert found["accuracy"]["value"] == 100
+    for label in ("ham", "spam"):
+        (tmp_path / "some" / label).mkdir(parents=True)
+        for path in sorted((folder / label).iterdir())[:20]:
+            shutil.copy(path, tmp_path / "some" / label)
+    assert commands.run("train", "-m", model, tmp_path / "some").exit_code == 0
+    found = json.loads(run("-m", model, "--format", "json", folder).output)
+    assert found["protocol"] == f"Model {model}, without 40 messages that it has learned"
+    assert found["messages"] == 2 * EACH - 40 and found["accuracy"]["value"] == 100
+    swapped = run("-m", model, f"spam={folder / 'ham'}", f"ham={folder / 'spam'}")
+    assert "were names swapped" in swapped.stderr
 
 
 @pytest.mark.parametrize(
