@@ -83,7 +83,6 @@ def test_every_message_is_one_line_that_fits(model: Path, box: Path, command: st
     assert SUBJECT[:4] in chinese
     if columns == 120:
         assert all(line.endswith((".spam", "5.chinese", "6.hostile")) for line in lines)
-        assert "2002-08-22 14:26" in chinese
     hostile = next(line for line in lines if "\\x1b" in line)
     assert hostile.startswith(("spam  ", "ham  "))
     subjects = {cell_len(line.partition("spam.example")[0]) for line in lines if "spam.example" in line}
