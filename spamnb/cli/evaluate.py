@@ -62,7 +62,7 @@ SWAPPED, FEW = 20, 10  # percent right of so many messages: names of classes wer
 @click.option("-v", "--verbose", is_flag=True, help="Also lam%, cost ratios, log loss, Brier score, F1 of each class.")
 @set_option
 @workers_option
-@dask_option("Let a Dask cluster read the mail")
+@dask_option
 def evaluate_command(
     sources: tuple[str, ...],
     split: str | None,

@@ -34,7 +34,6 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
       spamnb forget spam < message.eml
     """
     from spamnb.classifier import Classifier
-    from spamnb.errors import SpamnbError
     from spamnb.naming import check_has_class, escape
 
     unreadable = Unreadable()
@@ -46,10 +45,7 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
             from spamnb.journal.journal import Journal
 
             notes = stack.enter_context(Journal.at(journal))
-        try:
-            check_has_class(label, sorted(classifier.store.class_ids()))  # those that were emptied, too
-        except ValueError as error:
-            raise SpamnbError(f"{model}: {error}") from None
+        check_has_class(label, sorted(classifier.store.class_ids()))  # those that were emptied, too
         seen, changed = each_message(
             sources,
             messages_of(sources, unreadable),

@@ -63,13 +63,12 @@ def learn_command(
         raise SpamnbError(f"{escape(label)}: a file and no class; write 'spamnb learn CLASS {escape(label)}'")
     try:
         check_class_name(label)
-        if not model.exists():
-            check_known_class(label, [], Settings().spam, new_class)
     except ValueError as error:
         raise SpamnbError(str(error)) from None
     unreadable = Unreadable()
     entries = messages_of(sources, unreadable, text_column)
     if not model.exists():
+        check_known_class(label, [], Settings().spam, new_class)
         first = list(islice(entries, 1))
         if not first:
             raise SpamnbError(f"{model}: no model, and no message to begin one with")
@@ -78,10 +77,7 @@ def learn_command(
         tell(f"spamnb: a new model, {model}")
     with Classifier.open(model, writable=True) as classifier:
         others = classifier.store.totals().classes
-        try:
-            check_known_class(label, others, classifier.settings.spam, new_class)
-        except ValueError as error:
-            raise SpamnbError(f"{model}: {error}") from None
+        check_known_class(label, others, classifier.settings.spam, new_class)
         if others and label not in others:
             tell(f"spamnb: a new class, {label}, beside {', '.join(others)}")
         if keep_lessons is not None:

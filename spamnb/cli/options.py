@@ -119,10 +119,11 @@ workers_option = click.option(
 )
 
 
-def dask_option(what: str) -> Callable[..., Any]:
-    """The option that names a cluster, which does ``what``."""
-    forms = "tcp://… or tls://… of its scheduler, a scheduler file, or 'local'."
-    return click.option("--dask", metavar="ADDRESS", help=f"{what}: {forms}")
+dask_option = click.option(
+    "--dask",
+    metavar="ADDRESS",
+    help="Let a Dask cluster read the mail: tcp://… or tls://… of its scheduler, a scheduler file, or 'local'.",
+)
 
 
 text_column_option = click.option(
@@ -170,8 +171,6 @@ def _set(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> 
             what = f"no setting is called {name!r}" if equals else "write NAME=VALUE"
             names = ", ".join(SETTINGS)
             raise click.UsageError(f"--set {each}: {what}; the settings are {names}. '--set help' explains them.")
-        if name in chosen:
-            raise click.UsageError(f"--set {each}: {name} is set twice")
         try:
             chosen[name] = SETTINGS[name].parse(text)
         except SpamnbError as error:
@@ -212,8 +211,8 @@ def on_command_line(name: str) -> bool:
 class Seconds(click.FloatRange):
     """A time of up to a day: no timer takes infinity, and nan is neither more nor less than any bound."""
 
-    def __init__(self, min: float, min_open: bool = False) -> None:
-        super().__init__(min, 86_400, min_open)
+    def __init__(self, min: float) -> None:
+        super().__init__(min, 86_400)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         seconds = super().convert(value, param, ctx)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @keep_lessons_option
 @set_option
 @workers_option
-@dask_option("Let a Dask cluster read the mail")
+@dask_option
 def train_command(sources: tuple[str, ...], model: Path, settings: SettingsOptions, **given: Any) -> None:
     """Make a new model from labelled mail, and say how well it judges each message when that message is left out.
 

@@ -31,7 +31,6 @@ pytestmark = pytest.mark.slow
 N_HAM = 1000
 KEPT = re.compile(rb"(?im)^(?:from|to|subject):[^\n]*\n(?:[ \t][^\n]*\n)*")
 LOOK_ALIKE = str.maketrans("aeopcxi", "аеорсхі")
-PICTURE = "<a href='http://offer.example/'><img src='http://pictures.example/1.gif'></a>"
 
 
 class Filter(NamedTuple):
@@ -149,22 +148,16 @@ Attack = Callable[[bytes, list[str], random.Random], bytes]
 ATTACKS: dict[str, Attack] = {
     "undisguised": lambda raw, ham, rng: plain(raw, visible(raw)),
     "split_by_tags": lambda raw, ham, rng: split(raw, "<b></b>"),
-    "split_by_comments": lambda raw, ham, rng: split(raw, f"<!--{rng.randrange(10**6)}-->"),
-    "zero_width": lambda raw, ham, rng: plain(raw, inside_words(visible(raw), "\u200b")),
     "look_alike": lambda raw, ham, rng: plain(raw, visible(raw).translate(LOOK_ALIKE)),
     "hidden": lambda raw, ham, rng: beside(raw, good_mail(ham, rng), "display:none"),
     "attached": parts,
-    "image_only": lambda raw, ham, rng: page(raw, PICTURE),
     "odd_base64": base64_lines,
-    "giant_token": lambda raw, ham, rng: under(raw, "\n" + "".join(rng.choices("abcdefgh", k=300_000))),
-    "good_words": lambda raw, ham, rng: under(raw, "\n\n" + words_of(rng.sample(ham, 20), rng)),
+    "good_words": lambda raw, ham, rng: under(raw, f"\n\n{words_of(rng.sample(ham, 20), rng)}"),
     "novel": lambda raw, ham, rng: under(raw, "\n" * 50 + "\n".join(rng.sample(ham, 20))[:20_000]),
 }
 # What a filter would read that does not see through them.
 NAIVE: dict[str, Attack] = {
     "split_by_tags": lambda raw, ham, rng: split(raw, " "),
-    "split_by_comments": lambda raw, ham, rng: split(raw, " "),
-    "zero_width": lambda raw, ham, rng: plain(raw, inside_words(visible(raw), " ")),
     "hidden": lambda raw, ham, rng: beside(raw, good_mail(ham, rng)),
 }
 
@@ -180,14 +173,10 @@ def disguised(mail: Mail, attack: str, attacks: dict[str, Attack] = ATTACKS) -> 
     [
         pytest.param("undisguised", 0.2, id="undisguised: .14"),
         pytest.param("split_by_tags", 0.13, id="words split by empty tags: .09 [.24]"),
-        pytest.param("split_by_comments", 0.1, id="words split by comments: .06 [.24]"),
-        pytest.param("zero_width", 0.2, id="words split by zero-width characters: .14 [.37]"),
         pytest.param("look_alike", 0.25, id="look-alike letters of other scripts: .18"),
         pytest.param("hidden", 0.1, id="good mail in hidden text: .05 [2.8]"),
         pytest.param("attached", 0.06, id="text in an attachment only: .03"),
-        pytest.param("image_only", 0.16, id="a linked picture only: .11"),
         pytest.param("odd_base64", 0.1, id="base64 with stray characters: .07"),
-        pytest.param("giant_token", 0.2, id="one giant token: .13"),
         pytest.param("good_words", 1.2, id="150 words of good mail under the spam: .86"),
         pytest.param("novel", 6.5, id="20 kB of good mail under the spam: 4.8"),
     ],

@@ -69,7 +69,3 @@ def test_addresses_and_links_are_nobodys() -> None:
             assert RESERVED.search(host.lower()), host
         for address in re.findall(r"\[(\d+\.\d+\.\d+\.\d+)\]|https?://(\d+\.\d+\.\d+\.\d+)", text):
             assert re.match(r"192\.0\.2\.|198\.51\.100\.|203\.0\.113\.|127\.0\.0\.1", "".join(address)), address
-
-
-def test_less_than_a_megabyte() -> None:
-    assert sum(path.stat().st_size for path in CORPORA.rglob("*") if path.is_file()) < 1 << 20

