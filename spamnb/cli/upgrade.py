@@ -137,7 +137,8 @@ def _recorded(meta: dict[str, Any], path: str) -> tuple[list[str], str, Any]:
         path = source.partition("=")[2]
         if is_account(path) or is_remote(source) or is_remote(path):
             # A model of unknown origin would choose who is told a password, or what is fetched from where.
-            reasons.append(f"{escape(source)}: an account or a URL, which is read only when it is named")
+            kind = "an account, which is entered" if is_account(path) else "a URL, which is read"
+            reasons.append(f"{escape(source)}: {kind} only when it is named")
             continue
         try:
             next(iter(entries([source], lambda name, error: None, options)), None)

@@ -165,13 +165,6 @@ def test_train_refuses_what_it_should_not_replace_or_learn_alone(folder: Path, m
     assert alone.output.count("Only class 'spam'") == 1
 
 
-def test_train_tells_of_copies_and_of_a_class_of_nothing_else(folder: Path, tmp_path: Path) -> None:
-    shutil.copytree(folder / "ham", tmp_path / "b")
-    result = run("train", "-m", tmp_path / "m", f"a={folder / 'ham'}", f"b={tmp_path / 'b'}", f"c={folder / 'spam'}")
-    assert result.stderr == "spamnb: all messages of class 'a' are in a later class too, and count for that one only\n"
-    assert "120 messages" in result.stdout and "\ncopies of these, not learned again: 60\n" in result.stdout
-
-
 def test_learn_and_forget_are_inverse_and_say_what_they_did(model: Path) -> None:
     before, raw = run("export", "-m", model).output, message("spam", 800)
     for command, label, said in [
@@ -304,24 +297,6 @@ def test_no_terminal_escape_comes_out_of_a_model(model: Path, tmp_path: Path) ->
         output = run(*command.split(), "-m", tmp_path / "copy").output
         assert "x9b2J" in output or "u009b2J" in output
         assert output.replace("\n", "").isprintable()
-
-
-@pytest.mark.parametrize(
-    ("line", "says"),
-    [
-        ('{"spamnb": 2, "meta": {"model_type": "corrected"}}', "train again"),
-        (f'{{"lesson": "{"0" * 32}", "message": "{"1" * 32}", "tokens": {{"a": 0}}}}', "table autolearned"),
-        ("\n".join(['{"calibration": "ham", "own": 1, "bin": 3, "messages": 4294967295}'] * 2), "calibration"),
-    ],
-)
-def test_what_cannot_be_read_again_replaces_no_model(model: Path, tmp_path: Path, line: str, says: str) -> None:
-    kept, file = tmp_path / "kept", tmp_path / "lines"
-    lines = run("export", "-m", model).output.splitlines()
-    file.write_text("\n".join([line, *lines[1:]] if "meta" in line else [*lines[:-1], line, lines[-1]]))
-    kept.write_bytes(model.read_bytes())
-    result = run("import", "--force", "-m", kept, file)
-    assert result.exit_code == 1 and result.output.startswith(f"Error: {file}: ") and says in result.output
-    assert run("export", "-m", kept).output.splitlines() == lines
 
 
 @pytest.mark.parametrize(
@@ -522,16 +497,6 @@ def test_explain_takes_one_message_of_any_source(model: Path, folder: Path, tmp_
     nothing = run("classify", "-m", model, tmp_path / "empty")
     assert (nothing.exit_code, nothing.stdout) == (1, "")
     assert "no message" in nothing.stderr
-
-
-def test_a_folder_of_corpora_is_told(folder: Path, tmp_path: Path) -> None:
-    shutil.copytree(folder, tmp_path / "both" / "one")
-    folders(tmp_path / "both" / "two", mail(80)[120:])
-    for arguments in (["train", "-m", tmp_path / "m"], ["evaluate", "--split", "0.5"]):
-        note = run(*arguments, tmp_path / "both").stderr
-        assert note.startswith(f"spamnb: {tmp_path}/both: its 2 folders become the classes, and each holds ham, spam;")
-        assert f"give {tmp_path}/both/one and the like instead" in note
-    assert run("train", "-m", tmp_path / "m", "--force", folder).stderr == ""
 
 
 def test_output_is_utf_8_whatever_the_locale(model: Path, tmp_path: Path) -> None:

@@ -161,9 +161,3 @@ def test_every_colour_is_given_for_light_and_for_dark():
     light, dark = (set(re.findall(r"(--[\w-]+):", part)) for part in re.findall(r":root \{(.*?)\}", css, re.DOTALL))
     assert light == dark
     assert set(re.findall(r"var\((--[\w-]+)\)", css)) <= light | {"--tone", "--share"}
-
-
-@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.floats(allow_nan=False))
-def test_a_position_lies_on_the_scale_and_follows_the_value(low, extent, value):
-    scale = charts.Scale(low, low + extent, 10, 90)
-    assert 10 - 1e-6 <= scale.at(value) <= 90 + 1e-6
