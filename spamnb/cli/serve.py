@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,7 @@ def serve_command(
     from spamnb.engines.executor import cores
     from spamnb.serve import service, sockets
     from spamnb.serve.reception import Limits
+    from spamnb.serve.users import Models
 
     for option, other, there in (("own_after", "--models", models), ("socket_mode", "--socket", path)):
         if not there and on_command_line(option):
@@ -78,9 +80,8 @@ def serve_command(
     while (spare := os.open(os.devnull, os.O_RDWR)) < 3:
         pass  # a standard stream was closed: no connection may get its number, or the log would be written to it
     os.close(spare)
-    limits = Limits(message_size=max_size)
-    threads = cores() if workers is None else workers
-    served = service.Service(model, models, own_after, limits, allow_tell, autolearn, threads, journal)
+    opened = partial(Models, model, models, own_after)
+    service.check(opened, allow_tell or autolearn, journal)
     listening = sockets.inherited_sockets()
     made = None
     if not listening:
@@ -91,7 +92,16 @@ def serve_command(
             listening.append(made)
     watched = sockets.listen_tcp("127.0.0.1", metrics_port, "--metrics-port") if metrics_port is not None else []
     try:
-        served.run(listening, watched)
+        service.run(
+            listening,
+            watched,
+            opened,
+            Limits(message_size=max_size),
+            journal,
+            threads=cores() if workers is None else workers,
+            allow_tell=allow_tell,
+            autolearn=autolearn,
+        )
     finally:
         if made is not None and path is not None:
             path.unlink(missing_ok=True)

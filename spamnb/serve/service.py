@@ -15,8 +15,8 @@ import signal
 import socket
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from spamnb.errors import SpamnbError
 from spamnb.journal.journal import Journal
@@ -24,8 +24,7 @@ from spamnb.journal.writer import JournalWriter
 from spamnb.serve import metrics
 from spamnb.serve.reception import Limits
 from spamnb.serve.sockets import BACKLOG, address
-from spamnb.serve.spamd import Spamd
-from spamnb.serve.users import Models
+from spamnb.serve.spamd import OpenModels, Spamd
 
 DRAIN = 30.0  # seconds after SIGTERM until open connections are closed
 
@@ -50,79 +49,63 @@ def notify(state: str) -> None:
             log(event="systemd not told", error=str(error))
 
 
-@dataclass(frozen=True, slots=True)
-class Service:
-    """What to serve. Raises SpamnbError, before anybody can connect, where the model cannot be opened or tells no spam.
-
-    ``users`` is the folder of users' models; one answers once it holds ``own_after`` messages of each class.
-    ``threads`` judge messages.
-    """
-
-    model: Path
-    users: Path | None
-    own_after: int
-    limits: Limits
-    allow_tell: bool
-    autolearn: bool
-    threads: int = 1
-    journal: Path | None = None
-
-    def __post_init__(self) -> None:
-        models = self._models(self._learns)
+def check(models: OpenModels, learns: bool, journal: Path | None) -> None:
+    """SpamnbError where the model cannot be opened, or written where it ``learns``, or tells no spam."""
+    found = models(writable=learns)
+    try:
+        found.for_classifying("").check_spam()
+    finally:
+        found.close()
+    if journal is not None:
         try:
-            models.for_classifying("").check_spam()
-        finally:
-            models.close()
-        if self.journal is not None:
-            try:
-                Journal.at(self.journal).close()
-            except (SpamnbError, OSError) as error:  # it costs no mail, at the start neither: the writer tries again
-                log(event="journal", error=str(error))
+            Journal.at(journal).close()
+        except (SpamnbError, OSError) as error:  # it costs no mail, at the start neither: the writer tries again
+            log(event="journal", error=str(error))
 
-    @property
-    def _learns(self) -> bool:
-        return self.allow_tell or self.autolearn
 
-    def _models(self, writable: bool) -> Models:
-        return Models(self.model, self.users, self.own_after, writable=writable)
+def run(
+    listening: Sequence[socket.socket],
+    watched: Sequence[socket.socket],
+    models: OpenModels,
+    limits: Limits,
+    journal: Path | None,
+    **how: Any,
+) -> None:
+    """Answer the spamd protocol on *listening* and ``/metrics`` on *watched* until SIGTERM; ``Spamd`` takes ``how``."""
+    for one in listening:
+        log(event="listening", address=address(one))
+    for one in watched:
+        log(event="metrics", address=address(one))
+    asyncio.run(_answer(listening, watched, models, limits, journal, how))
+    log(event="stopped")
 
-    def run(self, listening: Sequence[socket.socket], watched: Sequence[socket.socket]) -> None:
-        """Answer the spamd protocol on *listening* and ``/metrics`` on *watched* until SIGTERM."""
-        for one in listening:
-            log(event="listening", address=address(one))
-        for one in watched:
-            log(event="metrics", address=address(one))
-        asyncio.run(self._answer(listening, watched))
-        log(event="stopped")
 
-    async def _answer(self, listening: Sequence[socket.socket], watched: Sequence[socket.socket]) -> None:
-        counts = metrics.Metrics()
-        journal = JournalWriter(self.journal, lambda line: log(event="journal", error=line)) if self.journal else None
-        spamd = Spamd(
-            self._models,
-            counts,
-            log,
-            self.limits,
-            threads=self.threads,
-            allow_tell=self.allow_tell,
-            autolearn=self.autolearn,
-            journal=journal,
-        )
-        stop = asyncio.Event()
-        loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGHUP, spamd.reopen)
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, stop.set)
-        expose = functools.partial(metrics.answer, counts)
-        servers = [await asyncio.start_server(spamd.converse, sock=one, backlog=BACKLOG) for one in listening]
-        servers += [await asyncio.start_server(expose, sock=one) for one in watched]
-        log(event="ready")
-        notify("READY=1")
-        await stop.wait()
-        log(event="stopping")
-        notify("STOPPING=1")
-        for server in servers:
-            server.close()
-        await spamd.close(DRAIN)
-        if journal is not None:
-            journal.close()
+async def _answer(
+    listening: Sequence[socket.socket],
+    watched: Sequence[socket.socket],
+    models: OpenModels,
+    limits: Limits,
+    journal: Path | None,
+    how: dict[str, Any],
+) -> None:
+    counts = metrics.Metrics()
+    writer = JournalWriter(journal, lambda line: log(event="journal", error=line)) if journal else None
+    spamd = Spamd(models, counts, log, limits, journal=writer, **how)
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGHUP, spamd.reopen)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    expose = functools.partial(metrics.answer, counts)
+    servers = [await asyncio.start_server(spamd.converse, sock=one, backlog=BACKLOG) for one in listening]
+    servers += [await asyncio.start_server(expose, sock=one) for one in watched]
+    log(event="ready")
+    notify("READY=1")
+    await stop.wait()
+    log(event="stopping")
+    notify("STOPPING=1")
+    for server in servers:
+        server.close()
+    await spamd.close(DRAIN)
+    if writer is not None:
+        writer.close()

@@ -33,6 +33,7 @@ from spamnb.serve.score import THRESHOLD, Score, score_message
 from spamnb.serve.users import Models, class_of_label
 
 MAX_WAITING_LESSONS = 100  # automatic lessons that may wait for the file; more are left out, a person's never
+OpenModels = Callable[..., Models]  # opens the models of a thread, with ``writable``
 SURE = 12.0  # points: what has as many is learned as spam by --autolearn, and as ham what has as many below 0
 
 
@@ -46,7 +47,7 @@ class Spamd:
 
     def __init__(
         self,
-        models: Callable[[bool], Models],
+        models: OpenModels,
         counts: Metrics,
         log: Callable[..., None],
         limits: Limits,
@@ -67,10 +68,10 @@ class Spamd:
         self._threads = threads
         self._models: queue.SimpleQueue[Models] = queue.SimpleQueue()  # those that no thread uses at the moment
         for _ in range(threads):
-            self._models.put(models(False))
+            self._models.put(models(writable=False))
         # One thread that writes: it may wait for another process's change while the others go on answering.
         self._learner = ThreadPoolExecutor(1, thread_name_prefix="learner")
-        self._learning_models = self._learner.submit(models, True) if allow_tell or autolearn else None
+        self._learning_models = self._learner.submit(models, writable=True) if allow_tell or autolearn else None
         self._room = threading.BoundedSemaphore(MAX_WAITING_LESSONS)
         self._conversations: set[asyncio.Task | None] = set()
 

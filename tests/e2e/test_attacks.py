@@ -2,8 +2,8 @@
 
 Trained on 1,000 messages of the SpamAssassin corpus; 100 other spams, of whose header only From, To and Subject are
 left, are disguised in the ways below and compared with 1,000 other good messages. The measure is 1-ROCA%: how many of
-the 100,000 pairs of a good message and a spam have the good one at the higher score. The names of the cases say what was
-measured.
+the 100,000 pairs of a good message and a spam have the good one at the higher score. The names of the cases say what
+was measured.
 """
 
 import base64
@@ -127,9 +127,7 @@ Attack = Callable[[bytes, str, list[str], random.Random], bytes]
             0.08,
             id="words split by empty tags: .05",
         ),
-        pytest.param(
-            lambda raw, text, *_: plain(raw, inside_words(text, "\u200b")), 0.11, id="zero-width characters: .07"
-        ),
+        pytest.param(lambda raw, text, *_: plain(raw, inside_words(text, "\u200b")), 0.11, id="zero-width signs: .07"),
         pytest.param(lambda raw, text, *_: plain(raw, text.translate(LOOK_ALIKE)), 0.12, id="look-alike letters: .08"),
         pytest.param(hidden, 0.07, id="good mail in hidden text: .04"),
         pytest.param(attached, 0.04, id="text in an attachment only: .02"),

@@ -87,7 +87,6 @@ def test_points_rise_with_the_log_odds(a, b, threshold):
     assert points_of(threshold, threshold) == 5.0 and points_of(0.0, max(threshold, 1.0)) == 0.0
 
 
-@given(st.floats(1, 20))
 @given(nats, thresholds, st.sampled_from(["spam", "ham", "unsure"]))
 def test_printed_points_never_contradict_the_verdict(log_odds, threshold, verdict):
     score = Score.of(verdict, log_odds, threshold)
