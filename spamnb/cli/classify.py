@@ -208,4 +208,12 @@ def _best(judgement: Judgement) -> str:
 
 
 def _evidence(judgement: Judgement) -> str:
-    return "".join(f"    {weight:+7.2f}  {escape(token)}\n" for token, weight in judgement.evidence)
+    """A line for each piece of evidence: the class that it speaks for, and what it is."""
+    from spamnb.reader.meaning import meaning
+
+    if len(judgement.probabilities) < 2:  # nothing speaks for a class that is alone
+        return ""
+    likeliest = sorted(judgement.probabilities, key=lambda name: -judgement.probabilities[name])
+    return "".join(
+        f"    for {likeliest[weight <= 0]}: {escape(meaning(token) or token)}\n" for token, weight in judgement.evidence
+    )

@@ -513,7 +513,7 @@ def test_output_is_utf_8_whatever_the_locale(model: Path, tmp_path: Path) -> Non
 def test_a_model_that_cannot_tell_spam_yet_says_why(tmp_path: Path) -> None:
     model = tmp_path / "m"
     assert run("learn", "ham", "-m", model, stdin=message("ham", 1)).exit_code == 0
-    told = run("classify", "-m", model, stdin=message("ham", 2))
+    told = run("classify", "--explain", "3", "-m", model, stdin=message("ham", 2))
     assert told.stdout == "unsure\t1.0000\t-\n"
     assert told.stderr.startswith(f"spamnb: {model}: 'unsure' because the model has learned class 'ham' alone")
 
