@@ -248,6 +248,21 @@ def test_a_client_that_hangs_up_is_no_fault():
     asyncio.run(talk())
 
 
+def test_an_idle_connection_does_not_hold_the_end_up():
+    async def talk() -> float:
+        spamd = Spamd(lambda writable: Stub(hang), Metrics(), lambda **facts: None, Limits())  # type: ignore
+        ours, theirs = socket.socketpair()
+        with theirs:
+            held = asyncio.create_task(spamd.converse(*await asyncio.open_connection(sock=ours)))
+            await asyncio.sleep(0)
+            started = time.monotonic()
+            await spamd.close(patience=0.1)
+            assert not held.done()
+        return time.monotonic() - started
+
+    assert 0.1 <= asyncio.run(talk()) < 5
+
+
 def test_large_messages_at_once_are_bounded():
     reply, _ = converse(b"CHECK SPAMC/1.5\r\n\r\n" + b"x" * 100_000, hang, held=50_000)
     assert reply.startswith(b"SPAMD/1.0 69 EX_UNAVAILABLE Service Unavailable: too many large messages at once")
