@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.counts.class_counts import ClassTotals, CountedTokens
+from spamnb.counts.class_counts import CountedTokens
 from spamnb.errors import SpamnbError
 from spamnb.formulas.calibration import MIN_MESSAGES, bins_by_class
 from spamnb.formulas.decision import UNSURE

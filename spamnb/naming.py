@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from spamnb.errors import SpamnbError
+
 MAX_CLASS_NAME = 100
 
 
@@ -36,31 +38,29 @@ def check_class_name(name: str) -> str:
     return name
 
 
-def check_has_class(name: str, classes: Sequence[str]) -> None:
-    """ValueError where a model of these classes has none of this name, with the one that was meant where that is clear.
+def check_has_class(name: str, classes: Sequence[str], advice: str = "") -> None:
+    """SpamnbError where none of the classes has this name, with the one that was meant where that is clear.
 
     >>> check_has_class("spma", ["ham", "spam"])
     Traceback (most recent call last):
     ...
-    ValueError: 'spma' is none of the classes ham, spam; did you mean spam?
+    spamnb.errors.SpamnbError: 'spma' is none of the classes ham, spam; did you mean spam?
     """
-    if name in classes:
-        return
-    near = _nearest(name, classes)
-    meant = f"; did you mean {near}?" if near else ""
-    raise ValueError(f"{name!r} is none of the classes {', '.join(classes) or '(there is none)'}{meant}")
+    if name not in classes:
+        near = _nearest(name, classes)
+        meant = f"; did you mean {near}?" if near else ";" if advice else ""
+        raise SpamnbError(f"{name!r} is none of the classes {', '.join(classes) or '(there is none)'}{meant}{advice}")
 
 
 def _nearest(name: str, known: Sequence[str]) -> str | None:
     """The one of the names that is spelt most like ``name``, if one is spelt much like it."""
     from difflib import get_close_matches  # 4 ms, which only a name that is not there costs
 
-    same = [other for other in known if other.casefold() == name.casefold()]
-    return next(iter(same or get_close_matches(name.casefold(), known, 1)), None)
+    return next(iter(get_close_matches(name.casefold(), known, 1)), None)
 
 
 def check_known_class(name: str, classes: Sequence[str], spam: str, new: bool = False) -> None:
-    """ValueError where a message is to be learned as a class that the model's ``classes`` lack, unless ``new``.
+    """SpamnbError where a message is to be learned as a class that the model's ``classes`` lack, unless ``new``.
 
     A mistyped class would be one of its own: with one message of it a filter says unsure where it would say spam. No
     leave is needed for what a model still lacks, its spam or a first class of good mail, unless that is spelt much like
@@ -71,19 +71,17 @@ def check_known_class(name: str, classes: Sequence[str], spam: str, new: bool = 
     >>> check_known_class("spma", ["ham", "spam"], "spam")
     Traceback (most recent call last):
     ...
-    ValueError: 'spma' is none of the classes ham, spam; did you mean spam? --new-class makes a new one
+    spamnb.errors.SpamnbError: 'spma' is none of the classes ham, spam; did you mean spam? --new-class makes a new one
     """
-    if name in classes or name == spam:
-        return
     known = sorted({*classes, spam})
-    same = [other for other in known if other.casefold() == name.casefold()]
-    if same:
-        raise ValueError(f"{name!r} differs from class {same[0]} in case alone; write {same[0]}")
-    near = _nearest(name, known)
-    if new or (not near and all(other == spam for other in classes)):
+    if name in known:
         return
-    meant = f"; did you mean {near}?" if near else ";"
-    raise ValueError(f"{name!r} is none of the classes {', '.join(known)}{meant} --new-class makes a new one")
+    for other in known:
+        if other.casefold() == name.casefold():
+            raise SpamnbError(f"{name!r} differs from class {other} in case alone; write {other}")
+    is_first = all(other == spam for other in classes) and not _nearest(name, known)
+    if not new and not is_first:
+        check_has_class(name, known, " --new-class makes a new one")
 
 
 def check_cases(classes: Sequence[str]) -> None:

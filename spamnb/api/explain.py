@@ -14,7 +14,8 @@ from spamnb.api.report import Report
 from spamnb.errors import SpamnbError
 from spamnb.judgement import Judgement
 from spamnb.naming import escape, pluralize
-from spamnb.settings import BAYES_MODELS, COUNT_MODELS, Settings
+from spamnb.reader.meaning import meaning, narrower
+from spamnb.settings import BAYES_MODELS, Settings
 from spamnb.sources.entries import LeftOut
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Explanation(Report):
     """What decided one message: ``print`` shows what the command line does.
 
     - ``judgement``: the verdict, its probabilities by class, and all the evidence
-    - ``top``: how many of the tokens are shown
+    - ``top``: how many of the tokens are shown, heaviest first
     - ``settings``, ``totals``, ``counts``: of the model, what the table beside the tokens is made of:
       messages by class, (C,), and of those that hold each of the ``top`` tokens, (C, top)
 
@@ -84,8 +85,9 @@ class Explanation(Report):
         return self.text()
 
     def text(self, verbose: bool = False) -> str:
-        """What ``print`` shows; where ``verbose``, also the probabilities before calibration, and which part of each
-        weight corrects naive Bayes.
+        """What ``print`` shows: the verdict, and for each token what it means and what share of each class's messages
+        has it. ``verbose`` adds weights in nats, the part of each that corrects naive Bayes, the tokens as they are
+        stored, and the probabilities before calibration.
 
         >>> import spamnb
         >>> _ = spamnb.train("corpora/mail", "model.spamnb")
@@ -94,17 +96,18 @@ class Explanation(Report):
           ...: probability 0..., before calibration 0... (textbook naive Bayes)
         ...
         """
-        told, classes = self.judgement, self.totals.classes
-        not_read = [f"  not read: {what}" for what in told.truncations]
-        if len(classes) < 2:  # a single class has probability 1 whatever the message holds, which says nothing
-            known = "nothing yet; 'spamnb learn' adds messages"
-            for name in classes:
-                known = f"class {name!r} alone, and nothing to tell it from; 'spamnb learn' adds another class"
-            return "\n".join([f"verdict: {told.verdict}", f"  the model has learned {known}", *not_read])
-        lines = [f"verdict: {told.verdict}", *self._probabilities(verbose), *not_read]
+        told = self.judgement
+        lines = [f"verdict: {told.verdict}"]
+        if len(self.totals.classes) > 1:  # a single class has probability 1 whatever the message holds
+            lines += self._probabilities(verbose)
+        why = reason_for_unsure(self.totals.classes, told.enough)
+        lines += [f"  {why}"] if why else []
+        lines += [f"  not read: {what}" for what in told.truncations]
+        if len(self.totals.classes) < 2:
+            return "\n".join(lines)
         if not told.evidence:
             return "\n".join([*lines, "no token of this message is evidence"])
-        return "\n".join([*lines, *self._tokens(verbose)])
+        return "\n".join([*lines, "", *self._tokens(verbose)])
 
     def _ranked(self) -> list[str]:
         """The classes, the likeliest first."""
@@ -113,57 +116,89 @@ class Explanation(Report):
     def _probabilities(self, verbose: bool) -> list[str]:
         told = self.judgement
         own = "textbook naive Bayes" if self.settings.model_type in BAYES_MODELS else "the model's own"
-        lines = [
+        return [
             f"  {name}: probability {told.probabilities[name]:.4f}"
             + (f", before calibration {told.posterior[name]:.4g} ({own})" if verbose else "")
             for name in self._ranked()[:SHOWN_CLASSES]
         ]
-        if not told.enough:
-            lines.append("  the model has seen too few messages for these probabilities to mean much")
-        return lines
 
     def _tokens(self, verbose: bool) -> list[str]:
-        """A line for each token: its weight, and the messages that hold it. Tokens of all messages are one line."""
+        """A line for each of the ``top`` tokens, one for those of all messages together."""
         told, totals = self.judgement, self.totals
         best, second = self._ranked()[:2]
-        corrections = told.corrections if verbose else ()
-        lines, whereof = [""], ""
-        if self.settings.model_type in COUNT_MODELS and self.settings.pooling == "mean":
-            whereof = " (its share of the message's weighted mean)"
-        elif self.settings.model_type == "corrected" and verbose:
-            whereof = " (naive Bayes and its correction, then the latter alone)"
-            corrected = sum(told.corrections)
-            uncorrected = sum(weight for _, weight in told.evidence) - corrected
-            lines += [f"naive Bayes gives {uncorrected:+.3f} nats, its correction {corrected:+.3f}", ""]
-        of = f"weight in nats for {best} (+) against {second} (−){whereof}"
-        lines.append(f"{of}; messages that hold the token, of all:")
         names = totals.classes if len(totals.classes) <= 4 else (best, second)
         rows = [totals.classes.index(name) for name in names]
-        heads = [f"{name} /{totals.documents[row]}" for name, row in zip(names, rows)]
-        widths = [max(12, len(head)) for head in heads]
+        counts = self.counts.document_counts
+        everywhere = (counts == totals.documents[:, None]).all(axis=0)
+        shares = 100 * counts[rows] / totals.documents[rows, None]
+        shown, corrections = told.evidence[: self.top], told.corrections
+        widths = [max(7, len(name)) for name in names]
+        side = max(len(best), len(second), len("for"))
 
-        def line(weight: str, part: str, cells: Sequence[object], token: str) -> str:
-            columns = [f"{weight:>8}", *([f"{part:>10}"] if corrections else [])]
+        def line(side_of: str, weights: Sequence[str], cells: Sequence[str], token: str) -> str:
+            columns = [f"{side_of:<{side}}", *(f"{weight:>10}" for weight in weights if verbose)]
             return "  ".join([*columns, *(f"{cell:>{width}}" for cell, width in zip(cells, widths)), token])
 
-        lines.append(line("nats", "correction", heads, "token"))
-        counts = self.counts.document_counts[:, : self.top]
-        everywhere = (counts == totals.documents[:, None]).all(axis=0)
-        shown = told.evidence[: self.top]
-        for k, (token, weight) in enumerate(shown):
-            if not everywhere[k]:
-                part = f"{corrections[k]:+.3f}" if corrections else ""
-                lines.append(line(f"{weight:+.3f}", part, counts[rows, k].tolist(), escape(token)))
-        common = np.flatnonzero(everywhere).tolist()
-        if common:
-            part = f"{sum(corrections[k] for k in common):+.3f}" if corrections else ""
-            tokens = ", ".join(escape(shown[k].token) for k in common)
-            documents = totals.documents[rows].tolist()
-            total = f"{sum(shown[k].weight for k in common):+.3f}"
-            lines.append(line(total, part, documents, f"in every message: {tokens}"))
+        def about(tokens: Sequence[int], what: str) -> str:
+            weight = sum(shown[k].weight for k in tokens)
+            parts = [f"{sum(corrections[k] for k in tokens):+.3f}"] if corrections else []
+            cells = [f"{share:.3g} %" for share in shares[:, tokens[0]]]
+            return line(best if weight > 0 else second, [f"{weight:+.3f}", *parts], cells, what)
+
+        heads = ["nats", *(["correction"] if corrections else [])]
+        lines = [
+            "what speaks for which class, and the share of each class's messages that has it:",
+            line("for", heads, names, "token" if verbose else ""),
+        ]
+        if verbose and corrections:
+            total, corrected = sum(weight for _, weight in told.evidence), sum(corrections)
+            lines.insert(0, f"naive Bayes gives {total - corrected:+.3f} nats, its correction {corrected:+.3f}")
+        for group in self._groups(np.flatnonzero(~everywhere).tolist(), verbose):
+            token = shown[group[0]].token
+            meant = escape(meaning(token))
+            as_stored = f"{escape(token)}{meant and f'  ({meant})'}"
+            lines.append(about(group, as_stored if verbose else meant or escape(token)))
+        if everywhere.any():
+            lines.append(about(np.flatnonzero(everywhere).tolist(), "base rate: what every message has"))
         if len(told.evidence) > self.top:
             lines.append(f"… and {pluralize(len(told.evidence) - self.top, 'lighter one')}")
-        return lines
+        return [each.rstrip() for each in lines]
+
+    def _groups(self, places: Sequence[int], verbose: bool) -> list[list[int]]:
+        """The shown tokens by place, an address with the wider ones that it lies in, told as the narrowest; each token
+        alone where ``verbose``."""
+        tokens = [evidence.token for evidence in self.judgement.evidence]
+        groups: list[list[int]] = []
+        for place in places:
+            for group in groups if not verbose else []:
+                if narrower(tokens[place], tokens[group[0]]):
+                    group.insert(0, place)
+                    break
+                if narrower(tokens[group[0]], tokens[place]):
+                    group.append(place)
+                    break
+            else:
+                groups.append([place])
+        return groups
+
+
+def reason_for_unsure(classes: Sequence[str], enough: bool) -> str:
+    """Why a model of these classes cannot tell spam yet; "" where it can.
+
+    >>> reason_for_unsure(["ham"], False)
+    "the model has learned class 'ham' alone, and nothing to tell it from; 'spamnb learn' adds another class"
+    """
+    if not classes:
+        return "the model has learned nothing yet; 'spamnb learn' adds messages"
+    if len(classes) == 1:
+        alone = f"the model has learned class {classes[0]!r} alone"
+        return f"{alone}, and nothing to tell it from; 'spamnb learn' adds another class"
+    return "" if enough else "the model has seen too few messages for these probabilities to mean much"
+
+
+def why_unsure(classifier: Classifier) -> str:
+    """The same of a model that is open."""
+    return reason_for_unsure(classifier.store.totals().classes, classifier.classify(b"").enough)
 
 
 def explain(message: bytes | FilePath, model: FilePath, top: int = 20, *, tell: Tell = warn) -> Explanation:

@@ -14,6 +14,7 @@ from spamnb.api.report import Report
 from spamnb.counts.top_words import TellingWord, Word
 from spamnb.errors import SpamnbError
 from spamnb.naming import escape, pluralize
+from spamnb.reader.meaning import meaning
 
 if TYPE_CHECKING:
     from spamnb.store.store import Store
@@ -170,3 +171,69 @@ def words_of(store: Store, top: int, everything: bool, tell: Tell) -> WordsRepor
         if not len(tokens):
             tell(f"{store.path}: no token is a word of text; --all (everything=True) shows all kinds of evidence")
     return WordsReport(*top_words(counts, tokens, top))
+
+
+@dataclass(frozen=True)
+class WordReport(Report):
+    """A word in a model: ``print`` shows what 'spamnb words WORD' does.
+
+    - ``word``: as it was asked for
+    - ``documents``: by class, its messages
+    - ``held``: by token that holds the word, by class, the messages that have it; the most common token first
+
+    >>> import spamnb
+    >>> _ = spamnb.train("corpora/mail", "model.spamnb")
+    >>> print(word("model.spamnb", "meeting"))
+      ham     spam
+    ...
+    """
+
+    word: str
+    documents: dict[str, int]
+    held: dict[str, dict[str, int]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as what json can hold."""
+        return {"word": self.word, "messages": self.documents, "tokens": self.held}
+
+    def to_csv(self) -> str:
+        """A line for each token: itself and, for each class, the messages that have it."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(["token", *self.documents])
+        writer.writerows([escape(token), *counts.values()] for token, counts in self.held.items())
+        return text.getvalue()
+
+    def __str__(self) -> str:
+        if not self.held:
+            return f"no message that the model learned has {escape(self.word)!r}\n"
+        lines = ["  ".join(f"{name:>7}" for name in self.documents)]
+        for token, counts in self.held.items():
+            shares = [100 * count / max(1, self.documents[name]) for name, count in counts.items()]
+            meant = meaning(token)
+            what = f"{escape(token)}{meant and f'  ({escape(meant)})'}"
+            lines.append("  ".join([*(f"{share:>5.3g} %" for share in shares), what]))
+        return "\n".join(lines) + "\n"
+
+
+def word(model: FilePath, word: str) -> WordReport:
+    """A word in a model: which share of each class's messages has it, in the body, in the subject and in other places.
+
+    Raises SpamnbError where there is no such model.
+    """
+    from spamnb.store.store import Store
+
+    with Store.open(model_path(model)) as store, store.reading():
+        asked = word.lower().encode("utf-8", "replace")
+        ending = "substr(CAST(token AS BLOB), -length(?1) - 1)"  # bytes: all of a text stands before its first NUL
+        which = f"SELECT token FROM tokens WHERE CAST(token AS BLOB) = ?1 OR {ending} = ?2"  # noqa: S608
+        rows = store.execute(which, (asked, b":" + asked))
+        tokens = [token for (token,) in rows] if asked else []
+        counts, totals = store.look_up(tokens), store.totals()
+    known = [tokens[place] for place in counts.positions.tolist()]
+    of_class = {
+        token: dict(zip(totals.classes, of_token.tolist())) for token, of_token in zip(known, counts.document_counts.T)
+    }
+    common = sorted(of_class, key=lambda token: (-sum(of_class[token].values()), token))
+    documents = dict(zip(totals.classes, totals.documents.tolist()))
+    return WordReport(word, documents, {token: of_class[token] for token in common})

@@ -101,9 +101,7 @@ def _in_one_line() -> Iterator[None]:
         raise click.ClickException(f"{where}: {error.strerror or error}") from None
 
 
-@click.command(
-    cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
-)
+@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="spamnb")
 def cli() -> None:
     """Naive Bayes for mail and text: learns from labelled folders, tells what a message is, and shows why.

@@ -1,11 +1,13 @@
-"""``spamnb classify``: a verdict per message."""
+"""``spamnb classify``: a verdict per message, as text, JSON or CSV."""
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Iterator
+from io import StringIO
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -15,6 +17,7 @@ from spamnb.cli.options import (
     format_option,
     messages_of,
     model_option,
+    no_message,
     standard_output,
     tell,
     text_column_option,
@@ -29,7 +32,6 @@ if TYPE_CHECKING:
     from spamnb.sources.entries import Entry
 
 EX_TEMPFAIL = 75
-T = TypeVar("T")
 
 
 @click.command("classify", short_help="Tell what each message is.")
@@ -45,7 +47,6 @@ T = TypeVar("T")
     metavar="N",
     help="Show the N tokens that decided most; not with csv.",
 )
-@click.option("--no-formulas", is_flag=True, help="In CSV, put ' before cells that a spreadsheet would compute.")
 @click.option("--exit-code", is_flag=True, help="End with 1 for spam, 0 for other mail, 75 when unsure or on error.")
 @click.option(
     "--false-positive-cost",
@@ -60,10 +61,10 @@ T = TypeVar("T")
 @workers_option
 def classify_command(
     sources: tuple[str, ...],
+    text_column: str | None,
     model: Path,
     form: str,
     tokens: int,
-    no_formulas: bool,
     exit_code: bool,
     false_positive_cost: float | None,
     unsure_cost: float | None,
@@ -71,9 +72,9 @@ def classify_command(
 ) -> None:
     """Tell what each message is; without SOURCE, the one on standard input.
 
-    SOURCE is a message, a folder of messages, a Maildir, MH folder, mbox or imaps://USER@HOST/FOLDER. In a terminal
-    a line has the verdict, its probability, Date, From and Subject. Otherwise it has verdict, probability and name,
-    separated by tabs.
+    SOURCE is a message, a folder of messages, a Maildir, MH folder, mbox, table or imaps://USER@HOST/FOLDER. In a
+    terminal a line has the verdict, its probability, Date, From and Subject. Otherwise it has verdict, probability and
+    name, separated by tabs.
 
     \b
     Example:
@@ -81,104 +82,99 @@ def classify_command(
     """
     if tokens and form == "csv":
         raise click.UsageError("--explain: a line of CSV holds no tokens; --format json does")
-    if no_formulas and form != "csv":
-        raise click.UsageError("--no-formulas is for --format csv")
+    unreadable = Unreadable()
+    verdicts: set[str] = set()
     try:
+        from spamnb.api.explain import why_unsure
         from spamnb.classifier import Classifier
+
+        out = standard_output()
 
         with Classifier.open(model) as classifier:
             classifier.charge(false_positive_cost, unsure_cost)
             if exit_code:
                 classifier.check_spam()
-            if form == "csv":
-                from spamnb.cli.classify_csv import classify_to_csv
-
-                verdicts, unreadable = classify_to_csv(sources, classifier, no_formulas, workers)
-            else:
-                verdicts, unreadable = _classify(sources, classifier, form, tokens, workers)
+            shown = _shown(form, classifier)
+            out.write(shown.head)
+            entries = messages_of(sources, unreadable, text_column)
+            for verdict, text in _judged(entries, classifier, shown, unreadable, tokens, form == "json", workers):
+                verdicts.add(verdict)
+                out.write(text)
+            if not verdicts and not unreadable.count:
+                raise no_message(sources)
+            if "unsure" in verdicts and (why := why_unsure(classifier)):
+                tell(f"spamnb: {model}: 'unsure' because {why}")
     except Exception as error:  # whatever it is: any status that Python ends with would be a verdict
         if not exit_code:
             raise
         tell(f"Error: {error}")
         raise SystemExit(EX_TEMPFAIL) from None
     if exit_code:
-        if unreadable or not verdicts or "unsure" in verdicts:
+        if unreadable.count or not verdicts or "unsure" in verdicts:
             raise SystemExit(EX_TEMPFAIL)
         raise SystemExit(int(classifier.settings.spam in verdicts))
-    if unreadable:
+    if unreadable.count:
         raise SystemExit(1)
 
 
-def _classify(
-    sources: tuple[str, ...], classifier: Classifier, form: str, tokens: int, workers: int | None
-) -> tuple[set[str], int]:
-    """Prints; returns the verdicts that there were, and the number of messages that could not be read."""
-    unreadable = Unreadable()
-    verdicts: set[str] = set()
-    out = standard_output()
-    about, line = _printed(classifier, form)
-    entries = messages_of(sources, unreadable)
-    for verdict, text in told_of_each(entries, classifier, line, unreadable, tokens, form == "json", workers, about):
-        verdicts.add(verdict)
-        out.write(text + "\n")
-    if not verdicts and not unreadable.count:
-        from spamnb.cli.each_message import no_message
+class _Shown(NamedTuple):
+    """How a format shows messages: what stands before the first, what is kept of each, and the text of each."""
 
-        raise no_message(sources)
-    return verdicts, unreadable.count
+    head: str
+    about: Callable[[Entry, bytes], Any]
+    text: Callable[[Any, Judgement], str]
 
 
-def _name(entry: Entry, raw: bytes) -> str:
-    return entry.name
-
-
-def told_of_each(
+def _judged(
     entries: Iterator[Entry],
     classifier: Classifier,
-    line: Callable[[Any, Judgement], T],
+    shown: _Shown,
     unreadable: Unreadable,
-    tokens: int = 0,
-    posterior: bool = False,
-    workers: int | None = None,
-    about: Callable[[Entry, bytes], Any] = _name,
-) -> Iterator[tuple[str, T]]:
-    """Verdict and ``line(about(entry, raw), judgement)`` of each message; for one alone, without what many need."""
+    tokens: int,
+    posterior: bool,
+    workers: int | None,
+) -> Iterator[tuple[str, str]]:
+    """Verdict and text of each message; for one alone, without what many need."""
 
-    def told(of: Any, judgement: Judgement) -> tuple[str, T]:
-        return judgement.verdict, line(of, judgement)
+    def told(about: Any, judgement: Judgement) -> tuple[str, str]:
+        return judgement.verdict, shown.text(about, judgement)
 
     first = list(islice(entries, 2))
     if len(first) == 2:
         from spamnb.engines.judging import classify_parallel
 
         entries = chain(first, entries)
-        yield from classify_parallel(entries, classifier, told, unreadable, tokens, posterior, workers, about)
+        yield from classify_parallel(entries, classifier, told, unreadable, tokens, posterior, workers, shown.about)
         return
     from spamnb.sources.entries import messages
 
     for entry, raw in messages(first, unreadable):
         (judgement,) = classifier.classify_all([raw], tokens, posterior=posterior)
-        yield told(about(entry, raw), judgement)
+        yield told(shown.about(entry, raw), judgement)
 
 
-def _printed(
-    classifier: Classifier, form: str
-) -> tuple[Callable[[Entry, bytes], Any], Callable[[Any, Judgement], str]]:
-    """What is taken of a message, and what is printed of that and of its judgement."""
+def _shown(form: str, classifier: Classifier) -> _Shown:
+    classes = classifier.store.totals().classes
     if form == "json":
-        return _name, _json
+        return _Shown("", _name, _json)
+    if form == "csv":
+        return _Shown(_csv_line(["source", "verdict", "score", *classes]), _name, _csv)
     if not standard_output().isatty():
-        return _name, lambda name, judgement: f"{judgement.verdict}\t{_best(judgement)}\t{name}" + _evidence(judgement)
+        return _Shown("", _name, lambda name, found: f"{found.verdict}\t{_best(found)}\t{name}\n{_evidence(found)}")
     from spamnb.formulas.decision import UNSURE
     from spamnb.report.message_line import column_width, fit, heading, message_line, terminal_width
 
-    verdicts, columns = column_width([*classifier.store.totals().classes, UNSURE]), terminal_width()
+    verdicts, columns = column_width([*classes, UNSURE]), terminal_width()
 
     def line(message: tuple[str, Heading], judgement: Judgement) -> str:
         head = f"{fit(judgement.verdict, verdicts)}  {_best(judgement)}"
-        return message_line(head, message[1], message[0], columns) + _evidence(judgement)
+        return f"{message_line(head, message[1], message[0], columns)}\n{_evidence(judgement)}"
 
-    return lambda entry, raw: (entry.name, heading(raw)), line
+    return _Shown("", lambda entry, raw: (entry.name, heading(raw)), line)
+
+
+def _name(entry: Entry, raw: bytes) -> str:
+    return entry.name
 
 
 def _json(name: str, judgement: Judgement) -> str:
@@ -193,7 +189,18 @@ def _json(name: str, judgement: Judgement) -> str:
         "posterior": judgement.posterior,
         "evidence": evidence,
     }
-    return escape_json(record)
+    return escape_json(record) + "\n"
+
+
+def _csv(name: str, judgement: Judgement) -> str:
+    numbers = (f"{value:.6g}" for value in (judgement.score, *judgement.probabilities.values()))
+    return _csv_line([name, judgement.verdict, *numbers])
+
+
+def _csv_line(cells: list[str]) -> str:
+    text = StringIO()
+    csv.writer(text, lineterminator="\n").writerow(cells)
+    return text.getvalue()
 
 
 def _best(judgement: Judgement) -> str:
@@ -201,4 +208,12 @@ def _best(judgement: Judgement) -> str:
 
 
 def _evidence(judgement: Judgement) -> str:
-    return "".join(f"\n    {weight:+7.2f}  {escape(token)}" for token, weight in judgement.evidence)
+    """A line for each piece of evidence: the class that it speaks for, and what it is."""
+    from spamnb.reader.meaning import meaning
+
+    if len(judgement.probabilities) < 2:  # nothing speaks for a class that is alone
+        return ""
+    likeliest = sorted(judgement.probabilities, key=lambda name: -judgement.probabilities[name])
+    return "".join(
+        f"    for {likeliest[weight <= 0]}: {escape(meaning(token) or token)}\n" for token, weight in judgement.evidence
+    )

@@ -6,19 +6,13 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from spamnb.cli.options import Unreadable
+from spamnb.cli.options import Unreadable, no_message
 from spamnb.errors import SpamnbError
-from spamnb.naming import escape, pluralize
+from spamnb.naming import pluralize
 
 if TYPE_CHECKING:
     from spamnb.sources.entries import Entry
     from spamnb.store.store import Store
-
-
-def no_message(sources: tuple[str, ...]) -> SpamnbError:
-    """The error where nothing was found that a command could work on."""
-    named = "standard input" if sources in ((), ("-",)) else " ".join(map(escape, sources))
-    return SpamnbError(f"{named}: no message")
 
 
 def each_message(
@@ -35,24 +29,17 @@ def each_message(
     says how many messages were done before the one that failed, or that there was none; KeyboardInterrupt says how many
     were ``changed_is``, as "learned", for good.
     """
-    import signal
-
     from spamnb.sources.entries import messages
 
     seen = changed = done = kept = 0
     try:
         while batch := list(islice(entries, 100)):
-            try:
-                with store.writing():
-                    for _, raw in messages(batch, unreadable):
-                        if raw:  # nothing is no message, as an empty file in a folder
-                            seen += 1
-                            changed += change(raw)
-                    # What Ctrl-C is told was kept is what the file keeps: it waits for the change and its number.
-                    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-                done, kept = seen, changed
-            finally:
-                signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+            with store.writing():
+                for _, raw in messages(batch, unreadable):
+                    if raw:  # nothing is no message, as an empty file in a folder
+                        seen += 1
+                        changed += change(raw)
+            done, kept = seen, changed
     except SpamnbError as error:
         raise SpamnbError(f"{error} (the {done:,} messages before are done)" if done else str(error)) from None
     except KeyboardInterrupt:

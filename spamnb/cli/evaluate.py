@@ -15,7 +15,6 @@ from spamnb.cli.options import (
     dask_option,
     doubtful_option,
     format_option,
-    read_options,
     set_option,
     source_options,
     tell_of_ours,
@@ -24,6 +23,8 @@ from spamnb.cli.options import (
 
 if TYPE_CHECKING:
     from spamnb.settings import SettingsOptions
+
+SWAPPED, FEW = 20, 10  # percent right of so many messages: names of classes were swapped, rather
 
 
 @click.command("evaluate", short_help="Measure errors and probabilities on labelled mail.")
@@ -44,7 +45,9 @@ if TYPE_CHECKING:
     " for a few parts of the mail instead.",
 )
 @click.option("--online", is_flag=True, help="In the given order: classify each message, then learn it.")
-@click.option("-m", "--model", type=ModelPath(), help="Judge by this model as it is; the mail must be new to it.")
+@click.option(
+    "-m", "--model", type=ModelPath(), help="Judge by this model as it is; mail that it has learned is left out."
+)
 @click.option("--by-date", is_flag=True, help="With --online or --split: in the order in which mail was received.")
 @format_option("text", "json")
 @click.option("--scores", type=NewFile(), metavar="FILE", help="Write each message's scores.")
@@ -59,7 +62,7 @@ if TYPE_CHECKING:
 @click.option("-v", "--verbose", is_flag=True, help="Also lam%, cost ratios, log loss, Brier score, F1 of each class.")
 @set_option
 @workers_option
-@dask_option("Let a Dask cluster read the mail")
+@dask_option
 def evaluate_command(
     sources: tuple[str, ...],
     split: str | None,
@@ -97,9 +100,10 @@ def evaluate_command(
         tell=tell_of_ours,
         command=command_line(),
         **given,
-        **read_options()._asdict(),
         **settings,
     )
+    if found.model is not None and found.figures.messages >= FEW and found.figures.accuracy.value < SWAPPED:
+        tell_of_ours("nearly every verdict contradicts the folders: were names swapped, here or in training?")
     test = found.compare(compare) if compare else None
     try:
         if scores:

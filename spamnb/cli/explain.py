@@ -14,12 +14,14 @@ from spamnb.cli.options import SOURCE, Unreadable, messages_of, model_option
 @click.argument("source", required=False, type=SOURCE)
 @model_option
 @click.option("--top", type=click.IntRange(min=1), default=20, show_default=True, help="How many tokens.")
-@click.option("-v", "--verbose", is_flag=True, help="Also show uncalibrated probabilities and corrections.")
+@click.option(
+    "-v", "--verbose", is_flag=True, help="Also show stored tokens, weights in nats and uncalibrated probabilities."
+)
 def explain_command(source: str | None, model: Path, top: int, verbose: bool) -> None:
     """Show what decided one message; without SOURCE, the one on standard input.
 
-    The weight of a token is its contribution, in nats, to the log-odds of the likeliest class against the second.
-    Beside it stands how many messages of each class have the token.
+    The heaviest comes first. Each line says for which class it speaks, and what share of the messages of each class
+    has it.
 
     \b
     Example:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spamnb.cli.each_message import each_message
-from spamnb.cli.options import SOURCE, ModelPath, Unreadable, messages_of, model_option, tell
+from spamnb.cli.options import SOURCE, ModelPath, Unreadable, messages_of, model_option
 
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier
@@ -34,8 +34,7 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
       spamnb forget spam < message.eml
     """
     from spamnb.classifier import Classifier
-    from spamnb.errors import SpamnbError
-    from spamnb.naming import check_has_class, escape
+    from spamnb.naming import check_has_class
 
     unreadable = Unreadable()
     others: Counter[str] = Counter()  # by class, messages that it has learned and not CLASS
@@ -46,10 +45,7 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
             from spamnb.journal.journal import Journal
 
             notes = stack.enter_context(Journal.at(journal))
-        try:
-            check_has_class(label, sorted(classifier.store.class_ids()))  # those that were emptied, too
-        except ValueError as error:
-            raise SpamnbError(f"{model}: {error}") from None
+        check_has_class(label, sorted(classifier.store.class_ids()))  # those that were emptied, too
         seen, changed = each_message(
             sources,
             messages_of(sources, unreadable),
@@ -58,23 +54,14 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
             classifier.store,
             "forgotten",
         )
-        pruned = classifier.store.meta().get("pruned")
     left = f"; {seen - changed:,} not learned as {label}" if seen > changed else ""
     elsewhere = "".join(f", {number:,} learned as {name}" for name, number in sorted(others.items()))
     click.echo(f"forgot {changed:,} of {seen:,} from {label}{left}{elsewhere}")
-    if changed and isinstance(pruned, dict):
-        when = escape(str(pruned.get("month", ""))[:7])
-        tell(
-            f"spamnb: {model} was pruned in {when}: of messages learned before, rare tokens had been taken out already;"
-            " where other messages brought such a token back, it leaves with the message forgotten now"
-        )
     if unreadable.count:
         raise SystemExit(1)
 
 
-def _forget(
-    classifier: Classifier, label: str, raw: bytes, notes: Journal | None, others: Counter[str]
-) -> bool:
+def _forget(classifier: Classifier, label: str, raw: bytes, notes: Journal | None, others: Counter[str]) -> bool:
     from spamnb.reader.message import digest
 
     changed = classifier.forget(label, raw)

@@ -19,6 +19,8 @@ from spamnb.cli.options import (
     text_column_option,
 )
 
+SWAPPED, FEW = 6, 10  # so many of the first ten that look like another class are told
+
 
 @click.command("learn", short_help="Add messages to a class.")
 @click.argument("label", metavar="CLASS")
@@ -28,7 +30,12 @@ from spamnb.cli.options import (
 @text_column_option
 @new_model_option
 def learn_command(
-    label: str, sources: tuple[str, ...], new_class: bool, keep_lessons: float | None, model: Path
+    label: str,
+    sources: tuple[str, ...],
+    new_class: bool,
+    keep_lessons: float | None,
+    text_column: str | None,
+    model: Path,
 ) -> None:
     """Add messages to CLASS; without SOURCE, the one on standard input.
 
@@ -51,21 +58,17 @@ def learn_command(
     from spamnb.store.lessons import bound, is_public, set_bound
     from spamnb.store.snapshot import create_empty
 
-    if not sources and ("/" in label or Path(label).is_file()):
+    is_file = Path(label).is_file() and not any(Path(source).exists() for source in sources)
+    if is_file or ("/" in label and not sources):
         raise SpamnbError(f"{escape(label)}: a file and no class; write 'spamnb learn CLASS {escape(label)}'")
-    if len(sources) == 1 and Path(label).is_file() and not Path(sources[0]).exists():
-        raise SpamnbError(
-            f"{escape(label)}: a file and no class; write 'spamnb learn {escape(sources[0])} {escape(label)}'"
-        )
     try:
         check_class_name(label)
-        if not model.exists():
-            check_known_class(label, [], Settings().spam, new_class)
     except ValueError as error:
         raise SpamnbError(str(error)) from None
     unreadable = Unreadable()
-    entries = messages_of(sources, unreadable)
+    entries = messages_of(sources, unreadable, text_column)
     if not model.exists():
+        check_known_class(label, [], Settings().spam, new_class)
         first = list(islice(entries, 1))
         if not first:
             raise SpamnbError(f"{model}: no model, and no message to begin one with")
@@ -74,36 +77,35 @@ def learn_command(
         tell(f"spamnb: a new model, {model}")
     with Classifier.open(model, writable=True) as classifier:
         others = classifier.store.totals().classes
-        try:
-            check_known_class(label, others, classifier.settings.spam, new_class)
-        except ValueError as error:
-            raise SpamnbError(f"{model}: {error}") from None
+        check_known_class(label, others, classifier.settings.spam, new_class)
         if others and label not in others:
             tell(f"spamnb: a new class, {label}, beside {', '.join(others)}")
         if keep_lessons is not None:
             set_bound(classifier.store, keep_lessons)
         if is_public(classifier.store) and bound(classifier.store):
             tell(f"spamnb: {model}: everybody can read it, so it keeps no message to teach again; chmod o-r lets it")
-        contradicted = 0
+        looked_like_another: list[bool] = []  # of each message that was learned
         moved: Counter[str] = Counter()  # by the class that had learned them before
 
         def learn(raw: bytes) -> bool:
-            nonlocal contradicted
             message = classifier.read(raw)
             before = classifier.store.learned(message.digest)
             against_all = before is None and classifier.contradicts(label, message)
             learned = classifier.learn(label, message)
-            contradicted += against_all and learned
+            looked_like_another.extend([against_all] * learned)
             if before and learned:
                 moved[before.label] += 1
             return learned
 
         seen, changed = each_message(sources, entries, unreadable, learn, classifier.store, "learned")
+    contradicted = sum(looked_like_another)
     click.echo(
         f"learned {changed:,} of {seen:,} as {label}"
         + "".join(f"; {number:,} moved from {name}" for name, number in sorted(moved.items()))
         + (f"; {seen - changed:,} known already" if seen > changed else "")
         + (f"; {contradicted:,} looked like another class" if contradicted else "")
     )
+    if sum(looked_like_another[:FEW]) >= SWAPPED:  # the first ones: after these the model gives way
+        tell("spamnb: most of the first look like another class: were names swapped, here or in training?")
     if unreadable.count:
         raise SystemExit(1)

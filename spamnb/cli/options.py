@@ -22,7 +22,6 @@ from spamnb.sources.entries import LeftOut
 if TYPE_CHECKING:
     from spamnb.settings import SettingsOptions
     from spamnb.sources.entries import Entry
-    from spamnb.sources.spec import ReadOptions
 
 
 def default_model() -> Path:
@@ -112,8 +111,7 @@ keep_lessons_option = click.option(
     "--keep-lessons",
     type=click.FloatRange(0, 100_000),
     metavar="MB",
-    help="Keep messages that are taught one by one in the model, up to this size.  [default: as the model says, or"
-    " 64]",
+    help="Keep messages that are taught one by one in the model, up to this size.  [default: as the model says, or 64]",
 )
 
 workers_option = click.option(
@@ -121,47 +119,29 @@ workers_option = click.option(
 )
 
 
-def dask_option(what: str) -> Callable[..., Any]:
-    """The option that names a cluster, which does ``what``."""
-    forms = "tcp://… or tls://… of its scheduler, a scheduler file, or 'local'."
-    return click.option("--dask", metavar="ADDRESS", help=f"{what}: {forms}")
+dask_option = click.option(
+    "--dask",
+    metavar="ADDRESS",
+    help="Let a Dask cluster read the mail: tcp://… or tls://… of its scheduler, a scheduler file, or 'local'.",
+)
 
-
-_READ_OPTIONS = "spamnb.read_options"  # where a command's context keeps them
-
-
-def _keep(context: click.Context, param: click.Parameter, value: Any) -> None:
-    context.meta.setdefault(_READ_OPTIONS, {})[param.name] = value
-
-
-_KEPT: dict[str, Any] = {"callback": _keep, "expose_value": False}
-
-_RECURSIVE = "Also read the other folders of a Maildir or account, except junk, trash, drafts and templates."
 
 text_column_option = click.option(
     "--text-column",
     metavar="COLUMN",
     help="The column of a table (.csv, .tsv, .jsonl, .parquet) that holds the text, by name or number.",
-    **_KEPT,
 )
 
 
 def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Options for how labelled sources are read; ``read_options`` has what was chosen."""
-    for option in (
-        click.option("--label-column", metavar="COLUMN", help="The column that holds the class.", **_KEPT),
-        text_column_option,
-        click.option("--recursive", is_flag=True, help=_RECURSIVE, **_KEPT),
-    ):
-        command = option(command)
-    return command
-
-
-def read_options() -> ReadOptions:
-    """How the command that runs was told to read its sources."""
-    from spamnb.sources.spec import ReadOptions
-
-    return ReadOptions(**click.get_current_context().meta.get(_READ_OPTIONS, {}))
+    """Options for how labelled sources are read: the fields of ``ReadOptions``."""
+    command = click.option(
+        "--recursive",
+        is_flag=True,
+        help="Also read the other folders of a Maildir or account, except junk, trash, drafts and templates.",
+    )(command)
+    command = click.option("--label-column", metavar="COLUMN", help="The column that holds the class.")(command)
+    return text_column_option(command)
 
 
 def set_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -191,8 +171,6 @@ def _set(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> 
             what = f"no setting is called {name!r}" if equals else "write NAME=VALUE"
             names = ", ".join(SETTINGS)
             raise click.UsageError(f"--set {each}: {what}; the settings are {names}. '--set help' explains them.")
-        if name in chosen:
-            raise click.UsageError(f"--set {each}: {name} is set twice")
         try:
             chosen[name] = SETTINGS[name].parse(text)
         except SpamnbError as error:
@@ -233,8 +211,8 @@ def on_command_line(name: str) -> bool:
 class Seconds(click.FloatRange):
     """A time of up to a day: no timer takes infinity, and nan is neither more nor less than any bound."""
 
-    def __init__(self, min: float, min_open: bool = False) -> None:
-        super().__init__(min, 86_400, min_open)
+    def __init__(self, min: float) -> None:
+        super().__init__(min, 86_400)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         seconds = super().convert(value, param, ctx)
@@ -277,14 +255,20 @@ def standard_output() -> TextIO:
     return sys.stdout
 
 
-def messages_of(sources: tuple[str, ...], unreadable: Unreadable) -> Iterator[Entry]:
+def no_message(sources: tuple[str, ...]) -> SpamnbError:
+    """The error where nothing was found that a command could work on."""
+    named = "standard input" if sources in ((), ("-",)) else " ".join(map(escape, sources))
+    return SpamnbError(f"{named}: no message")
+
+
+def messages_of(sources: tuple[str, ...], unreadable: Unreadable, text_column: str | None = None) -> Iterator[Entry]:
     """The messages of the sources; without any, or for "-", the one on standard input where there is one."""
     from spamnb.sources.entries import MAX_MESSAGE, Entry, decompress, too_long
     from spamnb.sources.mbox import split_mbox
-    from spamnb.sources.spec import unlabelled
+    from spamnb.sources.spec import ReadOptions, unlabelled
 
     if sources not in ((), ("-",)):
-        return unlabelled(sources, unreadable, read_options())
+        return unlabelled(sources, unreadable, ReadOptions(text_column=text_column))
     raw = read_standard_input(MAX_MESSAGE + 1)
     try:
         if len(raw) > MAX_MESSAGE:

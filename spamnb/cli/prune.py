@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.options import ModelPath, model_option, tell
-
-if TYPE_CHECKING:
-    from spamnb.store.pruning import Survey
+from spamnb.cli.options import model_option, tell
 
 MAX_MONTHS = 1200
 
 
 @click.command("prune", short_help="Take rare old tokens out of a model.")
-@click.option(
-    "--messages",
-    type=click.IntRange(1, 4),
-    default=1,
-    show_default=True,
-    help="Remove tokens that at most this many messages have.",
-)
 @click.option(
     "--months",
     type=click.IntRange(0, MAX_MONTHS),
@@ -32,16 +21,8 @@ MAX_MONTHS = 1200
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be taken out, and do nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask before tokens are taken out.")
-@click.option("--journal", type=ModelPath(), help="Also take messages older than --months out of this journal.")
 @model_option
-def prune_command(
-    messages: int,
-    months: int,
-    dry_run: bool,
-    yes: bool,
-    model: Path,
-    journal: Path | None,
-) -> None:
+def prune_command(months: int, dry_run: bool, yes: bool, model: Path) -> None:
     """Remove tokens that only one message has and that no message learned in the last months had.
 
     It first says how many there are and how much space they take. A filter may use the model meanwhile.
@@ -51,67 +32,30 @@ def prune_command(
       spamnb prune --dry-run    # what would leave
       spamnb prune --yes
     """
+    from spamnb.errors import SpamnbError
     from spamnb.naming import pluralize
     from spamnb.store.pruning import Rule, give_room_back, prune, survey
     from spamnb.store.store import Store
 
-    rule = Rule(messages, months)
-    if journal is not None:
-        _prune_journal(journal, months, dry_run, yes)
+    rule = Rule(1, months)
     with Store.open(model, writable=not dry_run) as store:
-        found = survey(store, rule)
-        _tell_survey(model, found, store.size())
-        if not found.pruned:
+        found, size = survey(store, rule), store.size()
+        rare = f"{found.pruned:,} of {pluralize(found.tokens, 'token')}"
+        since = f" and by no message learned in the last {pluralize(months, 'month')}" if months else ""
+        takes = f"; they take {found.bytes / 1e6:.1f} of {size / 1e6:.1f} MB" if found.pruned else ""
+        click.echo(f"{model}: {rare} are held by one message{since}{takes}.")
+        if dry_run or not found.pruned:
             return
         click.echo("Messages that held these tokens can be forgotten afterwards but for the tokens.")
-        if not dry_run:
+        try:
             if not yes:
-                _ask("Take them out?", model)
-            size = store.size()
-            pruned = prune(store, rule)
-            shrunk = give_room_back(store)
-            after = f"{model}: {pluralize(pruned, 'token')} taken out; {size / 1e6:.1f} MB before"
-            click.echo(f"{after}, {store.size() / 1e6:.1f} MB now" if shrunk else after)
-            if not shrunk:
-                tell(f"spamnb: {model}: its file gets smaller when no other process reads it; run 'prune' again then")
-
-
-def _ask(question: str, path: Path) -> None:
-    from spamnb.errors import SpamnbError
-
-    try:
-        click.confirm(question, abort=True, err=True)
-    except click.Abort:
-        raise SpamnbError(f"{path}: nothing was taken out; --yes does it without asking") from None
-
-
-def _prune_journal(journal: Path, months: int, dry_run: bool, yes: bool) -> None:
-    """Let go of the journal's messages of before the months that are kept, with their words."""
-    from datetime import datetime
-
-    from spamnb.journal.journal import Journal
-    from spamnb.naming import escape, pluralize
-
-    now = datetime.now()
-    first = 12 * now.year + now.month - months  # the month, of those since the year 0, with which they begin
-    since = datetime(first // 12, first % 12 + 1, 1).timestamp() if months else now.timestamp()
-    with Journal.at(journal) as notes:
-        gone = pluralize(notes.drop_before(since, dry_run=True), "message")
-        if dry_run:
-            click.echo(f"{escape(str(journal))}: {gone} of before the months kept would leave")
-            return
-        if not yes:
-            _ask(f"Take {gone} of before the months kept out of {escape(str(journal))}?", journal)
-        notes.drop_before(since)
-    click.echo(f"{escape(str(journal))}: {gone} of before the months kept taken out")
-
-
-def _tell_survey(model: Path, found: Survey, size: int) -> None:
-    from spamnb.naming import pluralize
-
-    messages, months = found.rule
-    held = f"held by {'one message' if messages == 1 else f'at most {messages} messages'}"
-    since = f" and by no message learned in the last {pluralize(months, 'month')}" if months else ""
-    share = f" ({100 * found.pruned / found.tokens:.0f} %)" if found.tokens else ""
-    megabytes = f"; they take {found.bytes / 1e6:.1f} of {size / 1e6:.1f} MB" if found.pruned else ""
-    click.echo(f"{model}: {found.pruned:,} of {pluralize(found.tokens, 'token')}{share} are {held}{since}{megabytes}.")
+                click.confirm("Take them out?", abort=True, err=True)
+        except click.Abort:
+            raise SpamnbError(f"{model}: nothing was taken out; --yes does it without asking") from None
+        pruned = prune(store, rule)
+        after = f"{model}: {pluralize(pruned, 'token')} taken out; {size / 1e6:.1f} MB before"
+        if give_room_back(store):
+            click.echo(f"{after}, {store.size() / 1e6:.1f} MB now")
+        else:
+            click.echo(after)
+            tell(f"spamnb: {model}: its file gets smaller when no other process reads it; run 'prune' again then")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from spamnb.cli.options import ModelPath, Seconds, journal_option, model_option, on_command_line
+from spamnb.cli.options import ModelPath, journal_option, model_option, on_command_line, workers_option
 
-SECONDS = Seconds(0, min_open=True)
 PORT = click.IntRange(0, 65535)
 COUNT = click.IntRange(min=1)
 
@@ -35,16 +35,12 @@ class UsersPath(ModelPath):
 @click.option("--port", type=PORT, help="TCP port.  [default: 783; none with --socket]", show_default=False)
 @click.option("--socket", "path", type=click.Path(path_type=Path), help="Unix socket to listen on.")
 @click.option("--socket-mode", default="666", callback=octal, help="Permissions of the Unix socket, octal.")
-@click.option("--workers", type=click.IntRange(1, 64), default=1, help="Processes that answer.")
+@workers_option
 @click.option("--allow-tell", is_flag=True, help="Let clients teach the model (spamc -L).")
 @click.option("--models", type=UsersPath(), help="Folder with a model for each user.")
 @click.option("--own-after", type=COUNT, default=100, help="Messages of each class before a user's model is used.")
-@click.option("--autolearn", is_flag=True, help="Learn mail with a sure score without being told to.")
-@click.option("--autolearn-spam", type=float, default=12.0, help="Score from which mail is learned as spam.")
-@click.option("--autolearn-ham", type=float, default=-12.0, help="Score up to which mail is learned as ham.")
+@click.option("--autolearn", is_flag=True, help="Learn mail of 12 points and more, or of -12 and less.")
 @click.option("--max-size", type=COUNT, default=8 << 20, help="Largest message in bytes.")
-@click.option("--max-connections", type=COUNT, default=512, help="Open connections per worker.")
-@click.option("--drain", type=SECONDS, default=30.0, help="Seconds after SIGTERM until open connections are closed.")
 @click.option("--metrics-port", type=PORT, help="Answer GET /metrics here, on 127.0.0.1.")
 @model_option
 @journal_option
@@ -54,16 +50,12 @@ def serve_command(
     port: int | None,
     path: Path | None,
     socket_mode: int,
-    workers: int,
+    workers: int | None,
     allow_tell: bool,
     models: Path | None,
     own_after: int,
     autolearn: bool,
-    autolearn_spam: float,
-    autolearn_ham: float,
     max_size: int,
-    max_connections: int,
-    drain: float,
     metrics_port: int | None,
     journal: Path | None,
 ) -> None:
@@ -74,27 +66,22 @@ def serve_command(
 
     \b
     Example:
-      spamnb serve --socket /run/spamnb.sock --workers 2 --allow-tell
+      spamnb serve --socket /run/spamnb.sock --allow-tell
       spamc -U /run/spamnb.sock < message.eml
     """
+    from spamnb.engines.executor import cores
     from spamnb.serve import service, sockets
     from spamnb.serve.reception import Limits
-    from spamnb.serve.spamd import Autolearn
+    from spamnb.serve.users import Models
 
-    for option, other, there in (
-        ("own_after", "--models", models),
-        ("socket_mode", "--socket", path),
-        ("autolearn_spam", "--autolearn", autolearn),
-        ("autolearn_ham", "--autolearn", autolearn),
-    ):
+    for option, other, there in (("own_after", "--models", models), ("socket_mode", "--socket", path)):
         if not there and on_command_line(option):
             raise click.UsageError(f"--{option.replace('_', '-')} goes with {other}")
     while (spare := os.open(os.devnull, os.O_RDWR)) < 3:
         pass  # a standard stream was closed: no connection may get its number, or the log would be written to it
     os.close(spare)
-    limits = Limits(message_size=max_size, connections=max_connections)
-    learns = Autolearn(autolearn_spam, autolearn_ham) if autolearn else None
-    served = service.Service(model, models, own_after, limits, allow_tell, learns, journal)
+    opened = partial(Models, model, models, own_after)
+    service.check(opened, allow_tell or autolearn, journal)
     listening = sockets.inherited_sockets()
     made = None
     if not listening:
@@ -105,7 +92,16 @@ def serve_command(
             listening.append(made)
     watched = sockets.listen_tcp("127.0.0.1", metrics_port, "--metrics-port") if metrics_port is not None else []
     try:
-        served.run(listening, watched, workers, drain)
+        service.run(
+            listening,
+            watched,
+            opened,
+            Limits(message_size=max_size),
+            journal,
+            threads=cores() if workers is None else workers,
+            allow_tell=allow_tell,
+            autolearn=autolearn,
+        )
     finally:
         if made is not None and path is not None:
             path.unlink(missing_ok=True)

@@ -13,7 +13,6 @@ from spamnb.cli.options import (
     dask_option,
     keep_lessons_option,
     new_model_option,
-    read_options,
     set_option,
     source_options,
     tell_of_ours,
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 @keep_lessons_option
 @set_option
 @workers_option
-@dask_option("Let a Dask cluster read the mail")
+@dask_option
 def train_command(sources: tuple[str, ...], model: Path, settings: SettingsOptions, **given: Any) -> None:
     """Make a new model from labelled mail, and say how well it judges each message when that message is left out.
 
@@ -58,7 +57,6 @@ def train_command(sources: tuple[str, ...], model: Path, settings: SettingsOptio
         tell=tell_of_ours,
         command=command_line(),
         **given,
-        **read_options()._asdict(),
         **settings,
     )
     click.echo(str(report))

@@ -12,7 +12,6 @@ from spamnb.cli.options import (
     command_line,
     keep_lessons_option,
     model_option,
-    read_options,
     source_options,
     tell,
     tell_of_ours,
@@ -22,6 +21,7 @@ from spamnb.cli.options import (
 if TYPE_CHECKING:
     from spamnb.counts.training_set import TrainingSet
 
+MAX_REASONS = 3  # that are told of sources that cannot be read
 MAX_LOSS = 0.1  # of a class's messages: so many may have been deleted since; more is a folder that is not there
 
 
@@ -33,7 +33,12 @@ MAX_LOSS = 0.1  # of a class's messages: so many may have been deleted since; mo
 @keep_lessons_option
 @workers_option
 def upgrade_command(
-    sources: tuple[str, ...], model: Path, incomplete: bool, keep_lessons: float | None, workers: int | None
+    sources: tuple[str, ...],
+    model: Path,
+    incomplete: bool,
+    keep_lessons: float | None,
+    workers: int | None,
+    **given: Any,
 ) -> None:
     """Train a model of an older spamnb again, with its settings: from the SOURCEs and from the messages that it
     keeps. Without SOURCE, it reads the sources that the model was trained from.
@@ -50,6 +55,7 @@ def upgrade_command(
     from spamnb.naming import escape, pluralize
     from spamnb.reader.options import TOKENS_VERSION
     from spamnb.settings import Settings
+    from spamnb.sources.spec import ReadOptions
     from spamnb.store.lessons import holding
     from spamnb.store.store import Store
 
@@ -59,23 +65,19 @@ def upgrade_command(
     if meta.get("tokens_version") == TOKENS_VERSION:
         click.echo(f"{model}: its tokens are those of this spamnb; nothing to do")
         return
-    options = read_options()
+    options = ReadOptions(**given)
     learned = dict(zip(totals.classes, totals.documents.tolist()))
-    kept = 0 if keep_lessons == 0 else lessons
-    found, missing = list(sources), ""
+    found = list(sources)
     if not sources:
         found, missing, options = _recorded(meta, str(model))
-        if missing:
-            what = f"{missing}; of its {pluralize(sum(learned.values()), 'message')} {kept:,} are kept in the model"
-        elif not found and sum(learned.values()) > kept:
-            known = pluralize(sum(learned.values()), "message")
-            what = f"it names no source; of its {known} {kept:,} are kept in the model"
-        else:
-            what = ""
-        if what and not incomplete:
+        kept = 0 if keep_lessons == 0 else lessons
+        if not found and not missing and sum(learned.values()) > kept:
+            missing = "it names no source"
+        if missing and not incomplete:
             raise SpamnbError(
-                f"{model}: not all of its mail can be read: {what}; name where it is now ('spamnb upgrade SOURCE...'),"
-                " or go on without it (--incomplete)"
+                f"{model}: not all of its mail can be read: {missing}; of its"
+                f" {pluralize(sum(learned.values()), 'message')} {kept:,} are kept in the model; name where it is now"
+                " ('spamnb upgrade SOURCE...'), or go on without it (--incomplete)"
             )
         tell(f"spamnb: training {model} again from {', '.join(map(escape, found)) or 'the messages that it keeps'}")
 
@@ -112,8 +114,8 @@ def upgrade_command(
 
 
 def _recorded(meta: dict[str, Any], path: str) -> tuple[list[str], str, Any]:
-    """The sources that the model was trained from and that are there, why the first of the others cannot be read, and
-    how they were read."""
+    """The sources that the model was trained from and that are there, why others cannot be read, and how they were
+    read."""
     from spamnb.errors import SpamnbError
     from spamnb.naming import escape
     from spamnb.sources.entries import is_remote
@@ -131,11 +133,11 @@ def _recorded(meta: dict[str, Any], path: str) -> tuple[list[str], str, Any]:
     options = ReadOptions(**kept)
     found, reasons = [], []
     for source in recorded:
-        if is_account(source.partition("=")[2]):  # a model of unknown origin would choose who is told a password
-            reasons.append(f"{escape(source)}: an account, which is entered only when it is named")
-            continue
-        if any(map(is_remote, (source, source.partition("=")[2]))):  # nor what is fetched from where
-            reasons.append(f"{escape(source)}: a URL, which is read only when it is named")
+        path = source.partition("=")[2]
+        if is_account(path) or is_remote(source) or is_remote(path):
+            # A model of unknown origin would choose who is told a password, or what is fetched from where.
+            kind = "an account, which is entered" if is_account(path) else "a URL, which is read"
+            reasons.append(f"{escape(source)}: {kind} only when it is named")
             continue
         try:
             next(iter(entries([source], lambda name, error: None, options)), None)
@@ -143,5 +145,4 @@ def _recorded(meta: dict[str, Any], path: str) -> tuple[list[str], str, Any]:
             reasons.append(str(error).partition(";")[0])
         else:
             found.append(source)
-    more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
-    return found, reasons[0] + more if reasons else "", options
+    return found, "; ".join(reasons[:MAX_REASONS]), options

@@ -10,6 +10,7 @@ from spamnb.cli.options import format_option, model_option, tell_of_ours
 
 
 @click.command("words", short_help="Show the words of each class, and those that tell classes apart.")
+@click.argument("word", required=False)
 @model_option
 @click.option("--top", type=click.IntRange(min=1), default=15, show_default=True, help="Rows of the report.")
 @click.option(
@@ -19,8 +20,9 @@ from spamnb.cli.options import format_option, model_option, tell_of_ours
     help="Show evidence from headers, hosts and structure too, not only words of the body and the subject.",
 )
 @format_option("text", "json", "csv")
-def words_command(model: Path, top: int, everything: bool, form: str) -> None:
-    """Show the likeliest words of each class, and beside them the words with the highest mutual information.
+def words_command(word: str | None, model: Path, top: int, everything: bool, form: str) -> None:
+    """Show the likeliest words of each class, and beside them the words with the highest mutual information. With WORD,
+    show which share of each class's messages has this word, and where.
 
     A word is likely when many messages of a class hold it, as "the" is. Its mutual information with the class, in bits,
     is how much knowing whether a message holds it tells about the message's class. It speaks for the class whose
@@ -29,11 +31,15 @@ def words_command(model: Path, top: int, everything: bool, form: str) -> None:
     \b
     Example:
       spamnb words --top 20
+      spamnb words free
     """
-    from spamnb.api.words import words
+    from spamnb.api import words
     from spamnb.naming import escape_json
 
-    report = words(model, top, everything=everything, tell=tell_of_ours)
+    if word is None:
+        report: words.WordsReport | words.WordReport = words.words(model, top, everything=everything, tell=tell_of_ours)
+    else:
+        report = words.word(model, word)
     if form == "json":
         click.echo(escape_json(report.to_dict()))
     else:

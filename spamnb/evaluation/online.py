@@ -14,6 +14,7 @@ from spamnb.counts.counting import MAX_READ
 from spamnb.errors import SpamnbError
 from spamnb.evaluation.protocols import BATCH
 from spamnb.evaluation.result import EVIDENCE, Answer, Recorder, Result
+from spamnb.naming import pluralize
 from spamnb.reader.dates import arrival
 from spamnb.reader.message import header_of
 from spamnb.settings import Settings
@@ -64,20 +65,26 @@ def judged(
     on_unreadable: Report,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> Result:
-    """The answers of a model as it is to labelled messages; it learns nothing. The protocol's name tells how many of
-    them it had learned already: what it says of these is memory, not judgement."""
+    """The answers of a model as it is to labelled messages; it learns nothing. Those that it has learned are left out,
+    since what it says of these is memory; the protocol's name says how many they are.
+
+    Raises SpamnbError where it has learned all of them.
+    """
     recorder = Recorder()
     done = known = 0
-    for part in _portions(messages(entries, on_unreadable)):
+    for every in _portions(messages(entries, on_unreadable)):
+        part = [(entry, raw) for entry, raw in every if classifier.learned(raw) is None]
+        known += len(every) - len(part)
         judgements = classifier.classify_all([raw for _, raw in part], EVIDENCE, posterior=False)
         for (entry, raw), judgement in zip(part, judgements):
             assert entry.label is not None
-            known += classifier.learned(raw) is not None
             recorder.add(entry.name, entry.label, Answer.of(judgement, header_of(raw, "subject")))
-        done += len(part)
+        done += len(every)
         on_progress(done)
-    told = f", which had learned {known:,} of them" if known else ""
+    told = f", without {pluralize(known, 'message')} that it has learned" if known else ""
     where = "in memory" if classifier.store.path == ":memory:" else classifier.store.path
+    if known == done > 0:
+        raise SpamnbError(f"model {where} has learned all {known:,} messages: measure it on mail that is new to it")
     return recorder.result(f"Model {where}{told}", spam=classifier.settings.spam)
 
 

@@ -103,14 +103,6 @@ class Plot:
         x = min(max(self._x.at(a), LEFT + half), RIGHT - half)
         self._text(x, y - 12 if y > TOP + 30 else y + 20, text, css, "middle")
 
-    def name(self, b: float, text: str, css: str, taken: list[float]) -> None:
-        """A line's name to the right of its end at ``b``, above names whose positions are ``taken``."""
-        at = self._y.at(b)
-        while any(abs(at - other) < 13 for other in taken):
-            at -= 13
-        taken.append(at)
-        self._text(self._x.end + 5, at + 4, text, f"note name-{css}", "start")
-
     def _polyline(self, points: Iterable[tuple[float, float]], css: str) -> None:
         self._marks.append(f'<polyline points="{" ".join(f"{a:.1f},{b:.1f}" for a, b in points)}" class="{css}"/>')
 
@@ -187,15 +179,14 @@ def learning_chart(curve: list[Point]) -> str:
     values = [v for points in lines.values() for _, v in points if v > 0]
     low = 10.0 ** math.floor(math.log10(min(values, default=0.1)) + 1e-9)
     high = min(100.0, 10.0 ** math.ceil(math.log10(max(values, default=10)) - 1e-9))
-    x = Scale(curve[0].messages, max(curve[-1].messages, curve[0].messages + 1), LEFT, RIGHT - 54, "log")
+    x = Scale(curve[0].messages, max(curve[-1].messages, curve[0].messages + 1), LEFT, RIGHT, "log")
     y = Scale(low, max(high, low * 10), BOTTOM, TOP, "log")
     plot = Plot("Learning curve", x, y, "messages seen (log scale)", "cumulative, %")
-    taken: list[float] = []
     css = {"sm%": "spam", "hm%": "ham", "1-ROCA%": "area", "error %": "ham"}
     for name, points in lines.items():
         if points:
             plot.line(points, f"curve line-{css[name]}")
             for n, v in points:
                 plot.dot(n, v, 2.2, css[name], f"{name} {percent(v)} after {count(n)}")
-            plot.name(points[-1][1], name, css[name], taken)
+            plot.note(*points[-1], name, f"note name-{css[name]}")
     return str(plot)

@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 from spamnb.evaluation.figures import Figures
 from spamnb.evaluation.intervals import Estimate
+from spamnb.report.confusion import MATRIX_CLASSES
 from spamnb.report.numbers import count, interval, percent, ratio
-
-MATRIX_CLASSES = 8  # a wider confusion matrix does not fit a terminal: --report draws it
 
 
 class Table(NamedTuple):

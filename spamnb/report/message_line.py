@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import NamedTuple
 from unicodedata import combining
 
@@ -15,37 +16,37 @@ from spamnb.reader.message import fields_of, parse
 
 MAX_READ = 1_000  # characters of a field: more than any terminal has columns for
 MAX_MARKS = 3  # combining marks on one letter: no script needs more, and heaps of them cover the lines above
-WIDE = 100  # columns from which on there is room for the time of day and the message's name
+WIDE = 100  # columns from which on there is room for the message's name
 MAX_COLUMN = 24  # columns: of names like comp.os.ms-windows.misc
 GAP = "  "
 
 
 class Heading(NamedTuple):
-    """What a person knows a message by, printable and bounded.
-
-    sender: without the quotes of names such as "Smith, Ann"
-    day, time: by the sender's clock; ``day`` holds a Date field that is none as it stands
-    """
+    """What a person knows a message by, printable and bounded. ``day`` is by the sender's clock; a Date field that is
+    none stands as it is."""
 
     sender: str
     subject: str
     day: str
-    time: str
 
 
 def heading(raw: bytes) -> Heading:
     """From, Subject and Date of a message; what has neither of the first two has the beginning of its text as subject.
 
     >>> heading(b"From: =?utf-8?q?J=C3=BCrg?= <j@x.org>\\nDate: Thu, 22 Aug 2002 14:26:25 +0200\\nSubject: Hi\\n\\n")
-    Heading(sender='Jürg <j@x.org>', subject='Hi', day='2002-08-22', time='14:26')
+    Heading(sender='Jürg <j@x.org>', subject='Hi', day='2002-08-22')
     >>> heading(b"\\nSorry, I'll call later")
-    Heading(sender='', subject="Sorry, I'll call later", day='', time='')
+    Heading(sender='', subject="Sorry, I'll call later", day='')
     """
+    from email.utils import parsedate_to_datetime  # mail that nobody looks at does without
+
     fields = {name.lower(): value for name, value in reversed(fields_of(raw))}
     sender, subject, date = (printable(fields.get(name, "")) for name in ("from", "subject", "date"))
     if not sender and not subject:
         subject = next(filter(None, map(printable, parse(raw).texts)), "")
-    return Heading(sender.replace('"', ""), subject, *_when(date))
+    with suppress(ValueError, TypeError, IndexError, OverflowError):
+        date = parsedate_to_datetime(date[:100]).date().isoformat()
+    return Heading(sender.replace('"', ""), subject, date)
 
 
 def printable(text: str) -> str:
@@ -54,27 +55,13 @@ def printable(text: str) -> str:
     >>> printable(" a\\tb\\x1b[2J\\u202e\\u4e2d\\u3000\\u6587 ")
     'a b\\\\x1b[2J\\\\u202e中 文'
     """
-    text = " ".join(text[:MAX_READ].split())
-    if text.isprintable() and text.isascii():
-        return text
     kept: list[str] = []
     marks = 0
-    for letter in text:
+    for letter in " ".join(text[:MAX_READ].split()):
         marks = marks + 1 if combining(letter) else 0
         if marks <= MAX_MARKS:
             kept.append(letter if letter.isprintable() else ascii(letter)[1:-1])
     return "".join(kept)
-
-
-def _when(date: str) -> tuple[str, str]:
-    """Day and time of a Date field, as its sender's clock showed them; the field itself where it is none."""
-    from email.utils import parsedate_to_datetime  # mail that nobody looks at does without
-
-    try:
-        when = parsedate_to_datetime(date[:100])
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return date, ""
-    return when.date().isoformat(), when.time().isoformat("minutes")
 
 
 def terminal_width() -> int:
@@ -98,21 +85,19 @@ def message_line(head: str, of: Heading, name: str, width: int) -> str:
 
     A message without a sender, such as a row of a table, has its name in that place. Wide characters count as two.
 
-    >>> of = Heading("Ann <ann@x.example>", "Cheap pills for you all", "2002-08-22", "14:26")
+    >>> of = Heading("Ann <ann@x.example>", "Cheap pills for you all", "2002-08-22")
     >>> line = message_line("spam", of, "m/1", 50)
     >>> line, len(line)
     ('spam  2002-08-22  Ann <ann@…  Cheap pills for you…', 50)
     """
     from rich.cells import cell_len
 
-    wide = width >= WIDE
-    name = name.rpartition("/")[2] or name
-    date = fit(f"{of.day} {of.time}", 16) if wide else fit(of.day, 10)
-    last = min(width // 6, max(16, cell_len(name))) if wide else 0
-    room = max(0, width - cell_len(head) - cell_len(date) - last - len(GAP) * (4 if last else 3))
-    sender = fit(of.sender, room // 3) if of.sender else fit_middle(name, room // 3)
-    cells = [head, date, sender, fit(of.subject, room - room // 3), *([fit_middle(name, last)] if last else [])]
-    line = GAP.join(cells).rstrip()
+    name = printable(name.rpartition("/")[2])
+    last = GAP + fit(name, min(max(cell_len(name), width // 6), width // 4)).rstrip() if width >= WIDE else ""
+    begin = f"{head}{GAP}{fit(of.day, 10)}{GAP}"
+    room = max(0, width - cell_len(begin) - cell_len(last) - len(GAP))
+    subject = fit(of.subject, room - room // 3)
+    line = f"{begin}{fit(of.sender or name, room // 3)}{GAP}{subject}{last}".rstrip()
     return line if cell_len(line) <= width else fit(line, width)
 
 
@@ -127,17 +112,3 @@ def fit(text: str, columns: int) -> str:
     if cell_len(text) <= columns:
         return set_cell_size(text, columns)
     return set_cell_size(text, columns - 1) + "…" if columns > 0 else ""
-
-
-def fit_middle(text: str, columns: int) -> str:
-    """The same, cut in the middle: of a name both ends tell.
-
-    >>> fit_middle("1030012345.M20P7.host:2,S", 12)
-    '10300…st:2,S'
-    """
-    from rich.cells import cell_len, set_cell_size
-
-    if cell_len(text) <= columns or columns < 3:
-        return fit(text, columns)
-    end = columns // 2
-    return set_cell_size(text, columns - 1 - end) + "…" + set_cell_size(text[::-1], end)[::-1]

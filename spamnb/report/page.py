@@ -19,7 +19,7 @@ from spamnb import __version__
 from spamnb.evaluation.figures import Figures
 from spamnb.evaluation.result import Result
 from spamnb.report import charts
-from spamnb.report.confusion import matrix, mistakes, short
+from spamnb.report.confusion import matrix, mistakes
 from spamnb.report.evaluation import Table, class_table, figure_table, headline
 from spamnb.report.numbers import count
 from spamnb.report.worst import worst
@@ -45,7 +45,6 @@ def page(result: Result, found: Figures, settings: Settings, made: Mapping[str, 
         css=css,
         protocol=found.protocol,
         first_line=summary_line(result),
-        unsure=unsure_line(result),
         of_classes=f"{count(found.messages, 'message')}: {per_class}{more}",
         cards=[(name.partition("  "), value, bounds) for name, value, bounds in headline(found)],
         charts=_charts(result, found),
@@ -60,7 +59,7 @@ def page(result: Result, found: Figures, settings: Settings, made: Mapping[str, 
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined  # 45 ms: for who asks for a page only
 
-    environment = Environment(
+    return Environment(
         loader=PackageLoader("spamnb.report"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -68,8 +67,6 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_unbroken,
     )
-    environment.filters.update(short=short)
-    return environment
 
 
 def _unbroken(value: Any) -> Any:
@@ -94,23 +91,6 @@ def summary_line(result: Result) -> str:
     if bad.any():
         parts.append(f"{count(int(bad.sum() - bad[spam]))} of {count(int(bad.sum()))} spam let through")
     return ", ".join(parts)
-
-
-def unsure_line(result: Result) -> str:
-    """What the first line leaves out: verdicts of unsure, and good mail of one class called another."""
-    cells, spam = result.confusion, result.spam_index
-    unsure = cells[:, -1]
-    if spam is None:
-        return f"Called unsure: {count(int(unsure.sum()), 'message')}." if unsure.any() else ""
-    said = []
-    if unsure.any():
-        good_unsure = count(int(unsure.sum() - unsure[spam]), "good message")
-        let_through = f"{count(int(unsure[spam]))} spam, counted as let through"
-        said.append(f"Called unsure, and delivered: {good_unsure}, not counted as lost, and {let_through}.")
-    good = np.delete(np.delete(cells[:, :-1], spam, axis=0), spam, axis=1)
-    if other := int(good.sum() - np.trace(good)):
-        said.append(f"Good mail called another class of good mail: {count(other)}.")
-    return " ".join(said)
 
 
 class Chart(NamedTuple):

@@ -13,6 +13,7 @@ from spamnb.journal.entries import DOUBTFUL, Verdict
 from spamnb.journal.journal import Journal, Noted, Teaching
 from spamnb.journal.whereabouts import INBOX, JUNK, folder_noted
 from spamnb.naming import pluralize
+from spamnb.reader.meaning import meaning
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -73,7 +74,10 @@ class Line(NamedTuple):
 def line_of(row: Noted) -> Line:
     """A message as a line, with the five tokens that decided."""
     entry = row.entry
-    tokens = [(displayed(token, 40), "spam" if weight > 0 else "good") for token, weight in entry.heaviest(5)]
+    tokens = [
+        (displayed(meaning(token) or token, 40), "spam" if weight > 0 else "good")
+        for token, weight in entry.heaviest(5)
+    ]
     return Line(
         row.position,
         _when(entry.sent or entry.at),
@@ -123,7 +127,7 @@ def bars(entry: Verdict) -> list[Bar]:
     most = max([abs(weight) for _, weight in found], default=0.0) or 1.0
     return [
         Bar(
-            displayed(token, 60),
+            displayed(meaning(token) or token, 60),
             in_nats(weight),
             round(MAX_BAR + min(0.0, weight) / most * MAX_BAR, 1),
             round(abs(weight) / most * MAX_BAR, 1),

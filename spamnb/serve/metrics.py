@@ -1,83 +1,56 @@
-"""Totals of what the server did, summed over its workers, in the text format of Prometheus.
-
-The totals lie in memory that all workers share. Each worker adds to its own row; `/metrics` sums the columns.
-A worker that is replaced hands its row on, so no total ever falls.
-"""
+"""Totals of what the server did since its start, in the text format of Prometheus."""
 
 from __future__ import annotations
 
 import asyncio
-import mmap
+import threading
 
 from spamnb.serve.protocol import METHODS, ExitCode
 
-_TOTALS = {  # metric → its type, what it counts, its label, the label's values
-    "spamnb_connections": ("gauge", "Connections that are open now.", "", [""]),
-    "spamnb_requests_total": ("counter", "Requests answered, by method.", "method", sorted(METHODS)),
-    "spamnb_refusals_total": ("counter", "Requests refused, by reply code.", "code", [code.name for code in ExitCode]),
-    "spamnb_verdicts_total": ("counter", "Messages classified, by verdict.", "verdict", ["ham", "spam", "unsure"]),
-    "spamnb_lessons_total": ("counter", "Messages learned and forgotten, by teacher.", "by", ["person", "filter"]),
-    "spamnb_message_bytes_total": ("counter", "Bytes of the messages received.", "", [""]),
-    "spamnb_request_seconds_total": ("counter", "Seconds from requests' first bytes to their replies.", "", [""]),
+CONNECTIONS = "spamnb_connections"
+REQUESTS = "spamnb_requests_total"
+REFUSALS = "spamnb_refusals_total"
+VERDICTS = "spamnb_verdicts_total"
+LESSONS = "spamnb_lessons_total"
+BYTES = "spamnb_message_bytes_total"
+SECONDS = "spamnb_request_seconds_total"
+
+_LABELS: dict[str, tuple[str, list[str]]] = {  # of each metric: what it counts by, and the values of that
+    CONNECTIONS: ("", [""]),  # a gauge: those that are open now
+    REQUESTS: ("method", sorted(METHODS)),
+    REFUSALS: ("code", [code.name for code in ExitCode]),
+    VERDICTS: ("verdict", ["ham", "spam", "unsure"]),
+    LESSONS: ("by", ["person", "filter"]),
+    BYTES: ("", [""]),
+    SECONDS: ("", [""]),  # from a request's first byte to its reply
 }
-_COLUMNS = [(name, value) for name, (_, _, _, values) in _TOTALS.items() for value in values]
-_INDEX = {column: index for index, column in enumerate(_COLUMNS)}
-_OPEN = _INDEX["spamnb_connections", ""]
 
 
 class Metrics:
-    """The totals of all workers. Make it before the workers are forked."""
+    """The totals, which all threads of the server add to."""
 
-    def __init__(self, workers: int) -> None:
-        self._table: memoryview[float] = memoryview(mmap.mmap(-1, 8 * workers * len(_COLUMNS))).cast("d")
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._totals = {(name, value): 0.0 for name, (_, values) in _LABELS.items() for value in values}
 
-    def counts(self, worker: int) -> WorkerCounts:
-        """The row of one worker, which starts with no open connection."""
-        width = len(_COLUMNS)
-        return WorkerCounts(self._table[worker * width : (worker + 1) * width])
+    def add(self, name: str, label: str = "", amount: float = 1) -> None:
+        """Add to one of the metrics above, in the row of ``label`` where it has some."""
+        with self._lock:
+            self._totals[name, label] += amount
 
     def text(self) -> bytes:
         """All totals in the text format of Prometheus.
 
-        >>> Metrics(1).text().splitlines()[:3]
-        [b'# HELP spamnb_connections Connections that are open now.', b'# TYPE spamnb_connections gauge',
-        b'spamnb_connections 0.0']
+        >>> Metrics().text().splitlines()[:2]
+        [b'# TYPE spamnb_connections gauge', b'spamnb_connections 0.0']
         """
         lines = []
-        for name, (kind, what, label, values) in _TOTALS.items():
-            lines += [f"# HELP {name} {what}", f"# TYPE {name} {kind}"]
+        for name, (label, values) in _LABELS.items():
+            lines.append(f"# TYPE {name} {'gauge' if name == CONNECTIONS else 'counter'}")
             for value in values:
-                total = sum(self._table[_INDEX[name, value] :: len(_COLUMNS)])
-                lines.append(f'{name}{{{label}="{value}"}} {total}' if label else f"{name} {total}")
+                row = f'{name}{{{label}="{value}"}}' if label else name
+                lines.append(f"{row} {self._totals[name, value]}")
         return ("\n".join(lines) + "\n").encode("ascii")
-
-
-class WorkerCounts:
-    """One worker's row."""
-
-    def __init__(self, row: memoryview[float]) -> None:
-        self._row = row
-        row[_OPEN] = 0
-
-    def opened(self, change: int) -> None:
-        self._row[_OPEN] += change
-
-    def request(self, method: str, seconds: float, size: int) -> None:
-        self._add("spamnb_requests_total", method)
-        self._add("spamnb_message_bytes_total", "", size)
-        self._add("spamnb_request_seconds_total", "", seconds)
-
-    def refusal(self, code: ExitCode) -> None:
-        self._add("spamnb_refusals_total", code.name)
-
-    def verdict(self, verdict: str) -> None:
-        self._add("spamnb_verdicts_total", verdict)
-
-    def lesson(self, by: str) -> None:
-        self._add("spamnb_lessons_total", by)
-
-    def _add(self, name: str, value: str, amount: float = 1) -> None:
-        self._row[_INDEX[name, value]] += amount
 
 
 async def answer(metrics: Metrics, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -93,7 +66,8 @@ async def answer(metrics: Metrics, reader: asyncio.StreamReader, writer: asyncio
                 status, kind, body = "404 Not Found", "text/plain", b"only /metrics is here\n"
             writer.write(
                 f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
-                "Connection: close\r\n\r\n".encode("ascii") + body
+                "Connection: close\r\n\r\n".encode("ascii")
+                + body
             )
             await writer.drain()
     except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):

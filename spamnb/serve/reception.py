@@ -16,7 +16,7 @@ CHUNK = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one client may ask of the server; sizes in bytes, times in seconds, connections per worker."""
+    """What one client may ask of the server; sizes in bytes, times in seconds."""
 
     message_size: int = 8 << 20
     line_size: int = 4096
@@ -26,11 +26,11 @@ class Limits:
     reply_time: float = 30.0
     linger_time: float = 2.0
     connections: int = 512
-    held: int = 128 << 20  # of the messages of all of a worker's connections together
+    held: int = 128 << 20  # of the messages of all connections together
 
 
 class Reception:
-    """Receives one worker's requests. Raises `Refusal` for what is malformed, too large or too slow."""
+    """Receives requests. Raises `Refusal` for what is malformed, too large or too slow."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits

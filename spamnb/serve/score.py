@@ -41,9 +41,7 @@ class Score:
     evidence: tuple[tuple[str, float], ...]  # strongest first; nats, positive towards spam
 
     @classmethod
-    def of(
-        cls, verdict: str, log_odds: float, threshold: float, evidence: tuple[tuple[str, float], ...] = ()
-    ) -> Score:
+    def of(cls, verdict: str, log_odds: float, threshold: float, evidence: tuple[tuple[str, float], ...] = ()) -> Score:
         """The score of a verdict; above *threshold* (nats of calibrated log-odds) it is spam."""
         points = points_of(log_odds, threshold)
         # Clients compare the rounded figure themselves; it must agree with the verdict.

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import queue
 import threading
 import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any
 
 from spamnb.errors import SpamnbError
@@ -24,8 +24,8 @@ from spamnb.reader import spam_fields
 from spamnb.reader.message import digest, header_of
 from spamnb.reader.read_message import ReadMessage
 from spamnb.reader.spam_fields import section_length
-from spamnb.serve import protocol
-from spamnb.serve.metrics import WorkerCounts
+from spamnb.serve import metrics, protocol
+from spamnb.serve.metrics import Metrics
 from spamnb.serve.own_mail import learn_unless_own
 from spamnb.serve.protocol import ExitCode, Refusal, Request
 from spamnb.serve.reception import CHUNK, Limits, Reception
@@ -33,34 +33,28 @@ from spamnb.serve.score import THRESHOLD, Score, score_message
 from spamnb.serve.users import Models, class_of_label
 
 MAX_WAITING_LESSONS = 100  # automatic lessons that may wait for the file; more are left out, a person's never
+OpenModels = Callable[..., Models]  # opens the models of a thread, with ``writable``
+SURE = 12.0  # points: what has as many is learned as spam by --autolearn, and as ham what has as many below 0
 
 
-@dataclass(frozen=True, slots=True)
-class Autolearn:
-    """Scores at which the filter learns by itself: spam at *spam* and more, ham at *ham* and less."""
-
-    spam: float
-    ham: float
-
-    def label(self, found: Score) -> str | None:
-        """The class that a message of this score is learned as, if any."""
-        if found.verdict == "spam" and found.points >= self.spam:
-            return "spam"
-        return "ham" if found.verdict == "ham" and found.points <= self.ham else None
+def sure_label(found: Score) -> str | None:
+    """The class as which the filter learns a message of this score by itself, if any."""
+    return found.verdict if found.verdict in ("spam", "ham") and abs(found.points) >= SURE else None
 
 
 class Spamd:
-    """One worker's conversations. ``log`` takes the facts of each as keywords."""
+    """The server's conversations. ``log`` takes the facts of each as keywords; ``threads`` judge messages."""
 
     def __init__(
         self,
-        models: Callable[[bool], Models],
-        counts: WorkerCounts,
+        models: OpenModels,
+        counts: Metrics,
         log: Callable[..., None],
         limits: Limits,
         *,
+        threads: int = 1,
         allow_tell: bool = False,
-        autolearn: Autolearn | None = None,
+        autolearn: bool = False,
         journal: JournalWriter | None = None,
     ) -> None:
         self.limits = limits
@@ -70,39 +64,54 @@ class Spamd:
         self._allow_tell = allow_tell
         self._autolearn = autolearn
         self._journal = journal
-        self._models = models(False)
-        # One thread that writes: it may wait for another process's change while this one goes on answering.
+        self._judges = ThreadPoolExecutor(threads, thread_name_prefix="judge")
+        self._threads = threads
+        self._models: queue.SimpleQueue[Models] = queue.SimpleQueue()  # those that no thread uses at the moment
+        for _ in range(threads):
+            self._models.put(models(writable=False))
+        # One thread that writes: it may wait for another process's change while the others go on answering.
         self._learner = ThreadPoolExecutor(1, thread_name_prefix="learner")
-        self._learning_models = self._learner.submit(models, True) if allow_tell or autolearn else None
+        self._learning_models = self._learner.submit(models, writable=True) if allow_tell or autolearn else None
         self._room = threading.BoundedSemaphore(MAX_WAITING_LESSONS)
-        self._open = 0
+        self._conversations: set[asyncio.Task | None] = set()
 
     def reopen(self) -> None:
-        """Open the model files anew; a file that cannot be opened is logged and the old one kept."""
-        self._reopen(self._models)
-        if self._learning_models is not None:
-            self._learner.submit(lambda models: self._reopen(models.result()), self._learning_models)
+        """Open the model files anew soon; a file that cannot be opened is logged and the old one kept."""
+        self._learner.submit(self._reopen)
 
-    def _reopen(self, models: Models) -> None:
+    def _reopen(self) -> None:
+        idle = [self._models.get() for _ in range(self._threads)]
+        learning = [self._learning_models.result()] if self._learning_models is not None else []
         try:
-            models.reopen()
+            for models in (*idle, *learning):
+                models.reopen()
             self._log(event="reopened")
         except SpamnbError as error:
             self._log(event="not reopened", error=str(error))
+        finally:
+            for models in idle:
+                self._models.put(models)
 
-    async def close(self) -> None:
-        """Finish the lessons under way and close the models."""
-        if self._learning_models is not None:
-            self._learner.submit(self._learning_models.result().close)
+    async def close(self, patience: float = 0) -> None:
+        """Wait so many seconds for the open conversations, finish the lessons under way, and close the models."""
+        if self._conversations and patience:
+            await asyncio.wait([task for task in self._conversations if task], timeout=patience)
+        await asyncio.to_thread(self._judges.shutdown)
+        self._learner.submit(self._close_models)
         await asyncio.to_thread(self._learner.shutdown)
-        self._models.close()
+
+    def _close_models(self) -> None:
+        for _ in range(self._threads):
+            self._models.get().close()
+        if self._learning_models is not None:
+            self._learning_models.result().close()  # the last to close, which may write, empties the write-ahead log
 
     # -- a connection ----------------------------------------------------------------------------------------
 
     async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one connection and close it."""
-        self._open += 1
-        self._counts.opened(1)
+        self._conversations.add(asyncio.current_task())
+        self._counts.add(metrics.CONNECTIONS)
         facts: dict[str, Any] = {}
         started = time.perf_counter()
         try:
@@ -118,19 +127,21 @@ class Spamd:
             if facts:
                 seconds = time.perf_counter() - started
                 if "method" in facts:
-                    self._counts.request(facts["method"], seconds, facts.get("size", 0))
+                    self._counts.add(metrics.REQUESTS, facts["method"])
+                    self._counts.add(metrics.BYTES, "", facts.get("size", 0))
+                    self._counts.add(metrics.SECONDS, "", seconds)
                 self._log(event="request", **facts, ms=round(1000 * seconds, 2))
             await self._send(reader, writer, reply, refused)
         except ConnectionError:
             pass  # the client has gone; what it asked is logged above where it had asked anything
         finally:
             writer.close()
-            self._counts.opened(-1)
-            self._open -= 1
+            self._counts.add(metrics.CONNECTIONS, "", -1)
+            self._conversations.discard(asyncio.current_task())
 
     def _refused(self, refusal: Refusal, facts: dict[str, Any]) -> bytes:
         facts.update(code=int(refusal.code), error=str(refusal))
-        self._counts.refusal(refusal.code)
+        self._counts.add(metrics.REFUSALS, refusal.code.name)
         return refusal.reply
 
     def _fault(self, facts: dict[str, Any]) -> Refusal:
@@ -160,7 +171,7 @@ class Spamd:
                     pass
 
     async def _answer(self, reader: asyncio.StreamReader, facts: dict[str, Any]) -> bytes:
-        if self._open > self.limits.connections:
+        if len(self._conversations) > self.limits.connections:
             raise Refusal(ExitCode.EX_UNAVAILABLE, "Service Unavailable: too many connections")
         asked = await self._reception.head(reader, facts)
         if asked is None:
@@ -175,23 +186,20 @@ class Spamd:
             facts.update(size=len(raw), id=_message_id(raw))
             if asked.method == "TELL":
                 return await self._tell(asked, raw, facts)
-            return self._judge(asked, raw, facts)
+            return await self._classify(asked, raw, facts)
 
     # -- what was asked --------------------------------------------------------------------------------------
 
-    def _judge(self, asked: Request, raw: bytes, facts: dict[str, Any]) -> bytes:
+    async def _classify(self, asked: Request, raw: bytes, facts: dict[str, Any]) -> bytes:
+        loop = asyncio.get_running_loop()
+        stripped = spam_fields.strip_filter_headers(raw)
         try:
-            model = self._models.for_classifying(asked.user)
-            stripped = spam_fields.strip_filter_headers(raw)
-            message = model.read(stripped) if self._journal else stripped
-            found = score_message(model, message)
-            if self._journal is not None and isinstance(message, ReadMessage):
-                self._journal.put(entry_of(message, found, model.settings, user=asked.user))
+            found = await loop.run_in_executor(self._judges, self._judge, asked.user, stripped)
         except SpamnbError as error:
             raise Refusal(ExitCode.EX_TEMPFAIL, str(error)) from None
         facts.update(verdict=found.verdict, score=found.points)
-        self._counts.verdict(found.verdict)
-        label = self._autolearn.label(found) if self._autolearn is not None else None
+        self._counts.add(metrics.VERDICTS, found.verdict)
+        label = sure_label(found) if self._autolearn else None
         if label is not None and self._room.acquire(blocking=False):
             facts["autolearn"] = label
             self._learner.submit(self._learn_from_itself, asked.user, label, stripped)
@@ -201,8 +209,6 @@ class Spamd:
         return protocol.verdict_reply(asked, found.spam, found.text, str(THRESHOLD), body)
 
     async def _tell(self, asked: Request, raw: bytes, facts: dict[str, Any]) -> bytes:
-        if not self._models.may_teach(asked.user):
-            raise Refusal(ExitCode.EX_NOUSER, "a user's name is letters, digits, _ and, but for its start, . @ + -")
         label = asked.message_class if asked.set_local else None
         if label is None and not asked.remove_local:
             return protocol.tell_reply(False, False)
@@ -213,20 +219,38 @@ class Spamd:
             raise Refusal(ExitCode.EX_TEMPFAIL, str(error)) from None
         facts["learned" if label else "forgotten"] = changed and (label or True)
         if changed:
-            self._counts.lesson("person")
+            self._counts.add(metrics.LESSONS, "person")
             if self._journal is not None and label is not None:
                 self._journal.put(noted(digest(raw), label, label == "spam", "client", asked.user))
         return protocol.tell_reply(changed and label is not None, changed and label is None)
+
+    # -- in a judge's thread ---------------------------------------------------------------------------------
+
+    def _judge(self, user: str, raw: bytes) -> Score:
+        """The score of *raw* by the model that answers for *user*, written into the journal where there is one."""
+        models = self._models.get()
+        try:
+            model = models.for_classifying(user)
+            message = model.read(raw) if self._journal else raw
+            found = score_message(model, message)
+            if self._journal is not None and isinstance(message, ReadMessage):
+                self._journal.put(entry_of(message, found, model.settings, user=user))
+            return found
+        finally:
+            self._models.put(models)
 
     # -- in the learner's thread -----------------------------------------------------------------------------
 
     def _teach(self, user: str, label: str | None, raw: bytes) -> bool:
         """Learn *raw* as *label*, or forget it; whether anything changed."""
         assert self._learning_models is not None
+        models = self._learning_models.result()
+        if not models.may_teach(user):
+            raise Refusal(ExitCode.EX_NOUSER, "a user's name is letters, digits, _ and, but for its start, . @ + -")
         if label is not None:
-            model = self._learning_models.result().for_learning(user)
+            model = models.for_learning(user)
             return learn_unless_own(model, class_of_label(model, label), raw)
-        taught = self._learning_models.result().taught(user)
+        taught = models.taught(user)
         if taught is None:
             return False
         known = taught.learned(raw)
@@ -237,7 +261,7 @@ class Spamd:
         try:
             model = self._learning_models.result().for_classifying(user)
             if learn_unless_own(model, class_of_label(model, label), raw, taught=False):
-                self._counts.lesson("filter")
+                self._counts.add(metrics.LESSONS, "filter")
         except Exception as error:  # whatever it is: nobody waits for the outcome
             self._log(event="not learned", error=str(error))
         finally:

@@ -84,7 +84,7 @@ class Models:
             assert self._folder is not None
             meta = {key: value for key, value in self._shared.store.meta().items() if key == "keep_lessons"}
             meta |= self._shared.settings.as_meta()
-            create_empty(self._folder / (user + SUFFIX), meta)  # two workers may
+            create_empty(self._folder / (user + SUFFIX), meta)  # another process may, too
             own = self._owned(user)
             assert own is not None
         return own

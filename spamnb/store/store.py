@@ -31,7 +31,7 @@ from spamnb.errors import ArgumentError, Damaged, Outdated, SpamnbError
 from spamnb.formulas.calibration import BINS, Calibration, Curve
 from spamnb.naming import check_class_name
 from spamnb.reader.rows import take_tokens
-from spamnb.reader.token_array import CHUNK_TOKENS, TokenArray
+from spamnb.reader.token_array import CHUNK_TOKENS
 from spamnb.reader.vocabulary import TokenIds, Vocabulary
 from spamnb.store.database import (
     APPLICATION_ID,

@@ -1,4 +1,4 @@
-"""explanation.py: the counts beside the tokens are those of counting by hand, and each note stands where it belongs."""
+"""explain.py: the shares beside the tokens are those of counting by hand, and each note stands where it belongs."""
 
 from dataclasses import replace
 
@@ -21,37 +21,47 @@ def without_evidence(classifier: Classifier) -> list[str]:
 
 
 @pytest.mark.parametrize("others", [0, 2, 3])
-def test_counts_are_those_of_the_messages_that_hold_the_token(others: int) -> None:
+def test_shares_are_those_of_the_messages_that_hold_the_token(others: int) -> None:
     messages = mail(15) + [(f"list{n}", message("ham", 100 + 9 * n + k)) for n in range(others) for k in range(n + 1)]
-    classifier = model_of(messages)
-    raw = message("spam", 70)
+    classifier, raw = model_of(messages), message("spam", 70)
     judged = classifier.classify(raw)
-    evidence, corrections = judged.evidence, judged.corrections
     lines = told(classifier, raw, 7, verbose=True)
-    at = next(i for i, line in enumerate(lines) if line.startswith("weight in nats for spam (+) against "))
-    assert lines[at + 1].split()[:2] == ["nats", "correction"]
-    columns = [column.split(" /") for column in lines[at + 1].removesuffix("  token").split("  ") if " /" in column]
-    names = [name.strip() for name, _ in columns]
+    head = next(place for place, line in enumerate(lines) if line.startswith("for  "))
     every = sorted({label for label, _ in messages})
+    names = lines[head].split()[3:-1]
+    assert lines[head].split()[:3] == ["for", "nats", "correction"]
     assert names == every if len(every) <= 4 else (len(names) == 2 and names[0] == "spam")
-    assert [int(n) for _, n in columns] == [sum(label == name for label, _ in messages) for name in names]
-    held = {token: [label for label, other in messages if token in Reader().tokens(other)] for token, _ in evidence[:7]}
-    everywhere = [k for k, (token, _) in enumerate(evidence[:7]) if len(held[token]) == len(messages)]
-    alone = [k for k in range(7) if k not in everywhere]
-    for line, k in zip(lines[at + 2 :], alone):
-        token, weight = evidence[k]
-        assert line.endswith(f"  {token}")
-        first, second, *counts = line.removesuffix(f"  {token}").split()
-        assert [float(first), float(second)] == pytest.approx([weight, corrections[k]], abs=5e-4)
-        assert list(map(int, counts)) == [held[token].count(name) for name in names]
-    rest = lines[at + 2 + len(alone) :]
-    if everywhere:
-        together = rest.pop(0)
-        assert together.endswith("in every message: " + ", ".join(evidence[k].token for k in everywhere))
-        assert float(together.split()[0]) == pytest.approx(sum(evidence[k].weight for k in everywhere), abs=5e-4)
-    assert rest == [f"… and {len(evidence) - 7} lighter ones"]
-    brief = "\n".join(told(classifier, raw, 7))
-    assert "correction" not in brief and "calibration" not in brief and "textbook" not in brief
+    of_class = {name: [other for label, other in messages if label == name] for name in every}
+    shares = [
+        [sum(token in Reader().tokens(other) for other in of_class[name]) / len(of_class[name]) for name in every]
+        for token, _ in judged.evidence[:7]
+    ]
+    alone = [k for k in range(7) if set(shares[k]) != {1.0}]
+    for line, k in zip(lines[head + 1 :], alone):
+        token, weight = judged.evidence[k]
+        side, nats, correction, *rest = line.split()
+        assert side == "spam" if weight > 0 else side != "spam"
+        assert [float(nats), float(correction)] == pytest.approx([weight, judged.corrections[k]], abs=5e-4)
+        expected = [f"{100 * share:.3g}" for name, share in zip(every, shares[k]) if name in names]
+        assert sorted(rest[: 2 * len(names) : 2]) == sorted(expected) and token in line
+    rest = lines[head + 1 + len(alone) :]
+    if len(alone) < 7:
+        assert rest.pop(0).endswith("base rate: what every message has")
+    assert rest == [f"… and {len(judged.evidence) - 7} lighter ones"]
+
+
+def test_without_verbose_there_are_words_for_tokens_and_one_scale() -> None:
+    brief = "\n".join(told(model_of(mail(15)), message("spam", 70), 400))
+    assert not any(term in brief for term in ("nats", "correction", "calibration", "textbook", "header:", "part:"))
+    assert "Subject: " in brief and "From: spam.example" in brief
+
+
+def test_an_address_is_told_once() -> None:
+    received = b"Received: from relay.example.org ([192.0.2.7])\n\tby mx.home.example; Mon, 1 Jan 2024 10:00:00 +0000\n"
+    messages = [(label, received + raw if label == "spam" else raw) for label, raw in mail(15)]
+    brief = "\n".join(told(model_of(messages), received + message("spam", 70), 400))
+    assert brief.count("192.0.2") == 1 and "passed through 192.0.2.7\n" in brief
+    assert brief.count("example.org") == 1 and "passed through relay.example.org\n" in brief
 
 
 def test_few_messages_are_told_and_enough_are_not() -> None:

@@ -11,7 +11,7 @@ import termios
 from pathlib import Path
 
 import pytest
-from mail import folders, mail, message
+from mail import mail, message
 from rich.cells import cell_len
 
 from spamnb.classifier import Classifier
@@ -83,7 +83,6 @@ def test_every_message_is_one_line_that_fits(model: Path, box: Path, command: st
     assert SUBJECT[:4] in chinese
     if columns == 120:
         assert all(line.endswith((".spam", "5.chinese", "6.hostile")) for line in lines)
-        assert "2002-08-22 14:26" in chinese
     hostile = next(line for line in lines if "\\x1b" in line)
     assert hostile.startswith(("spam  ", "ham  "))
     subjects = {cell_len(line.partition("spam.example")[0]) for line in lines if "spam.example" in line}
@@ -98,21 +97,3 @@ def test_a_pipe_gets_tabs_and_names_and_no_more(model: Path, box: Path) -> None:
         names = [str(path) for path in sorted((box / "new").iterdir())] if source.is_dir() else [str(source)]
         assert [row[2:] for row in rows] == [[name] for name in names]
         assert {row[0] for row in rows} <= {"ham", "spam"} and all(0.5 < float(row[1]) <= 1 for row in rows)
-
-
-@pytest.mark.parametrize("form", ["json", "csv"])
-def test_other_forms_are_the_same_in_a_terminal(model: Path, box: Path, form: str) -> None:
-    command = ["classify", "-m", model, "--format", form, box / "new"]
-    piped = subprocess.run(
-        [sys.executable, "-m", "spamnb", *map(str, command)], capture_output=True, check=True, text=True
-    )
-    assert in_terminal(80, *command) == piped.stdout.splitlines()
-
-
-def test_many_messages_shared_by_processes_and_with_evidence_look_the_same(model: Path, tmp_path: Path) -> None:
-    folder = folders(tmp_path / "mail", mail(200)) / "spam"
-    lines = in_terminal(80, "classify", "-m", model, "--explain", "2", "--workers", "2", folder)
-    assert len(lines) == 600
-    heads, evidence = lines[::3], [line for number, line in enumerate(lines) if number % 3]
-    assert all(line.startswith("    ") for line in evidence)
-    assert [f"spam{n}@spam.e" in line for n, line in enumerate(heads)] == [True] * 200

@@ -222,11 +222,3 @@ def test_what_is_not_run_is_shown_and_its_script_and_options_exist(place: Place)
                 helps[script] = asked.stdout
             for option in options:
                 assert re.search(rf"{option}\b", helps[script]), f"{script} has no {option}"
-
-
-def test_a_wrong_output_and_a_wrong_command_line_are_noticed(place: Place) -> None:
-    assert place.run("spamnb train --no-such-option corpora/mail").returncode == 2
-    check_output(["a", "…"], "a\nb\nc\n")
-    for shown, printed in ((["a"], "b\n"), (["a"], "a\nb\n"), (["a", "b"], "a\n")):
-        with pytest.raises(AssertionError):
-            check_output(shown, printed)

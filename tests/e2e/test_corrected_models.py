@@ -10,6 +10,7 @@ from mail import folders, mail, message
 
 from spamnb.classifier import Classifier
 from spamnb.learners.corrected import offset_of
+from spamnb.reader.meaning import meaning
 
 LESSONS = [("spam", message("spam", 70)), ("ham", message("ham", 71)), ("spam", message("ham", 0))]
 
@@ -41,5 +42,5 @@ def test_an_explanation_says_which_part_spoke_and_the_parts_add_up(model: Path, 
     assert f"naive Bayes gives {whole - correction:+.3f} nats, its correction {correction:+.3f}" in said
     text = done("classify", "-m", model, "--explain", "1", tmp_path / "letter")
     first = told["evidence"][0]
-    assert text.splitlines()[1] == f"    {first['weight']:+7.2f}  {first['token']}"
+    assert text.splitlines()[1] == f"    for spam: {meaning(first['token']) or first['token']}" and first["weight"] > 0
 

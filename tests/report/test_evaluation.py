@@ -55,8 +55,3 @@ def test_many_classes_have_no_matrix_and_no_spam_figures():
     _, shown = printed(tuple(f"[b]{i}" for i in range(20)))
     assert "[b]19" in shown and "hm%" not in shown and "verdict" not in shown
     assert "unsure" in printed(("a", "b", "c"))[1]
-
-
-def test_no_name_is_cut_short_where_it_does_not_fit():
-    _, shown = printed(("a" * 90, "b" * 90))
-    assert "…" not in shown and shown.count("b") >= 3 * 90  # in the rows of both tables and in a head

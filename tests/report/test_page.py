@@ -1,7 +1,6 @@
 """The page: hostile mail stays text, marks lie in their picture, and its first line is what a person asks."""
 
 import re
-from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -19,7 +18,6 @@ from spamnb.formulas.decision import Loss
 from spamnb.reader.options import TokenOptions
 from spamnb.report import charts
 from spamnb.report import page as module
-from spamnb.report.page import summary_line, unsure_line
 from spamnb.settings import SETTINGS, Settings
 
 # fmt: off
@@ -49,7 +47,7 @@ def test_hostile_mail_adds_no_tag_and_no_attribute(classes):
     assert tree.css_first("title").text().startswith("spamnb: made up <script>")
     if len(classes) > 1:
         assert SPITE[0] in tree.css_first(".errors").text()
-        assert len(tree.css("figure")) == (4 if "spam" in classes else 3)
+        assert len(tree.css("figure")) == (4 if "spam" in classes else 2)  # of twenty classes there is no matrix
     assert SPITE[0] in tree.css_first(".made").text() and SPITE[1] in tree.css_first(".made").text()
 
 
@@ -80,15 +78,6 @@ def test_evidence_is_for_the_class_that_is_likeliest_by_probability():
     error = LexborHTMLParser(page(result)).css_first("ul.errors li:has(.evidence)")
     assert "Nats for ham, the likeliest class" in error.text()
     assert [node.text() for node in error.css(".evidence *")] == ["+0.50", "meeting", "-0.70", "offer"]
-
-
-def test_the_worst_errors_of_scores_alone_are_those_of_their_probabilities():
-    result = made_up(TWO)
-    listed = []
-    for each in (result, replace(result, probabilities=np.full_like(result.probabilities, np.nan))):
-        tree = LexborHTMLParser(page(each))
-        listed.append([node.text() for node in tree.css("ul.errors .where")])
-    assert listed[0] == listed[1] != []
 
 
 scores = st.one_of(st.floats(-1e3, 1e3), st.sampled_from([0.0, -np.inf, 1e300, -1e300]))
@@ -133,46 +122,19 @@ def judged(classes: tuple[str, ...], pairs: str, spam: str = "spam") -> Result:
 
 
 @pytest.mark.parametrize(
-    ("classes", "pairs", "first", "rest"),
+    ("classes", "pairs", "first"),
     [
-        (("ham", "spam"), "hs hh hh hh ss ss sh", "1 of 4 good messages lost, 1 of 3 spam let through", ""),
-        (
-            ("ham", "spam"),
-            "hh hu ss su su",
-            "0 of 2 good messages lost, 2 of 3 spam let through",
-            "Called unsure, and delivered: 1 good message, not counted as lost, and 2 spam, counted as let through.",
-        ),
-        (
-            ("ham", "list", "spam"),
-            "hl hh lh ls ss",
-            "1 of 4 good messages lost, 0 of 1 spam let through",
-            "Good mail called another class of good mail: 2.",
-        ),
-        (("ham", "spam"), "hs", "1 of 1 good message lost", ""),
-        (("autos", "med"), "aa am mm mu", "2 of 4 messages right", "Called unsure: 1 message."),
-        (("ham", "spam"), "", "No message was judged", ""),
+        (("ham", "spam"), "hs hh hh hh ss ss sh", "1 of 4 good messages lost, 1 of 3 spam let through"),
+        (("ham", "spam"), "hh hu ss su su", "0 of 2 good messages lost, 2 of 3 spam let through"),
+        (("ham", "list", "spam"), "hl hh lh ls ss", "1 of 4 good messages lost, 0 of 1 spam let through"),
+        (("ham", "spam"), "hs", "1 of 1 good message lost"),
+        (("ham", "spam"), "hh " * 1200 + "ss", "0 of 1\u202f200 good messages lost, 0 of 1 spam let through"),
+        (("autos", "med"), "aa am mm mu", "2 of 4 messages right"),
+        (("ham", "spam"), "", "No message was judged"),
     ],
 )
-def test_the_first_line_is_what_a_person_asks(classes, pairs, first, rest):
-    result = judged(classes, pairs)
-    assert (summary_line(result), unsure_line(result)) == (first, rest)
-    heading = LexborHTMLParser(page(result)).css_first("h1")
-    assert heading.text() == first
-
-
-def test_the_first_line_agrees_with_the_measures():
-    for classes in (TWO, ("list", "ham", "spam")):
-        result = made_up(classes)
-        found = figures(result, replicates=5).spam
-        assert found is not None
-        lost, good, missed, spam = map(int, re.findall(r"\d+", summary_line(result)))
-        assert (100 * lost / good, 100 * missed / spam) == pytest.approx((found.hm.value, found.sm.value))
-
-
-def test_no_line_ends_inside_a_number():
-    result = judged(("ham", "spam"), "hh " * 1200 + "ss")
-    html = page(result)
-    assert "0 of 1\u202f200 good messages lost" in html and "\u2009" not in html
+def test_the_first_line_is_what_a_person_asks(classes: tuple[str, ...], pairs: str, first: str) -> None:
+    assert LexborHTMLParser(page(judged(classes, pairs))).css_first("h1").text() == first
 
 
 def test_a_page_says_how_it_was_made_with_every_setting() -> None:
@@ -199,16 +161,3 @@ def test_every_colour_is_given_for_light_and_for_dark():
     light, dark = (set(re.findall(r"(--[\w-]+):", part)) for part in re.findall(r":root \{(.*?)\}", css, re.DOTALL))
     assert light == dark
     assert set(re.findall(r"var\((--[\w-]+)\)", css)) <= light | {"--tone", "--share"}
-
-
-@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.floats(allow_nan=False))
-def test_a_position_lies_on_the_scale_and_follows_the_value(low, extent, value):
-    scale = charts.Scale(low, low + extent, 10, 90)
-    assert 10 - 1e-6 <= scale.at(value) <= 90 + 1e-6
-
-
-def test_logarithms_and_logits():
-    assert charts.Scale(1, 100, 0, 10, "log").at(10) == pytest.approx(5)
-    assert charts.Scale(1, 99, 0, 10, "logit").at(50) == pytest.approx(5)
-    assert charts.Scale(0.01, 50, 0, 10, "logit").ticks() == [0.01, 0.1, 1, 10, 50]
-    assert charts.Scale(50, 75_000, 0, 10, "log").ticks() == [100, 1000, 10_000]

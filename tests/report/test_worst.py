@@ -13,10 +13,6 @@ def recorded(rows: list[tuple[str, str, float]], classes: tuple[str, ...] = ("ha
     return recorder.result("")
 
 
-def test_nothing_is_listed_where_all_is_right() -> None:
-    assert worst(recorded([("ham", "ham", 0.9), ("spam", "spam", 0.8)])) == []
-
-
 def test_good_mail_lost_stands_first_and_the_surest_mistake_before_others() -> None:
     rows = [
         ("spam", "ham", 0.3),
@@ -31,14 +27,6 @@ def test_good_mail_lost_stands_first_and_the_surest_mistake_before_others() -> N
     assert (missed.title, [error.name for error in missed.errors]) == ("Spam let through", ["3", "0"])
     assert (other.title, [error.name for error in other.errors]) == ("Other errors", ["4"])
     assert lost.errors[0].tags == ["ham → spam", "p(ham) = 0.1000"] and lost.errors[0].subject == "subject 2"
-
-
-def test_a_kind_of_error_that_matters_is_named_though_none_was_made() -> None:
-    groups = worst(recorded([("spam", "ham", 0.3)]))
-    assert [(group.title, group.shown) for group in groups] == [
-        ("Good mail called spam", "none"),
-        ("Spam let through", "1"),
-    ]
 
 
 def test_without_spam_all_errors_are_of_one_kind_and_no_more_than_a_dozen_are_shown() -> None:

@@ -61,7 +61,7 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Server]]:
 
 @pytest.fixture(scope="module")
 def server(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server of two workers that may be taught, shared by a file's tests."""
+    """A server that may be taught, shared by a file's tests."""
     folder = tmp_path_factory.mktemp("served")
     model = shutil.copy(trained, folder / "model.spamnb")
     started = Server(folder, Path(model), "--port", "0", "--workers", "2", "--allow-tell")

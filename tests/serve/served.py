@@ -41,7 +41,7 @@ class Server:
             self.process = subprocess.Popen(command, stderr=log, **popen)  # type: ignore[call-overload]
         self.addresses: list[str] = []
         deadline = time.monotonic() + 120
-        while not any(line["event"] == "ready" for line in self.lines()):
+        while "ready" not in self.events():
             if self.process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(self.log.read_text())
             time.sleep(0.02)
@@ -53,13 +53,11 @@ class Server:
     def requests(self) -> list[dict]:
         return [line for line in self.lines() if line["event"] == "request"]
 
-    def workers(self) -> list[int]:
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
-        return [int(number) for number in children.split()]
+    def events(self) -> set[str]:
+        return {line["event"] for line in self.lines()}
 
     def memory(self) -> int:
-        pages = [int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in self.workers()]
-        return sum(pages) * os.sysconf("SC_PAGE_SIZE")
+        return int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     @property
     def port(self) -> int:

@@ -14,13 +14,11 @@ from served import Server, mail
 from unpacked import command_with_user
 
 from spamnb.classifier import Classifier
-from spamnb.serve.score import THRESHOLD, score_message
+from spamnb.serve.score import score_message
 
 pytestmark = pytest.mark.slow
 
 SPAM, HAM = mail("spam", 1001), mail("ham", 1001)
-# A Received field more changes 1 verdict of 4,200 (a model of 3,250 messages), one that was 5.0 points to begin with.
-EDGE = 0.5
 
 
 def program(name: str) -> str:
@@ -86,14 +84,6 @@ def test_spamc_passes_mail_on_when_it_is_refused(serve, model):
     assert spamc(server).stdout == SPAM
     # An error line ends the reply, as with SpamAssassin's own server; spamc then names an input/output error.
     assert spamc(server, "-x").returncode == os.EX_IOERR and not spamc(server, "-x").stdout
-
-
-def test_spamc_on_a_unix_socket_as_a_user(serve, model, tmp_path):
-    path = tmp_path / "socket"
-    server = serve(model, "--socket", str(path))
-    command = [program("spamc"), "-U", str(path), "-u", "ann", "-c"]
-    assert subprocess.run(command, input=SPAM, capture_output=True, timeout=120).returncode == 1
-    assert server.requests()[0]["user"] == "ann"
 
 
 def test_procmail_with_spamc(server: Server, tmp_path):
@@ -255,17 +245,3 @@ def test_verdicts_are_the_same_everywhere(serve, corpus_model, corpora, tmp_path
         assert told[f"{number:03}"] == found.verdict
         checked = spamc(server, "-c", raw=raw)
         assert checked.returncode == found.spam and checked.stdout.decode() == f"{found.text}/5.0\n"
-
-
-RECEIVED = (
-    b"Received: from client.example (client.example [192.0.2.1])\n\tby test.example (Postfix) with ESMTP id 0"
-    b"\n\tfor <b@test.example>; Mon, 01 Jan 2024 00:00:00 +0000\n"
-)
-
-
-def test_a_received_field_made_up_by_a_milter_changes_no_verdict(corpus_model, corpora):
-    with Classifier.open(corpus_model) as classifier:
-        for raw in corpus(corpora, 200):
-            plain = raw.partition(b"\n")[2] if raw.startswith(b"From ") else raw
-            found, judged = score_message(classifier, RECEIVED + plain), score_message(classifier, plain)
-            assert found.verdict == judged.verdict or abs(judged.points - THRESHOLD) < EDGE

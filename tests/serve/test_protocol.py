@@ -15,7 +15,6 @@ from spamnb.serve.protocol import (
     inflate,
     parse_request,
     parse_request_line,
-    tell_reply,
     verdict_reply,
 )
 from spamnb.serve.reception import Limits, Reception
@@ -108,14 +107,6 @@ def test_versions_of_a_report(method):
 
     assert reply((1, 3)) == reply((1, 5)) == OK + b"Content-length: 4\r\n" + SPAM + b"\r\nbody"
     assert reply((1, 2)) == OK + SPAM + b"\r\nbody"
-
-
-def test_check_and_tell():
-    ham = verdict_reply(Request("CHECK", (1, 2)), False, "-0.4", "5.0", b"")
-    assert ham == OK + b"Spam: False ; -0.4 / 5.0\r\n\r\n"
-    assert tell_reply(True, False) == OK + b"DidSet: local\r\n\r\n"
-    assert tell_reply(False, True) == OK + b"DidRemove: local\r\n\r\n"
-    assert tell_reply(False, False) == OK + b"\r\n"
 
 
 @given(st.binary(max_size=2000), st.integers(0, 2000))

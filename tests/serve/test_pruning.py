@@ -126,15 +126,3 @@ def test_prune_asks_and_says_what_leaves(model: Path) -> None:
     assert dry.returncode == 0
     assert "held by one message" in dry.stdout
     assert model.read_bytes() == before
-
-
-def test_forget_says_that_a_pruned_model_cannot_forget_all(model: Path, tmp_path: Path) -> None:
-    grown(model, 5)
-    subprocess.run([*PRUNE, "--yes", "--months", "0", "-m", str(model)], check=True, capture_output=True)
-    raw = with_rare_words("spam", 1001)
-    forget = [sys.executable, "-m", "spamnb", "forget", "spam", "-m", str(model)]
-    told = subprocess.run(forget, input=raw, capture_output=True)
-    assert told.returncode == 0
-    assert b"forgot 1 of 1" in told.stdout
-    assert b"was pruned in" in told.stderr
-    whole(model)

@@ -61,11 +61,6 @@ def test_a_compressed_message_is_the_message(server: Server):
     assert server.about("CHECK", bomb, "1.5", "Compress: zlib").startswith(b"SPAMD/1.0 69 EX_UNAVAILABLE")
 
 
-def test_what_follows_the_message_is_not_the_message(server: Server):
-    request = b"PROCESS SPAMC/1.5\r\nContent-length: %d\r\n\r\n" % len(SPAM)
-    assert server.ask(request + SPAM + b"more") == server.about("PROCESS", SPAM)
-
-
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_process_keeps_every_byte_but_forged_fields(server: Server, newline: str):
     raw = mail("spam", 7, newline=newline) + b"caf\xe9 \x00\r bytes\n\r\n"
@@ -97,25 +92,14 @@ def test_the_score_is_the_classifiers(server: Server, trained):
         (b"CHECK SPAMC/1.5\r\nContent-length: 99999999999\r\n\r\n", 69),
         (b"CHECK SPAMC/1.5\r\n\r\n" + b"a" * 9_000_000, 69),
         (b"CHECK SPAMC/1.5\r\nCompress: zlib\r\nContent-length: 3\r\n\r\nabc", 76),
+        (b"CHECK SPAMC/1.5\r\nContent-length: 9\r\n\r\nabc", 76),
         (b"TELL SPAMC/1.5\r\nSet: local\r\nContent-length: 3\r\n\r\nabc", 76),
     ],
-    ids=["http", "length", "headers", "line", "no line", "declared", "too large", "zlib", "tell"],
+    ids=["http", "length", "headers", "line", "no line", "declared", "too large", "zlib", "truncated", "tell"],
 )
 def test_bad_requests_get_one_line(server: Server, request_: bytes, code: int):
-    reply = server.ask(request_)
+    reply = server.ask(request_, half_close=request_.endswith(b"abc"))
     assert reply.startswith(b"SPAMD/1.0 %d EX_" % code) and reply.count(b"\n") == 1 and reply.endswith(b"\r\n")
-
-
-def test_a_truncated_request_gets_one_line(server: Server):
-    for request in (b"CHECK SP", b"CHECK SPAMC/1.5\r\n", b"CHECK SPAMC/1.5\r\nContent-length: 9\r\n\r\nabc"):
-        assert server.ask(request, half_close=True).startswith(b"SPAMD/1.0 76 EX_PROTOCOL ")
-
-
-def test_envelope_additions_change_no_verdict(server: Server):
-    for raw in (SPAM, HAM):
-        verdict = server.verdict(raw)
-        assert server.verdict(b"From ann@example.org Mon Jan  1 00:00:00 2024\n" + raw) == verdict
-        assert server.verdict(b"X-Envelope-From: <winner@casino.example>\nX-Envelope-To: you\n" + raw) == verdict
 
 
 def test_telling(serve, model):
@@ -124,7 +108,7 @@ def test_telling(serve, model):
     learn = ("1.5", "Message-class: ham", "Set: local")
     before = server.verdict(odd)
     assert parsed(server.about("TELL", odd, *learn))[1] == {"DidSet": "local"}
-    after = {server.verdict(odd) for _ in range(30)}  # from both workers
+    after = {server.verdict(odd) for _ in range(30)}  # from both threads
     assert len(after) == 1 and after != {before}
     assert parsed(server.about("TELL", odd, *learn)) == ("SPAMD/1.1 0 EX_OK", {}, b"")
     with Classifier.open(model) as classifier:
@@ -169,11 +153,12 @@ def test_each_user_learns_for_themselves(serve, model, tmp_path):
 
 
 def test_autolearn(serve, model):
-    server = serve(model, "--allow-tell", "--autolearn", "--autolearn-spam", "7", "--autolearn-ham", "-7")
+    server = serve(model, "--allow-tell", "--autolearn")
     with Classifier.open(model, writable=True) as classifier:
-        sure = next(m for m in (mail("spam", n) for n in range(5000, 5100)) if score_message(classifier, m).points >= 8)
+        mails = (mail("spam", seed) for seed in range(5000, 5100))
+        sure = next(raw for raw in mails if score_message(classifier, raw).points >= 12)
         half = mail("spam", 6)[: len(mail("spam", 6)) // 2] + mail("ham", 6)[-100:]
-        assert abs(score_message(classifier, half).points) < 7
+        assert abs(score_message(classifier, half).points) < 12
         server.verdict(half)
         assert parsed(server.about("PROCESS", sure))[2].count(b"autolearn=spam") == 1
         wait_until(lambda: classifier.learned(sure) == "spam")
@@ -197,25 +182,6 @@ def test_slow_clients_hinder_nobody(server: Server):
         client.sendall([b"CHECK SPAMC/1.5\r\nX", b"CHECK SPAMC/1.5\r\nContent-length: 999\r\n\r\nX", b""][number % 3])
     assert server.verdict(SPAM).startswith("Spam: True")
     for client in slow:
-        client.close()
-
-
-def test_too_many_connections_are_told_so(serve, model):
-    server = serve(model, "--max-connections", "5")
-    idle = [server.connect() for _ in range(5)]
-    wait_until(lambda: server.ask(b"PING SPAMC/1.2\r\n").startswith(b"SPAMD/1.0 69 EX_UNAVAILABLE Service Unavail"))
-    for client in idle:
-        client.close()
-    wait_until(lambda: server.ask(b"PING SPAMC/1.2\r\n") == b"SPAMD/1.5 0 PONG\r\n")
-
-
-def test_a_client_that_never_reads_holds_no_memory_for_ever(server: Server):
-    clients = [server.connect() for _ in range(5)]
-    raw = SPAM + b"x" * 4_000_000
-    for client in clients:
-        client.sendall(b"PROCESS SPAMC/1.5\r\nContent-length: %d\r\n\r\n" % len(raw) + raw)
-    assert server.verdict(SPAM).startswith("Spam: True")
-    for client in clients:
         client.close()
 
 
@@ -260,9 +226,8 @@ def batter(server: Server, count: int, seed: int) -> None:
 def test_mutated_requests_leave_the_server_up_and_its_memory_flat(serve, model):
     server = serve(model, "--allow-tell", "--workers", "2")
     batter(server, 500, seed=1)
-    before, workers = server.memory(), server.workers()
+    before = server.memory()
     batter(server, 1000, seed=2)
-    assert server.workers() == workers  # none died
     assert server.memory() < before + 8_000_000
     assert server.verdict(SPAM).startswith("Spam: True")
     assert not [line for line in server.lines() if line["event"] == "fault"]

@@ -2,9 +2,7 @@
 
 import json
 import random
-import time
 import zlib
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +13,7 @@ from mail import mail, message
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
-from spamnb.reader.message import Reader, digest
+from spamnb.reader.message import digest
 from spamnb.sources.mbox import MAX_MESSAGE
 from spamnb.store import facts
 from spamnb.store.jsonl import export, parse_export
@@ -234,25 +232,11 @@ def test_lessons_of_another_file_are_kept_within_the_bound(classifier: Classifie
     assert holding(classifier.store).bytes <= 2000
 
 
-
-
 def learned(messages: list[tuple[str, bytes]], taught: bool = True) -> Classifier:
     classifier = Classifier.create(":memory:")
     for label, raw in messages:
         classifier.learn(label, raw, taught=taught)
     return classifier
-
-
-def test_tokens_of_one_message_are_those_that_one_alone_holds() -> None:
-    messages = mail(12)
-    held = Counter(token for _, raw in messages for token in Reader().tokens(raw))
-    once = sum(n == 1 for n in held.values())
-    classifier = learned(messages)
-    assert 0 < once < len(held) == classifier.store.totals().vocabulary_size
-    assert facts.tokens_of_one_message(classifier.store) == once
-    classifier.forget(*messages[0])
-    held -= Counter(Reader().tokens(messages[0][1]))
-    assert facts.tokens_of_one_message(classifier.store) == sum(n == 1 for n in held.values())
 
 
 def test_lessons_are_counted_by_class_and_teacher() -> None:
@@ -268,23 +252,6 @@ def test_what_training_saw_is_no_lesson() -> None:
     with classifier.store.writing():
         classifier.store.execute("UPDATE messages SET bins = NULL WHERE class = 0")
     assert len(facts.lessons(classifier.store)) == 1
-
-
-def test_the_months_are_those_of_the_local_clock() -> None:
-    store = learned(mail(1)).store
-    assert facts.lessons_by_month(store) == {}
-    times = [(0, "2026-10-31 23:59"), (0, "2026-11-01 00:01"), (1, "2026-11-30 12:00"), (1, "2026-11-02 12:00")]
-    with store.writing():
-        for number, (label, at) in enumerate(times):
-            seconds = int(time.mktime(time.strptime(at, "%Y-%m-%d %H:%M")))
-            values = (number, bytes([number]) * 16, label, seconds, b"")
-            store.execute("INSERT INTO kept_lessons VALUES (?, ?, ?, ?, ?)", values)
-    first, second = store.class_ids()
-    assert facts.lessons_by_month(store) == {"2026-10": {first: 1}, "2026-11": {first: 1, second: 2}}
-    with store.writing():
-        store.execute("UPDATE kept_lessons SET taught_at = 1 << 60")
-    with pytest.raises(SpamnbError, match="taught_at in table kept_lessons"):
-        facts.lessons_by_month(store)
 
 
 def test_of_its_origin_a_model_says_what_it_knows_and_no_more() -> None:

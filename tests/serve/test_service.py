@@ -1,10 +1,10 @@
-"""The processes: killed, told to end, told to reopen, started by systemd."""
+"""The process: told to end, told to reopen, killed, started by systemd; its sockets, log and metrics."""
 
-import asyncio
 import contextlib
+import json
 import os
+import re
 import shlex
-import shutil
 import signal
 import socket
 import sqlite3
@@ -16,11 +16,11 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 from served import Server, mail, receive
 from unpacked import wait_until
 
 from spamnb.classifier import Classifier
-from spamnb.serve import workers
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +28,7 @@ SPAM, HAM = mail("spam", 1001), mail("ham", 1001)
 
 
 def test_sigterm_answers_what_is_open_and_ends(serve, model):
-    server = serve(model, "--workers", "2", "--drain", "120", "--metrics-port", "0")
+    server = serve(model, "--metrics-port", "0")
     clients = [server.connect() for _ in range(6)]
     for client in clients:
         client.sendall(b"CHECK SPAMC/1.5\r\nContent-length: %d\r\n\r\n" % len(SPAM))
@@ -56,46 +56,26 @@ def test_sigterm_answers_what_is_open_and_ends(serve, model):
     assert server.process.wait(120) == 0
 
 
-def test_an_idle_connection_does_not_hold_the_end_up(serve, model):
-    server = serve(model, "--drain", "0.5")
-    with server.connect():
-        time.sleep(0.1)
-        assert server.stop() == 0
-
-
 def test_sighup_reopens_the_model(serve, model, tmp_path):
-    server = serve(model, "--workers", "2")
+    server = serve(model, "--workers", "2", "--allow-tell")
     assert server.verdict(SPAM).startswith("Spam: True")
-    swapped = tmp_path / "swapped.spamnb"
+    swapped, taught = tmp_path / "swapped.spamnb", mail("spam", 30_000)
     with Classifier.create(swapped) as classifier, classifier.store.writing():
         for seed in range(60):
             classifier.learn("ham", mail("spam", seed))
             classifier.learn("spam", mail("ham", seed))
     os.replace(swapped, model)
     server.process.send_signal(signal.SIGHUP)
-    events_are(server, "reopened", 2)
+    wait_until(lambda: "reopened" in server.events())
     assert {server.verdict(SPAM)[:11] for _ in range(10)} == {"Spam: False"}
+    assert b"DidSet: local" in server.about("TELL", taught, "1.5", "Message-class: spam", "Set: local")
+    with Classifier.open(model) as classifier:
+        assert classifier.learned(taught) == "spam"
     swapped.write_bytes(b"not a model")
     os.replace(swapped, model)
     server.process.send_signal(signal.SIGHUP)
-    events_are(server, "not reopened", 2)
+    wait_until(lambda: "not reopened" in server.events())
     assert server.verdict(HAM).startswith("Spam: True")  # the one that was open stays
-
-
-def test_sighup_reopens_the_model_that_learns_too(serve, model, tmp_path):
-    swapped, raw = tmp_path / "swapped.spamnb", mail("spam", 30_000)
-    shutil.copy(model, swapped)
-    server = serve(model, "--allow-tell")
-    os.replace(swapped, model)
-    server.process.send_signal(signal.SIGHUP)
-    events_are(server, "reopened", 2)
-    assert b"DidSet: local" in server.about("TELL", raw, "1.5", "Message-class: spam", "Set: local")
-    with Classifier.open(model) as classifier:
-        assert classifier.learned(raw) == "spam"
-
-
-def events_are(server: Server, event: str, count: int) -> None:
-    wait_until(lambda: sum(line["event"] == event for line in server.lines()) >= count)
 
 
 def metrics_url(server: Server) -> str:
@@ -103,66 +83,60 @@ def metrics_url(server: Server) -> str:
 
 
 def metrics_of(server: Server) -> dict[str, float]:
+    """Every total by its name and the value of its label, read by the grammar of Prometheus' own client."""
     with urllib.request.urlopen(metrics_url(server) + "/metrics", timeout=120) as reply:
         assert reply.headers["Content-Type"].startswith("text/plain; version=0.0.4")
-        lines = reply.read().decode("ascii").splitlines()
-    return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines if line[0] != "#")}
+        families = list(text_string_to_metric_families(reply.read().decode("ascii")))
+    assert all(family.type in ("counter", "gauge") for family in families)
+    samples = [sample for family in families for sample in family.samples]
+    return {" ".join([sample.name, *sample.labels.values()]): sample.value for sample in samples}
 
 
-def test_a_killed_worker_is_replaced_and_nothing_learned_is_lost(serve, model):
+def test_metrics_are_totals_and_the_dashboard_asks_for_no_others(serve, model):
+    server = serve(model, "--workers", "2", "--allow-tell", "--metrics-port", "0")
+    for number in range(25):
+        server.verdict(SPAM if number % 5 else HAM)
+    server.ask(b"NONSENSE\r\n")
+    server.about("TELL", SPAM, "1.5", "Message-class: spam", "Set: local")
+    wait_until(lambda: metrics_of(server)["spamnb_connections"] == 0)  # counted a little after a client has its reply
+    counts = metrics_of(server)
+    assert counts["spamnb_requests_total CHECK"] == 25
+    assert counts["spamnb_verdicts_total spam"] == 20 and counts["spamnb_verdicts_total ham"] == 5
+    assert counts["spamnb_refusals_total EX_PROTOCOL"] == counts["spamnb_lessons_total person"] == 1
+    assert counts["spamnb_message_bytes_total"] == 21 * len(SPAM) + 5 * len(HAM)
+    assert counts["spamnb_request_seconds_total"] > 0
+    with pytest.raises(urllib.error.HTTPError, match="404"):
+        urllib.request.urlopen(metrics_url(server) + "/", timeout=120)
+    board = json.loads((Path(__file__).parents[2] / "docs" / "grafana-dashboard.json").read_text())
+    queries = [query["expr"] for panel in board["panels"] for query in panel["targets"]]
+    asked = {name for query in queries for name in re.findall(r"spamnb_\w+", query)}
+    assert asked and asked <= {name.split()[0] for name in counts}
+
+
+def test_what_was_taught_is_kept_when_the_server_is_killed(serve, model):
     server = serve(model, "--workers", "2", "--allow-tell")
-    told: list[bytes] = []
-    failures: list[bytes] = []
-    done = threading.Event()
+    taught: list[bytes] = []
 
-    def teach(seed: int) -> None:
-        while not done.is_set():
-            seed += 1
-            raw = mail("spam", seed)
-            try:
-                reply = server.about("TELL", raw, "1.5", "Message-class: spam", "Set: local")
-            except ConnectionError:
-                continue
-            if b"DidSet: local" in reply:
-                told.append(raw)
-            elif reply:
-                failures.append(reply)
+    def teach(start: int) -> None:
+        with contextlib.suppress(ConnectionError):
+            for seed in range(start, start + 1000):
+                raw = mail("spam", seed)
+                if b"DidSet: local" in server.about("TELL", raw, "1.5", "Message-class: spam", "Set: local"):
+                    taught.append(raw)
 
     teachers = [threading.Thread(target=teach, args=(10_000 * number,)) for number in (1, 2, 3)]
     for teacher in teachers:
         teacher.start()
-    for kills in range(5):
-        before = len(told)
-        wait_until(lambda before=before: len(told) > before + 10)
-        if kills < 4:
-            os.kill(server.workers()[0], signal.SIGKILL)
-    done.set()
+    wait_until(lambda: len(taught) > 30)
+    server.process.kill()
     for teacher in teachers:
         teacher.join()
-    assert not failures
-    assert server.verdict(SPAM).startswith("Spam: True")
-    wait_until(lambda: len(server.workers()) == 2)
-    assert server.stop() == 0
     with Classifier.open(model) as classifier:
-        assert all(classifier.learned(raw) == "spam" for raw in told)
+        assert all(classifier.learned(raw) == "spam" for raw in taught)
         documents = int(classifier.store.totals().documents.sum())
     with contextlib.closing(sqlite3.connect(model)) as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert database.execute("SELECT count(*) FROM messages").fetchone() == (documents,)
-
-
-def test_workers_end_with_their_parent(serve, model):
-    server = serve(model, "--workers", "2")
-    workers = server.workers()
-    assert len(workers) == 2 and all(map(alive, workers))
-    server.process.kill()
-    server.process.wait()
-    wait_until(lambda: not any(map(alive, workers)))
-
-
-def alive(process: int) -> bool:
-    stat = Path(f"/proc/{process}/stat")
-    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
 @pytest.mark.parametrize("log", ["2>/dev/full", "2>&-", "2>&1 >/dev/null | :", "0<&- 1>&- 2>&-"])
@@ -205,14 +179,11 @@ def test_what_cannot_start_says_so_in_one_line(serve, model, tmp_path):
     for options, message in [
         (("--port", str(server.port)), "cannot listen on 127.0.0.1 port .*; --port takes another"),
         (("--metrics-port", str(server.port)), "cannot listen on 127.0.0.1 port .*; --metrics-port takes another"),
-        (("--autolearn-spam", "15"), "--autolearn-spam goes with --autolearn"),
         (("--own-after", "5"), "--own-after goes with --models"),
         (("--port", "0", "--socket-mode", "600"), "--socket-mode goes with --socket"),
         (("--socket", str(tmp_path / "no" / "s")), "cannot listen on"),
         (("--port", "0", "--socket-mode", "999"), "no octal mode"),
         (("--host", "x" * 300), "cannot listen on x.*; --host takes another"),
-        (("--drain", "inf"), "inf is not in the range"),  # no timer takes it
-        (("--drain", "nan"), "'nan' is no time"),
     ]:
         with pytest.raises(RuntimeError, match=message) as error:
             serve(model, *options)
@@ -246,50 +217,3 @@ def test_systemd_passes_sockets_and_hears_when_it_is_ready(model, tmp_path):
             assert process.communicate(timeout=120) and process.returncode == 0
 
 
-def test_metrics_are_summed_over_the_workers(serve, model):
-    server = serve(model, "--workers", "2", "--allow-tell", "--metrics-port", "0")
-    for number in range(25):
-        server.verdict(SPAM if number % 5 else HAM)
-    server.ask(b"NONSENSE\r\n")
-    server.about("TELL", SPAM, "1.5", "Message-class: spam", "Set: local")
-    os.kill(server.workers()[0], signal.SIGKILL)  # its counts stay
-    events_are(server, "worker ended", 1)
-    wait_until(lambda: metrics_of(server)["spamnb_connections"] == 0)  # counted a little after a client has its reply
-    counts = metrics_of(server)
-    assert counts['spamnb_requests_total{method="CHECK"}'] == 25
-    assert counts['spamnb_verdicts_total{verdict="spam"}'] == 20
-    assert counts['spamnb_verdicts_total{verdict="ham"}'] == 5
-    assert counts['spamnb_refusals_total{code="EX_PROTOCOL"}'] == 1
-    assert counts['spamnb_lessons_total{by="person"}'] == 1
-    assert counts["spamnb_request_seconds_total"] > 0
-    assert counts["spamnb_connections"] == 0
-    with pytest.raises(urllib.error.HTTPError, match="404"):
-        urllib.request.urlopen(metrics_url(server) + "/", timeout=120)
-
-
-def test_a_connection_that_comes_in_the_moment_of_the_end_is_not_lost():
-    async def reached(turns: int) -> int:
-        begun: list[bool] = []
-
-        async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            begun.append(True)
-            writer.close()
-
-        with socket.create_server(("127.0.0.1", 0)) as listening:
-            listening.setblocking(False)
-            conversations: set[asyncio.Task] = set()
-            accepting = asyncio.create_task(workers.accept(listening, converse, conversations))
-            await asyncio.sleep(0.01)
-            with socket.create_connection(listening.getsockname()):
-                for _ in range(turns):
-                    await asyncio.sleep(0)
-                accepting.cancel()
-                await asyncio.gather(accepting, return_exceptions=True)
-                waits = workers._next(listening)
-                if conversations:
-                    await asyncio.wait(conversations)
-                if waits is not None:
-                    waits.close()
-                return len(begun) + (waits is not None)
-
-    assert [asyncio.run(reached(turns)) for turns in range(10)] == [1] * 10

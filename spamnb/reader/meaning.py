@@ -1,0 +1,106 @@
+"""What a token says, in words for a person: the glossary of ``explain`` and of the review page."""
+
+from __future__ import annotations
+
+import re
+
+from spamnb.reader.evidence import CUTS
+
+# By the prefix of a token, what it says; {} is what follows the prefix. Other prefixes are header fields.
+_PHRASES = {
+    "attachment": "an attachment of type {}",
+    "charset": "text in the charset {}",
+    "encoding": "a part with the transfer encoding {}",
+    "from": "From: {}",
+    "header": "a header field {}",
+    "hidden": "hidden from the reader: {}",
+    "message-id": "Message-ID: {}",
+    "p": "the sign {}",
+    "part": "a part of type {}",
+    "received": "Received: {}",
+    "sender": "Sender or Return-Path: {}",
+    "subject": "Subject: {}",
+    "to": "To or Cc: {}",
+    "url": "a link to {}",
+}
+_FACTS = {  # tokens that are told whole
+    "charset:": "text without a charset",
+    "encoding:": "a part without a transfer encoding",
+    "html:comment-split": "words split by HTML comments",
+    "html:css:display-none": "HTML that hides text",
+    "html:css:off-screen": "HTML that moves text out of sight",
+    "html:css:same-color": "HTML with text in the colour of its background",
+    "html:css:tiny": "HTML with tiny text",
+    "html:hidden": "HTML that hides text",
+    "html:link-mismatch": "a link that shows another address than it leads to",
+    "html:tag-split": "words split by HTML tags",
+    "url:disguised": "a link whose address is disguised",
+    "url:long-host": "a link to a very long host name",
+    "url:mixed-scripts": "a link whose host name mixes alphabets",
+    "url:redirector": "a link through a redirector",
+    "url:shortener": "a link through a shortener",
+    "url:user": "a link with a user name before the host",
+}
+_ADDRESS = re.compile(r"\d{1,3}(\.\d{1,3}){1,3}")
+
+
+def meaning(token: str) -> str:
+    """What a token says, in words; "" for a word of the text, which says itself.
+
+    >>> meaning("received:213.105.180"), meaning("subject:caps:0"), meaning("p:¶"), meaning("url:example.org")
+    ('passed through 213.105.180.*', 'Subject: no words in capitals', 'the sign ¶', 'a link to example.org')
+    >>> meaning("line:6"), meaning("x-mailer:#0.00"), meaning("long:a:30"), meaning("free pills")
+    ('lines of 32 to 63 bytes', 'X-Mailer: a word like 0.00', 'a word beginning with a, of 30 letters and more', '')
+    """
+    if token in _FACTS:
+        return _FACTS[token]
+    prefix, colon, rest = token.partition(":")
+    if not colon:
+        return f"a word like {token[1:]}" if token.startswith("#") else ""
+    if prefix in ("length", "caps", "line", "capitals") and rest.isdecimal():
+        return _amount(prefix, int(rest))
+    if prefix == "long":
+        begin, _, letters = rest.partition(":")
+        return f"a word beginning with {begin}, of {letters} letters and more"
+    if prefix == "cut":
+        return f"not read: {CUTS.get(rest, rest)}"
+    if prefix == "html":
+        return f"HTML with <{rest.removeprefix('tag:')}>" if rest.startswith("tag:") else f"HTML: {rest}"
+    if prefix in ("received", "url") and _ADDRESS.fullmatch(rest):
+        rest += ".*" * (rest.count(".") < 3)
+    if prefix == "received" and "." in rest:
+        return f"passed through {rest}"
+    if prefix in ("url", "p"):
+        return _PHRASES[prefix].format(rest)
+    phrase = _PHRASES.get(prefix, f"{prefix.title()}: {{}}".replace("Id:", "ID:"))
+    return phrase.format(meaning(rest) or rest)
+
+
+def _amount(what: str, number: int) -> str:
+    """Numbers are told by how many binary digits they have: ``number`` of them."""
+    low, high = 1 << number >> 1, (1 << number) - 1
+    if what == "line":
+        return f"lines of {low} to {high} bytes"
+    if what == "capitals":  # of 64 parts of the text
+        return f"{100 * low // 64} to {100 * (high + 1) // 64} % capital letters"
+    kind = "words" if what == "length" else "words in capitals"
+    if high <= 1:
+        return f"{'one' if high else 'no'} {kind.replace('words', 'word') if high else kind}"
+    return f"{low} to {high} {kind}"
+
+
+def narrower(token: str, other: str) -> bool:
+    """Is ``token`` the same address or host as ``other``, told more exactly?
+
+    >>> narrower("received:213.105.180", "received:213.105"), narrower("url:a.b.org", "url:b.org")
+    (True, True)
+    >>> narrower("url:bb.org", "url:b.org"), narrower("from:b.org", "url:b.org")
+    (False, False)
+    """
+    prefix, colon, name = token.partition(":")
+    other_prefix, _, part = other.partition(":")
+    if not colon or prefix != other_prefix:
+        return False
+    if _ADDRESS.fullmatch(name):
+        return name.startswith(f"{part}.")
+    return "." in part and name.endswith(f".{part}")

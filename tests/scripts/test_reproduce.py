@@ -1,0 +1,71 @@
+"""The published results, by the scripts that reproduce them."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPTS = Path(__file__).parents[2] / "scripts"
+
+
+def run(script: str, *arguments: str | Path) -> str:
+    command = [sys.executable, SCRIPTS / f"reproduce_{script}.py", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.rstrip()
+
+
+@pytest.mark.parametrize(
+    ("script", "says"),
+    [
+        ("coin", "All agree."),
+        ("overfitting", "Every penalised slope is where the derivative vanishes; nothing diverges."),
+    ],
+)
+def test_agrees(script: str, says: str) -> None:
+    assert run(script).endswith(says)
+
+
+@pytest.mark.parametrize(
+    ("script", "says", "figure"),
+    [
+        ("number_game", "Every printed digit agrees.", "number_game_predictive.png"),
+        ("gaussians", "every model reaches what theory promises it.", "gaussians_boundaries.png"),
+    ],
+)
+def test_agrees_and_draws(script: str, says: str, figure: str, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="the extra spamnb[plot] is not installed")
+    assert run(script, "--figures", tmp_path).endswith(says)
+    assert {path.name: path.read_bytes()[:4] for path in tmp_path.iterdir()} == {figure: b"\x89PNG"}
+
+
+def test_xwindows_agrees_to_every_printed_digit(corpora: Path) -> None:
+    out = run("xwindows", "--corpora", corpora)
+    assert "Every printed digit agrees." in out
+    ours = out[out.index("ours: likeliest") :]
+    assert re.search(r"subject +0\.998 +subject +0\.998 +windows +0\.215", ours)
+
+
+@pytest.mark.slow
+def test_event_models_behave_as_published(corpora: Path) -> None:
+    out = run("event_models", "--corpora", corpora, "--trials", "1")
+    rows = re.findall(r"^ +(\d+) +(0\.\d+) \(\S+\) +(0\.\d+) \(", out, flags=re.MULTILINE)
+    accuracy = {int(size): (float(multinomial), float(bernoulli)) for size, multinomial, bernoulli in rows}
+    largest = max(accuracy)
+    assert largest > 50_000
+    assert accuracy[10][1] > accuracy[10][0]  # few words: what is absent tells, too
+    assert accuracy[largest][0] == pytest.approx(0.84, abs=0.01)
+    assert max(b for _, b in accuracy.values()) == pytest.approx(0.745, abs=0.015)
+    assert accuracy[largest][1] < max(b for _, b in accuracy.values()) - 0.01
+
+
+@pytest.mark.slow
+def test_discrete_models_are_within_a_point_or_two_of_the_published(corpora: Path) -> None:
+    lines = run("metsis", "--corpora", corpora, "--sets", "enron2").splitlines()
+    rows = {line[8:28].strip(): list(map(float, line[28:].split())) for line in lines[2:]}
+    assert set(rows) == {"multinomial tf", "Bernoulli", "multinomial boolean", "Gaussian"}
+    for model, (spam, our_spam, ham, our_ham) in rows.items():
+        assert our_spam == pytest.approx(spam, abs=1.5), model
+        assert our_ham == pytest.approx(ham, abs=1.5), model
