@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, cast
 
 from spamnb.errors import SpamnbError
 from spamnb.naming import check_class_name, escape
-from spamnb.sources.entries import MAX_MESSAGE, Entry, Report, decompress, open_mail, too_long
+from spamnb.sources.entries import MAX_MESSAGE, Entry, Report, bounded, decompress, open_mail, too_long
 from spamnb.sources.formats import ARCHIVES, MBOXES, TABLES, NotMail, foreign_format
 
 _MAX_READ = 1 << 26  # bytes that tarfile and zipfile may ask for at once: the directory of some 600,000 members
@@ -93,12 +93,9 @@ def _inflated(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: str) -> b
         raise OSError(errno.EINVAL, "compressed in another way than deflate, the only one that is read", path)
     try:
         with archive.open(member) as file:
-            content = file.read(MAX_MESSAGE + 1)
+            return bounded(file, path)
     except (RuntimeError, *_BROKEN) as error:  # RuntimeError: encrypted
         raise OSError(errno.EIO, f"broken or encrypted: {error}", path) from error
-    if len(content) > MAX_MESSAGE:
-        raise too_long(path)
-    return content
 
 
 def _bounded(stream: BinaryIO, path: str) -> BinaryIO:

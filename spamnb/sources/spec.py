@@ -247,8 +247,11 @@ def _check_one_class_each(sources: Iterable[Source]) -> None:
     for source in sources:
         if source.label is None:
             continue
-        is_url = is_account(source.path) or is_remote(source.path)
-        other = met.setdefault(source.path.rstrip("/") if is_url else os.path.realpath(source.path), source)
+        if is_account(source.path):
+            place = source.path.rstrip("/").removesuffix("/INBOX")
+        else:
+            place = source.path.rstrip("/") if is_remote(source.path) else os.path.realpath(source.path)
+        other = met.setdefault(place, source)
         if other.label != source.label:
             both = f"{escape(other.spec)} and {escape(source.spec)}"
             raise SpamnbError(f"{both}: one source for two classes; name a source of its own for each")
