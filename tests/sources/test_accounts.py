@@ -79,30 +79,18 @@ def test_a_password_is_told_to_nobody_else(server):
     assert "\x1b" not in str(told.value) and "secret" not in str(told.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "url"),
-    [
-        ("imaps://ann@mail.example.org", ImapUrl(True, "ann", "mail.example.org")),
-        ("IMAPS://ann@mail.example.org/", ImapUrl(True, "ann", "mail.example.org")),
-        ("imap://ann@[::1]:143/Junk", ImapUrl(False, "ann", "::1", 143, "Junk")),
-        ("imaps://ann@example.org@imap.example.org", ImapUrl(True, "ann@example.org", "imap.example.org")),
-        ("imaps://ann%3Ab@h", ImapUrl(True, "ann:b", "h")),
-        ("imaps://ann@h/Entwürfe/a b", ImapUrl(True, "ann", "h", None, "Entwürfe/a b")),
-        ("imaps://ann@h/%5BGmail%5D/Spam?#x", ImapUrl(True, "ann", "h", None, "[Gmail]/Spam?#x")),
-    ],
-)
-def test_a_url_names_an_account_and_a_folder(text: str, url: ImapUrl):
-    assert parsed(text) == url
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["imaps://", "imaps://h", "imaps://@h", "imaps://ann@", "imaps://ann@h:0", "imaps://ann@h:1:2", "pop://ann@h",
-     "imaps://an\nn@h", "imaps://ann@h/a%0ab", "imaps://ann@h /x", "imaps:ann@h", "imaps://ann@" + "h" * 3000],
-)  # fmt: skip
-def test_what_is_none_is_refused(text: str):
-    with pytest.raises(SpamnbError):
-        parsed(text)
+def test_a_url_names_an_account_and_a_folder():
+    urls = {
+        "IMAPS://ann@mail.example.org/": ImapUrl(True, "ann", "mail.example.org"),
+        "imap://ann@[::1]:143/Junk": ImapUrl(False, "ann", "::1", 143, "Junk"),
+        "imaps://ann@example.org@imap.example.org": ImapUrl(True, "ann@example.org", "imap.example.org"),
+        "imaps://ann@h/%5BGmail%5D/Entwürfe?#x": ImapUrl(True, "ann", "h", None, "[Gmail]/Entwürfe?#x"),
+    }
+    assert {text: parsed(text) for text in urls} == urls
+    none = "imaps:// imaps://h imaps://@h imaps://ann@ imaps://ann@h:0 imaps://ann@h:1:2 pop://ann@h imaps:x@h".split()
+    for text in (*none, "imaps://an\nn@h", "imaps://ann@h/a%0ab", "imaps://ann@h /x", "imaps://ann@" + "h" * 3000):
+        with pytest.raises(SpamnbError):
+            parsed(text)
 
 
 @given(st.text(max_size=30))
@@ -155,22 +143,19 @@ def accounts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_accounts_in_their_order(accounts: Path, tmp_path: Path):
+def test_accounts_in_their_order_and_by_url(accounts: Path, tmp_path: Path):
     work, home = read_accounts(accounts_path())
     url = parsed("imaps://ann@mail.example.org")
     assert work == Account("work", url, Login("pass show mail"), learn_folder="Learn", sort=True)
     assert home.login == Login(None, "oama access bob", True)
     assert home.model == tmp_path / "home.spamnb" and not home.sort
-
-
-def test_a_url_finds_its_account(accounts: Path):
-    found = account_of(parsed("imaps://ann@mail.example.org/Junk"))
-    assert found.login.password_command == "pass show mail" and found.url.folder == "Junk"
+    folder = parsed("imaps://ann@mail.example.org/Junk")
+    assert account_of(folder) == work._replace(url=folder)
     other = parsed("imaps://ann@mail.example.org:1993")
     assert account_of(other) == Account(other.account, other)  # another port, another server
-
-
-def test_no_file_is_no_account(accounts: Path):
+    accounts.chmod(0o620)
+    with pytest.raises(SpamnbError, match="others can write it, and it says what is run"):
+        read_accounts(accounts)
     accounts.unlink()
     assert read_accounts(accounts_path()) == []
 
@@ -195,9 +180,3 @@ def test_what_is_wrong_in_it_is_said(accounts: Path, text: str, said: str):
     with pytest.raises(SpamnbError, match=said) as told:
         read_accounts(accounts)
     assert "secret" not in str(told.value) and "\n" not in str(told.value)
-
-
-def test_one_that_others_can_write_is_refused(accounts: Path):
-    accounts.chmod(0o620)
-    with pytest.raises(SpamnbError, match="others can write it, and it says what is run"):
-        read_accounts(accounts)
