@@ -175,8 +175,6 @@ def _of_class(label: str | None, path: str, spec: str, on_unreadable: Report, op
 
         return imap_entries(label, path, on_unreadable, options.recursive)
     if _is_folder(path, spec):
-        if label is not None:
-            _check_listable(path)
         return tree(label, path, on_unreadable, options.recursive)
     if label is not None and is_archive(path):  # what is judged may be an attachment that somebody saved
         from spamnb.sources.archives import archive_entries  # 20 ms for tar and ZIP
@@ -190,8 +188,10 @@ def _of_class(label: str | None, path: str, spec: str, on_unreadable: Report, op
 
 
 def _folder_per_class(folder: str, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
-    _check_listable(folder)
-    files, folders, _, maildir = listing(folder, on_unreadable)
+    try:
+        files, folders, _, maildir = listing(folder, on_unreadable)
+    except OSError as error:
+        raise SpamnbError(f"{escape(folder)}: cannot be listed: {error.strerror}") from error
     if maildir and {"cur", "new"}.issubset(folders):
         raise SpamnbError(f"{escape(folder)}: a Maildir, which has no class; write CLASS={escape(folder)}")
     if not folders:
@@ -222,17 +222,6 @@ def _is_folder(path: str, spec: str, hint: str = "") -> bool:
     if not (stat.S_ISDIR(mode) or stat.S_ISREG(mode)):
         raise SpamnbError(f"{shown}: neither file nor folder; save its content to a file first")
     return stat.S_ISDIR(mode)
-
-
-def _check_listable(folder: str) -> None:
-    """SpamnbError for a class's folder that cannot be read: the model would be one without that class."""
-    try:
-        if is_remote(folder):
-            remote.items(folder)
-        else:
-            os.scandir(folder).close()
-    except OSError as error:
-        raise SpamnbError(f"{escape(folder)}: cannot be listed: {error.strerror}") from error
 
 
 def _check_not_empty(path: str, spec: str) -> None:

@@ -266,38 +266,39 @@ def _unquoted(cell: str) -> str:
     return cell[1:-1].replace('""', '"') if quoted else cell
 
 
-def _split_lines(path: str, separator: str | None) -> Iterator[Row]:
-    """Lines of a class and something behind a separator."""
+def _numbered(path: str) -> Iterator[tuple[int, str]]:
+    """The lines that are not blank, each with its number."""
     with open_mail(path) as stream:
         lines = _Lines(stream)
         for line in lines:
             lines.size = 0
             if line.strip():
-                parts = line.strip("\r\n").split(separator, maxsplit=1)
-                what = "no label TAB text in this line" if separator else "not a class and a path"
-                yield Row(lines.number, parts if len(parts) == 2 else ValueError(what))
+                yield lines.number, line
+
+
+def _split_lines(path: str, separator: str | None) -> Iterator[Row]:
+    """Lines of a class and something behind a separator."""
+    none = ValueError("no label TAB text in this line" if separator else "not a class and a path")
+    for number, line in _numbered(path):
+        parts = line.strip("\r\n").split(separator, maxsplit=1)
+        yield Row(number, parts if len(parts) == 2 else none)
 
 
 def _objects(path: str) -> Iterator[Row]:
     """An object of JSON in each line; the first line's names the columns."""
     names: list[str] = []
-    none = ValueError("no object of JSON in this line")
-    with open_mail(path) as stream:
-        lines = _Lines(stream)
-        for line in lines:
-            lines.size = 0
-            if not line.strip():
-                continue
-            try:
-                found = json.loads(line)
-            except (ValueError, RecursionError):
-                found = None
-            if not names:
-                if not isinstance(found, dict):
-                    raise none
-                names = list(found)
-                yield Row(0, names)
-            yield Row(lines.number, [found.get(name) for name in names] if isinstance(found, dict) else none)
+    for number, line in _numbered(path):
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            yield Row(number, ValueError("no object of JSON in this line"))
+            continue
+        if not names:
+            names = list(found)
+            yield Row(0, names)
+        yield Row(number, [found.get(name) for name in names])
 
 
 def _parquet_rows(path: str) -> Iterator[Row]:
