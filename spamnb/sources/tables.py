@@ -25,6 +25,7 @@ from typing import Any, BinaryIO, NamedTuple
 from spamnb.errors import SpamnbError, reason
 from spamnb.naming import check_class_name, escape
 from spamnb.sources.entries import MAX_MESSAGE, Entry, Report, message_of_text, open_mail
+from spamnb.sources.formats import NotMail, foreign_format
 from spamnb.sources.spec import ReadOptions
 
 MAX_ROW = 4 << 20  # bytes; what is longer is a quote that was never closed
@@ -212,11 +213,12 @@ def _entries(
 class _Lines:
     """The lines of a table as text: UTF-8, and where a line is none, Windows' letters.
 
-    ValueError for a line, or lines since ``size`` was last set to 0, over MAX_ROW.
+    NotMail where the file is something else. ValueError for a line, or lines since ``size`` was last set to 0, over
+    MAX_ROW.
     """
 
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
+    def __init__(self, path: str, stream: BinaryIO) -> None:
+        self._path, self._stream = path, stream
         self.size = self.number = 0
 
     def __iter__(self) -> Iterator[str]:
@@ -226,8 +228,8 @@ class _Lines:
         line = self._stream.readline(MAX_ROW + 1)
         if not line:
             raise StopIteration
-        if line.startswith((b"\xff\xfe", b"\xfe\xff")) and not self.number:
-            raise ValueError("UTF-16; 'iconv -f UTF-16 -t UTF-8' makes a table of it that can be read")
+        if not self.number and (what := foreign_format(line)):
+            raise NotMail(what, self._path)
         self.number += 1
         self.size += len(line)
         if self.size > MAX_ROW:
@@ -247,7 +249,7 @@ def _cells(path: str) -> Iterator[Row]:
     csv.field_size_limit(MAX_FIELD)
     by_tabs = path.lower().removesuffix(".gz").endswith(".tsv")
     with open_mail(path) as stream:
-        lines = _Lines(stream)
+        lines = _Lines(path, stream)
         first = next((line for line in lines if line.strip()), "")
         delimiter = "\t" if by_tabs else max(",;\t", key=first.count)
         text = chain([first], lines)
@@ -269,7 +271,7 @@ def _unquoted(cell: str) -> str:
 def _numbered(path: str) -> Iterator[tuple[int, str]]:
     """The lines that are not blank, each with its number."""
     with open_mail(path) as stream:
-        lines = _Lines(stream)
+        lines = _Lines(path, stream)
         for line in lines:
             lines.size = 0
             if line.strip():

@@ -172,7 +172,6 @@ def test_accounts_in_their_order_and_by_url(accounts: Path, tmp_path: Path):
         ('url = "imaps://ann@h"\n', r"\[url\] is no account"),
         ("[a\n", "no TOML"),
         ("\udcff", "no TOML"),
-        ("#" * 1_100_000, "longer than 1 MiB"),
     ],
 )
 def test_what_is_wrong_in_it_is_said(accounts: Path, text: str, said: str):
