@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import struct
 import tarfile
 import zipfile
@@ -49,6 +50,8 @@ def _members(path: str, on_unreadable: Report) -> Iterator[tuple[list[str], Entr
     """The names on the way to each message, and its entry, without a class."""
     try:
         with open_mail(path) as stream:
+            if isinstance(stream, gzip.GzipFile) and path.lower().endswith(".zip"):
+                raise zipfile.BadZipFile("a ZIP within gzip; gunzip it first")
             members = _zip if path.lower().endswith(".zip") else _tar
             for member, size, read in members(path, _bounded(stream, path)):
                 parts = [part for part in member.split("/") if part not in ("", ".")]

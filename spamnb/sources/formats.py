@@ -29,6 +29,7 @@ _MAGIC: dict[bytes, str] = {
     **dict.fromkeys(COMPRESSIONS, COMPRESSED),
     b"Rar!\x1a\x07": "a RAR archive" + _UNPACK,
     b"%PDF-": "a PDF document",
+    b"\xff\xd8\xff": "an image",
     b"{\\rtf": "an RTF document",
     COMPOUND_FILE: OUTLOOK,
     b"!BDN": "an Outlook data file; 'readpst -o FOLDER FILE' makes mailboxes of it",

@@ -103,11 +103,6 @@ def test_a_password_in_a_url_is_refused_and_not_repeated(secret: str):
         pytest.fail("taken for a URL")
 
 
-def test_what_stays_on_this_machine():
-    hosts = ["localhost", "127.0.0.1", "127.9.9.9", "::1", "mail.example.org", "10.0.0.1", "localhost.example.org"]
-    assert [ImapUrl(False, "ann", host).is_loopback for host in hosts] == [True] * 4 + [False] * 3
-
-
 @given(st.text(min_size=1, max_size=20), st.integers(1, 65535))
 def test_an_account_written_out_is_the_same_account(user: str, port: int):
     url = ImapUrl(True, user, "mail.example.org", port)
