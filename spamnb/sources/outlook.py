@@ -75,11 +75,7 @@ class _Reader:
         self._boundary = sha256(raw).hexdigest()[:32]  # the same on every run: a message is known by its bytes
         self._boundaries = count()
         self._attachments_left = _MAX_ATTACHMENTS
-        self._attached: dict[Storage, set[str]] = {}  # names of the storages of attachments in each storage
-        for entry in map(tuple, ole.listdir(streams=True, storages=False)):
-            for place, name in enumerate(entry[:-1]):
-                if name.startswith("__attach_version1.0_"):
-                    self._attached.setdefault(entry[:place], set()).add(name)
+        self._storages = sorted(map(tuple, ole.listdir(streams=False, storages=True)))
 
     def message(self, at: Storage, header: int, depth: int) -> bytes:
         """The message in a storage, whose properties begin after ``header`` bytes."""
@@ -99,13 +95,12 @@ class _Reader:
         return _utf_8(fields) + b"MIME-Version: 1.0\n" + content
 
     def _attachments(self, at: Storage, charset: str, depth: int) -> list[bytes]:
-        places = self._attached.get(at, set())
+        places = [each for each in self._storages if each[:-1] == at and each[-1].startswith("__attach_version1.0_")]
         self._attachments_left -= len(places)
         if self._attachments_left < 0:
             raise ValueError(f"more than {_MAX_ATTACHMENTS:,} attachments")
         found = []
-        for place in sorted(places):
-            inside = (*at, place)
+        for inside in places:
             within = (*inside, f"__substg1.0_{_DATA}000D")
             if self._ole.exists([*within, "__properties_version1.0"]):
                 if depth == _MAX_DEPTH:

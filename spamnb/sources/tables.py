@@ -173,10 +173,10 @@ def _head_of(names: list[str], options: ReadOptions, labelled: bool, kind: str) 
 
 def _place(names: list[str], asked: str | None, known: frozenset[str], what: str) -> int:
     """The number of a column. ValueError where there is none, or more than one."""
-    if asked is not None and asked in names:
-        return names.index(asked)
     shown = ", ".join(escape(name[:40]) for name in names[:_MAX_NAMES]) + (", …" if len(names) > _MAX_NAMES else "")
     if asked is not None:
+        if asked in names:
+            return names.index(asked)
         if asked.isascii() and asked.isdigit() and 1 <= int(asked[:9]) <= len(names):
             return int(asked) - 1
         raise ValueError(f"no column {escape(asked)!r} beside {shown}")
