@@ -23,7 +23,6 @@ _FORM = "imaps://USER@HOST[:PORT][/FOLDER]"
 _URL = re.compile(r"(imaps?)://([^/]{0,2000})(?:/(.{0,2000}))?", re.IGNORECASE | re.DOTALL)
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.%]{2,60}\]|[^\s\[\]:@/\\]{1,255})(?::([0-9]{1,5}))?")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
-_MAX_BYTES = 1 << 20
 _LOGIN = {"password-command": str, "token-command": str, "starttls": bool}
 _SETTINGS = {"url": str, "junk": str, "unsure": str, "learn-folder": str, "model": str, "sort": bool, **_LOGIN}
 
@@ -120,7 +119,7 @@ def read_accounts(path: Path) -> list[Account]:
     try:
         with path.open("rb") as file:
             status = os.fstat(file.fileno())
-            text = file.read(_MAX_BYTES + 1)
+            text = file.read()
     except FileNotFoundError:
         return []
     except OSError as error:
@@ -128,8 +127,6 @@ def read_accounts(path: Path) -> list[Account]:
     # It names commands that are run: whoever may write it may do what its owner may.
     if status.st_mode & 0o022 or status.st_uid not in (os.getuid(), 0):
         raise SpamnbError(f"{shown}: others can write it, and it says what is run; 'chmod 600 {shown}'")
-    if len(text) > _MAX_BYTES:
-        raise SpamnbError(f"{shown}: longer than {_MAX_BYTES >> 20} MiB, so no list of accounts")
     try:
         found = tomllib.loads(text.decode())
     except (ValueError, RecursionError) as error:

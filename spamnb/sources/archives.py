@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import struct
 import tarfile
 import zipfile
@@ -13,7 +14,7 @@ from typing import Any, BinaryIO, cast
 
 from spamnb.errors import SpamnbError
 from spamnb.naming import check_class_name, escape
-from spamnb.sources.entries import MAX_MESSAGE, Entry, Report, decompress, open_mail, too_long
+from spamnb.sources.entries import MAX_MESSAGE, Entry, Report, bounded, decompress, open_mail, too_long
 from spamnb.sources.formats import ARCHIVES, MBOXES, TABLES, NotMail, foreign_format
 
 _MAX_READ = 1 << 26  # bytes that tarfile and zipfile may ask for at once: the directory of some 600,000 members
@@ -49,6 +50,8 @@ def _members(path: str, on_unreadable: Report) -> Iterator[tuple[list[str], Entr
     """The names on the way to each message, and its entry, without a class."""
     try:
         with open_mail(path) as stream:
+            if isinstance(stream, gzip.GzipFile) and path.lower().endswith(".zip"):
+                raise zipfile.BadZipFile("a ZIP within gzip; gunzip it first")
             members = _zip if path.lower().endswith(".zip") else _tar
             for member, size, read in members(path, _bounded(stream, path)):
                 parts = [part for part in member.split("/") if part not in ("", ".")]
@@ -93,12 +96,9 @@ def _inflated(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: str) -> b
         raise OSError(errno.EINVAL, "compressed in another way than deflate, the only one that is read", path)
     try:
         with archive.open(member) as file:
-            content = file.read(MAX_MESSAGE + 1)
+            return bounded(file, path)
     except (RuntimeError, *_BROKEN) as error:  # RuntimeError: encrypted
         raise OSError(errno.EIO, f"broken or encrypted: {error}", path) from error
-    if len(content) > MAX_MESSAGE:
-        raise too_long(path)
-    return content
 
 
 def _bounded(stream: BinaryIO, path: str) -> BinaryIO:

@@ -9,11 +9,11 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import BinaryIO, NamedTuple, cast
+from typing import IO, BinaryIO, NamedTuple, cast
 
 from spamnb.errors import reason
 from spamnb.sources import remote
-from spamnb.sources.formats import COMPOUND_FILE, NotMail, foreign_format
+from spamnb.sources.formats import COMPOUND_FILE, COMPRESSED, COMPRESSIONS, NotMail, foreign_format
 
 Report = Callable[[str, Exception], None]  # told the name of what cannot be read, and why
 
@@ -23,9 +23,6 @@ MAX_MESSAGE = 64 << 20
 # Opened without waiting, and then looked at: a fifo may have taken the file's place since it was listed.
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 GZIP = b"\x1f\x8b"  # what such a file begins with
-# Other compressions that Dovecot can keep mail in. Judged as if it were text such a file is mostly spam, and would be
-# learned as that.
-_OTHERWISE = re.compile(rb"\x28\xb5\x2f\xfd|BZh[1-9]1AY&SY|\xfd7zXZ\0|Dovecot-LZ4")  # zstd, bzip2, xz, LZ4
 _LENGTH_LINE = re.compile(rb"([0-9]{1,10}) {0,10}\n")  # the first line of an .emlx: Apple Mail pads the number to ten
 
 _URL = re.compile(r"(?:s3|gs|gcs|abfs|az|hdfs|https?|file|memory)://", re.IGNORECASE)
@@ -139,10 +136,8 @@ def contents(path: str, start: int = 0, stop: int | None = None) -> bytes:
     Not through a file object: 14 µs instead of 34 for a message of the SpamAssassin corpus.
     """
     if ":" in path and is_remote(path):
-        raw = remote.remote_bytes(path, MAX_MESSAGE)
-        if len(raw) > MAX_MESSAGE:
-            raise too_long(path)
-        return decompress(raw, path)
+        with open_mail(path) as stream:
+            return decompress(bounded(stream, path), path)
     descriptor = os.open(path, _FLAGS)
     try:
         status = _regular(descriptor, path)
@@ -159,18 +154,18 @@ def decompress(raw: bytes, path: str) -> bytes:
     """A message without gzip, where it is compressed. Raises OSError as ``contents`` does."""
     if raw[:2] == GZIP:
         with _decompressed(io.BytesIO(raw), path) as stream:
-            raw = stream.read(MAX_MESSAGE + 1)
-        if len(raw) > MAX_MESSAGE:
-            raise too_long(path)
-    else:
-        check_compression(raw, path)
+            return bounded(stream, path)
+    if raw.startswith(COMPRESSIONS):
+        raise NotMail(COMPRESSED, path)
     return raw
 
 
-def check_compression(raw: bytes, path: str) -> None:
-    """NotMail where a file of these first bytes is compressed by zstd, bzip2, xz or LZ4."""
-    if _OTHERWISE.match(raw):
-        raise NotMail("compressed in another way than gzip, the only one that is read", path)
+def bounded(stream: IO[bytes], path: str) -> bytes:
+    """A message out of a stream. Raises OSError as ``contents`` does."""
+    raw = stream.read(MAX_MESSAGE + 1)
+    if len(raw) > MAX_MESSAGE:
+        raise too_long(path)
+    return raw
 
 
 @contextmanager

@@ -105,19 +105,12 @@ def _messages(label: str | None, before: str, files: list[str], on_unreadable: R
             yield Entry(label, escape(path), path)
 
 
-def unread_folders(label: str | None, root: str, recursive: bool) -> list[str]:
-    """Names of the mail folders below ``root`` that ``tree`` leaves out; looks two levels deep."""
-    left: list[str] = []
+def unread_folders(label: str | None, folder: str, recursive: bool) -> list[str]:
+    """Names of the mail folders in a folder that ``tree`` leaves out."""
     try:
-        found = listing(root, lambda name, error: None)
-        read, left = _inside(label, root, found, recursive)
-        for name in read if not found.maildir else ():
-            inner = os.path.join(root, name)
-            below = listing(inner, lambda name, error: None)
-            left += [os.path.join(name, each) for each in _inside(label, inner, below, recursive)[1]]
+        return _inside(label, folder, listing(folder, lambda name, error: None), recursive)[1]
     except OSError:  # reading it will tell
-        pass
-    return left
+        return []
 
 
 def _inside(label: str | None, folder: str, found: Listing, recursive: bool) -> tuple[list[str], list[str]]:

@@ -19,21 +19,23 @@ OUTLOOK = (
     " or 'msgconvert' makes mail of them"
 )
 _UNPACK = "; unpack it, and name the folder or mailbox that was in it"
+COMPRESSED = "compressed in another way than gzip, the only one that is read" + _UNPACK
+# zstd, xz, LZ4 and bzip2. Dovecot can keep mail so; judged as text it is mostly spam, and would be learned as that.
+COMPRESSIONS = (b"(\xb5/\xfd", b"\xfd7zXZ\0", b"Dovecot-LZ4", *(b"BZh%d1AY&SY" % level for level in range(1, 10)))
 # What is text for the most part, or what a person may want to know more of; all else is binary data.
 _MAGIC: dict[bytes, str] = {
     b"PK\x03\x04": "a ZIP archive" + _UNPACK,
     b"7z\xbc\xaf\x27\x1c": "a 7z archive" + _UNPACK,
+    **dict.fromkeys(COMPRESSIONS, COMPRESSED),
     b"Rar!\x1a\x07": "a RAR archive" + _UNPACK,
     b"%PDF-": "a PDF document",
-    b"%!PS": "a PostScript document",
+    b"\xff\xd8\xff": "an image",
     b"{\\rtf": "an RTF document",
     COMPOUND_FILE: OUTLOOK,
     b"!BDN": "an Outlook data file; 'readpst -o FOLDER FILE' makes mailboxes of it",
     b"// <!-- <mdb:mork": "an index of Thunderbird (.msf)",
     b"# POP3 State File": "Thunderbird's list of what it fetched (popstate.dat)",
     b'version="': "Thunderbird's rules (msgFilterRules.dat)",
-    b"BEGIN:VCARD": "an address card",
-    b"BEGIN:VCALENDAR": "a calendar",
 }
 _STARTS = tuple(_MAGIC)
 

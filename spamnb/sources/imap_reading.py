@@ -292,8 +292,7 @@ def _entries(label: str | None, url: ImapUrl, on_unreadable: Report, recursive: 
 def _wanted_folders(box: ImapReader, label: str | None, recursive: bool) -> list[Folder]:
     known, wanted = box.folders(), box.url.folder
     if not wanted and recursive:
-        junk_too = label is not None and role_of(label) == "junk"
-        unwanted = (NOT_WANTED | {"all"}) - ({"junk"} if junk_too else set())
+        unwanted = (NOT_WANTED | {"all"}) - {role_of(label or "")}
         return [folder for folder in known if folder.role not in unwanted]
     if not wanted or wanted.upper() == "INBOX":
         return known[:1] if known and known[0].role == "inbox" else [Folder("INBOX", "INBOX", "inbox")]

@@ -12,17 +12,8 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from spamnb.naming import escape
-from spamnb.sources.entries import (
-    MAX_MESSAGE,
-    Entry,
-    Report,
-    check_compression,
-    is_remote,
-    open_mail,
-    too_long,
-    unquoted,
-)
-from spamnb.sources.formats import HEAD
+from spamnb.sources.entries import MAX_MESSAGE, Entry, Report, is_remote, open_mail, too_long, unquoted
+from spamnb.sources.formats import COMPRESSED, COMPRESSIONS, HEAD, NotMail
 
 TOP = 8 << 10  # bytes of a message in which Thunderbird's and Google's own fields stand
 INDEX_SUFFIX = ".msf"  # beside each mailbox of Thunderbird lies its index
@@ -43,7 +34,8 @@ def mail_file(label: str | None, path: str, on_unreadable: Report) -> Iterator[E
     try:
         with open_mail(path) as stream:
             head = stream.read(HEAD)
-            check_compression(head, path)
+            if head.startswith(COMPRESSIONS):
+                raise NotMail(COMPRESSED, path)
             if _is_mbox(head):
                 stream.seek(0)
                 may_be_deleted = os.path.exists(path + INDEX_SUFFIX)

@@ -14,8 +14,6 @@ import struct
 from base64 import encodebytes
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 from hashlib import sha256
 from itertools import count
 from typing import Any
@@ -33,7 +31,7 @@ _SUBJECT, _HEADERS, _BODY, _HTML = "0037", "007D", "1000", "1013"
 _SENDER_NAME, _SENDER_ADDRESS, _SENDER_SMTP = "0C1A", "0C1F", "5D01"
 _TO, _CC, _MESSAGE_ID = "0E04", "0E03", "1035"
 _DATA, _NAME, _LONG_NAME, _TYPE = "3701", "3704", "3707", "370E"
-_CODEPAGES, _SENT = (0x3FDE, 0x3FFD), 0x0039  # code pages of the HTML and of strings; when it was sent
+_CODEPAGES = 0x3FDE, 0x3FFD  # of the HTML and of strings
 
 # Code pages that Python does not call cp and their number.
 _CHARSETS = {20127: "ascii", 20866: "koi8-r", 21866: "koi8-u", 50220: "iso-2022-jp", 51932: "euc-jp", 51949: "euc-kr"}
@@ -77,16 +75,11 @@ class _Reader:
         self._boundary = sha256(raw).hexdigest()[:32]  # the same on every run: a message is known by its bytes
         self._boundaries = count()
         self._attachments_left = _MAX_ATTACHMENTS
-        self._attached: dict[Storage, set[str]] = {}  # names of the storages of attachments in each storage
-        for entry in map(tuple, ole.listdir(streams=True, storages=False)):
-            for place, name in enumerate(entry[:-1]):
-                if name.startswith("__attach_version1.0_"):
-                    self._attached.setdefault(entry[:place], set()).add(name)
+        self._storages = sorted(map(tuple, ole.listdir(streams=False, storages=True)))
 
     def message(self, at: Storage, header: int, depth: int) -> bytes:
         """The message in a storage, whose properties begin after ``header`` bytes."""
-        fixed = self._fixed(at, header)
-        charset = _charset([fixed[number] & 0xFFFF for number in _CODEPAGES if number in fixed])
+        charset = self._charset(at, header)
 
         def text(number: str) -> str:
             return self._text(at, number, charset)
@@ -97,18 +90,17 @@ class _Reader:
         if len(parts) > 1:
             parts = [self._joined("alternative", parts)]
         parts += self._attachments(at, charset, depth)
-        fields = _transport_fields(text(_HEADERS)) or _made_fields(text, fixed.get(_SENT))
+        fields = _transport_fields(text(_HEADERS)) or _made_fields(text)
         content = self._joined("mixed", parts) if len(parts) != 1 else parts[0]
         return _utf_8(fields) + b"MIME-Version: 1.0\n" + content
 
     def _attachments(self, at: Storage, charset: str, depth: int) -> list[bytes]:
-        places = self._attached.get(at, set())
+        places = [each for each in self._storages if each[:-1] == at and each[-1].startswith("__attach_version1.0_")]
         self._attachments_left -= len(places)
         if self._attachments_left < 0:
             raise ValueError(f"more than {_MAX_ATTACHMENTS:,} attachments")
         found = []
-        for place in sorted(places):
-            inside = (*at, place)
+        for inside in places:
             within = (*inside, f"__substg1.0_{_DATA}000D")
             if self._ole.exists([*within, "__properties_version1.0"]):
                 if depth == _MAX_DEPTH:
@@ -129,11 +121,14 @@ class _Reader:
         line = f"--{boundary}".encode()
         return head + b"".join(line + b"\n" + part + b"\n" for part in parts) + line + b"--\n"
 
-    def _fixed(self, at: Storage, header: int) -> dict[int, int]:
-        """The properties that are whole numbers or times."""
+    def _charset(self, at: Storage, header: int) -> str:
+        """Python's name of the code page of the HTML, or else of the strings, behind ``header`` bytes."""
         raw = self._stream((*at, "__properties_version1.0"))[header:]
-        entries = struct.iter_unpack("<HHIQ", raw[: len(raw) // 16 * 16])
-        return {number: value for kind, number, _, value in entries if kind in (0x03, 0x40)}
+        numbers = {number: value for _, number, _, value in struct.iter_unpack("<HHIQ", raw[: len(raw) // 16 * 16])}
+        for page in (numbers[number] & 0xFFFF for number in _CODEPAGES if number in numbers):
+            with suppress(LookupError):
+                return codecs.lookup(_CHARSETS.get(page, f"cp{page}")).name
+        return "cp1252"
 
     def _text(self, at: Storage, number: str, charset: str) -> str:
         if wide := self._stream((*at, f"__substg1.0_{number}001F")):
@@ -154,14 +149,6 @@ class _Reader:
         return self._ole.openstream(list(name)).read()
 
 
-def _charset(pages: list[int]) -> str:
-    """Python's name of the first of these code pages that it knows."""
-    for page in pages:
-        with suppress(LookupError):
-            return codecs.lookup(_CHARSETS.get(page, f"cp{page}")).name
-    return "cp1252"
-
-
 def _transport_fields(text: str) -> str:
     """The header section as it came, without the fields that described its parts."""
     kept: list[str] = []
@@ -176,7 +163,7 @@ def _transport_fields(text: str) -> str:
     return "".join(line + "\n" for line in kept)
 
 
-def _made_fields(text: Callable[[str], str], sent: int | None) -> str:
+def _made_fields(text: Callable[[str], str]) -> str:
     """A header section for what never went through the Internet, as a draft."""
     address = text(_SENDER_SMTP) or text(_SENDER_ADDRESS)
     sender = " ".join(filter(None, (text(_SENDER_NAME), f"<{address}>" if "@" in address else "")))
@@ -185,22 +172,9 @@ def _made_fields(text: Callable[[str], str], sent: int | None) -> str:
         "To": text(_TO),
         "Cc": text(_CC),
         "Subject": text(_SUBJECT),
-        "Date": _date(sent) if sent else "",
         "Message-ID": text(_MESSAGE_ID),
     }
     return "".join(f"{name}: {_one_line(value)}\n" for name, value in fields.items() if value)
-
-
-def _date(ticks: int) -> str:
-    """A time as Windows counts it, in tenths of a microsecond since 1601; nothing where it is none.
-
-    >>> _date(133_000_000_000_000_000)
-    'Sat, 18 Jun 2022 04:26:40 +0000'
-    """
-    try:
-        return format_datetime(datetime(1601, 1, 1, tzinfo=UTC) + timedelta(microseconds=ticks // 10))
-    except (OverflowError, ValueError):
-        return ""
 
 
 def _part(kind: str, data: bytes) -> bytes:

@@ -11,7 +11,7 @@ import io
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 from spamnb.errors import SpamnbError
 from spamnb.naming import escape, is_loopback
@@ -70,17 +70,10 @@ def items(folder: str) -> list[tuple[str, bool, int]]:
         )
 
 
-def remote_bytes(url: str, most: int) -> bytes:
-    """The file's bytes: at most ``most`` and one more."""
-    # Not ``cat_file``, which spares a request: some servers refuse a range that ends behind the file, others send more
-    # than they are asked for.
-    with _storage(url) as (storage, path), storage.open(path, "rb") as stream:
-        return cast(bytes, stream.read(most + 1))
-
-
 @contextmanager
 def remote_stream(url: str) -> Iterator[BinaryIO]:
-    """The file as a stream that can be sought."""
+    """The file as a stream that can be sought. Not by ``cat_file``, which spares a request: some servers refuse a range
+    that ends behind the file, others send more than they are asked for."""
     with (
         _storage(url) as (storage, path),
         storage.open(path, "rb") as file,

@@ -175,8 +175,6 @@ def _of_class(label: str | None, path: str, spec: str, on_unreadable: Report, op
 
         return imap_entries(label, path, on_unreadable, options.recursive)
     if _is_folder(path, spec):
-        if label is not None:
-            _check_listable(path)
         return tree(label, path, on_unreadable, options.recursive)
     if label is not None and is_archive(path):  # what is judged may be an attachment that somebody saved
         from spamnb.sources.archives import archive_entries  # 20 ms for tar and ZIP
@@ -190,8 +188,10 @@ def _of_class(label: str | None, path: str, spec: str, on_unreadable: Report, op
 
 
 def _folder_per_class(folder: str, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
-    _check_listable(folder)
-    files, folders, _, maildir = listing(folder, on_unreadable)
+    try:
+        files, folders, _, maildir = listing(folder, on_unreadable)
+    except OSError as error:
+        raise SpamnbError(f"{escape(folder)}: cannot be listed: {error.strerror}") from error
     if maildir and {"cur", "new"}.issubset(folders):
         raise SpamnbError(f"{escape(folder)}: a Maildir, which has no class; write CLASS={escape(folder)}")
     if not folders:
@@ -224,17 +224,6 @@ def _is_folder(path: str, spec: str, hint: str = "") -> bool:
     return stat.S_ISDIR(mode)
 
 
-def _check_listable(folder: str) -> None:
-    """SpamnbError for a class's folder that cannot be read: the model would be one without that class."""
-    try:
-        if is_remote(folder):
-            remote.items(folder)
-        else:
-            os.scandir(folder).close()
-    except OSError as error:
-        raise SpamnbError(f"{escape(folder)}: cannot be listed: {error.strerror}") from error
-
-
 def _check_not_empty(path: str, spec: str) -> None:
     """SpamnbError for a file of no bytes: whoever gives one as a SOURCE meant another, or its copying failed."""
     if os.path.isfile(path) and not os.path.getsize(path):
@@ -247,8 +236,11 @@ def _check_one_class_each(sources: Iterable[Source]) -> None:
     for source in sources:
         if source.label is None:
             continue
-        is_url = is_account(source.path) or is_remote(source.path)
-        other = met.setdefault(source.path.rstrip("/") if is_url else os.path.realpath(source.path), source)
+        if is_account(source.path):
+            place = source.path.rstrip("/").removesuffix("/INBOX")
+        else:
+            place = source.path.rstrip("/") if is_remote(source.path) else os.path.realpath(source.path)
+        other = met.setdefault(place, source)
         if other.label != source.label:
             both = f"{escape(other.spec)} and {escape(source.spec)}"
             raise SpamnbError(f"{both}: one source for two classes; name a source of its own for each")

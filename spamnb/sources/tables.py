@@ -25,6 +25,7 @@ from typing import Any, BinaryIO, NamedTuple
 from spamnb.errors import SpamnbError, reason
 from spamnb.naming import check_class_name, escape
 from spamnb.sources.entries import MAX_MESSAGE, Entry, Report, message_of_text, open_mail
+from spamnb.sources.formats import NotMail, foreign_format
 from spamnb.sources.spec import ReadOptions
 
 MAX_ROW = 4 << 20  # bytes; what is longer is a quote that was never closed
@@ -172,10 +173,10 @@ def _head_of(names: list[str], options: ReadOptions, labelled: bool, kind: str) 
 
 def _place(names: list[str], asked: str | None, known: frozenset[str], what: str) -> int:
     """The number of a column. ValueError where there is none, or more than one."""
-    if asked is not None and asked in names:
-        return names.index(asked)
     shown = ", ".join(escape(name[:40]) for name in names[:_MAX_NAMES]) + (", …" if len(names) > _MAX_NAMES else "")
     if asked is not None:
+        if asked in names:
+            return names.index(asked)
         if asked.isascii() and asked.isdigit() and 1 <= int(asked[:9]) <= len(names):
             return int(asked) - 1
         raise ValueError(f"no column {escape(asked)!r} beside {shown}")
@@ -212,11 +213,12 @@ def _entries(
 class _Lines:
     """The lines of a table as text: UTF-8, and where a line is none, Windows' letters.
 
-    ValueError for a line, or lines since ``size`` was last set to 0, over MAX_ROW.
+    NotMail where the file is something else. ValueError for a line, or lines since ``size`` was last set to 0, over
+    MAX_ROW.
     """
 
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
+    def __init__(self, path: str, stream: BinaryIO) -> None:
+        self._path, self._stream = path, stream
         self.size = self.number = 0
 
     def __iter__(self) -> Iterator[str]:
@@ -226,8 +228,8 @@ class _Lines:
         line = self._stream.readline(MAX_ROW + 1)
         if not line:
             raise StopIteration
-        if line.startswith((b"\xff\xfe", b"\xfe\xff")) and not self.number:
-            raise ValueError("UTF-16; 'iconv -f UTF-16 -t UTF-8' makes a table of it that can be read")
+        if not self.number and (what := foreign_format(line)):
+            raise NotMail(what, self._path)
         self.number += 1
         self.size += len(line)
         if self.size > MAX_ROW:
@@ -247,7 +249,7 @@ def _cells(path: str) -> Iterator[Row]:
     csv.field_size_limit(MAX_FIELD)
     by_tabs = path.lower().removesuffix(".gz").endswith(".tsv")
     with open_mail(path) as stream:
-        lines = _Lines(stream)
+        lines = _Lines(path, stream)
         first = next((line for line in lines if line.strip()), "")
         delimiter = "\t" if by_tabs else max(",;\t", key=first.count)
         text = chain([first], lines)
@@ -266,38 +268,39 @@ def _unquoted(cell: str) -> str:
     return cell[1:-1].replace('""', '"') if quoted else cell
 
 
-def _split_lines(path: str, separator: str | None) -> Iterator[Row]:
-    """Lines of a class and something behind a separator."""
+def _numbered(path: str) -> Iterator[tuple[int, str]]:
+    """The lines that are not blank, each with its number."""
     with open_mail(path) as stream:
-        lines = _Lines(stream)
+        lines = _Lines(path, stream)
         for line in lines:
             lines.size = 0
             if line.strip():
-                parts = line.strip("\r\n").split(separator, maxsplit=1)
-                what = "no label TAB text in this line" if separator else "not a class and a path"
-                yield Row(lines.number, parts if len(parts) == 2 else ValueError(what))
+                yield lines.number, line
+
+
+def _split_lines(path: str, separator: str | None) -> Iterator[Row]:
+    """Lines of a class and something behind a separator."""
+    none = ValueError("no label TAB text in this line" if separator else "not a class and a path")
+    for number, line in _numbered(path):
+        parts = line.strip("\r\n").split(separator, maxsplit=1)
+        yield Row(number, parts if len(parts) == 2 else none)
 
 
 def _objects(path: str) -> Iterator[Row]:
     """An object of JSON in each line; the first line's names the columns."""
     names: list[str] = []
-    none = ValueError("no object of JSON in this line")
-    with open_mail(path) as stream:
-        lines = _Lines(stream)
-        for line in lines:
-            lines.size = 0
-            if not line.strip():
-                continue
-            try:
-                found = json.loads(line)
-            except (ValueError, RecursionError):
-                found = None
-            if not names:
-                if not isinstance(found, dict):
-                    raise none
-                names = list(found)
-                yield Row(0, names)
-            yield Row(lines.number, [found.get(name) for name in names] if isinstance(found, dict) else none)
+    for number, line in _numbered(path):
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            yield Row(number, ValueError("no object of JSON in this line"))
+            continue
+        if not names:
+            names = list(found)
+            yield Row(0, names)
+        yield Row(number, [found.get(name) for name in names])
 
 
 def _parquet_rows(path: str) -> Iterator[Row]:

@@ -13,7 +13,7 @@ from mail import folders, mail
 from reading import read
 
 from spamnb.errors import SpamnbError
-from spamnb.sources import archives
+from spamnb.sources import archives, entries
 
 PDF = b"%PDF-1.7"
 KINDS = [".tar", ".tar.gz", ".tgz", ".zip"]
@@ -33,15 +33,12 @@ def archive(path: Path, files: dict[str, bytes]) -> Path:
     return path
 
 
-def files_below(root: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("above", ["", "corpus/", "./"])
 def test_an_archive_is_read_as_the_folder_that_was_packed(tmp_path: Path, kind: str, above: str) -> None:
     root = folders(tmp_path / "mail", mail(9))
-    files = {f"{above}{name}": content for name, content in files_below(root).items()}
+    below = [path for path in sorted(root.rglob("*")) if path.is_file()]
+    files = {f"{above}{path.relative_to(root)}": path.read_bytes() for path in below}
     more = {f"{above}ham/.hidden": b"x", f"{above}ham/cmds": b"mv", f"{above}spam/empty": b""}
     packed = archive(tmp_path / f"corpus{kind}", files | more)
     assert read(packed) == read(root) and len(read(packed)[0]) == 18
@@ -88,7 +85,8 @@ def test_a_bomb_and_an_encrypted_message_are_named_and_left_out(
     size = content.index(struct.pack("<L", len(good) + (1 << 20)), content.index(b"PK\x01\x02"))
     struct.pack_into("<L", content, size, 70_000)  # and that the bomb is small
     packed.write_bytes(content)
-    monkeypatch.setattr(archives, "MAX_MESSAGE", 1 << 16)
+    for module in (archives, entries):
+        monkeypatch.setattr(module, "MAX_MESSAGE", 1 << 16)
     found, told = read(f"ham={packed}")
     assert found == [("ham", good)]
     assert len(told) == 2 and "encrypted" in told[0] and "the bound on one message" in told[1]

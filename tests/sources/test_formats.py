@@ -37,7 +37,7 @@ CASES = [
     ("popstate.dat", lambda _: b"# POP3 State File\n# This is a generated file!  Do not edit.\n\n", "popstate.dat"),
     ("global-messages-db.sqlite", database, "binary data, not mail"),
     ("a.pdf", lambda _: b"%PDF-1.4\n%\xe2\xe3\n", "a PDF document, not mail"),
-    ("a.jpg", lambda _: b"\xff\xd8\xff\xe0\0\x10JFIF\0", "binary data, not mail"),
+    ("a.jpg", lambda _: b"\xff\xd8\xff\xe0\0\x10JFIF\0", "an image, not mail"),
     ("zeros", lambda _: bytes(1 << 20), "binary data, not mail"),
     ("notes.txt", lambda _: "Größe: 5".encode("utf-16"), "UTF-16 text, not mail; 'iconv"),
 ]

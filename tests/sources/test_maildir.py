@@ -39,25 +39,18 @@ def test_a_moved_message_keeps_flags_and_sizes_and_nothing_else_of_its_name(tmp_
     fresh = moved.name.removesuffix(kept)
     assert moved.name.endswith(kept) and re.fullmatch(r"\d+\.M\d+P\d+Q\d+\.[^,:]+", fresh), moved.name
     assert not maildir.files(one / "cur") and maildir.files(other / "cur") == [moved]
+    written = maildir.replace(moved, b"longer")
+    flags = kept.partition(":")[2]
+    assert written.name.endswith(flags) and "," not in written.name.partition(":")[0]
 
 
-def test_a_rewritten_message_keeps_its_flags_only(tmp_path):
-    one = maildir.made(tmp_path / "One")
-    (one / "cur" / "1.M2P3.host,S=1,W=1,U=222:2,FSa").write_bytes(b"x")
-    written = maildir.replace(one / "cur" / "1.M2P3.host,S=1,W=1,U=222:2,FSa", b"longer")
-    assert written.name.endswith(":2,FSa") and "," not in written.name.partition(":")[0]
-
-
-@pytest.mark.parametrize("elsewhere", ["/", "."])
-def test_a_folder_is_sought_from_the_maildir_wherever_we_are(mail, monkeypatch, elsewhere):
+def test_a_folder_is_sought_from_the_maildir_wherever_we_are(mail, monkeypatch):
     box = mail / "INBOX"
-    monkeypatch.chdir(elsewhere)
+    monkeypatch.chdir("/")
     assert maildir.locate(box, "../Junk").samefile(mail / "Junk")
     assert maildir.locate(box, "../[Gmail]/Spam").samefile(mail / "[Gmail]" / "Spam")
     assert maildir.locate(box, str(mail / "Junk")) == mail / "Junk"
     assert maildir.locate(box, "./.Old").samefile(box / ".Old")
-    monkeypatch.chdir(mail)
-    assert maildir.locate(Path("INBOX"), "../Junk").samefile(mail / "Junk")
     monkeypatch.chdir(box)
     assert maildir.locate(Path(), "../Junk").samefile(mail / "Junk")
 
@@ -82,8 +75,10 @@ def test_what_names_no_folder_is_refused_in_one_line(mail, name):
 
 
 def test_a_new_junk_beside_one_that_exists_is_refused_with_what_to_write(mail):
-    with pytest.raises(SpamnbError, match=r"write \.\./Junk if that is meant"):
-        maildir.locate(mail / "INBOX", "Junk")
+    maildir.made(mail / "Ind&AOk-sirables")
+    for name, beside in (("Junk", r"\.\./Junk"), ("Indésirables", r"\.\./Ind&AOk-sirables")):
+        with pytest.raises(SpamnbError, match=rf"write {beside} if that is meant"):
+            maildir.locate(mail / "INBOX", name)
     maildir.made(mail / "INBOX" / ".Junk")
     assert maildir.locate(mail / "INBOX", "Junk") == mail / "INBOX" / ".Junk"
 
@@ -171,15 +166,13 @@ def test_what_may_not_be_taken_out_of_its_folder_is_there_once(tmp_path, monkeyp
 
 def test_folders_and_messages_are_what_maildirs_call_so(tmp_path):
     box = made(tmp_path, "Box")
+    made(tmp_path, "A.B")
     (box / "cur" / "1").write_bytes(b"x")
     (box / "cur" / "2").symlink_to(box / "cur" / "1")
-    (box / "cur" / "3").mkdir()
     (box / "cur" / ".4").write_bytes(b"x")
+    for name in (".Box/cur/3", ".folder", "visible/cur"):
+        (tmp_path / name).mkdir(parents=True)
     assert maildir.files(box / "cur") == [box / "cur" / "1"]
-    made(tmp_path, "A.B")
-    (tmp_path / ".file").write_bytes(b"x")
-    (tmp_path / ".folder").mkdir()
-    (tmp_path / "visible" / "cur").mkdir(parents=True)
     assert maildir.folders(tmp_path) == [tmp_path, tmp_path / ".A.B", tmp_path / ".Box"]
 
 
@@ -194,13 +187,6 @@ def test_a_folder_with_a_name_beyond_ascii_is_found_however_it_is_written(tmp_pa
         for part in folder.iterdir():
             part.rmdir()
         folder.rmdir()
-
-
-def test_an_encoded_junk_beside_the_maildir_is_found_too(tmp_path):
-    maildir.made(tmp_path / "Mail" / "INBOX")
-    maildir.made(tmp_path / "Mail" / "Ind&AOk-sirables")
-    with pytest.raises(SpamnbError, match=r"write \.\./Ind&AOk-sirables if that is meant"):
-        maildir.locate(tmp_path / "Mail" / "INBOX", "Indésirables")
 
 
 def test_the_names_that_dovecot_made_on_disk() -> None:
@@ -219,20 +205,9 @@ def test_what_is_encoded_is_printable_ascii_and_decodes_to_the_name(name: str) -
     assert encoded(written) == written or "&" not in written.replace("&-", "")
 
 
-@given(st.text(st.characters(min_codepoint=0xA0, exclude_categories=["Cs"]), min_size=1))
-def test_letters_beyond_ascii_are_those_of_utf_7(name: str) -> None:
-    assert encoded(name) == name.encode("utf-7").decode().replace("+", "&", 1).replace("/", ",")[: len(encoded(name))]
-    base64 = encoded(name)[1:-1].replace(",", "/")
-    assert f"+{base64}-".encode().decode("utf-7") == name
-
-
 def test_every_name_is_taken() -> None:
     long = "&" * 300, "&" + "A" * 500 + "-"
     for name in ("&", "&-", "&&", "&A", "&A-", "&AAA-", "&2AA-", os.fsdecode(b"\xff"), *long):
         assert isinstance(decoded(name), str) and role_of(name) is None and isinstance(encoded(name), str)
-    assert encoded(os.fsdecode(b"\xff")) == os.fsdecode(b"\xff")
-
-
-def test_junk_in_other_languages_is_found_as_servers_write_it() -> None:
     for name in ("Нежелательная почта", "Indésirables", "迷惑メール", "สแปม", "דואר זבל", "Ανεπιθύμητα"):
         assert role_of(encoded(name)) == role_of(name) == "junk"

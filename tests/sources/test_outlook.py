@@ -137,12 +137,11 @@ def test_headers_text_html_and_attachments_come_back() -> None:
 
 def test_a_draft_gets_the_fields_that_it_has() -> None:
     tree = {
-        "__properties_version1.0": properties(32, _00390040=133_000_000_000_000_000),
+        "__properties_version1.0": properties(32),
         **strings(_0037="Tea\r\nBcc: x", _0C1A="Ann", _5D01="ann@a.example", _0E04="Bob; Cy", _1000="x"),
     }
     message = parsed(compound(tree))
     assert (message["From"], message["Subject"]) == ("Ann <ann@a.example>", "Tea Bcc: x") and message["Bcc"] is None
-    assert str(message["Date"]) == "Sat, 18 Jun 2022 04:26:40 +0000"
 
 
 def test_strings_of_eight_bits_are_in_the_code_page_of_the_message() -> None:

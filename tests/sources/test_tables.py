@@ -73,26 +73,15 @@ def test_what_the_standard_library_writes_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["object", "category", "string[pyarrow]"])
-@pytest.mark.parametrize("compression", ["snappy", "zstd", None])
-def test_what_pandas_writes_as_parquet_is_read(tmp_path: Path, kind: str, compression: str | None) -> None:
-    frame = pandas.DataFrame(ROWS, columns=["label", "text"]).astype(kind)
-    frame["number"] = range(len(frame))
-    frame.to_parquet(tmp_path / "a.parquet", compression=compression)
-    assert rows(tmp_path / "a.parquet") == ROWS
-
-
-@pytest.mark.parametrize("kind", [pyarrow.large_string(), pyarrow.binary(), pyarrow.large_binary()])
-def test_every_type_of_text_is_text(tmp_path: Path, kind: pyarrow.DataType) -> None:
-    said = pyarrow.array([text.encode() for _, text in ROWS], pyarrow.binary()).cast(kind)
+@pytest.mark.parametrize("compression", ["snappy", "zstd"])
+def test_what_pandas_writes_as_parquet_is_read(tmp_path: Path, kind: str, compression: str) -> None:
+    frame = pandas.DataFrame(ROWS * 99, columns=["label", "text"]).astype(kind)
+    frame.to_parquet(tmp_path / "a.parquet", compression=compression, row_group_size=70)
+    found = read(tmp_path / "a.parquet")
+    assert [(label, text) for label, _, text in found] == ROWS * 99 and found[-1][1] == ":396"
+    said = pyarrow.array([text.encode() for _, text in ROWS], pyarrow.large_binary())
     path = write_parquet(tmp_path / "a.parquet", {"said": said, "spam": [False, True, False, True]})
     assert rows(path, text_column="said") == ROWS == rows(path, text_column="1", label_column="2")
-
-
-def test_many_row_groups_are_read_in_order_and_numbered(tmp_path: Path) -> None:
-    path = write_parquet(tmp_path / "a.parquet", {"text": [f"t{n}" for n in range(3000)]}, row_group_size=700)
-    found = list(unlabelled([str(path)], pytest.fail))
-    assert [entry.read() for entry in found] == [b"\nt%d\n" % n for n in range(3000)]
-    assert found[-1].name == f"{path}:3000"
 
 
 def test_tabs_have_no_quotes_that_swallow_rows(tmp_path: Path) -> None:
@@ -266,7 +255,9 @@ def test_all_cells_are_kept_where_they_are_asked_for(tmp_path: Path) -> None:
     assert cells("d.parquet") == (list(columns), [["2024-05-01", "a", '["é", null]'], ["", "b", "[]"]], [])
 
 
-def test_a_column_of_raw_messages_holds_mail_with_its_headers(tmp_path: Path) -> None:
+def test_a_column_of_raw_messages_holds_mail_with_its_headers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     raw = [b"Subject: tea\r\n\r\nAt four?\r\n", b"Content-Type: text/plain; charset=latin-1\n\nna\xefve\n"]
     columns = {"label": ["ham", "spam", "ham"], "raw": pyarrow.array([*raw, None], pyarrow.binary())}
     path = write_parquet(tmp_path / "a.parquet", columns)
@@ -276,10 +267,6 @@ def test_a_column_of_raw_messages_holds_mail_with_its_headers(tmp_path: Path) ->
     both = write_parquet(tmp_path / "b.parquet", {**columns, "text": ["tea", "", ""]})
     with pytest.raises(SpamnbError, match="several columns could hold the text"):
         list(entries([str(both)], pytest.fail))
-
-
-def test_without_pyarrow_the_refusal_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = write_parquet(tmp_path / "a.parquet", {"text": ["a"]})
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(SpamnbError, match=r"pip install pyarrow"):
         next(unlabelled([str(path)], pytest.fail))
