@@ -6,18 +6,19 @@ the same time per message: 75,000 take minutes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
+from itertools import islice
 from math import inf, log
 
 from spamnb.classifier import Classifier
-from spamnb.counts.counting import MAX_READ
 from spamnb.errors import SpamnbError
-from spamnb.evaluation.protocols import BATCH
 from spamnb.evaluation.result import EVIDENCE, Answer, Recorder, Result
 from spamnb.reader.dates import arrival
 from spamnb.reader.message import header_of
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry, Report, messages
+
+AT_ONCE = 4  # messages judged together: few enough that memory can hold them, however large they are
 
 
 def online(
@@ -67,8 +68,9 @@ def judged(
     """The answers of a model as it is to labelled messages; it learns nothing. The protocol's name tells how many of
     them it had learned already: what it says of these is memory, not judgement."""
     recorder = Recorder()
-    done = known = 0
-    for part in _portions(messages(entries, on_unreadable)):
+    done, known, every = 0, 0, iter(entries)
+    while chunk := list(islice(every, AT_ONCE)):
+        part = list(messages(chunk, on_unreadable))
         judgements = classifier.classify_all([raw for _, raw in part], EVIDENCE, posterior=False)
         for (entry, raw), judgement in zip(part, judgements):
             assert entry.label is not None
@@ -79,20 +81,6 @@ def judged(
     told = f", which had learned {known:,} of them" if known else ""
     where = "in memory" if classifier.store.path == ":memory:" else classifier.store.path
     return recorder.result(f"Model {where}{told}", spam=classifier.settings.spam)
-
-
-def _portions(readable: Iterable[tuple[Entry, bytes]]) -> Iterator[list[tuple[Entry, bytes]]]:
-    """Some messages at a time, whose bytes memory can hold."""
-    part: list[tuple[Entry, bytes]] = []
-    size = 0
-    for entry, raw in readable:
-        part.append((entry, raw))
-        size += len(raw)
-        if len(part) == BATCH or size > MAX_READ:
-            yield part
-            part, size = [], 0
-    if part:
-        yield part
 
 
 def by_date(entries: Iterable[Entry], on_unreadable: Report) -> list[Entry]:
