@@ -105,9 +105,7 @@ def no_subjects(places: set[int]) -> dict[int, str]:
     return {}
 
 
-def groups(
-    digests: NDArray[np.void], labels: NDArray[np.intp], seed: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def groups(digests: NDArray[np.void], labels: NDArray[np.intp], seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Copies, of equal ``digests`` (n,), bound together and dealt out: (n,) group of each message, and the groups class
     by class, shuffled.
 
@@ -118,9 +116,7 @@ def groups(
     return group.astype(np.intp), np.lexsort((chance, labels[first]))
 
 
-def folds_of(
-    digests: NDArray[np.void], labels: NDArray[np.intp], k: int, seed: int = 0
-) -> NDArray[np.intp]:
+def folds_of(digests: NDArray[np.void], labels: NDArray[np.intp], k: int, seed: int = 0) -> NDArray[np.intp]:
     """The fold of each of n messages, (n,), stratified by their class numbers ``labels`` (n,)."""
     group, order = groups(digests, labels, seed)
     if not 2 <= k <= len(order):

@@ -23,14 +23,7 @@ from spamnb.estimators.gaussian import (
 )
 from spamnb.formulas.softmax import softmax
 from spamnb.learners.embeddings import embed, embed_rows, parse_embedding, shares_of
-from spamnb.learners.learner import (
-    BatchScores,
-    FitResult,
-    Learner,
-    Lesson,
-    Screened,
-    class_names,
-)
+from spamnb.learners.learner import BatchScores, FitResult, Learner, Lesson, Screened, class_names
 from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.settings import Settings
 from spamnb.store.store import Store
@@ -97,9 +90,7 @@ class EmbeddedModel(Learner):
             sums = Moments(*(np.concatenate([part, np.zeros((1, *part.shape[1:]), np.int64)]) for part in sums))
         _put(store, names, sums.plus(_one(store, lesson.message, names.index(lesson.label), sums)))
 
-    def forget(
-        self, store: Store, totals: ClassTotals, label: str, message: CountedTokens, digest: bytes
-    ) -> None:
+    def forget(self, store: Store, totals: ClassTotals, label: str, message: CountedTokens, digest: bytes) -> None:
         names, arrays = self._stored(store)
         if label not in names:
             raise Damaged(f"dense_classes in table meta lack {label!r}")
@@ -172,9 +163,7 @@ def _width(arrays: Mapping[str, np.ndarray]) -> int:
     return (arrays.get("dense_first", np.zeros(1)).shape or (0,))[-1]
 
 
-def _with_vectors(
-    store: Store, tokens: Sequence[str], rows: CsrRows
-) -> tuple[Sequence[str], CsrRows, np.ndarray]:
+def _with_vectors(store: Store, tokens: Sequence[str], rows: CsrRows) -> tuple[Sequence[str], CsrRows, np.ndarray]:
     """Those k tokens that have a vector, ascending, the messages as rows over them, and the vectors (k, d)."""
     found = store.look_up_vectors(tokens)
     # In one order, whatever the message's: rounding depends on it, and exact forgetting on rounding.

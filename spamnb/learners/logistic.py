@@ -19,14 +19,7 @@ from spamnb.errors import Damaged
 from spamnb.formulas.cross_entropy import with_first_of_two
 from spamnb.formulas.pooling import row_sums
 from spamnb.formulas.softmax import softmax
-from spamnb.learners.learner import (
-    BatchScores,
-    FitResult,
-    Learner,
-    Lesson,
-    Screened,
-    class_names,
-)
+from spamnb.learners.learner import BatchScores, FitResult, Learner, Lesson, Screened, class_names
 from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.store.store import Store
 
