@@ -110,6 +110,8 @@ class FitResult(NamedTuple):
 class Learner:
     """One kind of mail model. The sums are the store's; a learner derives scores and keeps what is no sum."""
 
+    forgets = True  # whether what is kept beside the sums is a sum too, so that a message can be taken out of it
+
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
 
@@ -134,11 +136,6 @@ class Learner:
 
     def learn(self, store: Store, totals: ClassTotals, lesson: Lesson) -> None:
         """Add one message to what is kept beside the sums; these and ``totals`` hold it already."""
-
-    @property
-    def forgets(self) -> bool:
-        """Whether what is kept beside the sums is a sum too, so that a message can be taken out of it."""
-        return True
 
     def forget(self, store: Store, totals: ClassTotals, label: str, message: CountedTokens, digest: bytes) -> None:
         """Take one message out of what is kept beside the sums; these hold it still, and

@@ -35,6 +35,8 @@ INTERCEPT_RATE = 0.1
 class Logistic(Learner):
     """Softmax regression with one weight a token and class."""
 
+    forgets = False  # a step cannot be taken back
+
     def train(self, screened: Screened) -> FitResult:
         """Each message is scored by a fit without its fold. Five folds; two where there are more than two classes,
         whose fits take minutes."""
@@ -88,10 +90,6 @@ class Logistic(Learner):
         store.put_vectors(tokens, table)
         store.put_arrays({"linear_intercept": intercept})
         store.put_meta({"linear_classes": names})
-
-    @property
-    def forgets(self) -> bool:
-        return False
 
 
 def _parameters(store: Store) -> tuple[list[str], np.ndarray]:
