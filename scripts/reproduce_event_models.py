@@ -90,9 +90,7 @@ def main() -> None:
     trials = [accuracies(at_random(split, seed), tokens) for seed in range(options.trials)]
     random = {name: np.mean([trial[name] for trial in trials], axis=0) for name in (*MODELS, "size")}
     sizes = [*SIZES, round(float(random["size"][0]))]
-    print(
-        f"mean accuracy of {options.trials} random splits; by date in brackets (all: {dated['size'][0]} words)"
-    )
+    print(f"mean accuracy of {options.trials} random splits; by date in brackets (all: {dated['size'][0]} words)")
     print(f"{'words':>8} {'multinomial':>16} {'Bernoulli':>16}")
     for i, size in enumerate(sizes):
         print(f"{size:8}" + "".join(f"{random[n][i]:9.4f} ({dated[n][i]:.3f})" for n in MODELS))

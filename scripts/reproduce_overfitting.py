@@ -46,9 +46,7 @@ def compare() -> list[str]:
     for C in PENALTIES:
         model = LogisticRegression(C, tol=1e-10).fit(X, T)
         slope, expected = model.coef_[0, 0], best_slope(C)
-        print(
-            f"  {C:<8g}{slope:8.4f}{expected:12.4f}{-model.intercept_[0] / slope:15.4f}{error(slope):12.6f}"
-        )
+        print(f"  {C:<8g}{slope:8.4f}{expected:12.4f}{-model.intercept_[0] / slope:15.4f}{error(slope):12.6f}")
         if abs(slope - expected) > 1e-3 * expected:
             wrong.append(f"C = {C:g}: slope {slope:.4f}, by bisection {expected:.4f}")
     return wrong

@@ -104,9 +104,7 @@ def draw(posts: Posts, path: Path) -> None:
         theta = np.exp(model.feature_log_prob_[c])
         axis.vlines(np.arange(len(theta)), 0, theta, color=colour, linewidth=0.8)
         for j in np.argsort(-theta)[:3]:
-            axis.annotate(
-                posts.vocabulary[j], (j, theta[j]), xytext=(4, -2), textcoords="offset points", fontsize=9
-            )
+            axis.annotate(posts.vocabulary[j], (j, theta[j]), xytext=(4, -2), textcoords="offset points", fontsize=9)
         axis.set(ylabel=f"P(word in post | {name})", ylim=(0, 1.05), xlim=(-5, len(theta) + 5))
         axis.spines[["top", "right"]].set_visible(False)
     axes[1].set_xlabel("column of the vocabulary")

@@ -46,17 +46,12 @@ class BaseClassifier(Parameters):
             raise not_fitted(self)
         model = type(self).__name__
         check_feature_names(getattr(self, "feature_names_in_", None), X, model)
-        X = self._matrix(X)
+        X = check_matrix(X, self)
         if X.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {X.shape[1]} features, but {model} is expecting {self.n_features_in_} features as input."
             )
         return X
-
-    def _matrix(self, X: Any) -> Any:
-        return check_matrix(
-            X, type(self).__name__, sparse=self._sparse, nonnegative=self._nonnegative, integer=self._integer
-        )
 
     def _check_training(
         self, X: Any, y: Any, sample_weight: Any, *, first: bool
@@ -64,7 +59,7 @@ class BaseClassifier(Parameters):
         """(X, labels, weight or None), checked; ``first``: X defines the features."""
         model = type(self).__name__
         y = check_labels(y, model)
-        X = self._matrix(X) if first else self._check_X(X)
+        X = check_matrix(X, self) if first else self._check_X(X)
         check_lengths(X, y)
         return X, y, check_weight(sample_weight, X.shape[0])
 

@@ -35,8 +35,7 @@ class Parameters:
         for name in params:
             if name not in known:
                 raise ValueError(
-                    f"Invalid parameter {name!r} for {type(self).__name__}: "
-                    f"it has {', '.join(sorted(known))}."
+                    f"Invalid parameter {name!r} for {type(self).__name__}: it has {', '.join(sorted(known))}."
                 )
         for name, value in params.items():
             setattr(self, name, value)

@@ -68,13 +68,14 @@ def check_feature_names(fitted: np.ndarray | None, X: Any, model: str) -> None:
         raise ValueError("\n".join([*lines, ""]))
 
 
-def check_matrix(X: Any, model: str, *, sparse: bool, nonnegative: bool, integer: bool = False) -> Any:
-    """X as a finite numeric numpy array or scipy CSR array of shape (n, V), both at least 1; never a copy
-    where none is needed. ``sparse``: sparse formats are accepted; ``integer``: values become int64."""
+def check_matrix(X: Any, estimator: Any) -> Any:
+    """X as a finite numeric numpy array or scipy CSR array of shape (n, V), both at least 1, as the estimator says that
+    it accepts it; never a copy where none is needed. Category numbers become int64."""
     from scipy.sparse import csr_array, issparse
 
+    model = type(estimator).__name__
     if issparse(X):
-        if not sparse:
+        if not estimator._sparse:
             raise TypeError(f"Sparse data was passed to {model}, which needs dense data: use X.toarray().")
         if X.ndim != 2:
             raise ValueError(f"Expected 2D array, got {X.ndim}D sparse array instead. Reshape your data.")
@@ -94,14 +95,14 @@ def check_matrix(X: Any, model: str, *, sparse: bool, nonnegative: bool, integer
         if number < 1:
             raise ValueError(f"Found array with {number} {what} (shape={X.shape}) while a minimum of 1 is required.")
     _finite(values, "X")
-    if nonnegative and values.size and values.min() < 0:
+    if estimator._nonnegative and values.size and values.min() < 0:
         raise ValueError(f"Negative values in data passed to {model} (input X).")
-    if integer and values.max() > MAX_CATEGORIES:
+    if estimator._integer and values.max() > MAX_CATEGORIES:
         raise ValueError(
             f"Category numbers in data passed to {model} go up to {values.max():g}, and at most {MAX_CATEGORIES} is "
             "possible: number the categories of each column from 0 on."
         )
-    return X.astype(np.int64, copy=False) if integer else X
+    return X.astype(np.int64, copy=False) if estimator._integer else X
 
 
 def check_labels(y: Any, model: str) -> np.ndarray:

@@ -180,9 +180,7 @@ def mcnemar(first_right: ArrayLike, second_right: ArrayLike) -> McNemar:
     return McNemar(a, b, min(1.0, float(2 * binom.cdf(min(a, b), a + b, 0.5))))
 
 
-def surest(
-    scores: NDArray, probabilities: NDArray, labels: NDArray, verdicts: NDArray
-) -> NDArray[np.intp]:
+def surest(scores: NDArray, probabilities: NDArray, labels: NDArray, verdicts: NDArray) -> NDArray[np.intp]:
     """Rows of the messages that look mislabelled, the surest first: of n messages with ``scores`` and ``probabilities``
     (n, C), and class numbers (n,) as labels and as verdicts, −1 for unsure.
 

@@ -6,19 +6,20 @@ the same time per message: 75,000 take minutes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
+from itertools import islice
 from math import inf, log
 
 from spamnb.classifier import Classifier
-from spamnb.counts.counting import MAX_READ
 from spamnb.errors import SpamnbError
-from spamnb.evaluation.protocols import BATCH
 from spamnb.evaluation.result import EVIDENCE, Answer, Recorder, Result
 from spamnb.naming import pluralize
 from spamnb.reader.dates import arrival
 from spamnb.reader.message import header_of
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry, Report, messages
+
+AT_ONCE = 4  # messages judged together: few enough that memory can hold them, however large they are
 
 
 def online(
@@ -71,35 +72,22 @@ def judged(
     Raises SpamnbError where it has learned all of them.
     """
     recorder = Recorder()
-    done = known = 0
-    for every in _portions(messages(entries, on_unreadable)):
-        part = [(entry, raw) for entry, raw in every if classifier.learned(raw) is None]
-        known += len(every) - len(part)
+    done, known, every = 0, 0, iter(entries)
+    while chunk := list(islice(every, AT_ONCE)):
+        read = list(messages(chunk, on_unreadable))
+        part = [(entry, raw) for entry, raw in read if classifier.learned(raw) is None]
+        known += len(read) - len(part)
         judgements = classifier.classify_all([raw for _, raw in part], EVIDENCE, posterior=False)
         for (entry, raw), judgement in zip(part, judgements):
             assert entry.label is not None
             recorder.add(entry.name, entry.label, Answer.of(judgement, header_of(raw, "subject")))
-        done += len(every)
+        done += len(read)
         on_progress(done)
     told = f", without {pluralize(known, 'message')} that it has learned" if known else ""
     where = "in memory" if classifier.store.path == ":memory:" else classifier.store.path
     if known == done > 0:
         raise SpamnbError(f"model {where} has learned all {known:,} messages: measure it on mail that is new to it")
     return recorder.result(f"Model {where}{told}", spam=classifier.settings.spam)
-
-
-def _portions(readable: Iterable[tuple[Entry, bytes]]) -> Iterator[list[tuple[Entry, bytes]]]:
-    """Some messages at a time, whose bytes memory can hold."""
-    part: list[tuple[Entry, bytes]] = []
-    size = 0
-    for entry, raw in readable:
-        part.append((entry, raw))
-        size += len(raw)
-        if len(part) == BATCH or size > MAX_READ:
-            yield part
-            part, size = [], 0
-    if part:
-        yield part
 
 
 def by_date(entries: Iterable[Entry], on_unreadable: Report) -> list[Entry]:

@@ -52,6 +52,10 @@ class Mail(NamedTuple):
     def classes(self) -> tuple[str, ...]:
         return self.training_set.counts.classes
 
+    def truth(self) -> dict[int, str]:
+        """The class of each message, by its place."""
+        return dict(zip(self.positions.tolist(), map(self.classes.__getitem__, self.labels.tolist())))
+
     def places(self, which: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """A mask over messages (n,) as one over places."""
         places = np.zeros(len(self.names), bool)
@@ -67,24 +71,32 @@ def mail_of(training_set: TrainingSet, names: list[str]) -> Mail:
 
 
 def judge(mail: Mail, settings: Settings, trained: TrainingSet, places: NDArray[np.bool_]) -> dict[int, Answer]:
-    """The answers of a model of ``trained`` to the messages at ``places``, by place."""
-    answers: dict[int, Answer] = {}
-    with Classifier(model_of(trained, settings)) as classifier:
+    """The answers of a model of ``trained`` to the messages at ``places``, by place; with evidence where one is wrong,
+    since that takes four times as long as the rest."""
+
+    def asked(places: NDArray[np.bool_], tokens: int) -> dict[int, Answer]:
+        answers: dict[int, Answer] = {}
         for batch in mail.training_set.select(places).batches(BATCH):
-            judgements = classifier.classify_rows(mail.training_set.tokens, batch.rows, EVIDENCE)
+            judgements = classifier.classify_rows(mail.training_set.tokens, batch.rows, tokens)
             answers |= zip(batch.positions.tolist(), map(Answer.of, judgements))
-    return answers
+        return answers
+
+    with Classifier(model_of(trained, settings)) as classifier:
+        answers, truth = asked(places, 0), mail.truth()
+        wrong = np.zeros(len(mail.names), bool)
+        wrong[[place for place, answer in answers.items() if answer.verdict != truth[place]]] = True
+        return answers | asked(wrong, EVIDENCE)
 
 
 def result_of(
     mail: Mail, settings: Settings, answers: Mapping[int, Answer], protocol: str, subjects: Subjects
 ) -> Result:
     """The answers by place as a result, in the given order; ``subjects`` finds those of the wrong ones."""
-    label = dict(zip(mail.positions.tolist(), map(mail.classes.__getitem__, mail.labels.tolist())))
-    subject = subjects({place for place, answer in answers.items() if answer.verdict != label[place]})
+    truth = mail.truth()
+    subject = subjects({place for place, answer in answers.items() if answer.verdict != truth[place]})
     recorder = Recorder()
     for place, answer in sorted(answers.items()):
-        recorder.add(mail.names[place], label[place], answer._replace(subject=subject.get(place, "")))
+        recorder.add(mail.names[place], truth[place], answer._replace(subject=subject.get(place, "")))
     return recorder.result(protocol, spam=settings.spam)
 
 
@@ -93,9 +105,7 @@ def no_subjects(places: set[int]) -> dict[int, str]:
     return {}
 
 
-def groups(
-    digests: NDArray[np.void], labels: NDArray[np.intp], seed: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def groups(digests: NDArray[np.void], labels: NDArray[np.intp], seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Copies, of equal ``digests`` (n,), bound together and dealt out: (n,) group of each message, and the groups class
     by class, shuffled.
 
@@ -106,9 +116,7 @@ def groups(
     return group.astype(np.intp), np.lexsort((chance, labels[first]))
 
 
-def folds_of(
-    digests: NDArray[np.void], labels: NDArray[np.intp], k: int, seed: int = 0
-) -> NDArray[np.intp]:
+def folds_of(digests: NDArray[np.void], labels: NDArray[np.intp], k: int, seed: int = 0) -> NDArray[np.intp]:
     """The fold of each of n messages, (n,), stratified by their class numbers ``labels`` (n,)."""
     group, order = groups(digests, labels, seed)
     if not 2 <= k <= len(order):

@@ -274,9 +274,7 @@ class Calibration:
         mirrored = len(counts) == 2
         of_rest = unscored.sum() - unscored
         self._curves = [
-            Curve(0.0, 0.0)
-            if mirrored and c == 0
-            else _fit_curve(own, rest, (unscored[c], of_rest[c]), self._min_gain)
+            Curve(0.0, 0.0) if mirrored and c == 0 else _fit_curve(own, rest, (unscored[c], of_rest[c]), self._min_gain)
             for c, (own, rest) in enumerate(counts)
         ]
         return self._curves

@@ -63,9 +63,7 @@ class Loss:
             loss = np.vstack([loss, np.full(len(classes), self.unsure_cost)])
         return loss
 
-    def verdicts(
-        self, classes: Sequence[str], probabilities: np.ndarray, spam: str, enough: bool = True
-    ) -> list[str]:
+    def verdicts(self, classes: Sequence[str], probabilities: np.ndarray, spam: str, enough: bool = True) -> list[str]:
         """The action of least expected loss for each row of ``probabilities`` (n, C). Spam never wins a tie.
 
         With one class alone it is unsure, since nothing is known of what is not of that class. A model that has not

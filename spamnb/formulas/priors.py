@@ -64,9 +64,7 @@ def _log(probability: np.ndarray) -> np.ndarray:
 def _given(prior: ArrayLike, n_classes: int) -> np.ndarray:
     given = np.asarray(prior, dtype=float)
     if given.shape != (n_classes,):
-        raise ValueError(
-            f"Number of priors must match number of classes: {given.size} priors, {n_classes} classes."
-        )
+        raise ValueError(f"Number of priors must match number of classes: {given.size} priors, {n_classes} classes.")
     if not (given >= 0).all():
         raise ValueError("Priors must be non-negative.")
     if not np.isclose(given.sum(), 1.0):

@@ -28,14 +28,7 @@ from spamnb.formulas.correction import (
     with_first,
 )
 from spamnb.formulas.pooling import row_sums
-from spamnb.learners.learner import (
-    BatchScores,
-    Correction,
-    FitResult,
-    Learner,
-    Lesson,
-    Screened,
-)
+from spamnb.learners.learner import BatchScores, Correction, FitResult, Learner, Lesson, Screened
 from spamnb.learners.naive_bayes import NaiveBayes
 from spamnb.reader.evidence import HEADERS
 from spamnb.reader.rows import CsrRows, take_tokens
@@ -182,9 +175,7 @@ class Corrected(Learner):
             store.remember(hard.digest, brought=_sum(brought, changed))
             store.remember(digest, changed={"hard": hard.number, "units": changed})
 
-    def forget(
-        self, store: Store, totals: ClassTotals, label: str, message: CountedTokens, digest: bytes
-    ) -> None:
+    def forget(self, store: Store, totals: ClassTotals, label: str, message: CountedTokens, digest: bytes) -> None:
         tokens, known = store.in_vocabulary(message.tokens), store.learned(digest)
         if known is None:
             return
@@ -207,9 +198,7 @@ class Corrected(Learner):
         store.clear_weights(last)  # one that was pruned and came back had not what this message brought to it
 
 
-def _there(
-    store: Store, totals: ClassTotals, label: str, tokens: Sequence[str]
-) -> tuple[Sequence[str], Sequence[str]]:
+def _there(store: Store, totals: ClassTotals, label: str, tokens: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     """Those of a message's ``tokens`` from whose counts forgetting it takes one, and those whose last count that is."""
     found = store.look_up(tokens)
     own = found.document_counts[list(totals.classes).index(label)] > 0

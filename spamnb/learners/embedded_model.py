@@ -23,14 +23,7 @@ from spamnb.estimators.gaussian import (
 )
 from spamnb.formulas.softmax import softmax
 from spamnb.learners.embeddings import embed, embed_rows, parse_embedding, shares_of
-from spamnb.learners.learner import (
-    BatchScores,
-    FitResult,
-    Learner,
-    Lesson,
-    Screened,
-    class_names,
-)
+from spamnb.learners.learner import BatchScores, FitResult, Learner, Lesson, Screened, class_names
 from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.settings import Settings
 from spamnb.store.store import Store
@@ -90,20 +83,16 @@ class EmbeddedModel(Learner):
         return BatchScores(known_tokens, known, scores, weights, lambda: softmax(scores))
 
     def learn(self, store: Store, totals: ClassTotals, lesson: Lesson) -> None:
-        names, arrays = self._stored(store)
-        sums = _moments(arrays)
+        names, sums = self._stored(store)
         if lesson.label not in names:
             names = [*names, lesson.label]
             sums = Moments(*(np.concatenate([part, np.zeros((1, *part.shape[1:]), np.int64)]) for part in sums))
         _put(store, names, sums.plus(_one(store, lesson.message, names.index(lesson.label), sums)))
 
-    def forget(
-        self, store: Store, totals: ClassTotals, label: str, message: CountedTokens, digest: bytes
-    ) -> None:
-        names, arrays = self._stored(store)
+    def forget(self, store: Store, totals: ClassTotals, label: str, message: CountedTokens, digest: bytes) -> None:
+        names, sums = self._stored(store)
         if label not in names:
             raise Damaged(f"dense_classes in table meta lack {label!r}")
-        sums = _moments(arrays)
         sums = sums.plus(_one(store, message, names.index(label), sums), -1)
         if label == names[-1] and not sums.documents[-1]:  # a class that learning added goes with its last message
             names, sums = names[:-1], Moments(*(part[:-1] for part in sums))
@@ -111,15 +100,16 @@ class EmbeddedModel(Learner):
 
     def _of(self, store: Store, totals: ClassTotals) -> tuple[Fitted, np.ndarray]:
         """The model, and for each class of ``totals`` its column in the scores."""
-        names, arrays = self._stored(store)
+        names, sums = self._stored(store)
         if not set(names).issuperset(totals.classes):
             raise Damaged("dense_classes in table meta lack some")
+        arrays = store.arrays()  # the same object until one of them changes
         if self._derived is None or self._derived[0] is not arrays:  # covariances are inverted once, not per message
-            self._derived = arrays, self._fitted(_moments(arrays), names)
+            self._derived = arrays, self._fitted(sums, names)
         return self._derived[1], np.array([names.index(name) for name in totals.classes], np.intp)
 
-    def _stored(self, store: Store) -> tuple[list[str], Mapping[str, np.ndarray]]:
-        """The classes, and the arrays in which they are the rows."""
+    def _stored(self, store: Store) -> tuple[list[str], Moments]:
+        """The classes, and the sums in which they are the rows."""
         names, arrays = store.meta().get("dense_classes"), store.arrays()
         if names is None and not arrays:
             raise SpamnbError(f"{store.path}: a {self.settings.model_type} model begins with 'spamnb train'")
@@ -132,7 +122,7 @@ class EmbeddedModel(Learner):
             array = arrays.get(name, np.zeros(0))
             if array.shape != (len(names), *rest) or array.dtype.kind != "i":
                 raise Damaged("dense_classes in table meta and the dense arrays do not belong together")
-        return names, arrays
+        return names, Moments(*(arrays[f"dense_{name}"] for name in Moments._fields))
 
     def _fitted(self, sums: Moments, names: Sequence[str]) -> Fitted:
         """The model of these sums. The error of a singular covariance, which names the class, becomes advice on the
@@ -163,18 +153,12 @@ def _arrays(sums: Moments) -> dict[str, np.ndarray]:
     return {f"dense_{name}": values for name, values in sums._asdict().items()}
 
 
-def _moments(arrays: Mapping[str, np.ndarray]) -> Moments:
-    return Moments(arrays["dense_documents"], arrays["dense_first"], arrays["dense_second"])
-
-
 def _width(arrays: Mapping[str, np.ndarray]) -> int:
     """The dimensions of the embedding."""
     return (arrays.get("dense_first", np.zeros(1)).shape or (0,))[-1]
 
 
-def _with_vectors(
-    store: Store, tokens: Sequence[str], rows: CsrRows
-) -> tuple[Sequence[str], CsrRows, np.ndarray]:
+def _with_vectors(store: Store, tokens: Sequence[str], rows: CsrRows) -> tuple[Sequence[str], CsrRows, np.ndarray]:
     """Those k tokens that have a vector, ascending, the messages as rows over them, and the vectors (k, d)."""
     found = store.look_up_vectors(tokens)
     # In one order, whatever the message's: rounding depends on it, and exact forgetting on rounding.

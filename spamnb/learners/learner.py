@@ -39,9 +39,7 @@ class BatchScores(NamedTuple):
         heaviest = heaviest[weights[heaviest] != 0]
         return list(zip(take_tokens(self.tokens, self.rows.ids[cells.start + heaviest]), weights[heaviest].tolist()))
 
-    def corrections(
-        self, row: int, p: np.ndarray, tokens: Sequence[str], of: int | None = None
-    ) -> tuple[float, ...]:
+    def corrections(self, row: int, p: np.ndarray, tokens: Sequence[str], of: int | None = None) -> tuple[float, ...]:
         """The part of the weights that ``heaviest`` tells of ``tokens`` that corrects naive Bayes; none in other
         models."""
         if self.correction is None or not tokens:
@@ -112,6 +110,8 @@ class FitResult(NamedTuple):
 class Learner:
     """One kind of mail model. The sums are the store's; a learner derives scores and keeps what is no sum."""
 
+    forgets = True  # whether what is kept beside the sums is a sum too, so that a message can be taken out of it
+
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
 
@@ -137,14 +137,7 @@ class Learner:
     def learn(self, store: Store, totals: ClassTotals, lesson: Lesson) -> None:
         """Add one message to what is kept beside the sums; these and ``totals`` hold it already."""
 
-    @property
-    def forgets(self) -> bool:
-        """Whether what is kept beside the sums is a sum too, so that a message can be taken out of it."""
-        return True
-
-    def forget(
-        self, store: Store, totals: ClassTotals, label: str, message: CountedTokens, digest: bytes
-    ) -> None:
+    def forget(self, store: Store, totals: ClassTotals, label: str, message: CountedTokens, digest: bytes) -> None:
         """Take one message out of what is kept beside the sums; these hold it still, and
         ``totals`` too. Gradient steps stay."""
 

@@ -19,14 +19,7 @@ from spamnb.errors import Damaged
 from spamnb.formulas.cross_entropy import with_first_of_two
 from spamnb.formulas.pooling import row_sums
 from spamnb.formulas.softmax import softmax
-from spamnb.learners.learner import (
-    BatchScores,
-    FitResult,
-    Learner,
-    Lesson,
-    Screened,
-    class_names,
-)
+from spamnb.learners.learner import BatchScores, FitResult, Learner, Lesson, Screened, class_names
 from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.store.store import Store
 
@@ -41,6 +34,8 @@ INTERCEPT_RATE = 0.1
 
 class Logistic(Learner):
     """Softmax regression with one weight a token and class."""
+
+    forgets = False  # a step cannot be taken back
 
     def train(self, screened: Screened) -> FitResult:
         """Each message is scored by a fit without its fold. Five folds; two where there are more than two classes,
@@ -95,10 +90,6 @@ class Logistic(Learner):
         store.put_vectors(tokens, table)
         store.put_arrays({"linear_intercept": intercept})
         store.put_meta({"linear_classes": names})
-
-    @property
-    def forgets(self) -> bool:
-        return False
 
 
 def _parameters(store: Store) -> tuple[list[str], np.ndarray]:

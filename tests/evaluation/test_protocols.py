@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mail import mail, message, model_of, never
+from mail import mail, message, never
 
 from spamnb.classifier import Classifier
 from spamnb.engines.counting import count_parallel
@@ -144,13 +144,6 @@ def test_what_decided_on_a_left_out_message_is_what_the_model_says_when_it_has_f
     assert found and found == pytest.approx({token: expected[token] for token in found})
 
 
-def test_leave_one_out_of_a_class_of_copies_alone(tmp_path):
-    messages = [*mail(10), *(("a", message("ham", n)) for n in range(3))]
-    held = counted(tmp_path, messages + [("ham", raw) for label, raw in messages if label == "a"], Settings())
-    result = protocols.evaluate_leave_one_out(held, Settings())
-    assert result.classes == ("ham", "spam") and len(result) == 20
-
-
 def test_copies_stay_together_and_parts_are_even(tmp_path):
     messages = mail(50) + mail(10)
     held = counted(tmp_path, messages, Settings())
@@ -193,16 +186,6 @@ def test_each_message_is_judged_by_those_before_it():
             for name, p in classifier.classify(raw).probabilities.items():
                 assert told[name] == pytest.approx(p, abs=1e-12)
             classifier.learn(label, raw)
-
-
-def test_a_model_as_it_is_learns_nothing():
-    with model_of(mail(20)) as classifier:
-        before = classifier.store.totals().documents.tolist()
-        result = judged(stream([("spam", message("spam", 99)), ("list", message("ham", 98))]), classifier, never)
-        assert classifier.store.totals().documents.tolist() == before
-    assert result.classes == ("ham", "list", "spam") and not result.ordered
-    assert result.verdicts.tolist() == [2, 0] and result.details[1].subject
-    assert result.protocol == "Model in memory"
 
 
 def test_mail_of_a_stream_is_not_kept_in_memory(tmp_path):

@@ -94,14 +94,6 @@ def test_the_curve_is_the_likeliest(seed: int, ham: int, spam: int, distance: fl
         assert slope + a < 0 or error(slope + a, intercept + b) >= found - 1e-9 * (1 + found)
 
 
-def test_few_that_are_told_from_many_are_told() -> None:
-    rng = np.random.default_rng(0)
-    for few, many in ((5, 50), (2, 200), (50, 1000)):
-        margin = np.concatenate([rng.normal(-2, 0.1, many), rng.normal(2, 0.1, few)])
-        p = fitted(margin, np.repeat([0, 1], [many, few])).probabilities(binary(np.array([-2.0, 2.0])))[:, 1]
-        assert p[0] < 0.05 and p[1] > 0.7, (few, many, p)
-
-
 def test_scores_that_tell_the_wrong_way_tell_nothing() -> None:
     """Leave-one-out of a handful can be worse than chance; the curve never falls."""
     y = np.repeat([0, 1], [30, 10])
@@ -143,6 +135,20 @@ def test_scores_count_once_ten_messages_of_a_class_that_was_learned_without_them
         assert (p[0] < 0.3) == border_is_known, (scored, p)
 
 
+@pytest.mark.parametrize(("few", "many"), [(5, 50), (2, 200), (50, 1000)])
+def test_few_that_are_told_from_many_are_told(few: int, many: int) -> None:
+    rng = np.random.default_rng(0)
+    margin = np.concatenate([rng.normal(-2, 0.1, many), rng.normal(2, 0.1, few)])
+    p = fitted(margin, np.repeat([0, 1], [many, few])).probabilities(binary(np.array([-2.0, 2.0])))[:, 1]
+    assert p[0] < 0.05 and p[1] > 0.7
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_labels_that_follow_the_curve_are_believed(seed: int) -> None:
+    margin, y = drawn(1000, seed)
+    assert not fitted(margin, y).doubts(binary(margin), y).any()
+
+
 @pytest.mark.parametrize(("missed", "foreign"), [(0.05, 0.05), (0.2, 0.2), (0.0, 0.1), (0.1, 0.0)])
 def test_wrong_labels_neither_flatten_the_curve_nor_pass_for_right_ones(missed: float, foreign: float) -> None:
     margin, y = drawn(5000, 4, slope=3.0, shift=0.5)
@@ -156,9 +162,3 @@ def test_wrong_labels_neither_flatten_the_curve_nor_pass_for_right_ones(missed: 
     assert doubts.mean() == pytest.approx(flips.mean(), abs=0.01)
     clear = np.abs(margin) > 2
     assert np.array_equal(doubts[clear] > 0.5, flips[clear])
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_labels_that_follow_the_curve_are_believed(seed: int) -> None:
-    margin, y = drawn(1000, seed)
-    assert not fitted(margin, y).doubts(binary(margin), y).any()
