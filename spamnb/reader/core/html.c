@@ -69,7 +69,6 @@ struct document {
     uint16_t counts[N_TAGS]; /* of open elements, by tag */
     struct formatting formatting[MAX_FORMATTING];
     size_t n_formatting;
-    struct buffer shown, hidden;
 };
 
 static void note_cut(struct document *d) { d->reader->message.cuts |= CUT_HTML; }
@@ -374,44 +373,41 @@ static const struct style *style_of(struct document *d, uint32_t number) {
     return node->style;
 }
 
-/* Adds a piece to what is shown, or to what is hidden. Of one that is hidden spaces part what is shown around it. */
-static void write_piece(struct document *d, span text, enum why_hidden why) {
-    struct buffer *buffer = why ? &d->hidden : &d->shown;
-    uint8_t *begin = buffer->at;
-    put_resolved(buffer, &d->reader->tables->references, text, false);
-    if (!why)
-        return;
-    span hidden = span_between(begin, buffer->at);
-    static const uint32_t FACTS[] = {0, FACT_DISPLAY_NONE, FACT_TINY, FACT_SAME_COLOR, 0};
-    if (!shows_nothing(d->reader, hidden))
-        d->reader->message.facts |= FACT_HIDDEN | FACTS[why];
-    else if (!is_empty(hidden) && d->shown.at > d->shown.begin && !is_space(d->shown.at[-1]))
-        buffer_put(&d->shown, LITERAL(" "));
-}
-
-static void end_word(struct buffer *buffer) {
-    if (buffer->at > buffer->begin && !is_space(buffer->at[-1]))
-        buffer_put(buffer, LITERAL("\n"));
-}
-
-/* Writes all pieces. Where not all rules or nodes are known, nothing counts as hidden by its style. */
-static void write_pieces(struct document *d) {
+/* Makes the styles of all pieces. Where not all rules or nodes are known, nothing counts as hidden by its style. */
+static void make_styles(struct document *d) {
     d->sheet.page = style_of(d, 1);
-    for (size_t i = 0; i < d->pieces.count; i++) /* which may find that a bound is reached */
+    for (size_t i = 0; i < d->pieces.count; i++)
         style_of(d, d->pieces.items[i].node);
-    for (size_t i = 0; i < d->pieces.count; i++) {
-        const struct piece *piece = &d->pieces.items[i];
-        bool is_styled = piece->kind == PIECE_STYLED && !d->sheet.is_cut;
-        if (piece->kind != PIECE_END_OF_WORD) {
-            enum why_hidden why = piece->kind == PIECE_HIDDEN ? HIDDEN_OTHERWISE : SEEN;
-            write_piece(d, piece->text, is_styled ? style_of(d, piece->node)->why : why);
-            continue;
-        }
-        end_word(&d->shown);
-        end_word(&d->hidden);
-    }
     if (d->sheet.is_cut)
         note_cut(d);
+}
+
+static enum why_hidden why_hidden(struct document *d, const struct piece *piece) {
+    if (piece->kind == PIECE_STYLED)
+        return d->sheet.is_cut ? SEEN : style_of(d, piece->node)->why;
+    return piece->kind == PIECE_HIDDEN ? HIDDEN_OTHERWISE : SEEN;
+}
+
+/* The text that is shown, or that is hidden. Of what is hidden spaces part what is shown around it. */
+static span written_pieces(struct document *d, bool is_hidden) {
+    static const uint32_t FACTS[] = {0, FACT_DISPLAY_NONE, FACT_TINY, FACT_SAME_COLOR, 0};
+    struct writer writer = writer_open(d->arena, size_of(d->html));
+    for (size_t i = 0; i < d->pieces.count; i++) {
+        const struct piece *piece = &d->pieces.items[i];
+        enum why_hidden why = why_hidden(d, piece);
+        bool is_in_word = writer.at > writer.begin && !is_space(writer.at[-1]);
+        size_t before = (size_t)(writer.at - writer.begin);
+        if (piece->kind == PIECE_END_OF_WORD) {
+            if (is_in_word)
+                put_byte(&writer, '\n');
+        } else if (is_hidden == (why != SEEN)) {
+            put_resolved(&writer, &d->reader->tables->references, piece->text, false);
+            if (is_hidden && !shows_nothing(d->reader, span_between(writer.begin + before, writer.at)))
+                d->reader->message.facts |= FACT_HIDDEN | FACTS[why];
+        } else if (is_in_word && !is_hidden && !is_empty(piece->text) && shows_nothing(d->reader, piece->text))
+            put_byte(&writer, ' ');
+    }
+    return writer_close(&writer);
 }
 
 /* ---- Tags ---- */
@@ -421,11 +417,9 @@ static bool ends_name(uint8_t c) { return c <= '>' && (c == '>' || c == '/' || i
 static span resolved(struct document *d, span value) {
     if (!find_byte(value, '&'))
         return value;
-    size_t room = 2 * size_of(value) + 8;
-    uint8_t *begin = arena_room(d->arena, room, 1);
-    struct buffer buffer = {begin, begin, begin + room};
-    put_resolved(&buffer, &d->reader->tables->references, value, true);
-    return span_between(buffer.begin, buffer.at);
+    struct writer writer = writer_open(d->arena, size_of(value));
+    put_resolved(&writer, &d->reader->tables->references, value, true);
+    return writer_close(&writer);
 }
 
 /* The end of the tag whose name ends there, NULL where it has none; fills in the attributes that are read. */
@@ -630,12 +624,6 @@ static void read_tags(struct document *d) {
         add_text(d, at, html.end);
 }
 
-static void buffer_begin(struct document *d, struct buffer *buffer) {
-    size_t room = 2 * size_of(d->html) + 64;
-    buffer->begin = buffer->at = arena_room(d->arena, room, 1);
-    buffer->end = buffer->begin + room;
-}
-
 struct html_text read_html(struct reader *reader, span html) {
     static const unsigned PAGE_TAGS[2] = {TAG_HTML, TAG_BODY};
     struct document *d = arena_take(&reader->arena, 1, sizeof *d);
@@ -649,10 +637,8 @@ struct html_text read_html(struct reader *reader, span html) {
         settle(d, d->depth, (struct node){.tag = tag, .name = TAGS[tag].name, .attributes = &d->page_attributes[d->depth]});
     }
     read_tags(d);
-    buffer_begin(d, &d->shown);
-    buffer_begin(d, &d->hidden);
-    write_pieces(d);
-    span shown = span_between(d->shown.begin, d->shown.at), hidden = strip(span_between(d->hidden.begin, d->hidden.at));
+    make_styles(d);
+    span shown = written_pieces(d, false), hidden = strip(written_pieces(d, true));
     while (!is_empty(shown) && is_space(*shown.at))
         shown.at++;
     return (struct html_text){shown, shows_nothing(reader, hidden) ? (span){0} : hidden};
