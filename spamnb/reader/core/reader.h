@@ -90,7 +90,6 @@ enum {
     WANT_DIGEST = 8,
     WANT_IDENTITY = 16,
     WANT_DATE = 32,
-    WANT_IDENTIFIED = WANT_DIGEST | WANT_DATE,
 };
 
 /* Reads a message into reader->message and a row of its vocabulary. The row is ended by the caller, or given up where

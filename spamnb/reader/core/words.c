@@ -197,9 +197,8 @@ static void put_plain(struct scan *scan, span word) {
 /* Counts a word in lower case of any form; it stands in the arena. */
 static void put(struct scan *scan, span word) {
     struct reader *reader = scan->reader;
-    if (reader->options.stems && scan->place.method == WORD_PARTS && !(kinds_of(word) & (DIGIT | CUTS)) &&
-        !reader->host->ask(reader->host, ASK_STEM, word, (span){0}, &reader->arena, &word))
-        arena_fail(&reader->arena, FAILED_HOST);
+    if (reader->options.stems && scan->place.method == WORD_PARTS && !(kinds_of(word) & (DIGIT | CUTS)))
+        word = ask_host(reader, ASK_STEM, word, (span){0});
     if (find_byte(word, ' ') || find_byte(word, ':'))
         add_token_as(reader, scan->place.prefix, word, scan->only_once);
     else
@@ -442,14 +441,12 @@ static size_t scan_words(struct scan *scan, const struct text *text, size_t max_
 
 /* A text in which of what is not ASCII only words are left. */
 static span words_of(struct reader *reader, span text) {
-    struct arena *arena = &reader->arena;
     for (span rest = behind_ascii(text); !is_empty(rest); rest = behind_ascii(rest))
         if (character_of(reader, next_point(&rest))->flags & COMBINES) {
-            if (!reader->host->ask(reader->host, ASK_COMPOSE, text, (span){0}, arena, &text))
-                arena_fail(arena, FAILED_HOST);
+            text = ask_host(reader, ASK_COMPOSE, text, (span){0});
             break;
         }
-    struct writer writer = writer_open(arena, size_of(text) + 16);
+    struct writer writer = writer_open(&reader->arena, size_of(text) + 16);
     while (!is_empty(text)) {
         span rest = behind_ascii(text);
         put_span(&writer, span_between(text.at, rest.at));
