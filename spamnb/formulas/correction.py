@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -67,19 +67,24 @@ class Problem(NamedTuple):
 
     def take_out(self, messages: np.ndarray, brought: np.ndarray, weights: np.ndarray) -> None:
         """Take what these messages brought out of ``weights``, in place."""
-        weights -= self._rows(messages, len(weights)).T @ brought[messages]
+        columns, lengths = self._columns_of(messages)
+        for k, of_class in enumerate(weights.T):
+            np.subtract.at(of_class, columns, np.repeat(brought[messages, k], lengths))
 
     def scores(self, messages: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Scores (m, C) of these messages by ``weights`` (V, C - 1), in nats."""
-        sums = self._rows(messages, len(weights)) @ weights
+        columns, lengths = self._columns_of(messages)
+        sums, ends = np.empty((len(messages), weights.shape[1]), np.int64), np.cumsum(lengths)
+        for k, of_class in enumerate(weights.T):
+            running = np.append(0, np.cumsum(of_class[columns]))
+            sums[:, k] = running[ends] - running[ends - lengths]
         return self.offsets[messages] + with_first(sums) * (self.values[messages] * UNIT)[:, None]
 
-    def _rows(self, messages: np.ndarray, n_columns: int) -> Any:
-        """These messages as a scipy CSR array of ones, (m, V)."""
-        from scipy.sparse import csr_array
-
-        ones = np.ones(len(self.columns), np.int64)
-        return csr_array((ones, self.columns, self.indptr), shape=(len(self.indptr) - 1, n_columns))[messages]
+    def _columns_of(self, messages: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The columns of these messages, one message after the other, and how many each has."""
+        begins, lengths = self.indptr[messages], np.diff(self.indptr)[messages]
+        ends = np.cumsum(lengths)
+        return self.columns[np.arange(lengths.sum()) + np.repeat(begins - ends + lengths, lengths)], lengths
 
 
 def with_first(units: np.ndarray) -> np.ndarray:

@@ -47,13 +47,13 @@ def _open_pdf(document: bytes) -> Opened:
 def _open_tnef(document: bytes) -> Opened:
     from spamnb.reader.tnef import read_tnef
 
-    found = read_tnef(document)
-    files = [_file(name, encodebytes(content), "base64") for name, content in found.files]
-    if found.body:
-        kind, octets = found.body
+    body, attached, is_whole = read_tnef(document)
+    files = [_file(name, encodebytes(content), "base64") for name, content in attached]
+    if body:
+        kind, octets = body
         fields = f"Content-Type: {kind}\nContent-Transfer-Encoding: base64\n\n"
         files.insert(0, fields.encode() + encodebytes(octets))
-    return b"", _multipart(files), found.is_whole
+    return b"", _multipart(files), is_whole
 
 
 def _open_smime(document: bytes) -> Opened:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from typing import NamedTuple
 
 SIGNATURE = 0x223E9F78
 MAX_ATTRIBUTES = 2000
@@ -22,23 +21,14 @@ UNICODE = 0x1F
 OF_ANY_SIZE = (0xD, 0x1E, UNICODE, 0x102)
 
 
-class Tnef(NamedTuple):
-    """What was read of a document.
-
-    body: its content type and bytes, where there is one
-    files: name and content of each attachment
-    is_whole: whether that is all
-    """
-
-    body: tuple[str, bytes] | None
-    files: list[tuple[str, bytes]]
-    is_whole: bool
+Body = tuple[str, bytes]  # content type and bytes
 
 
-def read_tnef(octets: bytes) -> Tnef:
-    """The body as HTML or text, whichever there is first, and the attachments. A body in RTF is not read."""
+def read_tnef(octets: bytes) -> tuple[Body | None, list[tuple[str, bytes]], bool]:
+    """The body as HTML or text, whichever there is first; name and content of each attachment; and whether that is all.
+    A body in RTF is not read."""
     if octets[:4] != struct.pack("<I", SIGNATURE):
-        return Tnef(None, [], True)
+        return None, [], True
     text = b""
     properties: dict[int, bytes] = {}
     files: list[tuple[str, bytes]] = []
@@ -56,10 +46,10 @@ def read_tnef(octets: bytes) -> Tnef:
             files[-1] = files[-1][0], value
     body = _body(text, properties)
     is_whole = len(attributes) <= MAX_ATTRIBUTES and len(files) <= MAX_ATTACHMENTS
-    return Tnef(body, files[:MAX_ATTACHMENTS], is_whole and (body is not None or RTF not in properties))
+    return body, files[:MAX_ATTACHMENTS], is_whole and (body is not None or RTF not in properties)
 
 
-def _body(text: bytes, properties: dict[int, bytes]) -> tuple[str, bytes] | None:
+def _body(text: bytes, properties: dict[int, bytes]) -> Body | None:
     code_page = int.from_bytes(properties.get(CODE_PAGE, b"")[:4], "little")
     charset = {0: "", 65001: "utf-8", 20127: "us-ascii"}.get(code_page, f"cp{code_page}")
     if html := properties.get(HTML):

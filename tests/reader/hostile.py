@@ -11,7 +11,7 @@ CLASSES = b"<style>" + b"".join(b".c%d{color:red}" % i for i in range(3000)) + b
 _FORMS: dict[str, tuple[bytes, bytes]] = {
     # pages
     "open tags": (HTML, b"<div>"),
-    "formatting opened again": (HTML + b"".join(b"<font color=#%06d>" % i for i in range(64)), b"<p>x"),
+    "formatting in paragraphs": (HTML + b"".join(b"<font color=#%06d>" % i for i in range(64)), b"<p>x"),
     "formatting around blocks": (HTML, b"<b>" * 250 + b"<div>" * 250 + b"</b>" * 250 + b"</div>" * 250),
     "unclosed formatting in tables": (HTML, b"<table><b>"),
     "end tags of nothing": (HTML + b"<x>" + b"<y>" * 500, b"</z>"),

@@ -7,11 +7,9 @@
 #include "style.h"
 
 enum {
-    MAX_TAGS = 50000, /* in one message, formatting that is opened again included */
+    MAX_TAGS = 50000, /* in one message */
     TAIL = 8192,      /* bytes of the end of what has more, which are read too */
     MAX_OPEN_ELEMENTS = 512, /* those inside are not opened, as in browsers */
-    MAX_FORMATTING = 64,  /* formatting elements that wait to be opened again */
-    MAX_NODES = 200000,   /* in one document; where there are more, nothing counts as hidden */
     MAX_TITLE = 200,      /* bytes of a title, and of an input field, that are taken for seen */
     MAX_URLS = 1000,
 };
@@ -24,7 +22,7 @@ struct node {
     span name;
     const struct attributes *attributes; /* of style; NULL where there are none */
     const struct style *style;
-    bool is_wrapped; /* around all in it stands formatting that was opened before */
+    bool is_wrapped; /* browsers put formatting that was opened before around all in it */
 };
 
 /* An open element. */
@@ -34,25 +32,19 @@ struct element {
     uint16_t parent;    /* where in the stack what it inherits from is */
     uint16_t paragraph; /* the paragraph that a block ends here; 0: none */
     bool is_dropped;    /* its text is shown nowhere */
-    bool is_waiting;    /* as formatting, in the list */
 };
 
 /* A piece of text, as long as nobody knows whether it is seen. */
-enum piece_kind { PIECE_STYLED, PIECE_SHOWN, PIECE_HIDDEN, PIECE_END_OF_WORD };
+enum piece_kind {
+    PIECE_STYLED,
+    PIECE_STYLED_WITHOUT_RULES, /* where the page has rules they may show it */
+    PIECE_SHOWN, PIECE_HIDDEN, PIECE_END_OF_WORD
+};
 
 struct piece {
     span text;
     uint32_t node;
     enum piece_kind kind;
-};
-
-/* Formatting that is opened again where something else than its own end tag closed it. One without attributes is a
- * marker: what stands before it is not. */
-struct formatting {
-    unsigned tag;
-    span name;
-    const struct attributes *attributes;
-    bool is_open;
 };
 
 struct document {
@@ -67,9 +59,7 @@ struct document {
     struct element stack[MAX_OPEN_ELEMENTS + 1];
     size_t depth;
     uint16_t counts[N_TAGS]; /* of open elements, by tag */
-    struct formatting formatting[MAX_FORMATTING];
-    size_t n_formatting;
-    struct buffer shown, hidden;
+    enum piece_kind kind; /* of text from here on */
 };
 
 static void note_cut(struct document *d) { d->reader->message.cuts |= CUT_HTML; }
@@ -92,22 +82,25 @@ static void settle(struct document *d, size_t at, struct node node) {
     *LIST_ADD(d->arena, &d->nodes) = node;
 }
 
-static void pop(struct document *d) {
-    struct element *element = top_of(d);
-    d->counts[element->tag]--;
-    d->depth--;
-    for (size_t i = d->n_formatting; element->is_waiting && i-- > 0;)
-        if (d->formatting[i].attributes == node_of(d, element)->attributes) {
-            d->formatting[i].is_open = false;
-            break;
-        }
-    if (TAGS[element->tag].flags & IS_BARRIER && element->tag != TAG_TABLE)
-        while (d->n_formatting && d->formatting[--d->n_formatting].attributes)
-            continue;
+static void pop(struct document *d) { d->counts[d->stack[--d->depth].tag]--; }
+
+/* Formatting ends otherwise than by an end tag in its place: browsers open it again, or put it around what stands
+ * there. That is not followed: from here on its style hides nothing. */
+static void lose_formatting(struct document *d, const struct element *formatting) {
+    enum piece_kind kind = node_of(d, formatting)->attributes ? PIECE_SHOWN : PIECE_STYLED_WITHOUT_RULES;
+    d->kind = kind > d->kind ? kind : d->kind;
 }
 
-/* Closes the element at this place, and all inside; nothing where there is none (0). */
+/* Closes the element at this place, and all inside; nothing where there is none (0). Formatting inside a cell or the
+ * like ends with it. */
 static void pop_to(struct document *d, size_t at) {
+    bool is_inside = false;
+    for (size_t i = at; at > 1 && i < d->depth; i++) {
+        const struct tag *tag = &TAGS[d->stack[i].tag];
+        is_inside = is_inside || (tag->flags & IS_BARRIER && tag->kind != TABLE);
+        if (i > at && tag->kind == FORMATTING && !is_inside)
+            lose_formatting(d, &d->stack[i]);
+    }
     while (at > 1 && d->depth > at)
         pop(d);
 }
@@ -159,62 +152,17 @@ static void push(struct document *d, unsigned tag, span name, const struct attri
     settle(d, d->depth++, (struct node){.tag = tag, .name = name, .attributes = attributes});
 }
 
-/* Puts formatting, or a marker, on the list of what waits to be opened again. */
-static void remember(struct document *d, const struct formatting *entry) {
-    if (d->n_formatting == MAX_FORMATTING)
-        memmove(d->formatting, d->formatting + 1, --d->n_formatting * sizeof *d->formatting);
-    d->formatting[d->n_formatting++] = *entry;
-}
-
-static void open_formatting_again(struct document *d) {
-    size_t at = d->n_formatting;
-    while (at && d->formatting[at - 1].attributes && !d->formatting[at - 1].is_open)
-        at--;
-    for (; at < d->n_formatting && d->depth < MAX_OPEN_ELEMENTS; at++) {
-        struct formatting *closed = &d->formatting[at];
-        push(d, closed->tag, closed->name, closed->attributes);
-        top_of(d)->is_waiting = closed->is_open = true;
-        d->reader->message.n_tags++;
-    }
-}
-
-/* The end tag of formatting, which may have blocks inside (the standard's adoption agency, on a stack). */
+/* The end tag of formatting, which may have blocks inside: browsers put it into these, where it ends. */
 static void end_formatting(struct document *d, unsigned tag, span name) {
-    size_t i = d->n_formatting;
-    while (i && d->formatting[i - 1].attributes && d->formatting[i - 1].tag != tag)
-        i--;
     size_t at = find_open(d, tag, name);
-    if (!i || !d->formatting[i - 1].attributes || (at && !d->stack[at].is_waiting)) {
-        pop_to(d, at);
-        return;
-    }
-    struct formatting ended = d->formatting[--i];
-    memmove(d->formatting + i, d->formatting + i + 1, (--d->n_formatting - i) * sizeof *d->formatting);
-    if (!ended.is_open)
-        return;
-    at = d->depth - 1;
-    while (at > 1 && !(d->stack[at].is_waiting && node_of(d, &d->stack[at])->attributes == ended.attributes))
-        at--;
-    if (at < 2)
-        return;
-    d->stack[at].is_waiting = false;
-    if (find_open(d, tag, name) == at) {
-        pop_to(d, at);
-        return;
-    }
-    /* Blocks inside stay open, without the formatting; formatting inside of it that is not ended is opened again. */
-    while (TAGS[top_of(d)->tag].flags & IS_INLINE)
-        pop(d);
-    d->counts[tag]--;
-    memmove(d->stack + at, d->stack + at + 1, (--d->depth - at) * sizeof *d->stack);
-    d->sheet.is_cut = d->sheet.is_cut || d->nodes.count > MAX_NODES;
-    for (size_t k = at; k < d->depth; k++) {
-        struct node moved = *node_of(d, &d->stack[k]);
-        node_of(d, &d->stack[k])->is_wrapped = true; /* what it has until now browsers put into the formatting */
-        d->stack[k].parent -= d->stack[k].parent >= at;
-        if (!d->sheet.is_cut)
-            settle(d, k, moved);
-    }
+    pop_to(d, at);
+    for (size_t i = d->depth - 1; !at && i > 1 && !(TAGS[d->stack[i].tag].flags & IS_BARRIER); i--)
+        if (is_element(d, &d->stack[i], tag, name)) {
+            lose_formatting(d, &d->stack[i]);
+            for (size_t k = i + 1; k < d->depth; k++)
+                node_of(d, &d->stack[k])->is_wrapped = true;
+            return;
+        }
 }
 
 /* An item begins: the one before it in the same list ends. */
@@ -244,15 +192,15 @@ static bool make_place(struct document *d, unsigned kind) {
     }
     if (!d->counts[TAG_TABLE])
         return false;
-    for (;;) {
-        const struct element *top = top_of(d);
+    size_t at = d->depth;
+    for (; at > 2; at--) {
+        const struct element *top = &d->stack[at - 1];
         unsigned above = TAGS[top->tag].kind;
         if (above == TABLE || (kind >= ROW && above == ROWS && is_row(top)) || (kind == CELL && above == ROW))
-            return true;
-        if (d->depth == 2)
-            return false;
-        pop(d);
+            break;
     }
+    pop_to(d, at);
+    return at > 2;
 }
 
 /* Gives the page attributes that it has not yet. */
@@ -275,7 +223,7 @@ static void start_element(struct document *d, unsigned tag, span name, const str
     }
     struct attributes *attributes = NULL;
     uint32_t styling = found->present & ((UINT32_C(1) << N_STYLE_ATTRIBUTES) - 1);
-    if (styling || (kind == FORMATTING && d->sheet.n_rules)) {
+    if (styling) {
         attributes = arena_room(d->arena, 1, offsetof(struct attributes, values) + N_STYLE_ATTRIBUTES * sizeof(span));
         attributes->present = styling;
         memcpy(attributes->values, found->values, N_STYLE_ATTRIBUTES * sizeof(span));
@@ -292,15 +240,8 @@ static void start_element(struct document *d, unsigned tag, span name, const str
     } else {
         if (tag == TAG_A && d->counts[tag])
             end_formatting(d, tag, name);
-        open_formatting_again(d);
     }
-    size_t depth = d->depth;
     push(d, tag, name, attributes);
-    bool is_barrier = TAGS[tag].flags & IS_BARRIER && tag != TAG_TABLE;
-    if (d->depth > depth && (is_barrier || (kind == FORMATTING && attributes))) {
-        top_of(d)->is_waiting = !is_barrier;
-        remember(d, &(struct formatting){tag, name, is_barrier ? NULL : attributes, true});
-    }
 }
 
 static void end_element(struct document *d, unsigned tag, span name) {
@@ -337,14 +278,12 @@ static void add_text(struct document *d, const uint8_t *begin, const uint8_t *en
     if (is_empty(text))
         return;
     bool is_blank = shows_nothing(d->reader, text);
-    if (!is_blank && d->n_formatting && !d->formatting[d->n_formatting - 1].is_open)
-        open_formatting_again(d);
     const struct element *top = top_of(d);
     if (top->is_dropped)
         return;
     if (!is_blank && is_row(top))
         top = &d->stack[place_of(d, ORDINARY)];
-    add_piece(d, text, top->node, PIECE_STYLED);
+    add_piece(d, text, top->node, d->kind);
 }
 
 /* The text of a title or an input field, of which a window shows the beginning. */
@@ -355,7 +294,7 @@ static void add_window_text(struct document *d, span text) {
         shown.end = blank ? blank : shown.end;
     }
     const struct element *top = top_of(d);
-    add_piece(d, shown, top->node, top->is_dropped ? PIECE_HIDDEN : d->depth > 2 ? PIECE_STYLED : PIECE_SHOWN);
+    add_piece(d, shown, top->node, top->is_dropped ? PIECE_HIDDEN : d->depth > 2 ? d->kind : PIECE_SHOWN);
     add_piece(d, span_between(shown.end, text.end), top->node, PIECE_HIDDEN);
 }
 
@@ -374,44 +313,41 @@ static const struct style *style_of(struct document *d, uint32_t number) {
     return node->style;
 }
 
-/* Adds a piece to what is shown, or to what is hidden. Of one that is hidden spaces part what is shown around it. */
-static void write_piece(struct document *d, span text, enum why_hidden why) {
-    struct buffer *buffer = why ? &d->hidden : &d->shown;
-    uint8_t *begin = buffer->at;
-    put_resolved(buffer, &d->reader->tables->references, text, false);
-    if (!why)
-        return;
-    span hidden = span_between(begin, buffer->at);
-    static const uint32_t FACTS[] = {0, FACT_DISPLAY_NONE, FACT_TINY, FACT_SAME_COLOR, 0};
-    if (!shows_nothing(d->reader, hidden))
-        d->reader->message.facts |= FACT_HIDDEN | FACTS[why];
-    else if (!is_empty(hidden) && d->shown.at > d->shown.begin && !is_space(d->shown.at[-1]))
-        buffer_put(&d->shown, LITERAL(" "));
-}
-
-static void end_word(struct buffer *buffer) {
-    if (buffer->at > buffer->begin && !is_space(buffer->at[-1]))
-        buffer_put(buffer, LITERAL("\n"));
-}
-
-/* Writes all pieces. Where not all rules or nodes are known, nothing counts as hidden by its style. */
-static void write_pieces(struct document *d) {
+/* Makes the styles of all pieces. Where not all rules are known, nothing counts as hidden by its style. */
+static void make_styles(struct document *d) {
     d->sheet.page = style_of(d, 1);
-    for (size_t i = 0; i < d->pieces.count; i++) /* which may find that a bound is reached */
+    for (size_t i = 0; i < d->pieces.count; i++)
         style_of(d, d->pieces.items[i].node);
-    for (size_t i = 0; i < d->pieces.count; i++) {
-        const struct piece *piece = &d->pieces.items[i];
-        bool is_styled = piece->kind == PIECE_STYLED && !d->sheet.is_cut;
-        if (piece->kind != PIECE_END_OF_WORD) {
-            enum why_hidden why = piece->kind == PIECE_HIDDEN ? HIDDEN_OTHERWISE : SEEN;
-            write_piece(d, piece->text, is_styled ? style_of(d, piece->node)->why : why);
-            continue;
-        }
-        end_word(&d->shown);
-        end_word(&d->hidden);
-    }
     if (d->sheet.is_cut)
         note_cut(d);
+}
+
+static enum why_hidden why_hidden(struct document *d, const struct piece *piece) {
+    if (piece->kind == PIECE_STYLED || (piece->kind == PIECE_STYLED_WITHOUT_RULES && !d->sheet.n_rules))
+        return d->sheet.is_cut ? SEEN : style_of(d, piece->node)->why;
+    return piece->kind == PIECE_HIDDEN ? HIDDEN_OTHERWISE : SEEN;
+}
+
+/* The text that is shown, or that is hidden. Of what is hidden spaces part what is shown around it. */
+static span written_pieces(struct document *d, bool is_hidden) {
+    static const uint32_t FACTS[] = {0, FACT_DISPLAY_NONE, FACT_TINY, FACT_SAME_COLOR, 0};
+    struct writer writer = writer_open(d->arena, size_of(d->html));
+    for (size_t i = 0; i < d->pieces.count; i++) {
+        const struct piece *piece = &d->pieces.items[i];
+        enum why_hidden why = why_hidden(d, piece);
+        bool is_in_word = writer.at > writer.begin && !is_space(writer.at[-1]);
+        size_t before = (size_t)(writer.at - writer.begin);
+        if (piece->kind == PIECE_END_OF_WORD) {
+            if (is_in_word)
+                put_byte(&writer, '\n');
+        } else if (is_hidden == (why != SEEN)) {
+            put_resolved(&writer, &d->reader->tables->references, piece->text, false);
+            if (is_hidden && !shows_nothing(d->reader, span_between(writer.begin + before, writer.at)))
+                d->reader->message.facts |= FACT_HIDDEN | FACTS[why];
+        } else if (is_in_word && !is_hidden && !is_empty(piece->text) && shows_nothing(d->reader, piece->text))
+            put_byte(&writer, ' ');
+    }
+    return writer_close(&writer);
 }
 
 /* ---- Tags ---- */
@@ -421,11 +357,9 @@ static bool ends_name(uint8_t c) { return c <= '>' && (c == '>' || c == '/' || i
 static span resolved(struct document *d, span value) {
     if (!find_byte(value, '&'))
         return value;
-    size_t room = 2 * size_of(value) + 8;
-    uint8_t *begin = arena_room(d->arena, room, 1);
-    struct buffer buffer = {begin, begin, begin + room};
-    put_resolved(&buffer, &d->reader->tables->references, value, true);
-    return span_between(buffer.begin, buffer.at);
+    struct writer writer = writer_open(d->arena, size_of(value));
+    put_resolved(&writer, &d->reader->tables->references, value, true);
+    return writer_close(&writer);
 }
 
 /* The end of the tag whose name ends there, NULL where it has none; fills in the attributes that are read. */
@@ -630,12 +564,6 @@ static void read_tags(struct document *d) {
         add_text(d, at, html.end);
 }
 
-static void buffer_begin(struct document *d, struct buffer *buffer) {
-    size_t room = 2 * size_of(d->html) + 64;
-    buffer->begin = buffer->at = arena_room(d->arena, room, 1);
-    buffer->end = buffer->begin + room;
-}
-
 struct html_text read_html(struct reader *reader, span html) {
     static const unsigned PAGE_TAGS[2] = {TAG_HTML, TAG_BODY};
     struct document *d = arena_take(&reader->arena, 1, sizeof *d);
@@ -649,10 +577,8 @@ struct html_text read_html(struct reader *reader, span html) {
         settle(d, d->depth, (struct node){.tag = tag, .name = TAGS[tag].name, .attributes = &d->page_attributes[d->depth]});
     }
     read_tags(d);
-    buffer_begin(d, &d->shown);
-    buffer_begin(d, &d->hidden);
-    write_pieces(d);
-    span shown = span_between(d->shown.begin, d->shown.at), hidden = strip(span_between(d->hidden.begin, d->hidden.at));
+    make_styles(d);
+    span shown = written_pieces(d, false), hidden = strip(written_pieces(d, true));
     while (!is_empty(shown) && is_space(*shown.at))
         shown.at++;
     return (struct html_text){shown, shows_nothing(reader, hidden) ? (span){0} : hidden};

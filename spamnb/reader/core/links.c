@@ -27,21 +27,13 @@ static span dotted_address(struct arena *arena, span host) {
     return arena_copy(arena, span_of(dotted, strlen(dotted)));
 }
 
-/* A host by the mapping of UTS 46, in small letters and plain ones. */
-static span plainly_written(struct reader *reader, span text) {
-    struct writer writer = writer_open(&reader->arena, 2 * size_of(text));
-    while (!is_empty(text))
-        put_span(&writer, form_of(reader, next_point(&text), FORM_HOST));
-    return writer_close(&writer);
-}
-
 /* A host as it is written in a URL -> the name or address that it is, up to the first byte that no host has. */
 static span canonical_host(struct reader *reader, span written) {
     struct arena *arena = &reader->arena;
     span host = first_characters(written, MAX_HOST_NAME);
     if (find_byte(host, '%'))
         host = percent_decoded(arena, host);
-    host = is_ascii(host) ? lower_copy(arena, host) : plainly_written(reader, host);
+    host = is_ascii(host) ? lower_copy(arena, host) : written_as(reader, host, FORM_HOST); /* by the mapping of UTS 46 */
     for (const uint8_t *at = host.at; at < host.end; at++)
         if (*at <= ' ' || *at == 127 || strchr("\"#%/:<>?@[\\]^`{|}", *at))
             host.end = at;

@@ -90,7 +90,6 @@ enum {
     WANT_DIGEST = 8,
     WANT_IDENTITY = 16,
     WANT_DATE = 32,
-    WANT_IDENTIFIED = WANT_DIGEST | WANT_DATE,
 };
 
 /* Reads a message into reader->message and a row of its vocabulary. The row is ended by the caller, or given up where
@@ -267,15 +266,9 @@ span declared_charset(span octets);
 bool references_begin(struct reference_table *table, size_t count);
 void references_add(struct reference_table *table, struct reference reference);
 
-/* Memory of a fixed size that is filled; what does not fit is left out. */
-struct buffer {
-    uint8_t *begin, *at, *end;
-};
-
-void buffer_put(struct buffer *buffer, span text);
-/* Adds text with its references resolved as browsers do, which takes at most twice the room. In attributes a name
- * without a semicolon is none where a letter, a digit or "=" follows, as in most URLs. */
-void put_resolved(struct buffer *buffer, const struct reference_table *table, span text, bool in_attribute);
+/* Writes text with its references resolved as browsers do. In attributes a name without a semicolon is none where a
+ * letter, a digit or "=" follows, as in most URLs. */
+void put_resolved(struct writer *writer, const struct reference_table *table, span text, bool in_attribute);
 
 /* ---- words.c: text -> words -> tokens, in every script ---- */
 

@@ -27,15 +27,8 @@ void references_add(struct reference_table *table, struct reference reference) {
     *slot_of(table, reference.name) = reference;
 }
 
-void buffer_put(struct buffer *buffer, span text) {
-    size_t room = (size_t)(buffer->end - buffer->at), n = size_of(text) < room ? size_of(text) : room;
-    if (n)
-        memcpy(buffer->at, text.at, n);
-    buffer->at += n;
-}
-
 /* A reference by number that begins behind "&#"; moves text behind it. */
-static bool put_number(struct buffer *buffer, span *text) {
+static bool put_number(struct writer *writer, span *text) {
     span digits = *text;
     bool is_hex = !is_empty(digits) && (*digits.at | 32) == 'x';
     digits.at += is_hex;
@@ -53,12 +46,12 @@ static bool put_number(struct buffer *buffer, span *text) {
         digits.at++;
     text->at = digits.at;
     uint8_t encoded[4];
-    buffer_put(buffer, span_of(encoded, write_point(encoded, point ? windows_1252(point) : 0xFFFD)));
+    put_span(writer, span_of(encoded, write_point(encoded, point ? windows_1252(point) : 0xFFFD)));
     return true;
 }
 
 /* A reference by name that begins behind "&"; moves text behind it. */
-static bool put_name(struct buffer *buffer, const struct reference_table *table, span *text, bool in_attribute) {
+static bool put_name(struct writer *writer, const struct reference_table *table, span *text, bool in_attribute) {
     const uint8_t *end = text->at;
     while (end < text->end && (is_letter(*end) || is_digit(*end)) && end - text->at < LONGEST_NAME)
         end++;
@@ -67,7 +60,7 @@ static bool put_name(struct buffer *buffer, const struct reference_table *table,
     const struct reference *found = has_semicolon ? slot_of(table, span_between(text->at, end + 1)) : NULL;
     if (found && found->name.at) {
         text->at = end + 1;
-        buffer_put(buffer, found->text);
+        put_span(writer, found->text);
         return true;
     }
     if (in_attribute && (has_semicolon || (end < text->end && *end == '=')))
@@ -77,25 +70,25 @@ static bool put_name(struct buffer *buffer, const struct reference_table *table,
         found = slot_of(table, name);
         if (found->name.at) {
             text->at = name.end;
-            buffer_put(buffer, found->text);
+            put_span(writer, found->text);
             return true;
         }
     }
     return false;
 }
 
-void put_resolved(struct buffer *buffer, const struct reference_table *table, span text, bool in_attribute) {
+void put_resolved(struct writer *writer, const struct reference_table *table, span text, bool in_attribute) {
     const uint8_t *found;
     while ((found = find_byte(text, '&'))) {
-        buffer_put(buffer, span_between(text.at, found));
+        put_span(writer, span_between(text.at, found));
         span rest = span_between(found + 1, text.end);
         bool is_number = !is_empty(rest) && *rest.at == '#';
         rest.at += is_number;
-        if (!(is_number ? put_number(buffer, &rest) : put_name(buffer, table, &rest, in_attribute))) {
-            buffer_put(buffer, span_between(found, found + 1));
+        if (!(is_number ? put_number(writer, &rest) : put_name(writer, table, &rest, in_attribute))) {
+            put_span(writer, span_between(found, found + 1));
             rest.at = found + 1;
         }
         text.at = rest.at;
     }
-    buffer_put(buffer, text);
+    put_span(writer, text);
 }

@@ -22,6 +22,13 @@ span form_of(struct reader *reader, uint32_t point, int form) {
     return span_of(page->text + known->offset[form], known->size[form]);
 }
 
+span written_as(struct reader *reader, span text, int form) {
+    struct writer writer = writer_open(&reader->arena, 2 * size_of(text));
+    while (!is_empty(text))
+        put_span(&writer, form_of(reader, next_point(&text), form));
+    return writer_close(&writer);
+}
+
 uint32_t next_point(span *text) {
     bool is_valid;
     size_t n = sequence_size(*text, &is_valid);

@@ -34,6 +34,8 @@ struct reader;
 const struct character *character_of(struct reader *reader, uint32_t point);
 /* What it becomes. */
 span form_of(struct reader *reader, uint32_t point, int form);
+/* What a text becomes, character by character. */
+span written_as(struct reader *reader, span text, int form);
 
 /* The next character of UTF-8; of what is no UTF-8 U+FFFD. */
 uint32_t next_point(span *text);

@@ -17,7 +17,6 @@ enum {
     MAX_SIGNS = 4,          /* characters of a run of punctuation */
     MAX_WORDS = 1000,       /* of all texts: a novel pasted under a spam would drown it */
     MAX_JOINED = 75,        /* of these: the first words of a text say what it is */
-    MAX_FORM = 6 * MAX_WORD, /* bytes of a word in another form */
 };
 
 /* ---- What bytes are ---- */
@@ -165,19 +164,6 @@ static void add_number(struct reader *reader, span prefix, span name, size_t n) 
     add_token(reader, prefix, span_of(text, size_of(name) + write_number(text + size_of(name), n)));
 }
 
-/* A word in one of its forms, as far as it is read. */
-struct form {
-    uint8_t bytes[MAX_FORM];
-    size_t size;
-};
-
-static void form_add(struct form *form, span text) {
-    if (size_of(text) <= MAX_FORM - form->size) {
-        memcpy(form->bytes + form->size, text.at, size_of(text));
-        form->size += size_of(text);
-    }
-}
-
 /* What is known while the words of texts are read. */
 struct scan {
     struct reader *reader;
@@ -211,17 +197,13 @@ static void put_plain(struct scan *scan, span word) {
 /* Counts a word in lower case of any form; it stands in the arena. */
 static void put(struct scan *scan, span word) {
     struct reader *reader = scan->reader;
-    if (reader->options.stems && scan->place.method == WORD_PARTS && !(kinds_of(word) & (DIGIT | CUTS)) &&
-        !reader->host->ask(reader->host, ASK_STEM, word, (span){0}, &reader->arena, &word))
-        arena_fail(&reader->arena, FAILED_HOST);
+    if (reader->options.stems && scan->place.method == WORD_PARTS && !(kinds_of(word) & (DIGIT | CUTS)))
+        word = ask_host(reader, ASK_STEM, word, (span){0});
     if (find_byte(word, ' ') || find_byte(word, ':'))
         add_token_as(reader, scan->place.prefix, word, scan->only_once);
     else
         put_plain(scan, word);
 }
-
-/* The same of a text that does not stand in the arena. */
-static void put_copy(struct scan *scan, span word) { put(scan, arena_copy(&scan->reader->arena, word)); }
 
 /* The shape of a word with digits: "#$00.00". It is never joined. */
 static void add_shape(struct scan *scan, span word) {
@@ -240,7 +222,7 @@ static void put_long(struct scan *scan, span word, size_t n) {
     text[5 + size_of(first)] = ':';
     size_t size = 6 + size_of(first);
     size += write_number(text + size, n > 1000 ? 1000 : n / 10 * 10);
-    put_copy(scan, span_of(text, size));
+    put(scan, arena_copy(&scan->reader->arena, span_of(text, size)));
 }
 
 /* ---- Words of other scripts ---- */
@@ -255,30 +237,22 @@ static size_t count_points(span text) {
 /* The tokens of a run in scripts with spaces: it in small letters, and where that is ASCII without accents. Letters of
  * other scripts that pose as Latin among Latin ones are a disguise. */
 static void put_run(struct scan *scan, span run) {
-    struct form low = {.size = 0}, latin = {.size = 0};
     size_t n = count_points(run);
     if (n > MAX_WORD) {
         put_long(scan, run, n);
         return;
     }
-    bool has_ascii = false, has_posers = false;
-    while (!is_empty(run)) {
-        const uint8_t *begin = run.at;
-        uint32_t point = next_point(&run);
-        span bare = point < 128 ? span_between(begin, run.at) : form_of(scan->reader, point, FORM_BARE);
-        span posed = point < 128 ? bare : form_of(scan->reader, point, FORM_LATIN);
-        has_ascii = has_ascii || kinds_of(bare) & LETTER;
-        has_posers = has_posers || !is_same(bare, posed);
-        form_add(&low, point < 128 ? bare : form_of(scan->reader, point, FORM_LOW));
-        form_add(&latin, posed);
-    }
-    span as_low = span_of(low.bytes, low.size), as_latin = span_of(latin.bytes, latin.size);
-    bool is_disguised = has_ascii && has_posers && is_ascii(as_latin);
-    put_copy(scan, is_disguised ? as_latin : as_low);
-    if (is_disguised)
+    span low = written_as(scan->reader, run, FORM_LOW), bare = written_as(scan->reader, run, FORM_BARE);
+    span latin = written_as(scan->reader, run, FORM_LATIN);
+    bool has_posers = !is_same(bare, latin);
+    if (has_posers && kinds_of(bare) & LETTER && is_ascii(latin)) {
+        put(scan, latin);
         put(scan, LITERAL("look-alike"));
-    else if (!has_posers && !is_empty(as_latin) && is_ascii(as_latin) && !is_same(as_latin, as_low))
-        put_copy(scan, as_latin);
+        return;
+    }
+    put(scan, low);
+    if (!has_posers && !is_empty(latin) && is_ascii(latin) && !is_same(latin, low))
+        put(scan, latin);
 }
 
 /* The tokens of a piece without inner punctuation, not all of it ASCII: of scripts without spaces pairs of characters.
@@ -467,14 +441,12 @@ static size_t scan_words(struct scan *scan, const struct text *text, size_t max_
 
 /* A text in which of what is not ASCII only words are left. */
 static span words_of(struct reader *reader, span text) {
-    struct arena *arena = &reader->arena;
     for (span rest = behind_ascii(text); !is_empty(rest); rest = behind_ascii(rest))
         if (character_of(reader, next_point(&rest))->flags & COMBINES) {
-            if (!reader->host->ask(reader->host, ASK_COMPOSE, text, (span){0}, arena, &text))
-                arena_fail(arena, FAILED_HOST);
+            text = ask_host(reader, ASK_COMPOSE, text, (span){0});
             break;
         }
-    struct writer writer = writer_open(arena, size_of(text) + 16);
+    struct writer writer = writer_open(&reader->arena, size_of(text) + 16);
     while (!is_empty(text)) {
         span rest = behind_ascii(text);
         put_span(&writer, span_between(text.at, rest.at));
@@ -499,19 +471,21 @@ static void add_signs(struct reader *reader, span prefix, const struct text *tex
                 continue;
             is_known[first] = true;
         }
-        struct form run = {"p:", 2};
-        size_t n = 0;
+        uint8_t run[2 + 4 * MAX_SIGNS] = "p:";
+        size_t n = 0, size = 2;
         for (span rest = span_between(text->written.at + begin, text->written.at + end); !is_empty(rest);) {
             const uint8_t *at = rest.at;
             uint32_t point = next_point(&rest);
             uint16_t flags = point < 128 ? IS_MARK_OR_SIGN : character_of(reader, point)->flags;
-            if (flags & IS_MARK_OR_SIGN && n++ < MAX_SIGNS)
-                form_add(&run, span_between(at, rest.at));
+            if (flags & IS_MARK_OR_SIGN && n++ < MAX_SIGNS) {
+                memcpy(run + size, at, (size_t)(rest.at - at));
+                size += (size_t)(rest.at - at);
+            }
             bool is_end = is_empty(rest) || !(flags & (IS_MARK_OR_SIGN | IS_INVISIBLE));
             if (is_end && n) {
-                add_fact(reader, prefix, span_of(run.bytes, run.size));
+                add_fact(reader, prefix, span_of(run, size));
                 n = 0;
-                run.size = 2;
+                size = 2;
             }
         }
     }
