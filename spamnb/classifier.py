@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.counts.class_counts import ClassTotals, CountedTokens
+from spamnb.counts.class_counts import CountedTokens
 from spamnb.errors import SpamnbError
 from spamnb.formulas.calibration import MIN_MESSAGES, bins_by_class
 from spamnb.formulas.decision import UNSURE
@@ -282,9 +282,9 @@ class Classifier:
             bins = {} if contradicted else bins_by_class(scores)
             self._count_score(label, bins, 1)
             self.store.add(label, counted)
-            self.store.put_messages([(read.digest, LearnedMessage(label, taught, bins))])
             new = Lesson(read.digest, label, counted, scores, contradicted)
-            self.learner.learn(self.store, self.store.totals(), new)
+            fields = self.learner.learn(self.store, self.store.totals(), new)
+            self.store.put_messages([(read.digest, LearnedMessage(label, taught, bins, **fields))])
             self.store.refit()
             if taught:
                 keep(self.store, read.digest, label, read.raw)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -83,13 +84,14 @@ class EmbeddedModel(Learner):
             weights[:, cells] = shares_of(form, vectors[known.ids[cells]], known.counts[cells])[order]
         return BatchScores(known_tokens, known, scores, weights, lambda: softmax(scores))
 
-    def learn(self, store: ModelFile, totals: ClassTotals, lesson: Lesson) -> None:
+    def learn(self, store: ModelFile, totals: ClassTotals, lesson: Lesson) -> Mapping[str, Any]:
         names, arrays = self._stored(store)
         sums = _moments(arrays)
         if lesson.label not in names:
             names = [*names, lesson.label]
             sums = Moments(*(np.concatenate([part, np.zeros((1, *part.shape[1:]), np.int64)]) for part in sums))
         _put(store, names, sums.plus(_one(store, lesson.message, names.index(lesson.label), sums)))
+        return {}
 
     def forget(
         self, store: ModelFile, totals: ClassTotals, label: str, message: CountedTokens, digest: bytes

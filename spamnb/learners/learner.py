@@ -189,8 +189,10 @@ class Learner:
         same columns, all of which occur in ``others``. None where that would take another training."""
         return None
 
-    def learn(self, store: ModelFile, totals: ClassTotals, lesson: Lesson) -> None:
-        """Add one message to what is kept beside the sums; these and ``totals`` hold it already."""
+    def learn(self, store: ModelFile, totals: ClassTotals, lesson: Lesson) -> Mapping[str, Any]:
+        """Add one message to what is kept beside the sums; these and ``totals`` hold it already. Returns what the file
+        shall keep of the message, fields of ``Learned``."""
+        return {}
 
     @property
     def forgets(self) -> bool:

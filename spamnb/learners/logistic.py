@@ -9,7 +9,7 @@ of the model's meta holds; a class that came later has weight 0 in the vectors t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -110,7 +110,7 @@ class Logistic(Learner):
         scores, weights = row_scores(token_weights[:, known.ids], known.indptr, np.append(intercept, 0.0)[order])
         return BatchScores(known_tokens, known, scores, weights, lambda: softmax(scores))
 
-    def learn(self, store: ModelFile, totals: ClassTotals, lesson: Lesson) -> None:
+    def learn(self, store: ModelFile, totals: ClassTotals, lesson: Lesson) -> Mapping[str, Any]:
         names, intercept = _parameters(store)
         label, tokens = lesson.label, list(lesson.message.tokens)
         if label not in names:
@@ -127,6 +127,7 @@ class Logistic(Learner):
         store.put_vectors(tokens, table)
         store.put_arrays({"linear_intercept": intercept})
         store.put_meta({"linear_classes": names})
+        return {}
 
     @property
     def forgets(self) -> bool:
