@@ -198,8 +198,9 @@ class Classifier:
             zip(found.are_empty, found.cuts, probabilities.tolist(), log_odds.tolist())
         ):
             of = int(of_interest[i]) if of_spam else None
-            heaviest = scored.heaviest(i, probabilities[i], tokens, of) if tokens != 0 and not is_blank else []
-            parts = scored.corrections(i, probabilities[i], [token for token, _ in heaviest], of)
+            limit = 0 if is_blank else tokens
+            heaviest = scored.heaviest(i, probabilities[i], limit, of) if limit != 0 else []
+            parts = scored.corrections(i, probabilities[i], limit, of) if limit != 0 else ()
             out.append(
                 Judgement(
                     UNSURE if is_blank and verdicts[i] == spam else verdicts[i],
