@@ -210,8 +210,9 @@ class Classifier:
             zip(found.are_empty, found.cuts, probabilities.tolist(), log_odds.tolist())
         ):
             of = int(of_interest[i]) if of_spam else None
-            heaviest = scored.heaviest(i, probabilities[i], tokens, of) if tokens != 0 and not is_blank else []
-            parts = scored.corrections(i, probabilities[i], [token for token, _ in heaviest], of)
+            limit = 0 if is_blank else tokens
+            heaviest = scored.heaviest(i, probabilities[i], limit, of) if limit != 0 else []
+            parts = scored.corrections(i, probabilities[i], limit, of) if limit != 0 else ()
             out.append(
                 Judgement(
                     UNSURE if is_blank and verdicts[i] == spam else verdicts[i],
@@ -294,9 +295,9 @@ class Classifier:
             bins = {} if contradicted else bins_by_class(scores)
             self._count_score(label, bins, 1)
             self.store.add(label, counted)
-            self.store.put_messages([(read.digest, LearnedMessage(label, taught, bins))])
             new = Lesson(read.digest, label, counted, scores, contradicted)
-            self.learner.learn(self.store, self.store.totals(), new)
+            fields = self.learner.learn(self.store, self.store.totals(), new)
+            self.store.put_messages([(read.digest, LearnedMessage(label, taught, bins, **fields))])
             self.store.refit()
             if taught:
                 keep(self.store, read.digest, label, read.raw)

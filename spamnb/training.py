@@ -103,8 +103,19 @@ def screened(training_set: TrainingSet, settings: Settings) -> Screened:
     return learner_for(settings).screen(select_features(training_set, settings))
 
 
-def _fit(training_set: TrainingSet, learned: Screened, settings: Settings) -> FitResult:
+def _fit(
+    training_set: TrainingSet, learned: Screened, settings: Settings, executor: Executor | None = None
+) -> FitResult:
     """The learner fitted to ``learned``, what to learn of the training set, with left-out scores.
+
+    The ``executor``, where there is one, finds the scores of the newest messages meanwhile."""
+    newest = executor.submit(newest_scores, learned.training_set, settings) if executor else None
+    result = _fit_all(training_set, learned, settings)
+    return result._replace(newest=newest.result() if newest else newest_scores(learned.training_set, settings))
+
+
+def _fit_all(training_set: TrainingSet, learned: Screened, settings: Settings) -> FitResult:
+    """``_fit`` without the newest.
 
     Where words were chosen, the scores are those of folds, each with a choice of its own. Which tokens are rare sums
     tell for each message anew. A message of a fold without which some class has no message scores 0: nothing tells the
@@ -147,15 +158,13 @@ def model_of(training_set: TrainingSet, settings: Settings) -> Store:
     """A model in memory, made of the training set's messages as ``train_file`` would make its file."""
     training_set = prepare(training_set.select_columns())
     learned = screened(training_set, settings)
-    result = _fit(training_set, learned, settings)._replace(newest=newest_scores(learned.training_set, settings))
-    return _in_memory(learned.training_set, result, settings)
+    return _in_memory(learned.training_set, _fit(training_set, learned, settings), settings)
 
 
 def leave_one_out_estimate(training_set: TrainingSet, settings: Settings) -> LeaveOneOutResult:
     """Every message of a prepared training set judged by the model without it, calibrated as ``train`` does it."""
     learned = screened(training_set, settings)
-    result = _fit(training_set, learned, settings)._replace(newest=newest_scores(learned.training_set, settings))
-    return _judged(result, learned, settings)
+    return _judged(_fit(training_set, learned, settings), learned, settings)
 
 
 def _judged(result: FitResult, learned: Screened, settings: Settings) -> LeaveOneOutResult:
@@ -262,11 +271,7 @@ def train_file(
         check_classes(training_set.counts.classes, settings, one_class)
         learned = screened(training_set, settings)
         selected = learned.training_set
-        future = executor.submit(_fit, training_set, learned, settings) if executor else None
-        on_newest = executor.submit(newest_scores, selected, settings) if executor else None
-        result = future.result() if future else _fit(training_set, learned, settings)
-        newest = on_newest.result() if on_newest else newest_scores(selected, settings)
-        result = result._replace(newest=newest)
+        result = _fit(training_set, learned, settings, executor)
         with store.writing():
             write_snapshot(store, with_fit_result(snapshot_of(selected, settings), result))
             rare = len(training_set.tokens) - len(selected.tokens)

@@ -32,7 +32,7 @@ def printed(*arguments: object) -> str:
     return result.stdout
 
 
-def killed_after(command: list[str], seconds: float, scratch: Path) -> int:
+def killed_after(command: list[str], seconds: float, scratch: Path, cwd: Path | None = None) -> int:
     """Start it in a process group of its own, kill the group after ``seconds``; its exit status.
 
     Its temporary files, which it cannot take away then, are in ``scratch``.
@@ -43,6 +43,7 @@ def killed_after(command: list[str], seconds: float, scratch: Path) -> int:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
+        cwd=cwd,
         env={**os.environ, "TMPDIR": str(scratch)},
     )
     try:

@@ -120,9 +120,8 @@ class ClassCounts(NamedTuple):
 
     >>> ham = SparseRow(np.array([0, 2]), np.array([1, 1]), np.array([3, 1]))
     >>> counts = ClassCounts(("ham",), np.array([1]), 3, (ham,))
-    >>> other = counts.reindex(np.array([0, 1, 3]), 4, ("ham", "spam"))
-    >>> (other + other).occurrences.toarray()
-    array([[6, 0, 0, 2],
+    >>> counts.reindex(np.array([0, 1, 3]), 4, ("ham", "spam")).occurrences.toarray()
+    array([[3, 0, 0, 1],
            [0, 0, 0, 0]])
     """
 
@@ -158,16 +157,6 @@ class ClassCounts(NamedTuple):
         cells = SparseRow(X.indices, (X.data != 0).astype(np.int64), X.data)
         documents = np.bincount(label, minlength=len(classes))
         return cls.from_cells(classes, documents, X.shape[1], np.repeat(label, np.diff(X.indptr)), cells)
-
-    @classmethod
-    def sum(cls, parts: Sequence[ClassCounts]) -> ClassCounts:
-        """The sum of one or more parts of the same classes and vocabulary."""
-        first = parts[0]
-        rows = tuple(SparseRow.sum(own, first.vocabulary_size) for own in zip(*(part.rows for part in parts)))
-        return first._replace(documents=np.sum([part.documents for part in parts], axis=0), rows=rows)
-
-    def __add__(self, other: ClassCounts) -> ClassCounts:  # type: ignore[override]
-        return ClassCounts.sum([self, other])
 
     def __sub__(self, other: ClassCounts) -> ClassCounts:
         """These sums without those of ``other``, which are part of them."""

@@ -23,7 +23,7 @@ from spamnb.engines.executor import cores, threads
 from spamnb.reader.message import digest
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
-from spamnb.store.lessons import KeptLesson, add_lessons, next_lessons, positions, set_bound, unpack
+from spamnb.store.lessons import KeptLesson, add_lessons, kept_lessons, positions, set_bound, unpack
 from spamnb.store.pruning import months_taught, remember_months
 from spamnb.store.store import Store
 from spamnb.training import LeaveOneOutResult, train_file
@@ -47,16 +47,12 @@ class Lessons:
     """The kept lessons of the model ``old`` that is to be replaced, or of none.
 
     ``bound`` is the most megabytes that the new model keeps (None: as the old one says); with 0 nothing is taught
-    again. ``on_unreadable(name, error)`` is told of each that is damaged. The old model is opened anew for each few
-    lessons: no connection may be open while processes fork.
+    again. ``on_unreadable(name, error)`` is told of each that is damaged.
     """
 
     def __init__(self, old: Path | None, bound: float | None, on_unreadable: Callable[[str, Exception], None]) -> None:
-        self._old = None if bound == 0 else old
-        if bound is None and old is not None:
-            with Store.open(old) as store:
-                bound = store.meta().get("keep_lessons")
-        self._bound = bound
+        self._old = Store.open(old) if old is not None and bound != 0 else None
+        self._bound = self._old.meta().get("keep_lessons") if self._old and bound is None else bound
         self._on_unreadable = on_unreadable
         self._last = -1
         self._digests: dict[int, bytes] = {}  # of each position, by the present rule of what is part of a digest
@@ -65,18 +61,13 @@ class Lessons:
         self.labels: dict[bytes, str] = {}
 
     def close(self) -> None:
-        """Let go of what the lessons took on the disk."""
-        if self._spool is not None:
-            self._spool.close()
+        """Let go of the old model, and of what the lessons took on the disk."""
+        for each in (self._old, self._spool):
+            if each is not None:
+                each.close()
 
     def _read(self, after: int = -1) -> Iterator[tuple[int, KeptLesson]]:
-        while self._old is not None:
-            with Store.open(self._old) as store:
-                found = next_lessons(store, after)
-            if not found:
-                return
-            after = found[-1][0]
-            yield from found
+        return iter(()) if self._old is None else kept_lessons(self._old, after)
 
     def _unpacked(self, position: int, lesson: KeptLesson) -> bytes | None:
         """The message of a lesson, which the new model is taught; None where it is damaged."""
@@ -108,9 +99,7 @@ class Lessons:
             set_bound(store, self._bound)
         if self._old is None:
             return
-        with Store.open(self._old) as old:
-            months = months_taught(old)
-        if months:
+        if months := months_taught(self._old):
             remember_months(store, months)
         counted = ((p, lesson) for p, lesson in self._read() if p in self._digests)
         add_lessons(store, (lesson._replace(digest=self._digests[p]) for p, lesson in counted))
@@ -147,11 +136,10 @@ class Lessons:
         """Class and message of those of the lessons that the old model forgot since they were read here."""
         assert self._old is not None
         found = []
-        with Store.open(self._old) as old:
-            for position in self._taught.keys() - positions(old):
-                known, label, start, length = self._taught.pop(position)
-                if old.learned(known) is None:  # those that made room are learned still
-                    found.append((label, self._spooled(start, length)))
+        for position in self._taught.keys() - positions(self._old):
+            known, label, start, length = self._taught.pop(position)
+            if self._old.learned(known) is None:  # those that made room are learned still
+                found.append((label, self._spooled(start, length)))
         return found
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -118,28 +118,29 @@ class Corrected(Learner):
         scores = offset * found.scores + row_sums(weights, found.rows.indptr).T
         return found._replace(scores=scores, weights=offset * found.weights + weights, correction=weights)
 
-    def learn(self, store: Store, totals: ClassTotals, lesson: Lesson) -> None:
+    def learn(self, store: Store, totals: ClassTotals, lesson: Lesson) -> Mapping[str, Any]:
         if lesson.contradicted:
-            self._move_apart(store, totals, lesson)
-            return
+            return self._move_apart(store, totals, lesson)
         digest, label, classes, scores = lesson.digest, lesson.label, list(lesson.scores), list(lesson.scores.values())
         if label not in classes or len(classes) < 2:  # nothing to tell apart yet
-            return
+            return {}
         tokens = store.in_vocabulary(lesson.message.tokens)
         y, value = classes.index(label), value_of(len(tokens))
         found = coefficients(scores, y, LEARNING_PENALTY)
         is_hard = found[y] >= HARD
         offsets = np.array(scores) - _part(store, tokens, classes) if is_hard else np.zeros(0)
+        learned: dict[str, Any] = {}
         if found[y] >= LEAST:
             brought = dict(zip(classes, units_of(found, y, value).tolist()))
             store.add_weights(tokens, brought)
-            store.remember(digest, brought=brought)
+            learned["brought"] = brought
         if hard := store.hard.pick(digest):
-            self._solve_again(store, hard, digest)
+            learned["changed"] = self._solve_again(store, hard)
         if is_hard:
             store.hard.put(digest, label, dict(zip(classes, offsets.tolist())), list(tokens))
+        return learned
 
-    def _move_apart(self, store: Store, totals: ClassTotals, lesson: Lesson) -> None:
+    def _move_apart(self, store: Store, totals: ClassTotals, lesson: Lesson) -> Mapping[str, Any]:
         """Judge a message that all others contradict as it was taught, and with it those of its sender.
 
         Only its rare tokens move, those of its header where it has such: what it shares with a class stays.
@@ -153,27 +154,29 @@ class Corrected(Learner):
         classes = list(totals.classes)
         y = classes.index(lesson.label)
         lacking = APART - (scores[y] - np.delete(scores, y).max())
-        if lacking > 0 and len(chosen):
-            shift = np.full(len(classes), -lacking / len(classes) / len(chosen))  # of a token, where its value is 1
-            shift[y] += lacking / len(chosen)
-            units = dict(zip(classes, units_of(shift.tolist(), y, 1 / value_of(len(tokens))).tolist()))
-            store.add_weights(chosen, units)
-            moved = {name: n for name, n in units.items() if n}
-            store.remember(lesson.digest, changed={"tokens": hashes_of(chosen).tolist(), "units": moved})
+        if lacking <= 0 or not len(chosen):
+            return {}
+        shift = np.full(len(classes), -lacking / len(classes) / len(chosen))  # of a token, where its value is 1
+        shift[y] += lacking / len(chosen)
+        units = dict(zip(classes, units_of(shift.tolist(), y, 1 / value_of(len(tokens))).tolist()))
+        store.add_weights(chosen, units)
+        moved = {name: n for name, n in units.items() if n}
+        return {"changed": {"tokens": hashes_of(chosen).tolist(), "units": moved}}
 
-    def _solve_again(self, store: Store, hard: HardMessage, digest: bytes) -> None:
-        """Fit a hard message to all that was learned since; learning the message ``digest`` is what caused it."""
+    def _solve_again(self, store: Store, hard: HardMessage) -> dict[str, Any] | None:
+        """Fit a hard message to all that was learned since; what that changed, if anything."""
         classes, value = list(hard.offsets), value_of(len(hard.tokens))
         y, brought = classes.index(hard.label), _brought(store, hard.digest)
         units = np.array([brought.get(name, 0) for name in classes], np.int64)
         own = units * (len(hard.tokens) * value * UNIT)
         scores = np.array(list(hard.offsets.values())) + _part(store, hard.tokens, classes) - own
         change = units_of(coefficients(scores.tolist(), y, PENALTY), y, value) - units
-        if np.abs(change).max() * UNIT >= TOLERANCE * value:
-            changed = {name: n for name, n in zip(classes, change.tolist()) if n}
-            store.add_weights(hard.tokens, changed)
-            store.remember(hard.digest, brought=_sum(brought, changed))
-            store.remember(digest, changed={"hard": hard.number, "units": changed})
+        if np.abs(change).max() * UNIT < TOLERANCE * value:
+            return None
+        changed = {name: n for name, n in zip(classes, change.tolist()) if n}
+        store.add_weights(hard.tokens, changed)
+        store.remember(hard.digest, brought=_sum(brought, changed))
+        return {"hard": hard.number, "units": changed}
 
     def forget(self, store: Store, totals: ClassTotals, label: str, message: CountedTokens, digest: bytes) -> None:
         tokens, known = store.in_vocabulary(message.tokens), store.learned(digest)

@@ -7,7 +7,7 @@ one by one. Beside them the file keeps plain sums (moments.py).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -82,12 +82,13 @@ class EmbeddedModel(Learner):
             weights[:, cells] = shares_of(form, vectors[known.ids[cells]], known.counts[cells])[order]
         return BatchScores(known_tokens, known, scores, weights, lambda: softmax(scores))
 
-    def learn(self, store: Store, totals: ClassTotals, lesson: Lesson) -> None:
+    def learn(self, store: Store, totals: ClassTotals, lesson: Lesson) -> Mapping[str, Any]:
         names, sums = self._stored(store)
         if lesson.label not in names:
             names = [*names, lesson.label]
             sums = Moments(*(np.concatenate([part, np.zeros((1, *part.shape[1:]), np.int64)]) for part in sums))
         _put(store, names, sums.plus(_one(store, lesson.message, names.index(lesson.label), sums)))
+        return {}
 
     def forget(self, store: Store, totals: ClassTotals, label: str, message: CountedTokens, digest: bytes) -> None:
         names, sums = self._stored(store)

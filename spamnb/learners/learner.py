@@ -4,7 +4,7 @@ kind the settings name."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -30,22 +30,30 @@ class BatchScores(NamedTuple):
     def heaviest(self, row: int, p: np.ndarray, limit: int | None, of: int | None = None) -> list[tuple[str, float]]:
         """(token, weight) of one message: what each of its tokens gave to its likeliest class by ``p`` (C,), or to
         class ``of``, against the likeliest other; the heaviest first, at most ``limit`` of them (None: all)."""
-        cells = slice(*self.rows.indptr[row : row + 2].tolist())
-        order = np.argsort(-p, kind="stable")
-        weights = self.weights[order[0] if of is None else of, cells]
-        if len(order) > 1:
-            weights = weights - self.weights[order[int(of is None or of == order[0])], cells]
-        heaviest = np.argsort(-np.abs(weights), kind="stable")[:limit]
-        heaviest = heaviest[weights[heaviest] != 0]
-        return list(zip(take_tokens(self.tokens, self.rows.ids[cells.start + heaviest]), weights[heaviest].tolist()))
+        weights = self._against(self.weights, row, p, of)
+        heaviest = _heaviest(weights, limit)
+        tokens = take_tokens(self.tokens, self.rows.ids[self.rows.indptr[row] + heaviest])
+        return list(zip(tokens, weights[heaviest].tolist()))
 
-    def corrections(self, row: int, p: np.ndarray, tokens: Sequence[str], of: int | None = None) -> tuple[float, ...]:
-        """The part of the weights that ``heaviest`` tells of ``tokens`` that corrects naive Bayes; none in other
-        models."""
-        if self.correction is None or not tokens:
+    def corrections(self, row: int, p: np.ndarray, limit: int | None, of: int | None = None) -> tuple[float, ...]:
+        """The part of the weights that ``heaviest`` tells that corrects naive Bayes; none in other models."""
+        if self.correction is None:
             return ()
-        told = dict(self._replace(weights=self.correction).heaviest(row, p, None, of))
-        return tuple(told.get(token, 0.0) for token in tokens)
+        heaviest = _heaviest(self._against(self.weights, row, p, of), limit)
+        return tuple(self._against(self.correction, row, p, of)[heaviest].tolist())
+
+    def _against(self, weights: np.ndarray, row: int, p: np.ndarray, of: int | None) -> np.ndarray:
+        """Those of ``weights`` (C, nnz) that one message's tokens gave to a class against the likeliest other."""
+        own = weights[:, slice(*self.rows.indptr[row : row + 2].tolist())]
+        order = np.argsort(-p, kind="stable")
+        given = own[order[0] if of is None else of]
+        return given - own[order[int(of is None or of == order[0])]] if len(order) > 1 else given
+
+
+def _heaviest(weights: np.ndarray, limit: int | None) -> np.ndarray:
+    """Where the heaviest of ``weights`` (k,) stand that are not 0, at most ``limit`` of them."""
+    found = np.argsort(-np.abs(weights), kind="stable")[:limit]
+    return found[weights[found] != 0]
 
 
 class Correction(NamedTuple):
@@ -134,8 +142,10 @@ class Learner:
         same columns, all of which occur in ``others``. None where that would take another training."""
         return None
 
-    def learn(self, store: Store, totals: ClassTotals, lesson: Lesson) -> None:
-        """Add one message to what is kept beside the sums; these and ``totals`` hold it already."""
+    def learn(self, store: Store, totals: ClassTotals, lesson: Lesson) -> Mapping[str, Any]:
+        """Add one message to what is kept beside the sums; these and ``totals`` hold it already. Returns what the file
+        shall keep of the message, fields of ``LearnedMessage``."""
+        return {}
 
     def forget(self, store: Store, totals: ClassTotals, label: str, message: CountedTokens, digest: bytes) -> None:
         """Take one message out of what is kept beside the sums; these hold it still, and

@@ -9,7 +9,7 @@ of the model's meta holds; a class that came later has weight 0 in the vectors t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -73,7 +73,7 @@ class Logistic(Learner):
         scores = row_sums(weights, known.indptr).T + np.append(intercept, 0.0)[order]
         return BatchScores(known_tokens, known, scores, weights, lambda: softmax(scores))
 
-    def learn(self, store: Store, totals: ClassTotals, lesson: Lesson) -> None:
+    def learn(self, store: Store, totals: ClassTotals, lesson: Lesson) -> Mapping[str, Any]:
         names, intercept = _parameters(store)
         label, tokens = lesson.label, list(lesson.message.tokens)
         if label not in names:
@@ -90,6 +90,7 @@ class Logistic(Learner):
         store.put_vectors(tokens, table)
         store.put_arrays({"linear_intercept": intercept})
         store.put_meta({"linear_classes": names})
+        return {}
 
 
 def _parameters(store: Store) -> tuple[list[str], np.ndarray]:

@@ -47,9 +47,9 @@ def is_own(model: Classifier, message: bytes | ReadMessage) -> bool:
     return any(hmac.compare_digest(code, each.encode("ascii", "replace").decode()) for each in told)
 
 
-def learn_unless_own(model: Classifier, label: str, raw: bytes, **how: bool) -> bool:
+def learn_unless_own(model: Classifier, label: str, raw: bytes, *, taught: bool = True) -> bool:
     """``Classifier.learn`` for mail of any kind, moved or taught by a reader's button; a digest is none to learn."""
-    return not is_own(model, raw) and model.learn(label, raw, **how)
+    return not is_own(model, raw) and model.learn(label, raw, taught=taught)
 
 
 def _code(key: str, message_id: str) -> str:

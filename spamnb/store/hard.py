@@ -45,8 +45,12 @@ class HardMessages:
     def pick(self, chance: bytes) -> HardMessage | None:
         """One of them, the same for the same 16 bytes ``chance``; None where there is none."""
         with self._store.reading():
-            numbers = self._numbers()
-            return self.get(numbers[int.from_bytes(chance[:8], "little") % len(numbers)]) if numbers else None
+            (messages,) = self._store.execute("SELECT count(digest) FROM hard").fetchone()
+            if not messages:
+                return None
+            nth = "SELECT sequence FROM hard WHERE digest NOT NULL ORDER BY sequence LIMIT 1 OFFSET ?"
+            found = self._store.execute(nth, (int.from_bytes(chance[:8], "little") % messages,))
+            return self.get(checked_rows("hard", found, sequence=int_between(MAX_SUM))[0][0])
 
     def get(self, number: int) -> HardMessage | None:
         """The one of this number; None where it is there no longer."""
@@ -61,8 +65,8 @@ class HardMessages:
                 scores = {names[c]: score for c, score in enumerate(_scores(found, len(names))) if score is not None}
                 if names[label] not in scores or not _are_words(words):
                     raise Damaged("a message in table hard without a score of its class, or without words")
-                ids = np.unique(vocabulary.ids(words))
-                return HardMessage(number, digest, names[label], scores, vocabulary.named(ids))
+                tokens = self._store.in_vocabulary(vocabulary.named(vocabulary.ids(words)))
+                return HardMessage(number, digest, names[label], scores, tokens)
             return None
 
     def put(self, digest: bytes, label: str, offsets: dict[str, float], tokens: Sequence[str]) -> None:

@@ -119,16 +119,16 @@ def drop(store: Store, digest: bytes) -> None:
         store.execute("DELETE FROM kept_lessons WHERE digest = ?", (digest,))
 
 
-def kept_lessons(store: Store) -> Iterator[tuple[int, KeptLesson]]:
-    """(position, lesson) of all that are kept, the oldest first; a few at a time, each few of one state of the file."""
-    after = -1
-    while found := next_lessons(store, after):
+def kept_lessons(store: Store, after: int = -1) -> Iterator[tuple[int, KeptLesson]]:
+    """(position, lesson) of all that are kept after a position, the oldest first.
+
+    A few are read at a time, each few of one state of the file."""
+    while found := _next_lessons(store, after):
         after = found[-1][0]
         yield from found
 
 
-def next_lessons(store: Store, after: int) -> list[tuple[int, KeptLesson]]:
-    """(position, lesson) of the next few after a position; none where there are no more."""
+def _next_lessons(store: Store, after: int) -> list[tuple[int, KeptLesson]]:
     with store.reading():
         rows = store.execute(
             f"{_COLUMNS} {_FROM} WHERE position > ? ORDER BY position LIMIT ?", (MAX_MESSAGE, after, _AT_ONCE)

@@ -132,7 +132,8 @@ class Cells(NamedTuple):
     def unpack(cls, blobs: Sequence[bytes], classes: int) -> Cells:
         """The cells of rows. Damaged where they are none of a model of so many classes."""
         if not blobs:
-            return cls(*np.zeros((2, 0), np.int64), np.zeros((3, 0), np.int64))
+            none = np.zeros(0, np.int64)
+            return cls(none, none, np.zeros((3, 0), np.int64))
         try:
             found = unpack_numbers(b"".join(blobs))
             ends = np.cumsum(np.fromiter(map(len, blobs), np.intp, len(blobs)))
@@ -185,7 +186,7 @@ class RowsAtHand:
         self.known = np.zeros(0, bool)  # has the table a row?
         self.changed = np.zeros(0, bool)  # and not written yet
         self.taught = np.zeros(0, bool)  # by a lesson that is not written yet
-        self._new: list[tuple[np.ndarray, TokenArray]] = []  # places of tokens that are new to the table, and their text
+        self._new: list[tuple[np.ndarray, TokenArray]] = []  # places and text of tokens that the table lacks
 
     def __len__(self) -> int:
         return len(self._place)
@@ -235,7 +236,7 @@ class RowsAtHand:
         return {place: text for places, tokens in self._new for place, text in zip(places.tolist(), texts(tokens))}
 
     def note_written(self, places: np.ndarray, kept: np.ndarray) -> None:
-        """The rows at these places (m,) are as the table has them now; ``kept`` (m,) says which of them it still has."""
+        """The rows at these places (m,) are as the table has them now; ``kept`` (m,) tells which it has."""
         self.known[places], self.changed[places], self.taught[places] = kept, False, False
         self._new = []
 

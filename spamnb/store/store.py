@@ -78,10 +78,10 @@ MAX_VOCABULARY = 400_000  # tokens whose numbers and rows are kept, however many
 MAX_AT_HAND = 2_000_000  # cells of rows that are held back until the end of a change
 # A class's sums and their bounds: Σ_j N_jc and Σ_j T_jc of as many messages as there can be, without overflow.
 _SUMS = {"documents": MAX_COUNT, "document_counts": MAX_SUM, "occurrences": MAX_SUM}
-# A class's part of the calibration: the messages of others and its own, the curve that was fitted to all parts last, and
-# how many of the class's messages came or went since.
+# A class's part of the calibration: the messages of others and its own, the curve that was fitted to all parts last,
+# and how many of the class's messages came or went since.
 _CALIBRATION = np.dtype([("histogram", "<i8", (2, BINS)), ("curve", "<f8", len(Curve._fields)), ("since", "<i8")])
-_NEVER = MAX_COUNT  # since a class was new, or had its last message
+_NEVER = MAX_COUNT  # since other classes held messages than do now
 REFIT = 1 / 100  # of all messages came or went since: then the curves are fitted anew
 
 
@@ -405,8 +405,10 @@ class Store(Database):
             self.write_changes()
             self._forget_rows()
             self._rows = RowsAtHand(classes)
-        is_own = isinstance(tokens, TokenIds) and tokens.vocabulary is vocabulary
-        ids = tokens.ids if is_own else vocabulary.ids(packed(tokens))
+        if isinstance(tokens, TokenIds) and tokens.vocabulary is vocabulary:
+            ids = tokens.ids
+        else:
+            ids = vocabulary.ids(packed(tokens))
         more = len(vocabulary) - len(self._place_of_id)
         if more > 0:
             self._place_of_id = np.concatenate([self._place_of_id, np.full(more, -1, np.int32)])
@@ -499,8 +501,10 @@ class Store(Database):
         view = self.view
         view.sums[number] += np.array([sign, sign * len(documents), occurrences])
         view.changed.add(number)
-        came_or_left = view.sums[number, 0] in (0, sign)  # as a class that holds a message
-        view.calibration["since"][number] = _NEVER if came_or_left else view.calibration["since"][number] + 1
+        view.calibration["since"][number] += 1
+        if view.sums[number, 0] in (0, sign):  # other classes hold messages than before: no curve fits them
+            view.calibration["since"] = _NEVER
+            view.changed.update(view.class_ids.values())
         view.totals = view.calibrated = None
         if view.frequencies is not None:
             moved = view.frequencies[number]

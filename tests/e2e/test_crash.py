@@ -3,32 +3,46 @@
 import contextlib
 import os
 import random
+import resource
+import shutil
 import signal
 import sqlite3
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
-from commands import SPAMNB, killed_after
-from mail import folders, mail, message, model_of, same_counts, sums
+from commands import SPAMNB, done, killed_after
+from mail import folders, mail, message, same_counts, sums
 
 from spamnb.classifier import Classifier
 from spamnb.store.jsonl import export
 from spamnb.store.snapshot import read_snapshot
 from spamnb.store.store import Store
 
-pytestmark = pytest.mark.slow
 
-def whole(path: Path) -> list[str]:
+def whole(path: Path) -> list[dict[str, Any]]:
+    """What a model holds, with the lessons that it keeps, but for times and the calibration."""
     with Store.open(path) as store:
-        lines = list(export(store))
+        found = sums(export(store, lessons=True))[1:]
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
     connection.close()
-    return lines
+    return [{key: value for key, value in record.items() if key != "taught_at"} for record in found]
 
 
+def copied(path: Path, to: Path) -> None:
+    """A model that nobody has open, in place of another."""
+    for suffix in ("-wal", "-shm"):
+        Path(f"{to}{suffix}").unlink(missing_ok=True)
+    shutil.copy(path, to)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_train_told_to_end_leaves_nothing_behind(tmp_path: Path, sent: signal.Signals) -> None:
     if signal.getsignal(sent) is signal.SIG_IGN:
@@ -68,27 +82,104 @@ def test_train_told_to_end_leaves_nothing_behind(tmp_path: Path, sent: signal.Si
     assert ended >= 1
 
 
-def test_learn_killed_at_any_moment_keeps_whole_messages_only(tmp_path: Path) -> None:
-    model = tmp_path / "m.spamnb"
-    folders(tmp_path, mail(250))
+COMMANDS = {  # and what they find in the folder: old, a model; other, another; mail, mail that neither has
+    "learn": ["learn", "-m", "m", "spam", "mail/spam"],
+    "forget": ["forget", "-m", "m", "spam", "first/spam"],
+    "train": ["train", "--force", "-m", "m", "mail"],
+    "upgrade": ["upgrade", "-m", "m", "mail"],
+    "merge": ["merge", "--force", "--lessons", "-m", "m", "m", "other"],
+    "prune": ["prune", "--yes", "--months", "0", "-m", "m"],
+}
+STEPS = ("learn", "forget")  # message by message: what was done before it ended stays
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fate", ["killed", "no room"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_that_ends_anywhere_leaves_a_whole_model(tmp_path: Path, command: str, fate: str) -> None:
+    model, chance = tmp_path / "m", random.Random(command + fate)
+    folders(tmp_path / "mail", mail(150))
+    folders(tmp_path / "first", [(label, message(label, n)) for n in range(500, 600) for label in ("ham", "spam")])
+    for name in ("old", "other"):
+        done("train", "-m", tmp_path / name, tmp_path / "first")
+        with Classifier.open(tmp_path / name, writable=True) as classifier:
+            for n in range(50):
+                classifier.learn("spam", message("spam", 1000 + n) + b"only%d\n" % n)
+        if command == "upgrade":
+            with Store.open(tmp_path / name, writable=True) as store:
+                store.put_meta({"tokens_version": 1})
+    arguments = [*SPAMNB, *COMMANDS[command]]
+
+    def run_with(**how: Any) -> int:
+        return subprocess.run(arguments, cwd=tmp_path, capture_output=True, **how).returncode
+
+    copied(tmp_path / "old", model)
+    started = time.monotonic()
+    assert run_with() == 0
+    takes, after, size = time.monotonic() - started, whole(model), model.stat().st_size
+    copied(tmp_path / "old", model)
+    before, unfinished = whole(model), 0
+    for _ in range(6):
+        if fate == "killed":
+            status = killed_after(arguments, chance.uniform(0.4, 1.1) * takes, tmp_path, cwd=tmp_path)
+        else:
+            most = chance.randrange(1000, 2 * size)  # bytes that a file may have
+            status = run_with(preexec_fn=partial(resource.setrlimit, resource.RLIMIT_FSIZE, (most, most)))
+        unfinished += status != 0
+        left = whole(model)
+        if command not in STEPS:
+            assert left in (before, after)
+            assert status != 0 or left == after
+            copied(tmp_path / "old", model)
+    assert unfinished
+    assert run_with() == 0
+    assert whole(model) == after
+
+
+@pytest.mark.parametrize("seconds", [4, pytest.param(60, marks=pytest.mark.slow)])
+def test_two_writers_and_eight_readers(tmp_path: Path, seconds: int) -> None:
+    model, ends = tmp_path / "m", time.monotonic() + seconds
     with Classifier.create(model) as classifier:
-        for label, raw in mail(3):
+        for label, raw in mail(5):
             classifier.learn(label, raw)
-    learn = [*SPAMNB, "learn", "-m", str(model), "spam", str(tmp_path / "spam")]
-    rng = random.Random(5)
-    for _ in range(8):
-        killed_after(learn, rng.uniform(0.15, 0.9), tmp_path)
-        whole(model)
-    subprocess.run(learn, check=True, capture_output=True)
+
+    def write(first: int) -> list[bytes]:
+        learned = []
+        with Classifier.open(model, writable=True) as classifier:
+            for n in count(first):
+                raw = message("spam", n)
+                assert classifier.learn("spam", raw)
+                learned.append(raw)
+                if n % 3 == 0:
+                    assert classifier.forget("spam", learned.pop(0))
+                if time.monotonic() > ends:
+                    return learned
+        raise AssertionError
+
+    def read(n: int) -> int:
+        judged = 0
+        with Classifier.open(model) as classifier:
+            while time.monotonic() < ends:
+                assert sum(classifier.classify(message("ham", n)).probabilities.values()) == pytest.approx(1)
+                read_snapshot(classifier.store)  # which checks that all sums add up
+                judged += 1
+        return judged
+
+    with ThreadPoolExecutor(10) as executor:
+        writers = [executor.submit(write, first) for first in (1_000, 1_000_000)]
+        readers = [executor.submit(read, n) for n in range(8)]
+        assert min(reader.result() for reader in readers) > 0
+        learned = [raw for writer in writers for raw in writer.result()]
+    whole(model)
     with Classifier.open(model) as classifier:
+        assert {classifier.learned(raw) for raw in learned} == {"spam"}
         assert dict(zip(classifier.store.totals().classes, classifier.store.totals().documents)) == {
-            "ham": 3,
-            "spam": 250,
+            "ham": 5,
+            "spam": 5 + len(learned),
         }
-    straight = model_of([*mail(3), *[("spam", message("spam", n)) for n in range(250)]])
-    assert sums(whole(model)) == sums(export(straight.store))
 
 
+@pytest.mark.slow
 def test_two_processes_that_learn_at_once_lose_nothing(tmp_path: Path) -> None:
     model = tmp_path / "m.spamnb"
     Classifier.create(model).close()

@@ -1,11 +1,9 @@
 """engines/rebuilding.py: a model made of sources and lessons is that of the same messages as sources."""
 
-import os
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -174,10 +172,3 @@ def test_a_damaged_lesson_is_told_and_left_out(taught: Path, tmp_path: Path) -> 
     )
     assert done.lessons == 2 and held(taught) == TAUGHT[1:]
     assert len(told) == 1 and told[0].endswith("a kept message that is damaged")
-
-
-def test_no_connection_to_the_old_model_is_open_while_processes_fork(taught: Path) -> None:
-    with closing(Lessons(taught, None, never)) as lessons:
-        next(lessons.entries())
-        opened = {os.path.realpath(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd")}
-    assert str(taught) not in opened
