@@ -74,7 +74,7 @@ AMONG = "hash IN (SELECT value FROM json_each(?))"  # one of the hashes in a lis
 
 MAX_AUTOLEARNED = 10_000  # some 4 kB each
 MAX_CLASSES = 900
-MAX_VOCABULARY = 400_000  # tokens whose numbers and rows are kept, however many new words hostile mail brings
+MAX_VOCABULARY = 200_000  # tokens whose numbers and rows are kept, however many new words hostile mail brings
 MAX_AT_HAND = 2_000_000  # cells of rows that are held back until the end of a change
 # A class's sums and their bounds: Σ_j N_jc and Σ_j T_jc of as many messages as there can be, without overflow.
 _SUMS = {"documents": MAX_COUNT, "document_counts": MAX_SUM, "occurrences": MAX_SUM}
