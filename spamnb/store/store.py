@@ -74,7 +74,7 @@ AMONG = "hash IN (SELECT value FROM json_each(?))"  # one of the hashes in a lis
 
 MAX_AUTOLEARNED = 10_000  # some 4 kB each
 MAX_CLASSES = 900
-MAX_VOCABULARY = 400_000  # tokens whose numbers and rows are kept, however many new words hostile mail brings
+MAX_VOCABULARY = 200_000  # tokens whose numbers and rows are kept, however many new words hostile mail brings
 MAX_AT_HAND = 2_000_000  # cells of rows that are held back until the end of a change
 # A class's sums and their bounds: Σ_j N_jc and Σ_j T_jc of as many messages as there can be, without overflow.
 _SUMS = {"documents": MAX_COUNT, "document_counts": MAX_SUM, "occurrences": MAX_SUM}
@@ -82,7 +82,7 @@ _SUMS = {"documents": MAX_COUNT, "document_counts": MAX_SUM, "occurrences": MAX_
 # and how many of the class's messages came or went since.
 _CALIBRATION = np.dtype([("histogram", "<i8", (2, BINS)), ("curve", "<f8", len(Curve._fields)), ("since", "<i8")])
 _NEVER = MAX_COUNT  # since other classes held messages than do now
-REFIT = 1 / 100  # of all messages came or went since: then the curves are fitted anew
+REFIT = 1 / 100  # of all messages came or went since, inside of a change: then the curves are fitted anew
 
 
 def this_month() -> int:
@@ -328,8 +328,8 @@ class Store(Database):
     def calibrated(self) -> Calibration:
         """The calibration of the classes that hold a message, in the order of their names.
 
-        Its sums are those of now. Its curves are in the file: who learns fits them anew when a hundredth of all
-        messages came or went since (``refit``), so that everybody who asks has the same, and nobody need fit them."""
+        Its curves are in the file, where they are always those of the sums. Inside of a change that learns many
+        messages they may lack the last hundredth of all messages (``refit``)."""
         with self.reading():
             view = self.view
             if view.calibrated is None:
@@ -341,14 +341,17 @@ class Store(Database):
                 view.calibrated.histogram = parts["histogram"][:, ::-1]
             return view.calibrated
 
-    def refit(self) -> None:
-        """Keep the calibration's curves where they had to be fitted anew."""
+    def refit(self, share: float = REFIT) -> None:
+        """Fit the calibration's curves anew where more than this share of all messages came or went since."""
         with self.writing():
             view, present = self.view, self.present()
-            if view.calibration["since"][present].sum() > REFIT * view.sums[:, 0].sum():
-                view.calibration["curve"][present] = self.calibrated().curves()
+            if view.calibration["since"][present].sum() > share * view.sums[:, 0].sum():
+                calibration = Calibration(len(present), view.sums[present, 0])
+                calibration.histogram = view.calibration["histogram"][present, ::-1]
+                view.calibration["curve"][present] = calibration.curves()
                 view.calibration["since"][present] = 0
                 view.changed.update(present.tolist())
+                view.calibrated = None
 
     def calibration(self) -> list[tuple[str, int, int, int]]:
         """The histogram's cells: (class, 1 for its own messages or 0 for others', bin, messages)."""
@@ -542,6 +545,8 @@ class Store(Database):
             rows.figures[places[:, None], classes, WEIGHT] = weights
 
     def _before_commit(self) -> None:
+        if self._view is not None and self._view.changed:
+            self.refit(0)
         self.write_changes()
 
     def write_changes(self) -> None:
