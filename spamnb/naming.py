@@ -38,8 +38,9 @@ def check_class_name(name: str) -> str:
     return name
 
 
-def check_has_class(name: str, classes: Sequence[str], advice: str = "") -> None:
-    """SpamnbError where none of the classes has this name, with the one that was meant where that is clear.
+def check_has_class(name: str, classes: Sequence[str], where: str = "", advice: str = "") -> None:
+    """SpamnbError where none of the classes has this name, with the one that was meant where that is clear; it begins
+    with ``where``, which names the model.
 
     >>> check_has_class("spma", ["ham", "spam"])
     Traceback (most recent call last):
@@ -49,7 +50,8 @@ def check_has_class(name: str, classes: Sequence[str], advice: str = "") -> None
     if name not in classes:
         near = _nearest(name, classes)
         meant = f"; did you mean {near}?" if near else ";" if advice else ""
-        raise SpamnbError(f"{name!r} is none of the classes {', '.join(classes) or '(there is none)'}{meant}{advice}")
+        known = ", ".join(classes) or "(there is none)"
+        raise SpamnbError(f"{where}{name!r} is none of the classes {known}{meant}{advice}")
 
 
 def _nearest(name: str, known: Sequence[str]) -> str | None:
@@ -59,7 +61,7 @@ def _nearest(name: str, known: Sequence[str]) -> str | None:
     return next(iter(get_close_matches(name.casefold(), known, 1)), None)
 
 
-def check_known_class(name: str, classes: Sequence[str], spam: str, new: bool = False) -> None:
+def check_known_class(name: str, classes: Sequence[str], spam: str, new: bool = False, where: str = "") -> None:
     """SpamnbError where a message is to be learned as a class that the model's ``classes`` lack, unless ``new``.
 
     A mistyped class would be one of its own: with one message of it a filter says unsure where it would say spam. No
@@ -78,10 +80,10 @@ def check_known_class(name: str, classes: Sequence[str], spam: str, new: bool = 
         return
     for other in known:
         if other.casefold() == name.casefold():
-            raise SpamnbError(f"{name!r} differs from class {other} in case alone; write {other}")
+            raise SpamnbError(f"{where}{name!r} differs from class {other} in case alone; write {other}")
     is_first = all(other == spam for other in classes) and not _nearest(name, known)
     if not new and not is_first:
-        check_has_class(name, known, " --new-class makes a new one")
+        check_has_class(name, known, where, " --new-class makes a new one")
 
 
 def check_cases(classes: Sequence[str]) -> None:

@@ -45,7 +45,7 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
             from spamnb.journal.journal import Journal
 
             notes = stack.enter_context(Journal.at(journal))
-        check_has_class(label, sorted(classifier.store.class_ids()))  # those that were emptied, too
+        check_has_class(label, sorted(classifier.store.class_ids()), f"{model}: ")  # those that were emptied, too
         seen, changed = each_message(
             sources,
             messages_of(sources, unreadable),

@@ -77,7 +77,7 @@ def learn_command(
         tell(f"spamnb: a new model, {model}")
     with Classifier.open(model, writable=True) as classifier:
         others = classifier.store.totals().classes
-        check_known_class(label, others, classifier.settings.spam, new_class)
+        check_known_class(label, others, classifier.settings.spam, new_class, f"{model}: ")
         if others and label not in others:
             tell(f"spamnb: a new class, {label}, beside {', '.join(others)}")
         if keep_lessons is not None:

@@ -267,23 +267,6 @@ def test_a_servers_thread_writes_all_it_was_handed_and_tells_of_faults(tmp_path)
     assert len(told) == 1 and "1 verdict" in told[0]
 
 
-def test_prune_takes_old_messages_out_of_the_journal_with_their_words(model, tmp_path):
-    journal, now = tmp_path / "journal", time.time()
-    with Journal.at(journal) as kept:
-        kept.add([made_up(now - 40 * 86_400, number=k, tokens=900) for k in range(200)])
-        kept.add([made_up(now, number=k) for k in range(200, 203)])
-        kept.correct([noted((1).to_bytes(16, "little"), "ham", False, "move")._replace(at=int(now - 40 * 86_400))])
-    size = journal.stat().st_size
-    given = ("prune", "--months", 1, "--journal", journal, "-m", model)
-    assert "200 messages of before the months kept would leave" in done(*given, "--dry-run")
-    assert "3 messages of before the months kept would leave" not in done(*given, "--dry-run")
-    assert "200 messages of before the months kept taken out" in done(*given, "--yes")
-    with Journal.at(journal) as kept:
-        assert kept.count() == 3 == kept.execute("SELECT count(*) FROM tokens").fetchone()[0]
-        assert kept.corrections(0) == [] and len(kept.doubtful(0)) == 3
-    assert journal.stat().st_size < size / 2
-
-
 def test_forget_takes_a_message_out_of_the_journal_too(model, tmp_path):
     journal, mails = tmp_path / "journal", [message("spam", 960), message("spam", 961)]
     for raw in mails:
