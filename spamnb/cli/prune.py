@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.options import ModelPath, model_option, tell
+from spamnb.cli.options import model_option, tell
 
 if TYPE_CHECKING:
     from spamnb.store.pruning import Survey
@@ -32,16 +32,8 @@ MAX_MONTHS = 1200
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be taken out, and do nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask before tokens are taken out.")
-@click.option("--journal", type=ModelPath(), help="Also take messages older than --months out of this journal.")
 @model_option
-def prune_command(
-    messages: int,
-    months: int,
-    dry_run: bool,
-    yes: bool,
-    model: Path,
-    journal: Path | None,
-) -> None:
+def prune_command(messages: int, months: int, dry_run: bool, yes: bool, model: Path) -> None:
     """Remove tokens that only one message has and that no message learned in the last months had.
 
     It first says how many there are and how much space they take. A filter may use the model meanwhile.
@@ -56,8 +48,6 @@ def prune_command(
     from spamnb.store.store import Store
 
     rule = Rule(messages, months)
-    if journal is not None:
-        _prune_journal(journal, months, dry_run, yes)
     with Store.open(model, writable=not dry_run) as store:
         found = survey(store, rule)
         _tell_survey(model, found, store.size())
@@ -83,27 +73,6 @@ def _ask(question: str, path: Path) -> None:
         click.confirm(question, abort=True, err=True)
     except click.Abort:
         raise SpamnbError(f"{path}: nothing was taken out; --yes does it without asking") from None
-
-
-def _prune_journal(journal: Path, months: int, dry_run: bool, yes: bool) -> None:
-    """Let go of the journal's messages of before the months that are kept, with their words."""
-    from datetime import datetime
-
-    from spamnb.journal.journal import Journal
-    from spamnb.naming import escape, pluralize
-
-    now = datetime.now()
-    first = 12 * now.year + now.month - months  # the month, of those since the year 0, with which they begin
-    since = datetime(first // 12, first % 12 + 1, 1).timestamp() if months else now.timestamp()
-    with Journal.at(journal) as notes:
-        gone = pluralize(notes.drop_before(since, dry_run=True), "message")
-        if dry_run:
-            click.echo(f"{escape(str(journal))}: {gone} of before the months kept would leave")
-            return
-        if not yes:
-            _ask(f"Take {gone} of before the months kept out of {escape(str(journal))}?", journal)
-        notes.drop_before(since)
-    click.echo(f"{escape(str(journal))}: {gone} of before the months kept taken out")
 
 
 def _tell_survey(model: Path, found: Survey, size: int) -> None:

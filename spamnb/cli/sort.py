@@ -1,13 +1,12 @@
-"""``spamnb sort``: new mail of a Maildir or an account into Junk, or tagged."""
+"""``spamnb sort``: new spam of a Maildir or an account into Junk."""
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
     from spamnb.classifier import Classifier
     from spamnb.mailbox.filing import Filed
     from spamnb.mailbox.memory import Memory
-    from spamnb.serve.score import Score
-    from spamnb.sources.mailbox import Folder, MailboxMessage
+    from spamnb.sources.mailbox import Folder
 
 _WIDTH = 60  # of a header field as printed: its sender may write a megabyte
 
@@ -33,7 +31,6 @@ _WIDTH = 60  # of a header field as printed: its sender may write a megabyte
     help="The folder for spam: a name, or the path of a Maildir relative to MAILBOX, as ../Junk.",
 )
 @click.option("--unsure", metavar="FOLDER", help="The folder for mail with the verdict 'unsure'.  [default: stays]")
-@click.option("--tag", is_flag=True, help="Add X-Spam-* headers to each message of a Maildir instead of moving it.")
 @click.option("--all", "everything", is_flag=True, help="Also judge mail that was read or judged before.")
 @click.option("--from-now-on", is_flag=True, help="Judge nothing now; later judge only mail that arrives from now on.")
 @click.option("--dry-run", is_flag=True, help="Print what would be done, and do nothing.")
@@ -44,7 +41,6 @@ def sort_command(
     model: Path,
     junk: str | None,
     unsure: str | None,
-    tag: bool,
     everything: bool,
     from_now_on: bool,
     dry_run: bool,
@@ -63,46 +59,33 @@ def sort_command(
       spamnb sort --from-now-on ~/Maildir
       spamnb sort --quiet ~/Maildir
     """
-    if from_now_on and (everything or tag):
-        raise click.UsageError("--from-now-on leaves mail alone: it does not go with --all or --tag")
+    if from_now_on and everything:
+        raise click.UsageError("--from-now-on leaves mail alone: it does not go with --all")
     unreadable = Unreadable()
-    found = targets(boxes, model, junk, unsure)
-    if tag and any(target.is_account for target in found):
-        raise click.UsageError("--tag is for Maildirs: a server keeps a message as it is")
 
     def work(target: Target) -> bool:
-        with opened(target, unreadable, dry_run) as memory:
-            if from_now_on:
-                _take_for_seen(memory, dry_run, quiet)
-            else:
-                _sort(target, memory, unreadable, tag, everything, dry_run, quiet, journal)
+        if from_now_on:
+            with opened(target, unreadable, dry_run) as memory:
+                until_done(lambda: _take_for_seen(memory, dry_run, quiet))
+        else:
+            _sort(target, unreadable, everything, dry_run, quiet, journal)
         return True
 
-    in_each(found, unreadable, work)
+    in_each(targets(boxes, model, junk, unsure), unreadable, work)
 
 
 def _take_for_seen(memory: Memory, dry_run: bool, quiet: bool) -> None:
     """Let all new mail count as judged."""
     from spamnb.naming import pluralize
 
-    def work() -> None:
-        with memory.alone():
-            taken = memory.take_for_seen()
-        if not quiet:
-            tell(f"spamnb: {pluralize(taken, 'new message')} {'would ' if dry_run else ''}count as seen")
-
-    until_done(work)
+    with memory.alone():
+        taken = memory.take_for_seen()
+    if not quiet:
+        tell(f"spamnb: {pluralize(taken, 'new message')} {'would ' if dry_run else ''}count as seen")
 
 
 def _sort(
-    target: Target,
-    memory: Memory,
-    unreadable: Unreadable,
-    tag: bool,
-    everything: bool,
-    dry_run: bool,
-    quiet: bool,
-    journal: Path | None,
+    target: Target, unreadable: Unreadable, everything: bool, dry_run: bool, quiet: bool, journal: Path | None
 ) -> None:
     """Sort a mailbox, and say how much of what was done."""
     from spamnb.classifier import Classifier
@@ -112,18 +95,18 @@ def _sort(
     counts: Counter[str] = Counter()
     with (
         Classifier.open(target.model) as classifier,
-        filing(target, memory, classifier, unreadable, dry_run, journal) as work,
+        filing(target, classifier, unreadable, dry_run, journal) as work,
     ):
 
         def sort() -> None:
-            with memory.alone():
-                folders = {} if tag else folders_of(target, memory)
+            with work.memory.alone():
+                folders = folders_of(target, work.memory)
                 say: Callable[[Filed, str], None] = _say
                 if sys.stdout is not None and sys.stdout.isatty():
                     say = _terminal_line(classifier, folders)
-                for one in work.sort(folders, everything, partial(_tag, memory.box) if tag else None):
-                    where = "tagged" if tag else f"to {one.into.name}" if one.into is not None else "stays"
-                    counts[f"tagged {one.found.verdict}" if tag else "stay" if one.into is None else where] += 1
+                for one in work.sort(folders, everything):
+                    where = f"to {one.into.name}" if one.into is not None else "stays"
+                    counts["stay" if one.into is None else where] += 1
                     if not quiet:
                         say(one, where)
 
@@ -144,24 +127,24 @@ def _terminal_line(classifier: Classifier, folders: Mapping[str, Folder]) -> Cal
     from spamnb.report.message_line import column_width, fit, heading, message_line, terminal_width
 
     verdicts = column_width([*classifier.store.totals().classes, UNSURE])
-    wheres = column_width(["tagged", "stays", *(f"to {folder.name}" for folder in folders.values())])
+    wheres = column_width(["stays", *(f"to {folder.name}" for folder in folders.values())])
     columns = terminal_width()
 
     def say(one: Filed, where: str) -> None:
         head = f"{fit(one.found.verdict, verdicts)}  {one.found.text:>5}  {fit(where, wheres)}"
-        click.echo(message_line(head, heading(one.mail.raw), _short(one.message), columns))
+        click.echo(message_line(head, heading(one.mail.raw), _short(one), columns))
 
     return say
 
 
-def _short(message: MailboxMessage) -> str:
+def _short(one: Filed) -> str:
     """A message's name without the mailbox's."""
-    return message.name.rpartition("/")[2]
+    return one.message.name.rpartition("/")[2]
 
 
 def _say(one: Filed, where: str) -> None:
     fields = [_field(one.mail.raw, name) for name in ("from", "subject", "date")]
-    click.echo("\t".join([one.found.verdict, one.found.text, where, *fields, _short(one.message)]))
+    click.echo("\t".join([one.found.verdict, one.found.text, where, *fields, _short(one)]))
 
 
 def _field(raw: bytes, name: str) -> str:
@@ -171,11 +154,3 @@ def _field(raw: bytes, name: str) -> str:
 
     text = " ".join(header_of(raw, name).split())
     return escape(text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…")
-
-
-def _tag(box: Any, message: MailboxMessage, raw: bytes, found: Score) -> MailboxMessage:
-    """Put the verdict into a message."""
-    from spamnb.reader.spam_fields import rewritten
-
-    tagged = rewritten(raw, found.fields())
-    return box.replace(message, tagged) if tagged != raw else message

@@ -5,7 +5,6 @@ score      judgement → the points, the threshold and the names that mail softw
 users      whose model answers, and whose learns
 reception  a request off a connection, bounded in size and time
 metrics    what was counted, for Prometheus
-own_mail   the digest by mail, which no model judges and none learns
 spamd      a conversation: request, verdict or lesson, reply
 sockets    what is listened on
 workers    the processes and their signals

@@ -18,7 +18,7 @@ from typing import Any
 
 from spamnb.errors import SpamnbError
 from spamnb.journal.entries import entry_of
-from spamnb.journal.teaching import noted
+from spamnb.journal.journal import Correction
 from spamnb.journal.writer import JournalWriter
 from spamnb.reader import spam_fields
 from spamnb.reader.message import digest, header_of
@@ -26,7 +26,6 @@ from spamnb.reader.read_message import ReadMessage
 from spamnb.reader.spam_fields import section_length
 from spamnb.serve import protocol
 from spamnb.serve.metrics import WorkerCounts
-from spamnb.serve.own_mail import learn_unless_own
 from spamnb.serve.protocol import ExitCode, Refusal, Request
 from spamnb.serve.reception import CHUNK, Limits, Reception
 from spamnb.serve.score import THRESHOLD, Score, score_message
@@ -215,7 +214,7 @@ class Spamd:
         if changed:
             self._counts.lesson("person")
             if self._journal is not None and label is not None:
-                self._journal.put(noted(digest(raw), label, label == "spam", "client", asked.user))
+                self._journal.put(Correction(digest(raw), label, label == "spam", "client", asked.user))
         return protocol.tell_reply(changed and label is not None, changed and label is None)
 
     # -- in the learner's thread -----------------------------------------------------------------------------
@@ -225,7 +224,7 @@ class Spamd:
         assert self._learning_models is not None
         if label is not None:
             model = self._learning_models.result().for_learning(user)
-            return learn_unless_own(model, class_of_label(model, label), raw)
+            return model.learn(class_of_label(model, label), raw)
         taught = self._learning_models.result().taught(user)
         if taught is None:
             return False
@@ -236,7 +235,7 @@ class Spamd:
         assert self._learning_models is not None
         try:
             model = self._learning_models.result().for_classifying(user)
-            if learn_unless_own(model, class_of_label(model, label), raw, taught=False):
+            if model.learn(class_of_label(model, label), raw, taught=False):
                 self._counts.lesson("filter")
         except Exception as error:  # whatever it is: nobody waits for the outcome
             self._log(event="not learned", error=str(error))

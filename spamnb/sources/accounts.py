@@ -3,7 +3,6 @@
     [work]
     url = "imaps://ann@mail.example.org"
     password-command = "pass show mail/work"
-    learn-folder = "Learn"
 
 """
 
@@ -22,7 +21,7 @@ from spamnb.sources.imap_url import ImapUrl, parsed
 
 _MAX_BYTES = 1 << 20
 _LOGIN = {"password-command": str, "token-command": str, "ca-file": str, "starttls": bool}
-_OWN = {"url": str, "junk": str, "unsure": str, "learn-folder": str, "model": str, "sort": bool}
+_OWN = {"url": str, "junk": str, "unsure": str, "model": str, "sort": bool}
 
 
 class Account(NamedTuple):
@@ -33,7 +32,6 @@ class Account(NamedTuple):
     login: Login = Login()
     junk: str | None = None  # the folder of spam; None: which one, the server says
     unsure: str | None = None
-    learn_folder: str | None = None
     model: Path | None = None
     sort: bool = False  # whether 'watch' sorts new mail: one that stands in the file, unless it says otherwise
 

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from commands import run
 from imap_account import PASSWORD, Server, account, describe
-from served import mail
+from mail import message as mail
 
 from spamnb.sources import imap_reading
 from spamnb.sources.imap_login import Login
@@ -29,7 +29,7 @@ def server() -> Iterator[Server]:
             person.client.create("Work/Plans")
             for seed in range(60):
                 person.deliver(mail("ham", seed))
-                person.deliver(mail("spam", seed), '"Unerw&APw-nscht"')
+                person.deliver(mail("spam", seed), "Unerwünscht")
             person.deliver(mail("ham", 70), "Work/Plans")
             person.deliver(mail("spam", 71), "Trash")
             yield server
@@ -69,9 +69,11 @@ def test_a_model_is_that_of_the_same_mail_in_folders(server: Server, tmp_path: P
     ]
 
     figures = run("evaluate", "--folds", "3", "--format", "json", ham, spam)
-    assert figures.exit_code == 0 and figures.stdout == run(
-        "evaluate", "--folds", "3", "--format", "json", f"ham={folders}/ham", f"spam={folders}/spam"
-    ).stdout
+    assert (
+        figures.exit_code == 0
+        and figures.stdout
+        == run("evaluate", "--folds", "3", "--format", "json", f"ham={folders}/ham", f"spam={folders}/spam").stdout
+    )
 
 
 def test_reading_marks_nothing_as_read(server: Server):
