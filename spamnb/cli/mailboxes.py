@@ -21,6 +21,14 @@ if TYPE_CHECKING:
     from spamnb.sources.mailbox import Folder
 
 
+boxes_argument = click.argument("boxes", metavar="[MAILBOX...]", nargs=-1, type=click.Path(readable=False))
+junk_option = click.option(
+    "--junk",
+    show_default="Junk; in an account the folder that the server says is for spam",
+    help="The folder for spam: a name, or the path of a Maildir relative to MAILBOX, as ../Junk.",
+)
+
+
 class Target(NamedTuple):
     """A mailbox that was named, and how: what the command line says goes before what the file of accounts says."""
 

@@ -10,26 +10,31 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.mailboxes import Target, filing, folders_of, in_each, opened, targets, until_done
+from spamnb.cli.mailboxes import (
+    Target,
+    boxes_argument,
+    filing,
+    folders_of,
+    in_each,
+    junk_option,
+    opened,
+    targets,
+    until_done,
+)
 from spamnb.cli.options import Unreadable, journal_option, model_option, tell
 
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier
     from spamnb.mailbox.filing import Filed
-    from spamnb.mailbox.memory import Memory
     from spamnb.sources.mailbox import Folder
 
 _WIDTH = 60  # of a header field as printed: its sender may write a megabyte
 
 
 @click.command("sort", short_help="Move spam among a mailbox's new mail to Junk.")
-@click.argument("boxes", metavar="[MAILBOX...]", nargs=-1, type=click.Path(readable=False))
+@boxes_argument
 @model_option
-@click.option(
-    "--junk",
-    show_default="Junk; in an account the folder that the server says is for spam",
-    help="The folder for spam: a name, or the path of a Maildir relative to MAILBOX, as ../Junk.",
-)
+@junk_option
 @click.option("--unsure", metavar="FOLDER", help="The folder for mail with the verdict 'unsure'.  [default: stays]")
 @click.option("--all", "everything", is_flag=True, help="Also judge mail that was read or judged before.")
 @click.option("--from-now-on", is_flag=True, help="Judge nothing now; later judge only mail that arrives from now on.")
@@ -65,8 +70,7 @@ def sort_command(
 
     def work(target: Target) -> bool:
         if from_now_on:
-            with opened(target, unreadable, dry_run) as memory:
-                until_done(lambda: _take_for_seen(memory, dry_run, quiet))
+            until_done(lambda: _take_for_seen(target, unreadable, dry_run, quiet))
         else:
             _sort(target, unreadable, everything, dry_run, quiet, journal)
         return True
@@ -74,11 +78,11 @@ def sort_command(
     in_each(targets(boxes, model, junk, unsure), unreadable, work)
 
 
-def _take_for_seen(memory: Memory, dry_run: bool, quiet: bool) -> None:
+def _take_for_seen(target: Target, unreadable: Unreadable, dry_run: bool, quiet: bool) -> None:
     """Let all new mail count as judged."""
     from spamnb.naming import pluralize
 
-    with memory.alone():
+    with opened(target, unreadable, dry_run) as memory, memory.alone():
         taken = memory.take_for_seen()
     if not quiet:
         tell(f"spamnb: {pluralize(taken, 'new message')} {'would ' if dry_run else ''}count as seen")
@@ -132,19 +136,14 @@ def _terminal_line(classifier: Classifier, folders: Mapping[str, Folder]) -> Cal
 
     def say(one: Filed, where: str) -> None:
         head = f"{fit(one.found.verdict, verdicts)}  {one.found.text:>5}  {fit(where, wheres)}"
-        click.echo(message_line(head, heading(one.mail.raw), _short(one), columns))
+        click.echo(message_line(head, heading(one.mail.raw), one.short_name, columns))
 
     return say
 
 
-def _short(one: Filed) -> str:
-    """A message's name without the mailbox's."""
-    return one.message.name.rpartition("/")[2]
-
-
 def _say(one: Filed, where: str) -> None:
     fields = [_field(one.mail.raw, name) for name in ("from", "subject", "date")]
-    click.echo("\t".join([one.found.verdict, one.found.text, where, *fields, _short(one)]))
+    click.echo("\t".join([one.found.verdict, one.found.text, where, *fields, one.short_name]))
 
 
 def _field(raw: bytes, name: str) -> str:

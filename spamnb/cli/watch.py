@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.mailboxes import Target, filing, folders_of, in_each, targets, until_done
+from spamnb.cli.mailboxes import Target, boxes_argument, filing, folders_of, in_each, junk_option, targets, until_done
 from spamnb.cli.options import Seconds, Unreadable, journal_option, model_option, tell
 from spamnb.errors import SpamnbError
 
@@ -26,13 +26,9 @@ _PATIENCE = 5.0  # for another process that sorts the same account
 
 
 @click.command("watch", short_help="Learn from what is moved into and out of Junk; sort new mail.")
-@click.argument("boxes", metavar="[MAILBOX...]", nargs=-1, type=click.Path(readable=False))
+@boxes_argument
 @model_option
-@click.option(
-    "--junk",
-    show_default="Junk; in an account the folder that the server says is for spam",
-    help="The folder for spam: a name, or the path of a Maildir relative to MAILBOX, as ../Junk.",
-)
+@junk_option
 @click.option("--sort", is_flag=True, help="Also move new spam to Junk as it comes.")
 @click.option("--unsure", metavar="FOLDER", help="With --sort: the folder for mail with the verdict 'unsure'.")
 @click.option(
@@ -123,23 +119,20 @@ class Stop:
     """What tells all that watch to end."""
 
     def __init__(self) -> None:
-        self._told = False
-        self.descriptor, self._end = os.pipe()  # the first can be read from then on
+        self.descriptor, self._end = os.pipe()  # the first can be read from then on, and nobody reads it
 
     def __call__(self, *_: object) -> None:
         """As a signal's handler, or by hand."""
-        if not self._told:
-            self._told = True
-            os.write(self._end, b"\0")  # nobody reads it
+        os.write(self._end, b"\0")
 
     def __bool__(self) -> bool:
-        return self._told
+        return self.wait(0)
 
-    def wait(self, seconds: float | None = None) -> None:
-        """Until the end, or for so long."""
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait until the end, or for so long; whether it is the end."""
         from spamnb.mailbox.box import readable
 
-        readable([self.descriptor], seconds)
+        return readable([self.descriptor], seconds)
 
 
 class Watching:

@@ -90,17 +90,7 @@ class Day(NamedTuple):
 
 
 class Journal(Database):
-    """The journal at a path.
-
-    >>> import numpy as np
-    >>> from spamnb.journal.entries import NOWHERE, pack_tokens
-    >>> journal = Journal.at(":memory:")
-    >>> now, tokens = int(time.time()), pack_tokens(["tea"], np.array([1]))
-    >>> known_by = ("", bytes(16), bytes(16), "", "ann", "tea", 0)
-    >>> entry = Verdict(now, *known_by, *NOWHERE, "spam", 6.0, 3.0, "[]", "", tokens)
-    >>> journal.add([entry]), journal.count(), journal.filtered(since=0)[0].subject
-    (None, 1, 'tea')
-    """
+    """The journal at a path; `at` opens it."""
 
     KIND = "journal of verdicts"
     REMEDY = "remove it: a new one is begun"
@@ -246,15 +236,12 @@ class Journal(Database):
         with self.reading():
             return self.execute("SELECT count(*) FROM verdicts").fetchone()[0]
 
-    def doubtful(self, since: float, user: str | None = None, most: int = 50, skip: int = 0) -> list[Verdict]:
-        """Doubtful mail since a time that nobody has corrected, the most doubtful first."""
-        return self._uncorrected("doubtful", since, user, most, skip)
-
-    def filtered(self, since: float, user: str | None = None, most: int = 50, skip: int = 0) -> list[Verdict]:
-        """What was called spam since a time and nobody has corrected, the most doubtful first."""
-        return self._uncorrected("verdict = 'spam'", since, user, most, skip)
-
-    def _uncorrected(self, which: str, since: float, user: str | None, most: int, skip: int) -> list[Verdict]:
+    def uncorrected(
+        self, since: float, user: str | None = None, *, doubtful: bool = False, most: int = 50, skip: int = 0
+    ) -> list[Verdict]:
+        """Mail since a time that nobody has corrected: what was called spam, or what is doubtful; the most doubtful
+        first."""
+        which = "doubtful" if doubtful else "verdict = 'spam'"
         corrected = "SELECT 1 FROM corrections AS c WHERE c.digest = verdicts.digest AND c.user = verdicts.user"
         condition = f"{which} AND at >= ? AND (? IS NULL OR user = ?) AND NOT EXISTS ({corrected} AND c.undone = 0)"
         order = "ORDER BY doubt, at DESC LIMIT ? OFFSET ?"

@@ -36,6 +36,11 @@ class Filed(NamedTuple):
     into: Folder | None
     after: MailboxMessage | None = None
 
+    @property
+    def short_name(self) -> str:
+        """The message's name without the mailbox's."""
+        return self.message.name.rpartition("/")[2]
+
 
 class Learned(NamedTuple):
     """A lesson, the class that it was one of, and whether it changed the model; or why it could not be learned."""

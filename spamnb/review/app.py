@@ -74,8 +74,8 @@ class Review:
     def app(self) -> ASGIApp:
         """The application, for any server of ASGI."""
         routes = [
-            Route("/", self._page(self._doubtful)),
-            Route("/filtered", self._page(self._filtered)),
+            Route("/", self._page(self._list)),
+            Route("/filtered", self._page(self._list)),
             Route("/message/{position:int}", self._page(self._message)),
             Route("/words", self._page(self._words)),
             Route("/figures", self._page(self._figures)),
@@ -92,7 +92,7 @@ class Review:
     def _user(self, request: Request) -> str:
         if not self.proxy_user:
             if not self._knows_key(request.cookies.get(COOKIE, "")):
-                raise Refused(403, "Open the address that 'spamnb review' printed: it holds a key.", "Not open to all")
+                raise Refused(403, "Open the address that 'spamnb review' printed: it holds a key.")
             return ADMIN
         named = request.headers.getlist(self.proxy_user)  # two would be a client's own beside the proxy's
         trusted = request.client is None or is_loopback(request.client.host)
@@ -151,24 +151,14 @@ class Review:
 
     # -- pages -----------------------------------------------------------------------------------------------
 
-    def _doubtful(self, request: Request, viewer: str | None) -> Response:
-        lead = "This week's mail that the filter was not sure of."
-        return self._list(request, viewer, Journal.doubtful, "Doubtful", lead)
-
-    def _filtered(self, request: Request, viewer: str | None) -> Response:
-        lead = "This week's mail that was called spam, the most doubtful first."
-        return self._list(request, viewer, Journal.filtered, "Filtered", lead)
-
-    def _list(self, request: Request, viewer: str | None, choose: pages.Chosen, title: str, lead: str) -> Response:
+    def _list(self, request: Request, viewer: str | None) -> Response:
         query = request.query_params
         page, undone = (_number(query.get(name, "0")) for name in ("page", "undone"))
         with Journal.at(self.journal) as journal:
-            values = pages.mail_list(journal, viewer, choose, page)
+            values = pages.mail_list(journal, viewer, request.url.path != "/filtered", page)
             values["just"], values["batch"] = pages.just_done(journal, viewer, query.get("done", ""), undone)
-        stay = query.get("stay", "") == "1"
-        return self._render(
-            request, "list.html", title=title, lead=lead, stay=stay, threshold=self._threshold(viewer), **values
-        )
+        values["stay"] = query.get("stay", "") == "1"
+        return self._render(request, "list.html", threshold=self._threshold(viewer), **values)
 
     def _message(self, request: Request, viewer: str | None) -> Response:
         position = min(request.path_params["position"], 1 << 62)

@@ -7,7 +7,6 @@ as an escape what is not printable, or turns the direction of writing.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -32,9 +31,6 @@ MAX_SHOWN = 20_000  # characters of a message's text
 MAX_MARKS = 3  # combining marks on one letter: heaps of them cover the lines above
 MAX_TYPED = 80  # characters of a word's beginning
 MAX_WORDS = 50  # words that are listed
-
-#: What chooses verdicts of the journal: since a time, of a user, so many, after so many others.
-Chosen = Callable[[Journal, float, str | None, int, int], list[Verdict]]
 
 
 def displayed(text: str, most: int = 200, lines: bool = False) -> str:
@@ -71,12 +67,13 @@ def in_nats(weight: float) -> str:
     return f"{weight:+.2f}".replace("-", "−")
 
 
-def mail_list(journal: Journal, viewer: str | None, choose: Chosen, page: int) -> dict[str, Any]:
-    """The pages *Doubtful* and *Filtered*: what is chosen of this week's mail, and what was taught."""
+def mail_list(journal: Journal, viewer: str | None, doubtful: bool, page: int) -> dict[str, Any]:
+    """The pages *Doubtful* and *Filtered*: such mail of this week, and what was taught."""
     week_ago = time.time() - WEEK
-    found = choose(journal, week_ago, viewer, PER_PAGE + 1, page * PER_PAGE)
+    found = journal.uncorrected(week_ago, viewer, doubtful=doubtful, most=PER_PAGE + 1, skip=page * PER_PAGE)
     recent = [made for made in journal.corrections(viewer, week_ago, most=20) if made.source == "page"]
     return {
+        "doubtful": doubtful,
         "entries": found[:PER_PAGE],
         "page": page,
         "more": len(found) > PER_PAGE,

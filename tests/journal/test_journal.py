@@ -163,10 +163,10 @@ def test_the_most_doubtful_come_first_and_what_was_corrected_does_not(tmp_path):
         journal.add([made_up(now, p, "spam" if p >= 5 else "ham", k) for k, p in enumerate(points)])
         journal.add([made_up(now, -9.0, "unsure", 8), made_up(now - 8 * 86_400, 5.0, "spam", 9)])
         week = now - 7 * 86_400
-        assert [entry.points for entry in journal.doubtful(week)] == [-9.0, 5.1, 4.6, 7.4, 0.0]
-        assert [entry.points for entry in journal.filtered(week)] == [5.1, 7.4, 9.0]
+        assert [entry.points for entry in journal.uncorrected(week, doubtful=True)] == [-9.0, 5.1, 4.6, 7.4, 0.0]
+        assert [entry.points for entry in journal.uncorrected(week)] == [5.1, 7.4, 9.0]
         journal.correct(corrected(1))
-        assert [entry.points for entry in journal.doubtful(week)] == [-9.0, 4.6, 7.4, 0.0]
+        assert [entry.points for entry in journal.uncorrected(week, doubtful=True)] == [-9.0, 4.6, 7.4, 0.0]
         today = journal.days(2)[-1]
         assert (today.good, today.unsure, today.spam, today.doubtful) == (1, 3, 3, 5)
         assert sum(day.total for day in journal.days(30)) == 8 and journal.wrong(week) == (1, 0)
@@ -228,5 +228,5 @@ def test_forget_takes_a_message_out_of_the_journal_too(model, tmp_path):
         done("filter", "-m", model, "--journal", journal, stdin=raw)
     done("forget", "spam", "-m", model, "--journal", journal, stdin=mails[0])
     with Journal.at(journal) as kept:
-        assert [entry.message_id for entry in kept.filtered(0)] == ["<spam.961@spam.example>"]
+        assert [entry.message_id for entry in kept.uncorrected(0)] == ["<spam.961@spam.example>"]
         assert kept.execute("SELECT count(*) FROM tokens").fetchone()[0] == 1
