@@ -153,11 +153,10 @@ class Review:
 
     def _list(self, request: Request, viewer: str | None) -> Response:
         query = request.query_params
-        page, undone = (_number(query.get(name, "0")) for name in ("page", "undone"))
+        doubtful, page = request.url.path != "/filtered", _number(query.get("page", "0"))
         with Journal.at(self.journal) as journal:
-            values = pages.mail_list(journal, viewer, request.url.path != "/filtered", page)
-            values["just"], values["batch"] = pages.just_done(journal, viewer, query.get("done", ""), undone)
-        values["stay"] = query.get("stay", "") == "1"
+            values = pages.mail_list(journal, viewer, doubtful, page, query.get("done", ""))
+        values |= {"stay": query.get("stay", "") == "1", "undone": _number(query.get("undone", "0"))}
         return self._render(request, "list.html", threshold=self._threshold(viewer), **values)
 
     def _message(self, request: Request, viewer: str | None) -> Response:

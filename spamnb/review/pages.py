@@ -67,8 +67,8 @@ def in_nats(weight: float) -> str:
     return f"{weight:+.2f}".replace("-", "−")
 
 
-def mail_list(journal: Journal, viewer: str | None, doubtful: bool, page: int) -> dict[str, Any]:
-    """The pages *Doubtful* and *Filtered*: such mail of this week, and what was taught."""
+def mail_list(journal: Journal, viewer: str | None, doubtful: bool, page: int, batch: str) -> dict[str, Any]:
+    """The pages *Doubtful* and *Filtered*: such mail of this week, and what was taught, by ``batch`` just now."""
     week_ago = time.time() - WEEK
     found = journal.uncorrected(week_ago, viewer, doubtful=doubtful, most=PER_PAGE + 1, skip=page * PER_PAGE)
     recent = [made for made in journal.corrections(viewer, week_ago, most=20) if made.source == "page"]
@@ -77,16 +77,9 @@ def mail_list(journal: Journal, viewer: str | None, doubtful: bool, page: int) -
         "entries": found[:PER_PAGE],
         "page": page,
         "more": len(found) > PER_PAGE,
+        "just": journal.corrections(viewer, batch=batch) if batch else [],
         "recent": [(made, journal.of_message(made.digest, made.user)) for made in recent],
     }
-
-
-def just_done(journal: Journal, viewer: str | None, batch: str, undone: int) -> tuple[str, str]:
-    """What was just taught, or taken back, in a sentence; and the batch that can be undone."""
-    made = journal.corrections(viewer, batch=batch) if batch else []
-    if not made:
-        return f"{pluralize(undone, 'lesson')} taken back." if undone else "", ""
-    return f"{pluralize(len(made), 'message')} taught as {'spam' if made[0].spam else 'good mail'}.", batch
 
 
 def message(journal: Journal, entry: Verdict, viewer: str | None, raw: bytes | None) -> dict[str, Any]:
@@ -159,7 +152,13 @@ def _environment() -> Environment:
 
     loader = PackageLoader("spamnb.review")
     made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    made.filters |= {"displayed": displayed, "percent": in_percent, "nats": in_nats, "when": when}
+    made.filters |= {
+        "pluralize": pluralize,
+        "displayed": displayed,
+        "percent": in_percent,
+        "nats": in_nats,
+        "when": when,
+    }
     return made
 
 

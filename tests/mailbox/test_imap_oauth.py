@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 from commands import run
 from imap_account import Server, describe
-from person import key, sides
-from programs import watching
-from unpacked import wait_until
+from person import sides
 
 pytestmark = pytest.mark.slow
 
@@ -99,24 +97,3 @@ def test_a_token_is_asked_for_anew_and_one_that_is_no_longer_good_is_said(
         file.write_text("second\n")
         assert run("sort", "-m", model, server.url).exit_code == 0
         assert person.where() == sides(range(500, 503)) and tokens.asked[-1] == "second"
-
-
-def test_watch_logs_in_again_with_a_new_token(made, place, tokens, model, tmp_path, monkeypatch):
-    server = with_oauth(made, place, tokens, "xoauth2 oauthbearer")
-    monkeypatch.delenv("SPAMNB_IMAP_PASSWORD")
-    file = tmp_path / "token"
-    # As a helper program does: each call prints a token of its own, and the one before is good no longer.
-    command = f"echo x >> '{file}'; wc -l < '{file}' | sed 's/^ */token-/'"
-    describe(tmp_path, server.url, token_command=command)
-    tokens.good = {"token-1": "ann"}
-    with watching(tmp_path, "--sort", "-m", str(model), server.url) as watch:
-        wait_until(lambda: "noted" in watch.said, watch.process)
-        server.kill()
-        tokens.good = {f"token-{number}": "ann" for number in range(2, 100)}
-        server.start()
-        wait_until(lambda: "connected again" in watch.said, watch.process)
-        with server.person() as person:
-            person.arrive(range(500, 501))
-            wait_until(lambda: "moved\tspam\tJunk" in watch.said, watch.process)
-            assert person.where()[key("spam", 500)] == "Junk"
-    assert tokens.asked[0] == "token-1" and set(tokens.asked[1:]) <= tokens.good.keys()

@@ -4,7 +4,6 @@ import gzip
 import os
 import shutil
 import threading
-import time
 import tracemalloc
 from contextlib import redirect_stderr
 from io import StringIO
@@ -221,20 +220,6 @@ def test_junk_that_is_thrown_away_is_no_good_mail(person, name):
     assert person.watch().stdout == ""
     person.move(key("spam", 750), "away", "INBOX")
     assert person.watch().stdout.startswith("learned\tham\t")
-
-
-@pytest.mark.parametrize(("age", "noticed"), [(-600, 1), (60, 0)])
-def test_what_changed_just_now_is_listed_again_though_its_time_stamp_stands(person, age, noticed):
-    part, stamp = person.path / "cur", time.time() - age
-    os.utime(person.path / "new", (0, 0))
-    with person.remembering() as memory:
-        noted = []
-        for name in ("1", "2"):
-            (part / name).write_bytes(b"x")
-            os.utime(part, (stamp, stamp))
-            assert list(memory.lessons()) == []
-            noted.append(memory.noted())
-    assert noted == [1, 1 + noticed]
 
 
 def test_flags_make_no_move_and_junk_may_come_later(person):
