@@ -149,10 +149,10 @@ class Watching:
         """Learn what was moved since the last look, and sort what came. Moves that a kill interrupted are finished
         first."""
         if self._first is None:
-            self._first = not self._memory.looked()
             if self._memory.begun():
-                with self._memory.alone():
+                with self._memory.alone():  # which finishes them
                     pass
+            self._first = not self._memory.looked()
         if not self._target.sort:
             self._learn()
             return

@@ -241,7 +241,7 @@ class Lost:
     box = property(lambda self: self)
     memory = property(lambda self: self)
 
-    def looked(self) -> bool:
+    def begun(self) -> bool:
         raise SpamnbError("out of reach")
 
     def close(self) -> None:
