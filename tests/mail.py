@@ -132,6 +132,12 @@ def note(
             journal.add([entry._replace(points=points, verdict=verdict)])
 
 
+def verdicts(journal: Journal) -> int:
+    """How many are in a journal."""
+    with journal.reading():
+        return journal.execute("SELECT count(*) FROM verdicts").fetchone()[0]
+
+
 def exported(model: Path, lessons: bool = False) -> list[str]:
     """The lines of a model file's export."""
     with Store.open(model) as store:

@@ -231,11 +231,6 @@ class Journal(Database):
 
     # -- reading: of one user's mail, or of all where ``user`` is None ---------------------------------------
 
-    def count(self) -> int:
-        """How many verdicts are kept."""
-        with self.reading():
-            return self.execute("SELECT count(*) FROM verdicts").fetchone()[0]
-
     def uncorrected(
         self, since: float, user: str | None = None, *, doubtful: bool = False, most: int = 50, skip: int = 0
     ) -> list[Verdict]:

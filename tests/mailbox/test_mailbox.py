@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 from commands import run
-from mail import learned, message
+from mail import learned, message, verdicts
 from person import MaildirPerson, Person, begin, key, sides
 from programs import watching
 from unpacked import PATIENCE, wait_until
@@ -150,7 +150,7 @@ def test_new_mail_is_sorted_as_it_comes_and_moves_are_learned(person: Person, tm
         assert person.where()[key("spam", 500)] == "INBOX"
         assert {flags for places in person.mail().values() for _, flags in places} == {""}
     with Journal.at(tmp_path / "journal") as journal:
-        assert journal.count() == 6
+        assert verdicts(journal) == 6
         (made,) = journal.corrections()
         assert (made.digest, made.label, made.verdict) == (digest(message("spam", 500)), "ham", "spam")
 
@@ -289,7 +289,7 @@ def test_a_page_reads_teaches_and_moves_mail_and_moves_it_back(person: Person, t
     person.watch()
     teacher = Teacher(model, None)
     with Journal.at(path) as journal:
-        assert journal.count() == 3
+        assert verdicts(journal) == 3
         rows = {raw: journal.of_message(digest(raw)) for raw in (spam, ham, nameless)}
         assert [row.role for row in rows.values()] == [JUNK, INBOX, JUNK]
         assert {row.mailbox for row in rows.values()} == {person.box().home}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from commands import printed, run
-from mail import learned, message
+from mail import learned, message, verdicts
 from person import MaildirPerson, key, sides
 
 from spamnb.cli.mailboxes import Target
@@ -100,7 +100,7 @@ def test_two_copies_both_go_and_two_empty_messages_are_noted(person, tmp_path):
     assert person.sort("--journal", str(tmp_path / "journal")).exit_code == 0
     assert len(person.paths("Junk", key("spam", 800))) == 2
     with Journal.at(tmp_path / "journal") as journal:
-        assert journal.count() == 4
+        assert verdicts(journal) == 4
 
 
 def test_what_cannot_be_read_is_told_and_stays(person):
