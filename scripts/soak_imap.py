@@ -109,6 +109,18 @@ def memory(pid: int) -> float:
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
+def drop(server: Server, raw: bytes, name: str) -> None:
+    """A message arrives, as a mail server delivers it: a file, in one step."""
+    box = server.place / "mail" / "ann"
+    for part in () if (box / "new").is_dir() else ("", "tmp", "new", "cur"):
+        (box / part).mkdir(mode=0o700)
+        shutil.chown(box / part, "nobody", "nogroup")
+    path = box / "tmp" / name
+    path.write_bytes(raw)
+    shutil.chown(path, "nobody", "nogroup")
+    path.rename(box / "new" / name)
+
+
 class Soak:
     """An hour, or as long as is asked for."""
 
@@ -158,9 +170,12 @@ class Soak:
         where, last = settled(self.server, self.expected)
         last += misplaced(where, self.put) + self.not_as_judged(where)
         self.watch.send_signal(signal.SIGTERM)
-        print("watch ended with", self.watch.wait(60), "and said", Counter(
-            line.split("\t")[0].split(":")[0] for line in self.log.read_text().splitlines()
-        ))
+        print(
+            "watch ended with",
+            self.watch.wait(60),
+            "and said",
+            Counter(line.split("\t")[0].split(":")[0] for line in self.log.read_text().splitlines()),
+        )
         return wrong + last
 
     def not_as_judged(self, where: dict[str, str]) -> list[str]:
@@ -192,7 +207,7 @@ class Soak:
     def arrive(self) -> None:
         self.seed += 1
         label = self.chance.choice(["ham", "spam"])
-        self.server.drop(mail(label, self.seed), f"{self.seed}.{label}.host")
+        drop(self.server, mail(label, self.seed), f"{self.seed}.{label}.host")
         self.expected.add(key(label, self.seed))
         self.counts["arrived"] += 1
 
@@ -244,7 +259,7 @@ def kills(server: Server, folder: Path, model: Path, number: int) -> list[str]:
                     person.deliver(raw)
         else:
             for (label, each), raw in new.items():
-                server.drop(raw, f"{each}.{label}.host")
+                drop(server, raw, f"{each}.{label}.host")
         command = [sys.executable, "-m", "spamnb", "sort", "--quiet", "-m", str(model), server.url]
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         with Memory.of(ImapBox(server.url), never) as record:

@@ -124,17 +124,6 @@ class Server:
         self._process = subprocess.Popen([*self._command, conf], start_new_session=True, **quiet)  # type: ignore[call-overload]
         wait_until(lambda: answers(self.plain), self._process)
 
-    def drop(self, raw: bytes, name: str) -> None:
-        """A message arrives, as a mail server delivers it: a file, in one step."""
-        box = self.place / "mail" / "ann"
-        for part in () if (box / "new").is_dir() else ("", "tmp", "new", "cur"):
-            (box / part).mkdir(mode=0o700)
-            shutil.chown(box / part, "nobody", "nogroup")
-        path = box / "tmp" / name
-        path.write_bytes(raw)
-        shutil.chown(path, "nobody", "nogroup")
-        path.rename(box / "new" / name)
-
     def pause(self) -> None:
         """Let every process of the server stand still until it is to go on."""
         for pid in self.processes():

@@ -12,7 +12,7 @@ from click.testing import Result
 from commands import run
 from mail import message, never
 
-from spamnb.mailbox.box import Box, Move
+from spamnb.mailbox.box import Move
 from spamnb.mailbox.maildir import MaildirBox
 from spamnb.mailbox.memory import Memory
 from spamnb.reader.message import digest
@@ -37,35 +37,16 @@ def sides(seeds: range, junk: str = "Junk") -> dict[str, str]:
 
 
 class Person:
-    """``junk`` is what the person calls the folder of spam, ``name`` what spamnb calls the mailbox."""
+    """``junk`` is what the person calls the folder of spam, ``name`` what spamnb calls the mailbox.
+
+    What a person does, each kind of mailbox does in its own way: deliver, move, copy and remove mail, and list it all.
+    ``half_move`` leaves what spamnb leaves that is killed in the middle of a move from the inbox to Junk.
+    """
 
     name: str
     junk = "Junk"
     options: tuple[str, ...] = ()
     model: Path
-
-    def deliver(self, raw: bytes, folder: str = "INBOX", flags: str = "") -> None:
-        raise NotImplementedError
-
-    def move(self, key: str, source: str, target: str) -> None:
-        raise NotImplementedError
-
-    def copy(self, key: str, source: str, target: str) -> None:
-        raise NotImplementedError
-
-    def remove(self, key: str, folder: str) -> None:
-        raise NotImplementedError
-
-    def half_move(self, key: str) -> None:
-        """What spamnb has done when it is killed in the middle of a move from the inbox to Junk."""
-        raise NotImplementedError
-
-    def mail(self) -> Everything:
-        """All that has a Message-ID."""
-        raise NotImplementedError
-
-    def box(self) -> Box:
-        raise NotImplementedError
 
     def arrive(self, seeds: range, flags: str = "") -> None:
         for seed in seeds:
@@ -154,6 +135,7 @@ class MaildirPerson(Person):
         os.link(path, self.folders["Junk"] / "new" / f"{self._count}.linked")
 
     def mail(self) -> Everything:
+        """All that has a Message-ID."""
         found: Everything = {}
         for folder in self.folders:
             for path in self.paths(folder):
