@@ -142,14 +142,9 @@ def _terminal_line(classifier: Classifier, folders: Mapping[str, Folder]) -> Cal
 
 
 def _say(one: Filed, where: str) -> None:
-    fields = [_field(one.mail.raw, name) for name in ("from", "subject", "date")]
-    click.echo("\t".join([one.found.verdict, one.found.text, where, *fields, one.short_name]))
-
-
-def _field(raw: bytes, name: str) -> str:
-    """A header field for a terminal, cut to a length that leaves a line readable."""
-    from spamnb.naming import escape
     from spamnb.reader.message import header_of
+    from spamnb.report.message_line import printable
 
-    text = " ".join(header_of(raw, name).split())
-    return escape(text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…")
+    texts = [printable(header_of(one.mail.raw, name)) for name in ("from", "subject", "date")]
+    fields = [text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…" for text in texts]
+    click.echo("\t".join([one.found.verdict, one.found.text, where, *fields, one.short_name]))
