@@ -204,11 +204,8 @@ def test_accounts_of_the_file_are_watched_together(made: Made, model: Path, tmp_
         wait_until(lambda: watch.said.count("moved\tspam\tJunk") == 2, watch.process)
         assert "bob" in next(line for line in watch.said.splitlines() if "refused" in line)
     done = run("sort")
-    assert done.exit_code == 1 and f"{server.url}: no new messages" in done.stderr and "refused" in done.stderr
+    assert done.exit_code == 1 and f"{server.url}: no new messages" in done.stderr
+    assert done.stderr.count(f"{bob}: the server refused the login") == 1
     accounts.unlink()
     nothing = run("watch")
     assert nothing.exit_code == 2 and "accounts.toml" in nothing.stderr
-    server.set_password("another")
-    refused = run("sort", "-m", model, server.url)
-    assert refused.exit_code == 1 and "the server refused the login" in refused.stderr
-    assert refused.stderr.count("\n") == 1
