@@ -28,12 +28,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(HERE), str(HERE / "tests" / "serve"), str(HERE / "tests")]
+sys.path[:0] = [str(HERE), str(HERE / "tests" / "mailbox"), str(HERE / "tests")]
 
 from cyrus_account import Cyrus  # noqa: E402
-from imap_account import Server, account, key, key_of  # noqa: E402
+from imap_account import WITHOUT_MOVE, Server, account  # noqa: E402
+from mail import message as mail  # noqa: E402
 from mail import never  # noqa: E402
-from served import mail  # noqa: E402
+from person import key, key_of  # noqa: E402
 
 from spamnb.classifier import Classifier  # noqa: E402
 from spamnb.journal.journal import Journal  # noqa: E402
@@ -42,7 +43,6 @@ from spamnb.mailbox.memory import Memory  # noqa: E402
 from spamnb.reader.message import digest  # noqa: E402
 from spamnb.serve.score import score_message  # noqa: E402
 
-WITHOUT_MOVE = "protocol imap {\n  imap_capability = IMAP4rev1 SASL-IR UIDPLUS IDLE NAMESPACE SPECIAL-USE LITERAL+\n}\n"
 LOST = (imaplib.IMAP4.error, OSError, AssertionError)  # of a person's client when the server is killed
 
 
@@ -109,6 +109,18 @@ def memory(pid: int) -> float:
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
+def drop(server: Server, raw: bytes, name: str) -> None:
+    """A message arrives, as a mail server delivers it: a file, in one step."""
+    box = server.place / "mail" / "ann"
+    for part in () if (box / "new").is_dir() else ("", "tmp", "new", "cur"):
+        (box / part).mkdir(mode=0o700)
+        shutil.chown(box / part, "nobody", "nogroup")
+    path = box / "tmp" / name
+    path.write_bytes(raw)
+    shutil.chown(path, "nobody", "nogroup")
+    path.rename(box / "new" / name)
+
+
 class Soak:
     """An hour, or as long as is asked for."""
 
@@ -158,9 +170,12 @@ class Soak:
         where, last = settled(self.server, self.expected)
         last += misplaced(where, self.put) + self.not_as_judged(where)
         self.watch.send_signal(signal.SIGTERM)
-        print("watch ended with", self.watch.wait(60), "and said", Counter(
-            line.split("\t")[0].split(":")[0] for line in self.log.read_text().splitlines()
-        ))
+        print(
+            "watch ended with",
+            self.watch.wait(60),
+            "and said",
+            Counter(line.split("\t")[0].split(":")[0] for line in self.log.read_text().splitlines()),
+        )
         return wrong + last
 
     def not_as_judged(self, where: dict[str, str]) -> list[str]:
@@ -173,16 +188,16 @@ class Soak:
             Classifier.open(self.model) as before,
         ):
             for name in where.keys() - self.touched:
-                seed, label = name[1 : name.index("@")].split(".")
+                label, seed = name[1 : name.index("@")].split(".")
                 raw = mail(label, int(seed))
                 noted = journal.of_message(digest(raw))
                 counts["messages that no person touched"] += 1
                 if noted is None:  # the connection was lost when it had been moved
                     counts["of them without a note"] += 1
                     wrong += [] if record.judged(digest(raw)) else [f"{name}: in {where[name]}, never judged"]
-                elif where[name] != ("Junk" if noted.entry.verdict == "spam" else "INBOX"):
-                    wrong.append(f"{name}: in {where[name]}, judged {noted.entry.verdict}")
-                elif noted.entry.verdict != label:
+                elif where[name] != ("Junk" if noted.verdict == "spam" else "INBOX"):
+                    wrong.append(f"{name}: in {where[name]}, judged {noted.verdict}")
+                elif noted.verdict != label:
                     counts[f"{label} that the model judged wrongly when it came"] += 1
                     said = score_message(before, raw).verdict
                     counts[f"{label} of these that it judged {said} before the hour's lessons"] += 1
@@ -192,7 +207,7 @@ class Soak:
     def arrive(self) -> None:
         self.seed += 1
         label = self.chance.choice(["ham", "spam"])
-        self.server.drop(mail(label, self.seed), f"{self.seed}.{label}.host")
+        drop(self.server, mail(label, self.seed), f"{self.seed}.{label}.host")
         self.expected.add(key(label, self.seed))
         self.counts["arrived"] += 1
 
@@ -244,7 +259,7 @@ def kills(server: Server, folder: Path, model: Path, number: int) -> list[str]:
                     person.deliver(raw)
         else:
             for (label, each), raw in new.items():
-                server.drop(raw, f"{each}.{label}.host")
+                drop(server, raw, f"{each}.{label}.host")
         command = [sys.executable, "-m", "spamnb", "sort", "--quiet", "-m", str(model), server.url]
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         with Memory.of(ImapBox(server.url), never) as record:

@@ -14,9 +14,8 @@ from spamnb.classifier import Classifier
 from spamnb.counts.class_counts import ClassCounts
 from spamnb.counts.training_set import TrainingSet
 from spamnb.engines.counting import count_parallel
-from spamnb.journal.entries import entry_of
+from spamnb.journal.entries import INBOX, NOWHERE, Place, entry_of
 from spamnb.journal.journal import Journal
-from spamnb.journal.whereabouts import INBOX, FolderNoted, folder_of_place, note_folder
 from spamnb.reader.options import TokenOptions
 from spamnb.serve.score import score_message
 from spamnb.settings import Settings
@@ -126,13 +125,17 @@ def note(
     """Write messages into the journal of a folder, as if the filter had judged each with so many points."""
     verdict = verdict or ("spam" if points >= 5 else "ham")
     with Journal.at(folder / "journal") as journal, Classifier.open(model) as classifier:
-        if place:
-            box = folder_of_place(place)
-            note_folder(journal, FolderNoted(box, "INBOX", INBOX, box, ""))
+        lies = Place(place, str(Path(place).parents[1]), "INBOX", INBOX) if place else NOWHERE
         for raw in raws:
             read = classifier.read(raw)
-            entry = entry_of(read, score_message(classifier, read), classifier.settings, user=user, place=place)
+            entry = entry_of(read, score_message(classifier, read), classifier.settings, user=user, lies=lies)
             journal.add([entry._replace(points=points, verdict=verdict)])
+
+
+def verdicts(journal: Journal) -> int:
+    """How many are in a journal."""
+    with journal.reading():
+        return journal.execute("SELECT count(*) FROM verdicts").fetchone()[0]
 
 
 def exported(model: Path, lessons: bool = False) -> list[str]:

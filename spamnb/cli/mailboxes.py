@@ -21,6 +21,14 @@ if TYPE_CHECKING:
     from spamnb.sources.mailbox import Folder
 
 
+boxes_argument = click.argument("boxes", metavar="[MAILBOX...]", nargs=-1, type=click.Path(readable=False))
+junk_option = click.option(
+    "--junk",
+    show_default="Junk; in an account the folder that the server says is for spam",
+    help="The folder for spam: a name, or the path of a Maildir relative to MAILBOX, as ../Junk.",
+)
+
+
 class Target(NamedTuple):
     """A mailbox that was named, and how: what the command line says goes before what the file of accounts says."""
 
@@ -28,30 +36,21 @@ class Target(NamedTuple):
     model: Path
     junk: str | None = None
     unsure: str | None = None
-    learn_folder: str | None = None
     sort: bool = False
+    is_account: bool = False
 
     @property
     def shown(self) -> str:
         """The name for people."""
         return escape(self.name)
 
-    @property
-    def is_account(self) -> bool:
-        """Whether it lies on a server."""
-        from spamnb.sources.spec import is_account
 
-        return is_account(self.name)
-
-
-def targets(
-    names: tuple[str, ...], model: Path, junk: str | None, unsure: str | None = None, learn_folder: str | None = None
-) -> list[Target]:
+def targets(names: tuple[str, ...], model: Path, junk: str | None, unsure: str | None) -> list[Target]:
     """The mailboxes of these names, Maildirs first; without any, those of the file of accounts."""
     from spamnb.sources.accounts import account_of, accounts_path, parsed, read_accounts
     from spamnb.sources.spec import is_account
 
-    found = [Target(name, model, junk, unsure, learn_folder) for name in names if not is_account(name)]
+    found = [Target(name, model, junk, unsure) for name in names if not is_account(name)]
     accounts = [account_of(parsed(name)) for name in names if is_account(name)]
     if not names:
         accounts = read_accounts(accounts_path())
@@ -67,8 +66,8 @@ def targets(
                 account.model if account.model is not None and not on_command_line("model") else model,
                 account.junk if junk is None else junk,
                 account.unsure if unsure is None else unsure,
-                account.learn_folder if learn_folder is None else learn_folder,
                 account.sort,
+                is_account=True,
             )
         )
     return found
@@ -82,10 +81,9 @@ def opened(target: Target, unreadable: Unreadable, dry_run: bool = False) -> Ite
 
     box = box_at(target.name, target.junk)
     try:
-        for more in (target.unsure, target.learn_folder):
-            if more is not None and not target.is_account:  # a name that is none is refused before anything is made
-                box.locate(more)
-        with Memory.of(box, unreadable, target.learn_folder, dry_run) as memory:
+        if target.unsure is not None and not target.is_account:  # a wrong name is refused before anything is made
+            box.locate(target.unsure)
+        with Memory.of(box, unreadable, dry_run) as memory:
             yield memory
     finally:
         box.close()
@@ -93,19 +91,18 @@ def opened(target: Target, unreadable: Unreadable, dry_run: bool = False) -> Ite
 
 @contextmanager
 def filing(
-    target: Target, memory: Memory, classifier: Classifier, unreadable: Unreadable, dry_run: bool, journal: Path | None
+    target: Target, classifier: Classifier, unreadable: Unreadable, dry_run: bool, journal: Path | None
 ) -> Iterator[Filing]:
-    """An open mailbox at work; what is done is noted in the file ``journal``."""
-    from spamnb.mailbox.filing import Filing
-    from spamnb.mailbox.notes import Notes
+    """A mailbox at work; what is done is noted in the file ``journal``."""
+    from spamnb.mailbox.filing import Filing, Notes
 
-    noted = journal is not None and not dry_run
-    notes = Notes(classifier, journal, memory.box, target.junk, tell) if journal is not None and noted else None
-    try:
-        yield Filing(memory, classifier, unreadable, notes, dry_run)
-    finally:
-        if notes is not None:
-            notes.close()
+    with opened(target, unreadable, dry_run) as memory:
+        notes = Notes(journal, target.junk or "", tell) if journal is not None and not dry_run else None
+        try:
+            yield Filing(memory, classifier, notes)
+        finally:
+            if notes is not None:
+                notes.close()
 
 
 def folders_of(target: Target, memory: Memory) -> dict[str, Folder]:

@@ -1,39 +1,41 @@
-"""``spamnb sort``: new mail of a Maildir or an account into Junk, or tagged."""
+"""``spamnb sort``: new spam of a Maildir or an account into Junk."""
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.mailboxes import Target, filing, folders_of, in_each, opened, targets, until_done
+from spamnb.cli.mailboxes import (
+    Target,
+    boxes_argument,
+    filing,
+    folders_of,
+    in_each,
+    junk_option,
+    opened,
+    targets,
+    until_done,
+)
 from spamnb.cli.options import Unreadable, journal_option, model_option, tell
 
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier
     from spamnb.mailbox.filing import Filed
-    from spamnb.mailbox.memory import Memory
-    from spamnb.serve.score import Score
-    from spamnb.sources.mailbox import Folder, MailboxMessage
+    from spamnb.sources.mailbox import Folder
 
 _WIDTH = 60  # of a header field as printed: its sender may write a megabyte
 
 
 @click.command("sort", short_help="Move spam among a mailbox's new mail to Junk.")
-@click.argument("boxes", metavar="[MAILBOX...]", nargs=-1, type=click.Path(readable=False))
+@boxes_argument
 @model_option
-@click.option(
-    "--junk",
-    show_default="Junk; in an account the folder that the server says is for spam",
-    help="The folder for spam: a name, or the path of a Maildir relative to MAILBOX, as ../Junk.",
-)
+@junk_option
 @click.option("--unsure", metavar="FOLDER", help="The folder for mail with the verdict 'unsure'.  [default: stays]")
-@click.option("--tag", is_flag=True, help="Add X-Spam-* headers to each message of a Maildir instead of moving it.")
 @click.option("--all", "everything", is_flag=True, help="Also judge mail that was read or judged before.")
 @click.option("--from-now-on", is_flag=True, help="Judge nothing now; later judge only mail that arrives from now on.")
 @click.option("--dry-run", is_flag=True, help="Print what would be done, and do nothing.")
@@ -44,7 +46,6 @@ def sort_command(
     model: Path,
     junk: str | None,
     unsure: str | None,
-    tag: bool,
     everything: bool,
     from_now_on: bool,
     dry_run: bool,
@@ -63,46 +64,32 @@ def sort_command(
       spamnb sort --from-now-on ~/Maildir
       spamnb sort --quiet ~/Maildir
     """
-    if from_now_on and (everything or tag):
-        raise click.UsageError("--from-now-on leaves mail alone: it does not go with --all or --tag")
+    if from_now_on and everything:
+        raise click.UsageError("--from-now-on leaves mail alone: it does not go with --all")
     unreadable = Unreadable()
-    found = targets(boxes, model, junk, unsure)
-    if tag and any(target.is_account for target in found):
-        raise click.UsageError("--tag is for Maildirs: a server keeps a message as it is")
 
     def work(target: Target) -> bool:
-        with opened(target, unreadable, dry_run) as memory:
-            if from_now_on:
-                _take_for_seen(memory, dry_run, quiet)
-            else:
-                _sort(target, memory, unreadable, tag, everything, dry_run, quiet, journal)
+        if from_now_on:
+            until_done(lambda: _take_for_seen(target, unreadable, dry_run, quiet))
+        else:
+            _sort(target, unreadable, everything, dry_run, quiet, journal)
         return True
 
-    in_each(found, unreadable, work)
+    in_each(targets(boxes, model, junk, unsure), unreadable, work)
 
 
-def _take_for_seen(memory: Memory, dry_run: bool, quiet: bool) -> None:
+def _take_for_seen(target: Target, unreadable: Unreadable, dry_run: bool, quiet: bool) -> None:
     """Let all new mail count as judged."""
     from spamnb.naming import pluralize
 
-    def work() -> None:
-        with memory.alone():
-            taken = memory.take_for_seen()
-        if not quiet:
-            tell(f"spamnb: {pluralize(taken, 'new message')} {'would ' if dry_run else ''}count as seen")
-
-    until_done(work)
+    with opened(target, unreadable, dry_run) as memory, memory.alone():
+        taken = memory.take_for_seen()
+    if not quiet:
+        tell(f"spamnb: {pluralize(taken, 'new message')} {'would ' if dry_run else ''}count as seen")
 
 
 def _sort(
-    target: Target,
-    memory: Memory,
-    unreadable: Unreadable,
-    tag: bool,
-    everything: bool,
-    dry_run: bool,
-    quiet: bool,
-    journal: Path | None,
+    target: Target, unreadable: Unreadable, everything: bool, dry_run: bool, quiet: bool, journal: Path | None
 ) -> None:
     """Sort a mailbox, and say how much of what was done."""
     from spamnb.classifier import Classifier
@@ -112,18 +99,18 @@ def _sort(
     counts: Counter[str] = Counter()
     with (
         Classifier.open(target.model) as classifier,
-        filing(target, memory, classifier, unreadable, dry_run, journal) as work,
+        filing(target, classifier, unreadable, dry_run, journal) as work,
     ):
 
         def sort() -> None:
-            with memory.alone():
-                folders = {} if tag else folders_of(target, memory)
+            with work.memory.alone():
+                folders = folders_of(target, work.memory)
                 say: Callable[[Filed, str], None] = _say
                 if sys.stdout is not None and sys.stdout.isatty():
                     say = _terminal_line(classifier, folders)
-                for one in work.sort(folders, everything, partial(_tag, memory.box) if tag else None):
-                    where = "tagged" if tag else f"to {one.into.name}" if one.into is not None else "stays"
-                    counts[f"tagged {one.found.verdict}" if tag else "stay" if one.into is None else where] += 1
+                for one in work.sort(folders, everything):
+                    where = f"to {one.into.name}" if one.into is not None else "stays"
+                    counts["stay" if one.into is None else where] += 1
                     if not quiet:
                         say(one, where)
 
@@ -144,38 +131,20 @@ def _terminal_line(classifier: Classifier, folders: Mapping[str, Folder]) -> Cal
     from spamnb.report.message_line import column_width, fit, heading, message_line, terminal_width
 
     verdicts = column_width([*classifier.store.totals().classes, UNSURE])
-    wheres = column_width(["tagged", "stays", *(f"to {folder.name}" for folder in folders.values())])
+    wheres = column_width(["stays", *(f"to {folder.name}" for folder in folders.values())])
     columns = terminal_width()
 
     def say(one: Filed, where: str) -> None:
         head = f"{fit(one.found.verdict, verdicts)}  {one.found.text:>5}  {fit(where, wheres)}"
-        click.echo(message_line(head, heading(one.mail.raw), _short(one.message), columns))
+        click.echo(message_line(head, heading(one.mail.raw), one.short_name, columns))
 
     return say
 
 
-def _short(message: MailboxMessage) -> str:
-    """A message's name without the mailbox's."""
-    return message.name.rpartition("/")[2]
-
-
 def _say(one: Filed, where: str) -> None:
-    fields = [_field(one.mail.raw, name) for name in ("from", "subject", "date")]
-    click.echo("\t".join([one.found.verdict, one.found.text, where, *fields, _short(one.message)]))
-
-
-def _field(raw: bytes, name: str) -> str:
-    """A header field for a terminal, cut to a length that leaves a line readable."""
-    from spamnb.naming import escape
     from spamnb.reader.message import header_of
+    from spamnb.report.message_line import printable
 
-    text = " ".join(header_of(raw, name).split())
-    return escape(text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…")
-
-
-def _tag(box: Any, message: MailboxMessage, raw: bytes, found: Score) -> MailboxMessage:
-    """Put the verdict into a message."""
-    from spamnb.reader.spam_fields import rewritten
-
-    tagged = rewritten(raw, found.fields())
-    return box.replace(message, tagged) if tagged != raw else message
+    texts = [printable(header_of(one.mail.raw, name)) for name in ("from", "subject", "date")]
+    fields = [text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…" for text in texts]
+    click.echo("\t".join([one.found.verdict, one.found.text, where, *fields, one.short_name]))

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
+import os
+import random
 import signal
 import threading
+from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.mailboxes import Target, in_each, targets, until_done
-from spamnb.cli.options import Seconds, Unreadable, journal_option, model_option, on_command_line
-from spamnb.cli.watching import Stop, follow, watched
+from spamnb.cli.mailboxes import Target, boxes_argument, filing, folders_of, in_each, junk_option, targets, until_done
+from spamnb.cli.options import Seconds, Unreadable, journal_option, model_option, tell
 from spamnb.errors import SpamnbError
 
+if TYPE_CHECKING:
+    from spamnb.mailbox.filing import Filing
+
 _MAILDIR_SECONDS, _ACCOUNT_SECONDS = 5.0, 60.0
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0  # seconds before a server that was lost is asked again; doubled each time
+_AFTER_REFUSAL, _LONGEST_REFUSAL = 60.0, 3600.0  # the same for one that refused the login: servers lock accounts
+_PATIENCE = 5.0  # for another process that sorts the same account
 
 
 @click.command("watch", short_help="Learn from what is moved into and out of Junk; sort new mail.")
-@click.argument("boxes", metavar="[MAILBOX...]", nargs=-1, type=click.Path(readable=False))
+@boxes_argument
 @model_option
-@click.option(
-    "--junk",
-    show_default="Junk; in an account the folder that the server says is for spam",
-    help="The folder for spam: a name, or the path of a Maildir relative to MAILBOX, as ../Junk.",
-)
+@junk_option
 @click.option("--sort", is_flag=True, help="Also move new spam to Junk as it comes.")
 @click.option("--unsure", metavar="FOLDER", help="With --sort: the folder for mail with the verdict 'unsure'.")
-@click.option(
-    "--learn-folder",
-    metavar="NAME",
-    help="Learn what is put into the folders spam and ham in this one; it then goes to Junk, or to the inbox.",
-)
 @click.option(
     "--interval",
     type=Seconds(0.05),
@@ -46,7 +46,6 @@ def watch_command(
     junk: str | None,
     sort: bool,
     unsure: str | None,
-    learn_folder: str | None,
     interval: float | None,
     once: bool,
     dry_run: bool,
@@ -64,65 +63,153 @@ def watch_command(
     """
     from spamnb.classifier import Classifier
 
-    found = [
-        target._replace(sort=target.sort or sort) for target in targets(boxes, model, junk, unsure, learn_folder)
-    ]
-    for target in found:
-        if not target.is_account:
-            _check_junk(Path(target.name), "Junk" if junk is None else junk)
+    found = [target._replace(sort=target.sort or sort) for target in targets(boxes, model, junk, unsure)]
     for path in {target.model for target in found}:
         Classifier.open(path, writable=not dry_run).close()
-    unreadable = Unreadable()
+    unreadable, stop = Unreadable(), Stop()
     if once:
 
         def look(target: Target) -> bool:
-            with watched(target, unreadable, dry_run, journal=journal) as watching:
-                watching.tell_of_junk(unless_known=not on_command_line("junk"))
+            with (
+                Classifier.open(target.model, writable=not dry_run) as classifier,
+                filing(target, classifier, unreadable, dry_run, journal) as work,
+            ):
+                watching = Watching(target, work, stop)
                 until_done(watching.look)
                 return not watching.missed
 
         return in_each(found, unreadable, look)
-    stop = Stop()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
     failed: list[BaseException] = []
 
-    def start(group: list[Target], seconds: float) -> None:
+    def follow(group: list[Target], seconds: float) -> None:
+        """Look at mailboxes again and again; at a single one as soon as something happens in it."""
         try:
-            follow(group, unreadable, stop, seconds if interval is None else interval, dry_run, journal)
+            with ExitStack() as stack:
+                classifier = stack.enter_context(Classifier.open(group[0].model, writable=not dry_run))
+                watched = [
+                    Watching(
+                        target, stack.enter_context(filing(target, classifier, unreadable, dry_run, journal)), stop
+                    )
+                    for target in group
+                ]
+                single = len(watched) == 1
+                while not stop:
+                    pauses = [watching.look_and_wait(seconds if single else 0.0) for watching in watched]
+                    stop.wait(pauses[0] if single else seconds)
         except BaseException as error:  # of a thread, which nobody would hear of
             failed.append(error)
             stop()
 
-    threads = [
-        threading.Thread(target=start, args=([target], _ACCOUNT_SECONDS), daemon=True)
-        for target in found
-        if target.is_account
-    ]
+    groups = [([target], interval or _ACCOUNT_SECONDS) for target in found if target.is_account]
+    if maildirs := [target for target in found if not target.is_account]:
+        groups.append((maildirs, interval or _MAILDIR_SECONDS))
+    threads = [threading.Thread(target=follow, args=group, daemon=True) for group in groups]
     for thread in threads:
         thread.start()
-    try:
-        if maildirs := [target for target in found if not target.is_account]:
-            start(maildirs, _MAILDIR_SECONDS)
-        stop.wait()
-    finally:
-        stop()
-        for thread in threads:
-            thread.join()
+    stop.wait()
+    for thread in threads:
+        thread.join()
     if failed:
         raise failed[0]
 
 
-def _check_junk(box: Path, junk: str) -> None:
-    """SpamnbError where there is no folder of spam in a Maildir but one that is spelt much like it."""
-    from difflib import get_close_matches
+class Stop:
+    """What tells all that watch to end."""
 
-    from spamnb.naming import escape
-    from spamnb.sources import maildir
+    def __init__(self) -> None:
+        self.descriptor, self._end = os.pipe()  # the first can be read from then on, and nobody reads it
 
-    if maildir.locate(maildir.checked(box), junk).is_dir():
-        return
-    names = {path.name.removeprefix(".").lower(): path.name.removeprefix(".") for path in maildir.folders(box)[1:]}
-    near = get_close_matches(junk.removeprefix(".").lower(), names, 1, 0.75)  # Jnk for Junk, not Junk for Junk.2024
-    if near:
-        raise SpamnbError(f"{escape(str(box))}: no folder {junk!r}; did you mean --junk {escape(names[near[0]])}?")
+    def __call__(self, *_: object) -> None:
+        """As a signal's handler, or by hand."""
+        os.write(self._end, b"\0")
+
+    def __bool__(self) -> bool:
+        return self.wait(0)
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait until the end, or for so long; whether it is the end."""
+        from spamnb.mailbox.box import readable
+
+        return readable([self.descriptor], seconds)
+
+
+class Watching:
+    """One mailbox: what was moved in it is learned, and with ``--sort`` its new mail is sorted."""
+
+    def __init__(self, target: Target, work: Filing, stop: Stop) -> None:
+        self.missed = False  # whether a lesson was
+        self._target, self._work, self._memory, self._stop = target, work, work.memory, stop
+        self._first: bool | None = None  # whether this is the first look of all; None: not known yet
+        self._failures = self._refusals = 0
+        self._told = ""
+
+    def look(self) -> None:
+        """Learn what was moved since the last look, and sort what came. Moves that a kill interrupted are finished
+        first."""
+        if self._first is None:
+            if self._memory.begun():
+                with self._memory.alone():  # which finishes them
+                    pass
+            self._first = not self._memory.looked()
+        if not self._target.sort:
+            self._learn()
+            return
+        with self._memory.alone(_PATIENCE):
+            self._learn()
+            self._sort()
+
+    def _learn(self) -> None:
+        from spamnb.naming import pluralize
+
+        for lesson, label, changed, error in self._work.learn():
+            if error is not None:
+                tell(f"spamnb: {error}")
+                self.missed = True
+                continue
+            said = "would learn" if self._memory.dry_run else "learned" if changed else "known"
+            click.echo(f"{said}\t{label}\t{lesson.message.name}")
+            if self._stop:
+                return
+        if self._first:
+            self._first = False
+            box = self._memory.box
+            junk, noted = box.junk(), pluralize(self._memory.noted(), "message")
+            missing = "" if self._target.is_account or box.exists(junk) else ", which is not there yet"
+            told = f"{noted} noted; from now on it learns from moves into {junk.name} and out of it{missing}"
+            tell(f"spamnb: {self._target.shown}: {told}")
+
+    def _sort(self) -> None:
+        moved = "would move" if self._memory.dry_run else "moved"
+        for one in self._work.sort(folders_of(self._target, self._memory)):
+            if one.into is not None:
+                click.echo(f"{moved}\t{one.found.verdict}\t{one.into.name}\t{one.message.name}")
+            if self._stop:
+                return
+
+    def look_and_wait(self, seconds: float) -> float:
+        """A look, and then so many seconds or until something happens; how long to leave a mailbox alone that could not
+        be reached. Its pauses grow, and each new reason is told once."""
+        from spamnb.sources.imap_connection import LoginRefused
+
+        box = self._memory.box
+        try:
+            self.look()
+            if self._told:
+                tell(f"spamnb: {self._target.shown}: connected again")
+            self._failures, self._refusals, self._told = 0, 0, ""
+            box.wait(self._memory.state_of_inbox(), seconds, self._stop.descriptor)
+            return 0.0
+        except SpamnbError as error:
+            box.close()
+            if isinstance(error, LoginRefused):
+                pause = min(_AFTER_REFUSAL * 2 ** min(self._refusals, 6), _LONGEST_REFUSAL)
+                self._refusals += 1
+            else:
+                pause = min(_FIRST_PAUSE * 2 ** min(self._failures, 5), _LONGEST_PAUSE)
+                self._failures += 1
+            if str(error) != self._told:
+                self._told = str(error)
+                tell(f"spamnb: {self._told}; asked again after growing pauses")
+            return pause * random.uniform(0.7, 1.0)  # not all accounts of a server at once

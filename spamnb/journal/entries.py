@@ -21,14 +21,15 @@ from spamnb.reader.read_message import ReadMessage
 from spamnb.settings import Settings
 
 MAX_FIELD = 200  # characters of a sender, a subject, a Message-ID: their writer may have sent a megabyte
+INBOX, JUNK, OTHER = "inbox", "junk", "other"  # what a folder is for
 MAX_PLACE = 4096  # bytes of a path, as Linux has it
 MAX_EVIDENCE = 20  # tokens that decided
 MAX_TOKEN = 80  # characters of such a token
 MAX_TOKENS = 5_000  # of a message that is kept with its tokens: others can be taught by the mail alone
 MAX_UNPACKED = 2_000_000  # bytes of tokens: 5,000 of the longest there are
 LEVEL = 1  # of zlib: docs/experiments.md#the-journal
-THRESHOLD = 5.0  # points from which on a message is spam
-DOUBTFUL = 2.5  # points from the threshold up to which a verdict is doubtful: probability .75 to .96 by default costs
+THRESHOLD = 5.0  # points from which on a message is spam; 0 stands for even odds
+DOUBTFUL = 2.5  # points above the threshold up to which spam is doubtful: a probability of .96 by default costs
 
 
 class Found(Protocol):
@@ -44,6 +45,25 @@ class Found(Protocol):
     def evidence(self) -> tuple[tuple[str, float], ...]: ...
 
 
+class Place(NamedTuple):
+    """Where a message lies, for those who read or move it; all empty where nobody knows.
+
+    - ``place``: its path; in an account what RFC 5092 writes for it, as far as that is known
+    - ``mailbox``: the path of the Maildir, or the URL of the account
+    - ``folder``: the folder's name for people; ``role``: INBOX, JUNK or OTHER
+    - ``junk``: the mailbox's folder of spam, as a person named it; empty for the usual one
+    """
+
+    place: str = ""
+    mailbox: str = ""
+    folder: str = ""
+    role: str = ""
+    junk: str = ""
+
+
+NOWHERE = Place()
+
+
 class Verdict(NamedTuple):
     """A verdict.
 
@@ -51,9 +71,10 @@ class Verdict(NamedTuple):
     - ``sent``: the mail's own date, in the same seconds; 0 where it has none
     - ``points``: spam from 5 on; ``log_odds`` of spam: calibrated, in nats
     - ``evidence``: the heaviest tokens with their nats, positive towards spam
-    - ``place``: the file of the mail, where it has one
-    - ``tokens``: what `pack_tokens` makes of the message's tokens; empty where there are too many
-    - ``made_by``: which tokens they are: see `token_rules`
+    - ``place`` to ``junk``: a `Place`
+    - ``made_by``: which tokens a message has: see `token_rules`
+    - ``tokens``: what `pack_tokens` makes of them; empty where there are too many, and in what the journal lists
+    - ``position``: where the journal has it
     """
 
     at: int
@@ -65,17 +86,32 @@ class Verdict(NamedTuple):
     subject: str
     sent: int
     place: str
+    mailbox: str
+    folder: str
+    role: str
+    junk: str
     verdict: str
     points: float
     log_odds: float
     evidence: str
     made_by: str
-    tokens: bytes
+    tokens: bytes = b""
+    position: int = -1
 
     @property
     def doubt(self) -> float:
         """Points between the verdict and another; the fewer the more doubtful."""
-        return round(abs(self.points - THRESHOLD), 1)
+        return 0.0 if self.verdict == UNSURE else round(abs(self.points - THRESHOLD), 1)
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether the filter was unsure: a verdict of that name, even odds or more, and spam that only just is some."""
+        return self.verdict == UNSURE or 0 <= self.points < THRESHOLD + DOUBTFUL
+
+    @property
+    def called(self) -> str:
+        """The verdict in a word: "spam", "good", or "unsure" for what was let through though it is rather spam."""
+        return "spam" if self.verdict == "spam" else "unsure" if self.doubtful else "good"
 
     @property
     def probability(self) -> float:
@@ -98,7 +134,9 @@ class Verdict(NamedTuple):
             raise Damaged("evidence in table verdicts") from None
 
 
-def entry_of(message: ReadMessage, found: Found, settings: Settings, *, user: str = "", place: str = "") -> Verdict:
+def entry_of(
+    message: ReadMessage, found: Found, settings: Settings, *, user: str = "", lies: Place = NOWHERE
+) -> Verdict:
     """What is kept of a message that was judged just now by a model of these settings."""
     evidence = [(token[:MAX_TOKEN], round(weight, 4)) for token, weight in found.evidence[:MAX_EVIDENCE]]
     return Verdict(
@@ -110,13 +148,13 @@ def entry_of(message: ReadMessage, found: Found, settings: Settings, *, user: st
         field_text(message.header("from")),
         field_text(message.header("subject")),
         seconds_of_date(message.header("date")),
-        sql_text(place) if len(place) <= MAX_PLACE else "",
-        found.verdict,
-        found.points,
-        found.log_odds,
-        json.dumps(evidence),
-        token_rules(settings),
-        pack_tokens(message.vocabulary.take(message.row.ids), message.row.counts),
+        **(Place(*map(sql_text, lies)) if max(map(len, lies)) <= MAX_PLACE else NOWHERE)._asdict(),
+        verdict=found.verdict,
+        points=found.points,
+        log_odds=found.log_odds,
+        evidence=json.dumps(evidence),
+        made_by=token_rules(settings),
+        tokens=pack_tokens(message.vocabulary.take(message.row.ids), message.row.counts),
     )
 
 
@@ -136,51 +174,31 @@ def _rules(options: TokenOptions) -> str:
 
 
 def pack_tokens(tokens: Sequence[str], occurrences: np.ndarray) -> bytes:
-    """Tokens with their occurrences (k,), not yet compressed; empty where there are too many of them.
-
-    JSON took 106 µs a message where this takes 15: docs/experiments.md#the-journal.
+    """Tokens with their occurrences (k,), compressed; empty where there are too many of them.
 
     >>> unpack_tokens(pack_tokens(["tea", "café"], np.array([2, 1])))
     {'tea': 2, 'café': 1}
     """
-    return _packed("\0".join(tokens).encode("utf-8", "surrogatepass"), occurrences)
-
-
-def _packed(joined: bytes, occurrences: np.ndarray) -> bytes:
+    joined = "\0".join(tokens).encode("utf-8", "surrogatepass")
     number = len(occurrences)
     if number > MAX_TOKENS or joined.count(b"\0") + 1 != number:
         return b""
-    return number.to_bytes(4, "little") + occurrences.astype("<u4").tobytes() + joined
+    return zlib.compress(number.to_bytes(4, "little") + occurrences.astype("<u4").tobytes() + joined, LEVEL)
 
 
 def unpack_tokens(packed: bytes) -> dict[str, int]:
     """The tokens of `pack_tokens`. Damaged where they are none."""
-    try:
-        number = int(np.frombuffer(packed, "<u4", 1)[0])
-        occurrences = np.frombuffer(packed, "<u4", number, 4).tolist()
-        tokens = packed[4 + 4 * number :].decode("utf-8", "surrogatepass").split("\0")
-    except (ValueError, UnicodeDecodeError):
-        raise Damaged("tokens in table tokens") from None
-    if len(set(tokens)) != number or not all(occurrences):
-        raise Damaged("tokens in table tokens")
-    return dict(zip(tokens, occurrences))
-
-
-def compressed(packed: bytes) -> bytes:
-    """The bytes of `pack_tokens`, 2 for 5."""
-    return zlib.compress(packed, LEVEL)
-
-
-def expanded(stored: bytes) -> bytes:
-    """The bytes that were compressed, at most MAX_UNPACKED. Damaged where they are none."""
     reader = zlib.decompressobj()
     try:
-        plain = reader.decompress(stored, MAX_UNPACKED)
-    except zlib.error:
+        plain = reader.decompress(packed, MAX_UNPACKED)
+        number = int(np.frombuffer(plain, "<u4", 1)[0])
+        occurrences = np.frombuffer(plain, "<u4", number, 4).tolist()
+        tokens = plain[4 + 4 * number :].decode("utf-8", "surrogatepass").split("\0")
+    except (zlib.error, ValueError):
         raise Damaged("tokens in table tokens") from None
-    if not reader.eof:
-        raise Damaged("tokens in table tokens that are cut short, or too many")
-    return plain
+    if not reader.eof or len(set(tokens)) != number or not all(occurrences):
+        raise Damaged("tokens in table tokens")
+    return dict(zip(tokens, occurrences))
 
 
 def seconds_of_date(field: str) -> int:

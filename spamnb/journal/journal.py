@@ -11,16 +11,16 @@ import contextlib
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from spamnb.errors import SpamnbError
-from spamnb.journal.entries import Verdict, compressed, expanded
+from spamnb.journal.entries import Place, Verdict, sql_text
 from spamnb.store.database import Database, checked_rows, is_blob, is_digest, is_text
 
 APPLICATION_ID = 0x736E626A  # "snbj"
-VERSION = 4
+VERSION = 5
 DAYS = 60  # what is older leaves
 MAX_BYTES = 256_000_000  # some 70,000 messages: docs/experiments.md#the-journal
 ROW_BYTES = 300  # what a row takes beside its texts and tokens, with its part of the indexes
@@ -29,75 +29,68 @@ BUSY_MS = 2_000  # mail waits for nobody who looks at the journal
 TABLES = (
     "CREATE TABLE verdicts (position INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
     " digest BLOB NOT NULL, identity BLOB NOT NULL, message_id TEXT NOT NULL, sender TEXT NOT NULL,"
-    " subject TEXT NOT NULL, sent INTEGER NOT NULL, place TEXT NOT NULL, verdict TEXT NOT NULL,"
+    " subject TEXT NOT NULL, sent INTEGER NOT NULL, place TEXT NOT NULL, mailbox TEXT NOT NULL,"
+    " folder TEXT NOT NULL, role TEXT NOT NULL, junk TEXT NOT NULL, verdict TEXT NOT NULL,"
     " points REAL NOT NULL, log_odds REAL NOT NULL, evidence TEXT NOT NULL, made_by TEXT NOT NULL, doubt REAL NOT NULL,"
-    " expected REAL NOT NULL, size INTEGER NOT NULL)",
+    " doubtful INTEGER NOT NULL, expected REAL NOT NULL, size INTEGER NOT NULL)",
     # Apart, so that who lists messages reads no tokens.
     "CREATE TABLE tokens (position INTEGER PRIMARY KEY, tokens BLOB NOT NULL)",
     "CREATE TABLE corrections (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
     " digest BLOB NOT NULL, label TEXT NOT NULL, spam INTEGER NOT NULL, verdict TEXT NOT NULL, source TEXT NOT NULL,"
-    " before TEXT NOT NULL, before_taught INTEGER NOT NULL, batch TEXT NOT NULL, undone INTEGER NOT NULL)",
-    # Folders that mail was seen in: the mailbox that each is of, how its folder of spam is called, and what it is for.
-    "CREATE TABLE folders (folder TEXT PRIMARY KEY, name TEXT NOT NULL, role TEXT NOT NULL, mailbox TEXT NOT NULL,"
-    " junk TEXT NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE moves (batch TEXT NOT NULL, position INTEGER NOT NULL, before TEXT NOT NULL, at INTEGER NOT NULL,"
-    " PRIMARY KEY (batch, position)) WITHOUT ROWID",
-    "CREATE TABLE digests (user TEXT PRIMARY KEY, position INTEGER NOT NULL) WITHOUT ROWID",
+    " before TEXT NOT NULL, before_taught INTEGER NOT NULL, batch TEXT NOT NULL, moved_from TEXT NOT NULL,"
+    " undone INTEGER NOT NULL)",
     "CREATE INDEX verdicts_by_digest ON verdicts (digest)",
-    "CREATE INDEX verdicts_by_time ON verdicts (at, user, verdict, doubt, expected)",
-    "CREATE INDEX verdicts_by_doubt ON verdicts (doubt, at, user) WHERE points >= 0",
+    "CREATE INDEX verdicts_by_time ON verdicts (at, user, verdict, doubtful, expected)",
     "CREATE INDEX corrections_by_digest ON corrections (digest)",
     "CREATE INDEX corrections_by_time ON corrections (at)",
-    "CREATE INDEX corrections_by_batch ON corrections (batch)",
 )
-_COLUMNS = ", ".join(Verdict._fields[:-1])  # the tokens stand in a table of their own
-_CORRECTION = "at, user, digest, label, spam, verdict, source, before, before_taught, batch"
-UNCORRECTED = (
-    "NOT EXISTS (SELECT number FROM corrections AS c WHERE c.digest = verdicts.digest AND c.user = verdicts.user"
-    " AND c.undone = 0)"
-)
+_DAY = 86_400
+_COLUMNS = ", ".join(Verdict._fields[:-2])  # the tokens stand in a table of their own
 
 
-class Teaching(NamedTuple):
+class Correction(NamedTuple):
     """What a person taught.
 
     - ``label``: the class; ``spam``: whether that is spam
-    - ``verdict``: what the filter had said, or empty where the journal does not know
     - ``source``: "page", "move" or "client"
+    - ``verdict``: what the filter had said; where it is empty, the journal looks it up
     - ``before``: the class that the message was learned as before, or empty; ``before_taught``: by a person?
     - ``batch``: the same for what was taught at once
+    - ``moved_from``: the place from which the message was moved with the lesson, or empty
+    - ``at``: when, in seconds since 1970; 0 for now
     """
 
-    at: int
-    user: str
     digest: bytes
     label: str
     spam: bool
-    verdict: str
     source: str
-    before: str
-    before_taught: bool
-    batch: str
+    user: str = ""
+    verdict: str = ""
+    before: str = ""
+    before_taught: bool = False
+    batch: str = ""
+    moved_from: str = ""
+    at: int = 0
 
 
-class Noted(NamedTuple):
-    """An entry and where it stands."""
+class Day(NamedTuple):
+    """The verdicts of one day, UTC, as 2026-11-22. ``expected``: how many the model itself expects to be wrong."""
 
-    position: int
-    entry: Verdict
+    day: str
+    good: int
+    unsure: int
+    spam: int
+    doubtful: int
+    expected: float
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.good + self.unsure + self.spam
 
 
 class Journal(Database):
-    """The journal at a path.
-
-    >>> import numpy as np
-    >>> from spamnb.journal.entries import pack_tokens
-    >>> journal = Journal.at(":memory:")
-    >>> now, tokens = int(time.time()), pack_tokens(["tea"], np.array([1]))
-    >>> entry = Verdict(now, "", bytes(16), bytes(16), "", "ann", "tea", 0, "", "spam", 6.0, 3.0, "[]", "", tokens)
-    >>> journal.add([entry]), journal.count(), journal.doubtful(since=0)[0].entry.subject
-    (None, 1, 'tea')
-    """
+    """The journal at a path; `at` opens it."""
 
     KIND = "journal of verdicts"
     REMEDY = "remove it: a new one is begun"
@@ -144,10 +137,8 @@ class Journal(Database):
         """Is it a journal of this version? False for a file that holds nothing yet."""
         application = self.execute("PRAGMA application_id").fetchone()[0]
         version = self.execute("PRAGMA user_version").fetchone()[0]
-        if application == APPLICATION_ID and version > VERSION:
-            raise SpamnbError(f"{self.path}: made by a newer spamnb; upgrade spamnb")
-        if application == APPLICATION_ID and version < VERSION:
-            raise SpamnbError(f"{self.path}: a journal of a version before this one; remove it: a new one is begun")
+        if application == APPLICATION_ID and version != VERSION:
+            raise SpamnbError(f"{self.path}: a journal of another version of spamnb; remove it: a new one is begun")
         others = application == 0 and self.execute("SELECT 1 FROM sqlite_schema").fetchone()
         if others or application not in (0, APPLICATION_ID):
             raise SpamnbError(f"{self.path}: no journal, but another program's database; name another file")
@@ -162,13 +153,13 @@ class Journal(Database):
             position = last[0] if last else 0
             verdicts, tokens = [], []
             for entry in entries:
-                stored = compressed(entry.tokens)
-                size = ROW_BYTES + len(stored) + sum(map(len, (entry.evidence, entry.place, entry.subject)))
-                verdicts.append((position, *entry[:-1], entry.doubt, entry.expected_error, size))
+                size = ROW_BYTES + sum(map(len, (entry.tokens, entry.evidence, entry.place, entry.subject)))
+                judged = (entry.doubt, entry.doubtful, entry.expected_error)
+                verdicts.append((position, *entry[:-2], *judged, size))
                 if entry.tokens:
-                    tokens.append((position, stored))
+                    tokens.append((position, entry.tokens))
                 position += size
-            self.executemany(f"INSERT INTO verdicts VALUES ({', '.join('?' * 18)})", verdicts)  # noqa: S608
+            self.executemany(f"INSERT INTO verdicts VALUES ({', '.join('?' * 23)})", verdicts)  # noqa: S608
             self.executemany("INSERT INTO tokens VALUES (?, ?)", tokens)
             # Of two processes the one that took the lesson may write before the one that judged.
             late = "UPDATE corrections SET verdict = ? WHERE digest = ? AND verdict = '' AND at >= ?"
@@ -183,122 +174,146 @@ class Journal(Database):
         last row ends."""
         with self.writing():
             oldest = int(time.time() - days * 86_400)
-            self.execute("PRAGMA secure_delete = ON")
+            self.overwrite_deleted()
             last = "SELECT position + 1 FROM verdicts WHERE at < ? ORDER BY at DESC LIMIT 1"
             first = max(end - most, *(self.execute(last, (oldest,)).fetchone() or (0,)))
             self.execute("DELETE FROM tokens WHERE position < ?", (first,))
             self.execute("DELETE FROM verdicts WHERE position < ?", (first,))
-            for table in ("corrections", "moves"):
-                self.execute(f"DELETE FROM {table} WHERE at < ?", (oldest,))  # noqa: S608 (one of these two)
-
-    def drop_before(self, since: float, dry_run: bool = False) -> int:
-        """Let go of all verdicts and corrections of before a time, and give their room back; how many verdicts."""
-        old = (int(since),)
-        with self.writing():
-            self.execute("PRAGMA secure_delete = ON")
-            number = self.execute("SELECT count(*) FROM verdicts WHERE at < ?", old).fetchone()[0]
-            if dry_run:
-                return number
-            self._drop("at < ?", old)
-        with contextlib.suppress(sqlite3.OperationalError):  # while others read it its room is left to what comes
-            self.execute("VACUUM")
-        return number
+            self.execute("DELETE FROM corrections WHERE at < ?", (oldest,))
 
     def drop(self, digest: bytes) -> int:
         """Let go of all that is kept of a message; how many verdicts that were."""
         with self.writing():
-            self.execute("PRAGMA secure_delete = ON")
-            return self._drop("digest = ?", (digest,))
+            self.overwrite_deleted()
+            positions = "SELECT position FROM verdicts WHERE digest = ?"
+            self.execute(f"DELETE FROM tokens WHERE position IN ({positions})", (digest,))  # noqa: S608 (our own words)
+            self.execute("DELETE FROM corrections WHERE digest = ?", (digest,))
+            return self.execute("DELETE FROM verdicts WHERE digest = ?", (digest,)).rowcount
 
-    def _drop(self, which: str, values: tuple[Any, ...]) -> int:
-        """Delete verdicts and corrections that ``which`` chooses, with what is kept apart of these verdicts; how many
-        verdicts that were."""
-        for table in ("tokens", "moves"):
-            of_them = f"position IN (SELECT position FROM verdicts WHERE {which})"  # noqa: S608 (our own words)
-            self.execute(f"DELETE FROM {table} WHERE {of_them}", values)  # noqa: S608 (the same)
-        self.execute(f"DELETE FROM corrections WHERE {which}", values)  # noqa: S608 (the same)
-        return self.execute(f"DELETE FROM verdicts WHERE {which}", values).rowcount  # noqa: S608 (the same)
-
-    def correct(self, corrections: Iterable[Teaching]) -> None:
-        """Note what a person taught; an earlier correction of the same mail stands no longer. Where no verdict is told
-        it is the last one on this message."""
+    def correct(self, correction: Correction) -> None:
+        """Note what a person taught; an earlier correction of the same mail stands no longer."""
+        digest, user = correction.digest, sql_text(correction.user)
         with self.writing():
-            for made in corrections:
-                if not made.verdict and (last := self.of_message(made.digest)):
-                    made = made._replace(verdict=last.entry.verdict)
-                same = (made.digest, made.user)
-                self.execute("UPDATE corrections SET undone = 1 WHERE digest = ? AND user = ?", same)
-                self.execute(
-                    "INSERT INTO corrections (at, user, digest, label, spam, verdict, source, before, before_taught,"
-                    " batch, undone) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
-                    made,
-                )
+            last = None if correction.verdict else self.of_message(digest)
+            made = correction._replace(
+                user=user,
+                verdict=last.verdict if last else correction.verdict,
+                at=correction.at or int(time.time()),
+            )
+            self.execute("UPDATE corrections SET undone = 1 WHERE digest = ? AND user = ?", (digest, user))
+            columns = ", ".join(Correction._fields)
+            places = "?, " * len(made)
+            self.execute(f"INSERT INTO corrections ({columns}, undone) VALUES ({places} 0)", made)  # noqa: S608
 
-    def undone(self, correction: Teaching) -> None:
+    def undone(self, correction: Correction) -> None:
         """Note that a correction was taken back."""
+        self._change(correction, "undone = 1")
+
+    def moved_with(self, correction: Correction, place: str) -> None:
+        """Note from which place the message was moved with a correction."""
+        self._change(correction, "moved_from = ?", sql_text(place))
+
+    def moved(self, position: int, lies: Place) -> None:
+        """Note that a message lies elsewhere now."""
         with self.writing():
             self.execute(
-                "UPDATE corrections SET undone = 1 WHERE digest = ? AND user = ? AND batch = ?",
-                (correction.digest, correction.user, correction.batch),
+                "UPDATE verdicts SET place = ?, mailbox = ?, folder = ?, role = ?, junk = ? WHERE position = ?",
+                (*map(sql_text, lies), position),
+            )
+
+    def _change(self, correction: Correction, change: str, *values: str) -> None:
+        which = (correction.digest, correction.user, correction.batch)
+        with self.writing():
+            self.execute(
+                f"UPDATE corrections SET {change} WHERE digest = ? AND user = ? AND batch = ?",  # noqa: S608 (the same)
+                (*values, *which),
             )
 
     # -- reading: of one user's mail, or of all where ``user`` is None ---------------------------------------
 
-    def count(self) -> int:
-        """How many verdicts are kept."""
-        with self.reading():
-            return self.execute("SELECT count(*) FROM verdicts").fetchone()[0]
-
-    def doubtful(self, since: float, user: str | None = None, most: int = 50, skip: int = 0) -> list[Noted]:
-        """Filtered and nearly filtered mail since a time that nobody has corrected, the most doubtful first."""
-        condition = f"points >= 0 AND at >= ? AND (? IS NULL OR user = ?) AND {UNCORRECTED}"
+    def uncorrected(
+        self, since: float, user: str | None = None, *, doubtful: bool = False, most: int = 50, skip: int = 0
+    ) -> list[Verdict]:
+        """Mail since a time that nobody has corrected: what was called spam, or what is doubtful; the most doubtful
+        first."""
+        which = "doubtful" if doubtful else "verdict = 'spam'"
+        corrected = "SELECT 1 FROM corrections AS c WHERE c.digest = verdicts.digest AND c.user = verdicts.user"
+        condition = f"{which} AND at >= ? AND (? IS NULL OR user = ?) AND NOT EXISTS ({corrected} AND c.undone = 0)"
         order = "ORDER BY doubt, at DESC LIMIT ? OFFSET ?"
-        return self.rows(f"WHERE {condition} {order}", (int(since), user, user, most, skip))
+        return self._verdicts(f"WHERE {condition} {order}", (int(since), user, user, most, skip))
 
-    def row(self, position: int, user: str | None = None) -> Noted | None:
+    def verdict(self, position: int, user: str | None = None) -> Verdict | None:
         """The verdict at a position."""
-        found = self.rows("WHERE position = ? AND (? IS NULL OR user = ?)", (position, user, user))
+        found = self._verdicts("WHERE position = ? AND (? IS NULL OR user = ?)", (position, user, user))
         return found[0] if found else None
 
-    def of_message(self, digest: bytes, user: str | None = None) -> Noted | None:
+    def of_message(self, digest: bytes, user: str | None = None) -> Verdict | None:
         """The last verdict on a message."""
         which = "WHERE digest = ? AND (? IS NULL OR user = ?) ORDER BY position DESC LIMIT 1"
-        found = self.rows(which, (digest, user, user))
+        found = self._verdicts(which, (digest, user, user))
         return found[0] if found else None
+
+    def _verdicts(self, which: str, values: tuple[Any, ...]) -> list[Verdict]:
+        """The verdicts that the rest of a statement chooses, in its order, without their tokens."""
+        with self.reading():
+            found = self.execute(f"SELECT {_COLUMNS}, position FROM verdicts {which}", values)  # noqa: S608 (the same)
+            fits = {name: is_text for name in (*Verdict._fields[:-2], "position")}
+            fits |= dict.fromkeys(("position", "at", "sent", "points", "log_odds"), _is_number)
+            fits |= dict.fromkeys(("digest", "identity"), is_digest)
+            return [Verdict._make([*row[:-1], b"", row[-1]]) for row in checked_rows("verdicts", found, **fits)]
 
     def tokens(self, position: int) -> bytes:
         """The packed tokens of a verdict; empty where they are not kept."""
         with self.reading():
             found = self.execute("SELECT tokens FROM tokens WHERE position = ?", (position,))
             rows = checked_rows("tokens", found, tokens=is_blob)
-            return expanded(rows[0][0]) if rows else b""
+            return rows[0][0] if rows else b""
 
-    def batch(self, batch: str, user: str | None = None) -> list[Teaching]:
-        """What was taught at once and stands."""
-        return self._corrections("batch = ? AND undone = 0", (batch,), user, 1_000)
-
-    def corrections(self, since: float, user: str | None = None, most: int = 20) -> list[Teaching]:
-        """What was taught since a time and stands, the newest first."""
-        return self._corrections("at >= ? AND undone = 0", (int(since),), user, most)
-
-    def _corrections(self, which: str, values: tuple[Any, ...], user: str | None, most: int) -> list[Teaching]:
+    def corrections(
+        self, user: str | None = None, since: float = 0, *, batch: str = "", digest: bytes = b"", most: int = 1_000
+    ) -> list[Correction]:
+        """What was taught and stands, the newest first; with ``batch`` or ``digest`` what has that one."""
+        of_user = "(? IS NULL OR user = ?) AND (? = '' OR batch = ?) AND (? = x'' OR digest = ?)"
+        statement = (
+            f"SELECT {', '.join(Correction._fields)} FROM corrections"  # noqa: S608 (our own words)
+            f" WHERE at >= ? AND undone = 0 AND {of_user} ORDER BY number DESC LIMIT ?"
+        )
         with self.reading():
-            of_user = "AND (? IS NULL OR user = ?) ORDER BY number DESC LIMIT ?"
-            statement = f"SELECT {_CORRECTION} FROM corrections WHERE {which} {of_user}"  # noqa: S608 (our own words)
-            found = self.execute(statement, (*values, user, user, most))
-            rows = [row for row in found if is_digest(row[2]) and is_text(row[3])]
-        return [Teaching(*row)._replace(spam=bool(row[4]), before_taught=bool(row[8])) for row in rows]
+            found = self.execute(statement, (int(since), user, user, batch, batch, digest, digest, most))
+            rows = [Correction(*row) for row in found if is_digest(row[0]) and is_text(row[1])]
+        return [made._replace(spam=bool(made.spam), before_taught=bool(made.before_taught)) for made in rows]
 
-    def rows(self, which: str, values: tuple[Any, ...]) -> list[Noted]:
-        """The verdicts that the rest of a statement chooses, in its order."""
+    def days(self, number: int = 30, user: str | None = None, *, now: float | None = None) -> list[Day]:
+        """Verdicts of the last days, the oldest first, with those that had no mail.
+
+        >>> [day.total for day in Journal.at(":memory:").days(2)]
+        [0, 0]
+        """
+        today = int(time.time() if now is None else now) // _DAY
         with self.reading():
-            found = self.execute(f"SELECT position, {_COLUMNS} FROM verdicts {which}", values)  # noqa: S608 (the same)
-            fits = {name: is_text for name in ("position", *Verdict._fields[:-1])}
-            fits |= dict.fromkeys(("position", "at", "sent", "points", "log_odds"), _number)
-            fits |= dict.fromkeys(("digest", "identity"), is_digest)
-            rows = checked_rows("verdicts", found, **fits)
-            return [Noted(row[0], Verdict._make([*row[1:], b""])) for row in rows]
+            counted = self.execute(
+                f"SELECT at / {_DAY} AS day, count(*), sum(verdict = 'spam'), sum(verdict != 'spam' AND doubtful),"  # noqa: S608
+                " sum(doubtful), total(expected) FROM verdicts WHERE at >= ? AND (? IS NULL OR user = ?) GROUP BY day",
+                ((today - number + 1) * _DAY, user, user),
+            )
+            counts = {day: sums for day, *sums in counted}
+        found = []
+        for day in range(today - number + 1, today + 1):
+            total, spam, unsure, doubtful, expected = counts.get(day, (0, 0, 0, 0, 0.0))
+            name = time.strftime("%Y-%m-%d", time.gmtime(day * _DAY))
+            found.append(Day(name, total - unsure - spam, unsure, spam, doubtful, expected))
+        return found
+
+    def wrong(self, since: float, user: str | None = None) -> tuple[int, int]:
+        """Corrections since a time of good mail that was called spam, and of spam that was let through."""
+        with self.reading():
+            return self.execute(
+                "SELECT coalesce(sum(verdict = 'spam' AND NOT spam), 0),"
+                " coalesce(sum(verdict NOT IN ('spam', '') AND spam), 0)"
+                " FROM corrections WHERE at >= ? AND undone = 0 AND (? IS NULL OR user = ?)",
+                (int(since), user, user),
+            ).fetchone()
 
 
-def _number(value: Any) -> bool:
+def _is_number(value: Any) -> bool:
     return type(value) in (int, float) and value == value

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from spamnb.errors import SpamnbError
 from spamnb.journal.entries import Verdict
-from spamnb.journal.journal import Journal, Teaching
+from spamnb.journal.journal import Correction, Journal
 
 MAX_WAITING = 1_000  # verdicts, some 3 MB: more are left out, and said
 _PAUSE = 0.2  # seconds in which verdicts gather: one transaction for all
@@ -22,13 +22,13 @@ class JournalWriter:
         self._path = path
         self._tell = tell
         self._lock = threading.Lock()  # of the next two
-        self._waiting: list[Verdict | Teaching] = []
+        self._waiting: list[Verdict | Correction] = []
         self._left_out = 0
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
         self._thread.start()
 
-    def put(self, what: Verdict | Teaching) -> None:
+    def put(self, what: Verdict | Correction) -> None:
         """Write a verdict or a correction soon; returns at once."""
         with self._lock:
             if len(self._waiting) < MAX_WAITING:
@@ -59,6 +59,8 @@ class JournalWriter:
                         journal = stack.enter_context(Journal.at(self._path))
                     with journal.writing():
                         journal.add([each for each in waiting if isinstance(each, Verdict)])
-                        journal.correct([each for each in waiting if isinstance(each, Teaching)])
+                        for each in waiting:
+                            if isinstance(each, Correction):
+                                journal.correct(each)
                 except (SpamnbError, OSError) as error:
                     self._tell(f"{error} ({len(waiting)} verdicts are not in the journal)")

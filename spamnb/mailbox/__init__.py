@@ -4,6 +4,5 @@ box      what a mailbox is, whatever its kind; opening one
 maildir  a Maildir as one
 imap     an account as one
 memory   the record of one mailbox: what was judged, moved and learned, and moves that a kill interrupted
-filing   new mail is judged once and moved; what a person moved is learned
-notes    verdicts and corrections, written into the journal
+filing   new mail is judged once and moved; what a person moved is learned; both are noted in the journal
 """

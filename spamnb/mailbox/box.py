@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import select
+import socket
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -35,12 +36,6 @@ class Move(NamedTuple):
     target: str
     mark: str
     junk: bool
-
-
-class Wakes(Protocol):
-    """What can be waited for, as a socket."""
-
-    def fileno(self) -> int: ...
 
 
 class Box(Protocol):
@@ -111,17 +106,14 @@ class Box(Protocol):
     def settle(self, moves: Sequence[Move]) -> Iterator[tuple[Move, bool]]:
         """Make whole each move that was interrupted: done, or not begun; which of the two it is."""
 
-    def deliver(self, raw: bytes, folder: Folder) -> None:
-        """Put a new message into a folder."""
-
     def place(self, folder: Folder, message: MailboxMessage | None) -> str:
         """Where a message lies, as the journal keeps it; without one, its folder as far as that helps to find it."""
 
     def folder_at(self, place: str) -> Folder:
         """The folder of a `place`."""
 
-    def wait(self, state: Hashable, seconds: float, stop: Wakes) -> None:
-        """Wait until the inbox differs from a state, ``seconds`` have passed, or it is to stop."""
+    def wait(self, state: Hashable, seconds: float, stop: int) -> None:
+        """Wait until the inbox differs from a state, ``seconds`` have passed, or the file descriptor can be read."""
 
     def close(self) -> None:
         """Let go of what it holds open."""
@@ -138,7 +130,7 @@ def box_at(name: str, junk: str | None = None) -> Box:
     return MaildirBox(Path(name), junk)
 
 
-def readable(files: Iterable[Wakes], seconds: float | None) -> bool:
+def readable(files: Iterable[int | socket.socket], seconds: float | None) -> bool:
     """Wait so many seconds until one of these can be read; whether one can."""
     poll = select.poll()
     for each in files:

@@ -15,10 +15,10 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 from spamnb.errors import SpamnbError
-from spamnb.journal.whereabouts import folder_in_account, place_in_account
-from spamnb.mailbox.box import Arrived, Move, Wakes, readable
+from spamnb.mailbox.box import Arrived, Move, readable
 from spamnb.naming import escape
 from spamnb.sources.accounts import ImapUrl, account_of, parsed
 from spamnb.sources.imap_connection import Denied
@@ -31,6 +31,7 @@ _CHANGES = (b"EXISTS", b"EXPUNGE", b"VANISHED")
 _STALE = 100  # messages that a folder has lost: below that, they stay in the record
 _MOST = 20  # messages of one Message-ID that are looked at
 _NEWEST = 100  # messages that are looked at where one has no Message-ID to be found by
+_NUMBERED = re.compile(r"(.{1,4000});UIDVALIDITY=([0-9]{1,10})/;UID=([0-9]{1,10})", re.DOTALL)
 
 
 def record_path(url: ImapUrl) -> Path:
@@ -50,6 +51,17 @@ def kin_of(head: bytes) -> bytes:
     True
     """
     return blake2b(head.replace(b"\r\n", b"\n"), digest_size=16, usedforsecurity=False).digest()
+
+
+def folder_in_account(place: str) -> tuple[str, Uid | None]:
+    """The folder's name in a URL as RFC 5092 writes it, and the message's number where the URL has one.
+
+    >>> folder_in_account("imaps://ann@mail.example.org/Junk/2024%3B%20old;UIDVALIDITY=5/;UID=20")
+    ('Junk/2024; old', Uid(validity=5, uid=20))
+    """
+    numbered = _NUMBERED.fullmatch(place)
+    folder = unquote((numbered[1] if numbered else place).partition("://")[2].partition("/")[2])
+    return folder, Uid(int(numbered[2]), int(numbered[3])) if numbered else None
 
 
 class ImapBox(ImapReader):
@@ -203,13 +215,9 @@ class ImapBox(ImapReader):
             client.add_flags(uids, [b"\\Deleted"], silent=True)
             client.uid_expunge(uids)
 
-    def deliver(self, raw: bytes, folder: Folder) -> None:
-        """Unreachable where the server was lost: it may have the message then."""
-        with self.asking(f"{folder.name}: cannot put a message there") as client:
-            client.append(folder.place, raw.replace(b"\n", b"\r\n"))
-
     def place(self, folder: Folder, message: MailboxMessage | None) -> str:
-        return place_in_account(self.home, folder.place, message.place if message is not None else None)
+        url = f"{self.home}/{quote(folder.place, safe='/')}"
+        return url if message is None else f"{url};UIDVALIDITY={message.place.validity}/;UID={message.place.uid}"
 
     def folder_at(self, place: str) -> Folder:
         name, _ = folder_in_account(place)
@@ -217,7 +225,7 @@ class ImapBox(ImapReader):
 
     # -- waiting ---------------------------------------------------------------------------------------------
 
-    def wait(self, state: Hashable, seconds: float, stop: Wakes) -> None:
+    def wait(self, state: Hashable, seconds: float, stop: int) -> None:
         """Not at all where more has come than the state says. A server without IDLE says nothing meanwhile."""
         next_uid = state.next_uid if isinstance(state, State) else 0
         deadline = time.monotonic() + seconds

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from spamnb.errors import SpamnbError
-from spamnb.mailbox.box import Arrived, Move, Wakes, readable
+from spamnb.mailbox.box import Arrived, Move, readable
 from spamnb.naming import escape
 from spamnb.reader.message import digest
 from spamnb.sources import maildir
@@ -149,13 +149,6 @@ class MaildirBox:
                 one.place.unlink()
             yield move, bool(doubled or (copies and not left))
 
-    def replace(self, message: MailboxMessage, content: bytes) -> MailboxMessage:
-        """Give a message other content."""
-        return self._message(message.folder, maildir.replace(message.place, content))
-
-    def deliver(self, raw: bytes, folder: Folder) -> None:
-        maildir.deliver(folder.place, raw)
-
     def place(self, folder: Folder, message: MailboxMessage | None) -> str:
         return str(message.place.absolute()) if message is not None else ""
 
@@ -163,7 +156,7 @@ class MaildirBox:
         path = Path(place).parent.parent
         return self.inbox if path == self.path else self._folder(path)
 
-    def wait(self, state: Hashable, seconds: float, stop: Wakes) -> None:
+    def wait(self, state: Hashable, seconds: float, stop: int) -> None:
         readable([stop], seconds)
 
     def close(self) -> None:

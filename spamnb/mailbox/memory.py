@@ -18,7 +18,6 @@ from typing import NamedTuple, Self
 from spamnb.errors import SpamnbError
 from spamnb.mailbox.box import Box, Move
 from spamnb.naming import escape
-from spamnb.reader.message import digest
 from spamnb.sources.entries import Report
 from spamnb.sources.imap_connection import Denied
 from spamnb.sources.mailbox import Folder, MailboxMessage
@@ -26,12 +25,10 @@ from spamnb.store.database import Database
 
 # Folders whose mail is neither good nor spam, by what they are for; beside the folder of spam itself.
 _NEITHER = frozenset({"junk", "trash", "drafts", "templates", "sent", "outbox", "chats", "all"})
-# Folders for those whose mail reader cannot reach Junk, by the end of their names, and whether what is in them is spam.
-_LEARN = (("spam", True), ("ham", False))
 _BATCH = 100  # messages that stay are noted together; one by one each would wait for the disk
 _NOTED_AT_ONCE = 1000
 _PATIENCE = 60.0  # seconds that another process may be filing mail in the same mailbox
-_AFTER_DENIAL, _LONGEST_DENIAL = 60.0, 3600.0  # seconds before what would not move is tried again; doubled
+_AFTER_DENIAL = 600.0  # seconds before what would not move is tried again
 _TABLES = (
     "judged (digest BLOB PRIMARY KEY) WITHOUT ROWID",
     "new_mail (key TEXT PRIMARY KEY, judged INTEGER NOT NULL) WITHOUT ROWID",
@@ -52,7 +49,6 @@ class Lesson(NamedTuple):
     message: MailboxMessage
     raw: bytes
     kin: bytes
-    goes_on: bool = False  # from a folder for teaching to where such mail belongs
 
 
 class Memory(Database):
@@ -62,19 +58,18 @@ class Memory(Database):
     REMEDY = "remove it: new mail is then judged again, and mail is noted anew where it is"
 
     box: Box
-    _report: Report
-    _learn_folder: str | None
-    _dry_run: bool
+    report: Report
+    dry_run: bool
 
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
         super().__init__(path, connection)
         self._stayed: list[tuple[str, bytes]] = []
         self._states: dict[str, Hashable] = {}  # of each folder at the last look
         self._undecided = True  # whether a crossing may wait to be decided
-        self._denials, self._denied_until = 0, 0.0
+        self._denied_until = 0.0
 
     @classmethod
-    def of(cls, box: Box, report: Report, learn_folder: str | None = None, dry_run: bool = False) -> Self:
+    def of(cls, box: Box, report: Report, dry_run: bool = False) -> Self:
         """The record of a mailbox, made where there is none, for nobody else to read; ``dry_run``: a copy."""
         if dry_run:
             memory = cls.connect(":memory:", writable=True)
@@ -88,7 +83,7 @@ class Memory(Database):
             except OSError as error:
                 raise SpamnbError(f"{escape(str(box.record))}: cannot be made: {error.strerror}") from None
             memory = cls.connect(box.record, writable=True)
-        memory.box, memory._report, memory._learn_folder, memory._dry_run = box, report, learn_folder, dry_run
+        memory.box, memory.report, memory.dry_run = box, report, dry_run
         with memory.writing():
             for table in _TABLES:
                 memory.execute(f"CREATE TABLE IF NOT EXISTS {table}")
@@ -98,7 +93,7 @@ class Memory(Database):
     @contextmanager
     def alone(self, patience: float = _PATIENCE) -> Iterator[None]:
         """While no other process files mail here; what was interrupted is put right first."""
-        if self._dry_run:
+        if self.dry_run:
             yield
             return
         deadline = time.monotonic() + patience
@@ -167,11 +162,6 @@ class Memory(Database):
                 self.executemany("INSERT OR REPLACE INTO new_mail VALUES (?, 1)", [(key,) for key, _ in stayed])
                 self.executemany("INSERT OR IGNORE INTO judged VALUES (?)", [(each,) for _, each in stayed])
 
-    def expect(self, digest: bytes) -> None:
-        """A message of this program's own is about to come: it is not to be judged."""
-        with self.writing():
-            self.execute("INSERT OR IGNORE INTO judged VALUES (?)", (digest,))
-
     # -- moves -----------------------------------------------------------------------------------------------
 
     def move(
@@ -195,17 +185,15 @@ class Memory(Database):
                 self.executemany("INSERT OR REPLACE INTO begun VALUES (?, ?, ?, ?, ?, ?, ?)", begun.values())
             moved = self.box.move(list(begun), into)
         except (Denied, OSError) as error:
-            self._report(self.box.shown, error)
+            self.report(self.box.shown, error)
             self.box.refresh()
             self.recover()
-            self._denied_until = time.monotonic() + min(_AFTER_DENIAL * 2**self._denials, _LONGEST_DENIAL)
-            self._denials += 1
+            self._denied_until = time.monotonic() + _AFTER_DENIAL
             return {}
-        self._denials = 0
         done: dict[MailboxMessage, MailboxMessage | None] = {}
         for one, after in moved.items():
             if isinstance(after, OSError):
-                self._report(one.name, after)
+                self.report(one.name, after)
             else:
                 done[one] = after
         self._end([begun[one] for one in done], True)
@@ -260,13 +248,13 @@ class Memory(Database):
         try:
             folders = {self.box.key(folder): folder for folder in self.box.folders()}
         except OSError as error:  # gone, with its user perhaps; others are watched on
-            self._report(self.box.shown, error)
+            self.report(self.box.shown, error)
             return
         junk = self.box.junk()
         # A mistyped name, or a folder that was renamed: all that is in it would be a lesson of good mail.
         if not self.box.exists(junk) and self._has("sides WHERE junk"):
             told = f"no folder {junk.name!r}, though spam was noted in one; nothing is learned without it"
-            self._report(self.box.shown, SpamnbError(told))
+            self.report(self.box.shown, SpamnbError(told))
         else:
             self._forget_folders(folders)
             sides = {key: self._side(folder, junk) for key, folder in folders.items()}
@@ -276,24 +264,17 @@ class Memory(Database):
             if self._undecided:
                 self._undecided = False
                 yield from self._crossed(folders)
-        if self._learn_folder is not None:
-            yield from self._taught(self._learn_folder)
 
     def put(self, lesson: Lesson) -> None:
-        """A lesson was learned. One of a folder for teaching goes where such mail belongs."""
-        if not lesson.goes_on:
-            with self.writing():
-                self.execute("INSERT OR REPLACE INTO sides VALUES (?, ?)", (lesson.kin, lesson.spam))
-        elif not self._dry_run:
-            into = self.box.junk() if lesson.spam else self.box.inbox
-            self.move([(lesson.message, digest(lesson.raw))], into)
+        """A lesson was learned."""
+        with self.writing():
+            self.execute("INSERT OR REPLACE INTO sides VALUES (?, ?)", (lesson.kin, lesson.spam))
 
     def _side(self, folder: Folder, junk: Folder) -> bool | None:
         """Whether a folder is on Junk's side; None for one on neither."""
         if self.box.is_below(folder, junk):
             return True
-        taught = self._learn_folder is not None and self.box.is_below(folder, self.box.locate(self._learn_folder))
-        return None if folder.role in _NEITHER or taught else False
+        return None if folder.role in _NEITHER else False
 
     def _look(self, key: str, folder: Folder, side: bool) -> None:
         """Note what came into a folder since the last look."""
@@ -304,7 +285,7 @@ class Memory(Database):
                 self._states[key] = state
                 self._undecided = True
         except (Denied, OSError) as error:  # gone since it was listed, or another's
-            self._report(f"{self.box.shown}/{escape(key)}", error)
+            self.report(f"{self.box.shown}/{escape(key)}", error)
 
     def _note_arrivals(self, key: str, folder: Folder, side: bool) -> None:
         with self.reading():
@@ -324,7 +305,7 @@ class Memory(Database):
                 if isinstance(kin, bytes):
                     rows.append((key, message.key, kin, side))
                 elif not isinstance(kin, FileNotFoundError):
-                    self._report(message.name, kin)
+                    self.report(message.name, kin)
             with self.writing():
                 self.executemany("INSERT OR REPLACE INTO seen_mail VALUES (?, ?, ?, ?)", rows)
                 self.executemany("INSERT OR IGNORE INTO sides VALUES (?, ?)", [(kin, junk) for _, _, kin, junk in rows])
@@ -355,21 +336,7 @@ class Memory(Database):
                 if isinstance(raw, bytes):
                     yield Lesson(not left, message, raw, kin)
                 elif not isinstance(raw, FileNotFoundError):
-                    self._report(message.name, raw)
-
-    def _taught(self, name: str) -> Iterator[Lesson]:
-        """What lies in the folders that are made for teaching."""
-        for end, spam in _LEARN:
-            folder = self.box.locate(f"{name}{self.box.separator}{end}")
-            if not self._dry_run:
-                self.box.make(folder)
-            elif not self.box.exists(folder):
-                continue
-            for message, raw in self.box.read(self.box.messages(folder)):
-                if isinstance(raw, bytes):
-                    yield Lesson(spam, message, raw, b"", goes_on=True)
-                elif not isinstance(raw, FileNotFoundError):
-                    self._report(message.name, raw)
+                    self.report(message.name, raw)
 
     # -- rows ------------------------------------------------------------------------------------------------
 

@@ -2,15 +2,8 @@
 
 It may import ``serve`` and ``mailbox``.
 
-passwords  who may log in
-sessions   who is logged in, tokens against forged requests, and how often a password may be tried
-pages      what the journal holds → pages, all of it escaped
-words      a model's words, what they weigh, and how often mail held one
-tables     what is counted → the pages Words and How it does
-digest     what was filtered, as a mail with links to the pages
-delivery   where that goes
-moving     mail read and moved in the mailbox where it lies
-lessons    corrections that were asked for, and how they are undone
-policy     what a browser may do with a page
-app        addresses → pages, lessons and refusals
+app      addresses → pages, lessons and refusals; who may see them, and what a browser may do with them
+pages    what the journal and the model hold → pages, all of it escaped
+lessons  corrections that were asked for, and how they are undone
+moving   mail read and moved in the mailbox where it lies
 """

@@ -1,10 +1,13 @@
-"""Addresses → pages, lessons and refusals. Every change is a POST with a token; every reply forbids what it can."""
+"""Addresses → pages, lessons and refusals. Every change is a POST from one of these pages."""
 
 from __future__ import annotations
 
+import hmac
+import os
 import secrets
+import stat
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -18,17 +21,16 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from spamnb.errors import SpamnbError
+from spamnb.journal.entries import INBOX, JUNK
 from spamnb.journal.journal import Journal
-from spamnb.journal.whereabouts import INBOX, JUNK
 from spamnb.naming import is_loopback, pluralize
-from spamnb.review import pages, tables
+from spamnb.review import pages
 from spamnb.review.lessons import Taught, Teacher, missing
-from spamnb.review.passwords import ADMIN, Passwords
-from spamnb.review.sessions import HOURS, Attempts, Sessions
-from spamnb.review.words import MAX_TYPED
 from spamnb.serve.users import is_name
 
-COOKIE = "spamnb_session"
+ADMIN = "admin"  # sees everybody's mail; any other user sees their own
+COOKIE = "spamnb_review"
+COOKIE_DAYS = 30
 MAX_BODY = 65_536  # bytes of a form: a page has 50 boxes
 MAX_FIELDS = 300
 #: What a browser may do with a page, told with each reply.
@@ -40,7 +42,7 @@ HEADERS = [
     ),
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
-    (b"referrer-policy", b"no-referrer"),
+    (b"referrer-policy", b"same-origin"),  # "no-referrer" would take the Origin field from forms, too
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
 ]
@@ -57,30 +59,26 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Review:
-    """What the pages are about; ``secure`` where the browser is to send the cookie over TLS alone.
+    """What the pages are about, and who may see them.
 
-    ``proxy_user`` is the header field in which a proxy on this machine names the user, who then needs no password; that
-    is believed of who connects over loopback or a Unix socket, and of nobody else.
+    Who knows ``key`` sees all mail: it is part of the address that is opened first, and stays in a cookie.
+    With ``proxy_user`` there is no key: that header field names the user. It is believed of a proxy that connects over
+    loopback or a Unix socket, and of nobody else.
     """
 
     journal: Path
     teacher: Teacher
-    passwords: Passwords | None
-    secure: bool = False
+    key: str = ""
     proxy_user: str = ""
-    sessions: Sessions = field(default_factory=Sessions)
-    attempts: Attempts = field(default_factory=Attempts)
 
     def app(self) -> ASGIApp:
         """The application, for any server of ASGI."""
         routes = [
-            Route("/", self._page(self._doubtful), name="doubtful"),
+            Route("/", self._page(self._list)),
+            Route("/filtered", self._page(self._list)),
             Route("/message/{position:int}", self._page(self._message)),
             Route("/words", self._page(self._words)),
             Route("/figures", self._page(self._figures)),
-            Route("/login", self._log_in_page),
-            Route("/login", self._form(self._log_in), methods=["POST"]),
-            Route("/logout", self._form(self._log_out), methods=["POST"]),
             Route("/teach", self._form(self._teach), methods=["POST"]),
             Route("/undo", self._form(self._undo), methods=["POST"]),
             Route("/move", self._form(self._move), methods=["POST"]),
@@ -91,39 +89,40 @@ class Review:
 
     # -- who asks --------------------------------------------------------------------------------------------
 
-    def _user(self, request: Request) -> str | None:
+    def _user(self, request: Request) -> str:
         if not self.proxy_user:
-            return self.sessions.user(request.cookies.get(COOKIE, ""))
+            if not self._knows_key(request.cookies.get(COOKIE, "")):
+                raise Refused(403, "Open the address that 'spamnb review' printed: it holds a key.")
+            return ADMIN
         named = request.headers.getlist(self.proxy_user)  # two would be a client's own beside the proxy's
         trusted = request.client is None or is_loopback(request.client.host)
         if not trusted or len(named) != 1 or not is_name(named[0]):
             raise Refused(403, f"The proxy did not say who you are: it has to set {self.proxy_user}, once.")
         return named[0]
 
-    def _cookie(self, request: Request) -> str:
-        """The cookie that the tokens of forms go with; behind a proxy, where nobody logs in, a page makes it."""
-        known = request.cookies.get(COOKIE, "")
-        if not known and self.proxy_user:
-            known = request.state.cookie = getattr(request.state, "cookie", None) or secrets.token_urlsafe(32)
-        return known
+    def _knows_key(self, told: str) -> bool:
+        return bool(self.key) and hmac.compare_digest(told.encode("utf-8", "replace"), self.key.encode())
 
-    def _page(self, make: Callable[[Request, str], Response]) -> Callable[[Request], Awaitable[Response]]:
-        """A page for who is logged in, made in a thread: SQLite may wait."""
+    def _page(self, make: Callable[[Request, str | None], Response]) -> Callable[[Request], Awaitable[Response]]:
+        """A page for one viewer, made in a thread: SQLite may wait."""
 
         async def answer(request: Request) -> Response:
-            user = self._user(request)
-            if user is None:
-                return RedirectResponse("/login", 303)
-            response = await run_in_threadpool(make, request, user)
-            fresh = getattr(request.state, "cookie", None)
-            return response if fresh is None else self._with_cookie(response, fresh, 3600 * HOURS)
+            if self._knows_key(request.query_params.get("key", "")):
+                response = RedirectResponse("/", 303)  # the address in the browser's history has no key
+                seconds = 86_400 * COOKIE_DAYS
+                response.set_cookie(COOKIE, self.key, max_age=seconds, httponly=True, samesite="strict")
+                return response
+            return await run_in_threadpool(make, request, _viewer(self._user(request)))
 
         return answer
 
-    def _form(self, act: Callable[[Request, Fields], Response]) -> Callable[[Request], Awaitable[Response]]:
-        """A form that holds the token of its cookie, acted on in a thread."""
+    def _form(self, act: Callable[[Fields, str | None], Response]) -> Callable[[Request], Awaitable[Response]]:
+        """A form that one of these pages sent, acted on in a thread."""
 
         async def answer(request: Request) -> Response:
+            viewer = _viewer(self._user(request))
+            if not _is_from_own_page(request):
+                raise Refused(403, "Another site's page asked for that.")
             body = b""
             async for part in request.stream():
                 body += part
@@ -133,108 +132,60 @@ class Review:
                 fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MAX_FIELDS)
             except ValueError:
                 raise Refused(400, "That form has too many fields.") from None
-            if not self.sessions.is_ours(request.cookies.get(COOKIE, ""), _first(fields, "token")):
-                raise Refused(403, "This page was too old, or not ours. Go back, load it again and repeat.")
-            return await run_in_threadpool(act, request, fields)
+            return await run_in_threadpool(act, fields, viewer)
 
         return answer
 
-    def _logged_in(self, request: Request) -> str:
-        user = self._user(request)
-        if user is None:
-            raise Refused(403, "You are no longer logged in.")
-        return user
-
-    def _render(self, request: Request, template: str, status: int = 200, cookie: str = "", **values: Any) -> Response:
-        cookie = cookie or self._cookie(request)
+    def _render(self, request: Request, template: str, status: int = 200, **values: Any) -> Response:
         try:
-            user = self._user(request) or ""
+            user = self._user(request)
         except Refused:  # what is rendered says so
             user = ""
-        shared = {"user": user, "admin": user == ADMIN, "proxied": bool(self.proxy_user)}
-        shared["token"] = self.sessions.token(cookie)
-        return HTMLResponse(pages.render(template, here=request.url.path, **shared, **values), status)
-
-    def _with_cookie(self, response: Response, cookie: str, seconds: int) -> Response:
-        secure = self.secure
-        response.set_cookie(COOKIE, cookie, max_age=seconds, secure=secure, httponly=True, samesite="strict")
-        return response
+        values |= {"here": request.url.path, "user": user, "admin": user == ADMIN, "proxied": bool(self.proxy_user)}
+        return HTMLResponse(pages.render(template, **values), status)
 
     async def _refuse(self, request: Request, error: Exception) -> Response:
         refused = error if isinstance(error, Refused) else Refused(409, str(error))
         line = pages.displayed(str(refused), 500)
         return self._render(request, "refused.html", refused.status, line=line, heading=refused.heading)
 
-    # -- logging in and out ----------------------------------------------------------------------------------
-
-    async def _log_in_page(self, request: Request) -> Response:
-        if self._user(request) is not None:
-            return RedirectResponse("/", 303)
-        return self._log_in_form(request, "")
-
-    def _log_in_form(self, request: Request, line: str, status: int = 200) -> Response:
-        cookie = request.cookies.get(COOKIE, "") or secrets.token_urlsafe(32)  # nobody's session, but the form's token
-        return self._with_cookie(self._render(request, "login.html", status, cookie, line=line), cookie, 3600 * HOURS)
-
-    def _log_in(self, request: Request, fields: Fields) -> Response:
-        if self.passwords is None:
-            raise Refused(403, "The proxy logs in, not this page.")
-        address = request.client.host if request.client else ""
-        if not self.attempts.may_try(address):
-            return self._log_in_form(request, "Too many wrong passwords. Try again in a quarter of an hour.", 429)
-        user = _first(fields, "user").strip()
-        if not self.passwords.check(user, _first(fields, "password")):
-            self.attempts.failed(address)
-            return self._log_in_form(request, "That name and password do not belong together.", 403)
-        self.sessions.end(request.cookies.get(COOKIE, ""))
-        return self._with_cookie(RedirectResponse("/", 303), self.sessions.begin(user), 3600 * HOURS)
-
-    def _log_out(self, request: Request, fields: Fields) -> Response:
-        self.sessions.end(request.cookies.get(COOKIE, ""))
-        response = RedirectResponse("/login", 303)
-        response.delete_cookie(COOKIE)
-        return response
-
     # -- pages -----------------------------------------------------------------------------------------------
 
-    def _doubtful(self, request: Request, user: str) -> Response:
-        page, undone = (_number(request.query_params.get(name, "0")) for name in ("page", "undone"))
-        batch = request.query_params.get("done", "")
+    def _list(self, request: Request, viewer: str | None) -> Response:
+        query = request.query_params
+        doubtful, page = request.url.path != "/filtered", _number(query.get("page", "0"))
         with Journal.at(self.journal) as journal:
-            values = pages.doubtful_mail(journal, _viewer(user), page, batch, undone)
-        values["begins"] = self._spam_begins(user)
-        values["stay"] = request.query_params.get("stay", "") == "1"
-        return self._render(request, "doubtful.html", **values)
+            values = pages.mail_list(journal, viewer, doubtful, page, query.get("done", ""))
+        values |= {"stay": query.get("stay", "") == "1", "undone": _number(query.get("undone", "0"))}
+        return self._render(request, "list.html", threshold=self._threshold(viewer), **values)
 
-    def _message(self, request: Request, user: str) -> Response:
+    def _message(self, request: Request, viewer: str | None) -> Response:
+        position = min(request.path_params["position"], 1 << 62)
         with Journal.at(self.journal) as journal:
-            row = journal.row(min(request.path_params["position"], 1 << 62), _viewer(user))
-            if row is None:
+            entry = journal.verdict(position, viewer)
+            if entry is None:
                 raise Refused(404, missing(request.path_params["position"]))
-            values = pages.message(journal, row, _viewer(user), self.teacher.mail(journal, row))
-        values["begins"] = self._spam_begins(user)
-        return self._render(request, "message.html", **values)
+            values = pages.message(journal, entry, viewer, self.teacher.mail(journal, entry))
+        return self._render(request, "message.html", threshold=self._threshold(viewer), **values)
 
-    def _spam_begins(self, user: str) -> str:
+    def _threshold(self, viewer: str | None) -> float:
         """The probability from which on mail is called spam."""
-        with self.teacher.model_of(_viewer(user)) as model:
-            return pages.in_percent(model.settings.loss.threshold)
+        with self.teacher.model_of(viewer) as model:
+            return model.settings.loss.threshold
 
-    def _words(self, request: Request, user: str) -> Response:
-        begin = request.query_params.get("begin", "")[:MAX_TYPED]
-        with self.teacher.model_of(_viewer(user)) as model:
-            values = tables.word_search(model, begin)
+    def _words(self, request: Request, viewer: str | None) -> Response:
+        with self.teacher.model_of(viewer) as model:
+            values = pages.word_search(model, request.query_params.get("begin", ""))
         return self._render(request, "words.html", **values)
 
-    def _figures(self, request: Request, user: str) -> Response:
-        with Journal.at(self.journal) as journal, self.teacher.model_of(_viewer(user)) as model:
-            values = tables.how_it_does(journal, _viewer(user), model)
+    def _figures(self, request: Request, viewer: str | None) -> Response:
+        with Journal.at(self.journal) as journal, self.teacher.model_of(viewer) as model:
+            values = pages.how_it_does(journal, viewer, model)
         return self._render(request, "figures.html", **values)
 
     # -- lessons ---------------------------------------------------------------------------------------------
 
-    def _teach(self, request: Request, fields: Fields) -> Response:
-        viewer = _viewer(self._logged_in(request))
+    def _teach(self, fields: Fields, viewer: str | None) -> Response:
         one, _, position = _first(fields, "one").partition(":")
         as_what = one or _first(fields, "as")
         chosen = [position] if one else fields.get("entry", [])
@@ -245,35 +196,24 @@ class Review:
         if not all(map(_is_position, chosen)):
             raise Refused(400, "That is no message of the journal.")
         with Journal.at(self.journal) as journal:
-            rows = list(dict.fromkeys(map(int, chosen)))
-            taught = self.teacher.teach(journal, rows, as_what == "spam", viewer, "move" in fields)
-        return self._answered(taught, "" if "move" in fields or "movable" not in fields else "stay=1")
+            positions = list(dict.fromkeys(map(int, chosen)))
+            taught = self.teacher.teach(journal, positions, as_what == "spam", viewer, "move" in fields)
+        return _answered(fields, taught, "stay=1" if "movable" in fields and "move" not in fields else "")
 
-    def _undo(self, request: Request, fields: Fields) -> Response:
-        viewer = _viewer(self._logged_in(request))
+    def _undo(self, fields: Fields, viewer: str | None) -> Response:
         with Journal.at(self.journal) as journal:
             taught = self.teacher.undo(journal, _first(fields, "batch"), viewer)
         if not (taught.changed or taught.problems):
             raise Refused(404, "Nothing was taken back: that lesson was taken back before, or has left the journal.")
-        return self._answered(taught, f"undone={taught.changed}")
+        return _answered(fields, taught, f"undone={taught.changed}")
 
-    def _move(self, request: Request, fields: Fields) -> Response:
-        viewer = _viewer(self._logged_in(request))
+    def _move(self, fields: Fields, viewer: str | None) -> Response:
         role, _, position = _first(fields, "to").partition(":")
         if role not in (INBOX, JUNK) or not _is_position(position):
             raise Refused(400, "Say which message goes where.")
         with Journal.at(self.journal) as journal:
             self.teacher.move(journal, int(position), role, viewer)
         return RedirectResponse(f"/message/{int(position)}", 303)
-
-    def _answered(self, taught: Taught, more: str = "") -> Response:
-        if taught.problems:
-            if not taught.changed:
-                raise Refused(409, "; ".join(taught.problems))
-            learned = f"{pluralize(taught.changed, 'lesson')} learned; "
-            raise Refused(409, learned + "; ".join(taught.problems), "Not all of that was done")
-        query = "&".join(filter(None, [f"done={taught.batch}" if taught.batch.isalnum() else "", more]))
-        return RedirectResponse(f"/?{query}" if query else "/", 303)
 
 
 class WithPolicy:
@@ -289,6 +229,43 @@ class WithPolicy:
             await send(message)
 
         await self._app(scope, receive, sending if scope["type"] == "http" else send)
+
+
+def key_at(path: Path) -> str:
+    """The key that a file holds, made where there is none; so the address stays the same. SpamnbError where others may
+    read it."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with os.fdopen(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600), "r+") as file:
+            if os.fstat(file.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+                raise SpamnbError(f"{path}: others may read the key of the pages; chmod 600 {path}")
+            key = file.read(1000).strip()
+            if not key:
+                key = secrets.token_urlsafe(32)
+                file.write(key + "\n")
+    except OSError as error:
+        raise SpamnbError(f"{path}: no key of the pages: {error.strerror}") from None
+    return key
+
+
+def _is_from_own_page(request: Request) -> bool:
+    """Whether a page of this site sent a form, as browsers tell. Over plain HTTP some tell only the Origin."""
+    site = request.headers.get("sec-fetch-site")
+    if site is not None:
+        return site == "same-origin"
+    return request.headers.get("origin", "").partition("://")[2] == request.headers.get("host")
+
+
+def _answered(fields: Fields, taught: Taught, more: str) -> Response:
+    """Back to the list that a form was on, or a line for each thing that went wrong."""
+    if taught.problems:
+        if not taught.changed:
+            raise Refused(409, "; ".join(taught.problems))
+        learned = f"{pluralize(taught.changed, 'lesson')} learned; "
+        raise Refused(409, learned + "; ".join(taught.problems), "Not all of that was done")
+    path = "/filtered" if _first(fields, "list") == "/filtered" else "/"
+    query = "&".join(filter(None, [f"done={taught.batch}" if taught.batch.isalnum() else "", more]))
+    return RedirectResponse(f"{path}?{query}" if query else path, 303)
 
 
 def _viewer(user: str) -> str | None:

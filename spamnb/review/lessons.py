@@ -1,9 +1,14 @@
 """Corrections that were asked for on a page, and how they are undone: each in the model of the mail's user; and mail
-that is moved with them."""
+that is moved with them.
+
+A lesson is by the mail itself where it still lies where it lay, and is kept whole in the model, as by ``spamnb learn``.
+Otherwise it is by the tokens that the journal holds: the model is the same, but the lesson is not kept.
+"""
 
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,9 +16,9 @@ from pathlib import Path
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
-from spamnb.journal import teaching
-from spamnb.journal.journal import DAYS, Journal, Noted
-from spamnb.journal.whereabouts import INBOX, JUNK, folder_noted, moves_of
+from spamnb.journal.entries import INBOX, JUNK, Verdict, token_rules, unpack_tokens
+from spamnb.journal.journal import DAYS, Correction, Journal
+from spamnb.reader.read_message import RecalledMessage
 from spamnb.review.moving import Moving
 from spamnb.serve.users import Models, class_of_label
 
@@ -50,16 +55,16 @@ class Teacher:
         batch, changed, problems = secrets.token_hex(8), 0, []
         with self._models() as models, Moving(journal) as moving:
             for position in positions:
-                row = journal.row(position, viewer)
-                if row is None:
+                entry = journal.verdict(position, viewer)
+                if entry is None:
                     problems.append(missing(position))
                     continue
                 try:
-                    model = self._model(models, row.entry.user)
-                    label = class_of_label(model, "spam" if spam else "ham")
-                    changed += teaching.teach(journal, model, row, label, batch, _mail(moving, row))
-                    if move and folder_noted(journal, row.entry.place) is not None:
-                        moving.to(row, JUNK if spam else INBOX, batch)
+                    model = _model_for(models, entry.user)
+                    made, new = _learn(journal, model, entry, spam, batch, _mail(moving, entry))
+                    changed += new
+                    if move and entry.mailbox and moving.to(entry, JUNK if spam else INBOX):
+                        journal.moved_with(made, entry.place)
                 except (SpamnbError, OSError) as error:
                     problems.append(str(error))
         return Taught(batch, changed, tuple(dict.fromkeys(problems)))
@@ -69,18 +74,12 @@ class Teacher:
         self.check(viewer)
         changed, problems = 0, []
         with self._models() as models, Moving(journal) as moving:
-            for made in journal.batch(batch, viewer):
+            for made in journal.corrections(viewer, batch=batch) if batch else []:
+                entry = journal.of_message(made.digest, made.user)
                 try:
-                    row = journal.of_message(made.digest, made.user)
-                    raw = _mail(moving, row) if row is not None else None
-                    changed += teaching.undo(journal, self._model(models, made.user), made, raw)
-                except (SpamnbError, OSError) as error:
-                    problems.append(str(error))
-            for position, before in moves_of(journal, batch):
-                row = journal.row(position, viewer)
-                try:
-                    if row is not None:
-                        moving.back(row, before)
+                    changed += _unlearn(journal, _model_for(models, made.user), made, entry, moving)
+                    if entry is not None and made.moved_from:
+                        moving.back(entry, made.moved_from)
                 except (SpamnbError, OSError) as error:
                     problems.append(str(error))
         return Taught(batch, changed, tuple(dict.fromkeys(problems)))
@@ -88,39 +87,30 @@ class Teacher:
     def move(self, journal: Journal, position: int, role: str, viewer: str | None) -> None:
         """Move a message to the inbox or to the folder of spam; that teaches nothing."""
         self.check(viewer)
-        row = journal.row(position, viewer)
-        if row is None:
+        entry = journal.verdict(position, viewer)
+        if entry is None:
             raise SpamnbError(missing(position))
         with Moving(journal) as moving:
-            moving.to(row, role)
+            moving.to(entry, role)
 
-    def mail(self, journal: Journal, row: Noted) -> bytes | None:
+    def mail(self, journal: Journal, entry: Verdict) -> bytes | None:
         """The message itself, where it still lies where it lay."""
         with Moving(journal) as moving:
-            return _mail(moving, row)
+            return _mail(moving, entry)
 
     @contextmanager
     def model_of(self, viewer: str | None) -> Iterator[Classifier]:
         """The model that answers for a user, to be asked."""
-        models = Models(self.shared, self.users, ENOUGH, writable=False)
-        try:
+        with self._models(ENOUGH, writable=False) as models:
             yield models.for_classifying(viewer or "")
-        finally:
-            models.close()
 
     @contextmanager
-    def _models(self) -> Iterator[Models]:
-        models = Models(self.shared, self.users, 1, writable=True)
+    def _models(self, enough: int = 1, writable: bool = True) -> Iterator[Models]:
+        models = Models(self.shared, self.users, enough, writable=writable)
         try:
             yield models
         finally:
             models.close()
-
-    @staticmethod
-    def _model(models: Models, user: str) -> Classifier:
-        if not models.may_teach(user):
-            raise SpamnbError("this mail's user has a name that no model can have")
-        return models.for_learning(user)
 
 
 def missing(position: int) -> str:
@@ -128,9 +118,69 @@ def missing(position: int) -> str:
     return f"message {position} is not in the journal, which keeps the mail of {DAYS} days"
 
 
-def _mail(moving: Moving, row: Noted) -> bytes | None:
+def _model_for(models: Models, user: str) -> Classifier:
+    if not models.may_teach(user):
+        raise SpamnbError("this mail's user has a name that no model can have")
+    return models.for_learning(user)
+
+
+def _mail(moving: Moving, entry: Verdict) -> bytes | None:
     """The mail where it can be had; its tokens in the journal stand in for it otherwise."""
     try:
-        return moving.mail(row)
+        return moving.mail(entry)
     except (SpamnbError, OSError):  # a server that is away, mostly: the lesson is the same without it
         return None
+
+
+def _learn(
+    journal: Journal, model: Classifier, entry: Verdict, spam: bool, batch: str, raw: bytes | None
+) -> tuple[Correction, bool]:
+    """Teach a message and note it; whether that changed the model, which may have learned it as that already."""
+    label = class_of_label(model, "spam" if spam else "ham")
+    known = model.store.learned(entry.digest)
+    changed = model.learn(label, raw or _recalled(journal, model, entry))
+    made = Correction(
+        entry.digest,
+        label,
+        spam,
+        "page",
+        entry.user,
+        entry.verdict,
+        before=known.label if known else "",
+        before_taught=known.taught if known else False,
+        batch=batch,
+    )
+    journal.correct(made)
+    return made, changed
+
+
+def _unlearn(journal: Journal, model: Classifier, made: Correction, entry: Verdict | None, moving: Moving) -> bool:
+    """Take a correction back: the model is as it was before it. False where it no longer held it.
+
+    Raises SpamnbError where neither the mail nor its tokens are left, or the model cannot forget.
+    """
+    if entry is None:
+        taught = time.strftime("%d %b %H:%M", time.localtime(made.at))
+        raise SpamnbError(
+            f"the journal no longer holds the message that was taught as {made.label} on {taught};"
+            " 'spamnb forget' takes it out of the model"
+        )
+    changed = True
+    if made.before != made.label:  # else it had been learned as that before
+        message = _mail(moving, entry) or _recalled(journal, model, entry)
+        changed = model.forget(made.label, message)
+        if changed and made.before:
+            model.learn(made.before, message, taught=made.before_taught)
+    journal.undone(made)
+    return changed
+
+
+def _recalled(journal: Journal, model: Classifier, entry: Verdict) -> RecalledMessage:
+    """The message by its tokens. SpamnbError where they are not kept, or the model makes other tokens now."""
+    packed = journal.tokens(entry.position)
+    why = "" if packed else "it had too many words to be kept"
+    if packed and entry.made_by != token_rules(model.settings):
+        why = "the model was made anew and reads mail otherwise"
+    if why:
+        raise SpamnbError(f"the mail is not where it was, and {why}; 'spamnb learn' takes the mail itself")
+    return RecalledMessage.of(unpack_tokens(packed), entry.digest, entry.identity)

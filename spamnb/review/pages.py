@@ -1,29 +1,36 @@
-"""What the journal holds → pages. Everything in it was written by strangers: the templates escape all of it, and what
-is not printable, or turns the direction of writing, is shown as an escape."""
+"""What the journal and the model hold → pages.
+
+Everything in the journal was written by strangers. The templates escape all of it, and the filter ``displayed`` shows
+as an escape what is not printable, or turns the direction of writing.
+"""
 
 from __future__ import annotations
 
 import time
+from datetime import datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from unicodedata import combining
 
-from spamnb.formulas.decision import UNSURE
-from spamnb.journal.entries import DOUBTFUL, Verdict
-from spamnb.journal.journal import Journal, Noted, Teaching
-from spamnb.journal.whereabouts import INBOX, JUNK, folder_noted
+import numpy as np
+
+from spamnb.journal.entries import Verdict
+from spamnb.journal.journal import Journal
 from spamnb.naming import pluralize
-from spamnb.reader.meaning import meaning
+from spamnb.store.facts import origin
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-WEEK = 7 * 86_400
-HALF_YEAR = 183 * 86_400
+    from spamnb.classifier import Classifier
+
+DAY = 86_400
+WEEK, HALF_YEAR = 7 * DAY, 183 * DAY
 PER_PAGE = 50
 MAX_SHOWN = 20_000  # characters of a message's text
-MAX_BAR = 100.0  # width of the longest bar
 MAX_MARKS = 3  # combining marks on one letter: heaps of them cover the lines above
+MAX_TYPED = 80  # characters of a word's beginning
+MAX_WORDS = 50  # words that are listed
 
 
 def displayed(text: str, most: int = 200, lines: bool = False) -> str:
@@ -39,67 +46,6 @@ def displayed(text: str, most: int = 200, lines: bool = False) -> str:
             fine = letter.isprintable() or (lines and letter in "\n\t")
             kept.append(letter if fine else " " if letter.isspace() else ascii(letter)[1:-1])
     return "".join(kept) + ("…" if len(text) > most else "")
-
-
-class Bar(NamedTuple):
-    """A token and its bar: from ``left``, so ``wide``, out of 2 MAX_BAR; the middle is 0."""
-
-    token: str
-    nats: str
-    left: float
-    wide: float
-    towards: str
-
-
-class Line(NamedTuple):
-    """A message in a list.
-
-    - ``when``: the mail's own date; of one that has none when it was judged, which is ``judged``
-    - ``sure``: whether the verdict is far from another one
-    """
-
-    position: int
-    when: str
-    judged: str
-    user: str
-    sender: str
-    subject: str
-    verdict: str
-    points: str
-    percent: str
-    sure: bool
-    tokens: list[tuple[str, str]]
-
-
-def line_of(row: Noted) -> Line:
-    """A message as a line, with the five tokens that decided."""
-    entry = row.entry
-    tokens = [
-        (displayed(meaning(token) or token, 40), "spam" if weight > 0 else "good")
-        for token, weight in entry.heaviest(5)
-    ]
-    return Line(
-        row.position,
-        _when(entry.sent or entry.at),
-        _when(entry.at),
-        displayed(entry.user, 60),
-        displayed(entry.sender) or "nobody",
-        displayed(entry.subject) or "no subject",
-        called(entry.verdict),
-        f"{entry.points:.1f}",
-        in_percent(entry.probability),
-        entry.doubt >= DOUBTFUL,
-        tokens,
-    )
-
-
-def called(verdict: str) -> str:
-    """A verdict in words of every day.
-
-    >>> called("spam"), called("ham"), called("unsure")
-    ('spam', 'good', 'unsure')
-    """
-    return verdict if verdict in ("spam", UNSURE) else "good"
 
 
 def in_percent(p: float) -> str:
@@ -121,65 +67,77 @@ def in_nats(weight: float) -> str:
     return f"{weight:+.2f}".replace("-", "−")
 
 
-def bars(entry: Verdict) -> list[Bar]:
-    """The evidence as bars, to the right towards spam."""
-    found = entry.heaviest()
-    most = max([abs(weight) for _, weight in found], default=0.0) or 1.0
-    return [
-        Bar(
-            displayed(meaning(token) or token, 60),
-            in_nats(weight),
-            round(MAX_BAR + min(0.0, weight) / most * MAX_BAR, 1),
-            round(abs(weight) / most * MAX_BAR, 1),
-            "spam" if weight > 0 else "good",
-        )
-        for token, weight in found
-    ]
-
-
-def doubtful_mail(journal: Journal, viewer: str | None, page: int, batch: str, undone: int) -> dict[str, Any]:
-    """The page *Doubtful*: this week's, and what was just taught, or taken back."""
-    now = time.time()
-    found = journal.doubtful(now - WEEK, viewer, PER_PAGE + 1, page * PER_PAGE)
-    recent = [each for each in journal.corrections(now - WEEK, viewer) if each.source == "page"]
-    just = journal.batch(batch, viewer) if batch else []
+def mail_list(journal: Journal, viewer: str | None, doubtful: bool, page: int, batch: str) -> dict[str, Any]:
+    """The pages *Doubtful* and *Filtered*: such mail of this week, and what was taught, by ``batch`` just now."""
+    week_ago = time.time() - WEEK
+    found = journal.uncorrected(week_ago, viewer, doubtful=doubtful, most=PER_PAGE + 1, skip=page * PER_PAGE)
+    recent = [made for made in journal.corrections(viewer, week_ago, most=20) if made.source == "page"]
     return {
-        "lines": [line_of(row) for row in found[:PER_PAGE]],
-        "movable": any(folder_noted(journal, row.entry.place) is not None for row in found[:PER_PAGE]),
+        "doubtful": doubtful,
+        "entries": found[:PER_PAGE],
         "page": page,
         "more": len(found) > PER_PAGE,
-        "just": _told(just) or (f"{pluralize(undone, 'lesson')} taken back." if undone else ""),
-        "batch": batch if just else "",
-        "recent": [
-            (made.batch, "spam" if made.spam else "good", _when(made.at), _name(journal, made)) for made in recent
-        ],
+        "just": journal.corrections(viewer, batch=batch) if batch else [],
+        "recent": [(made, journal.of_message(made.digest, made.user)) for made in recent],
     }
 
 
-def message(journal: Journal, row: Noted, viewer: str | None, raw: bytes | None) -> dict[str, Any]:
+def message(journal: Journal, entry: Verdict, viewer: str | None, raw: bytes | None) -> dict[str, Any]:
     """The page *Message*: evidence, and the text as the filter read it beside what it hid. ``raw`` is the mail where it
     is still there."""
-    entry = row.entry
-    texts, hidden = "", ""
-    left_out: tuple[str, ...] = ()
+    shown = {"entry": entry, "taught": journal.corrections(viewer, digest=entry.digest), "is_there": raw is not None}
     if raw is not None:
         from spamnb.reader.evidence import CUTS
         from spamnb.reader.message import parse
 
         read = parse(raw)
-        texts, hidden, left_out = "\n\n".join(read.texts), read.hidden, tuple([CUTS[name] for name in read.cuts])
-    standing = [made for made in journal.corrections(0, viewer, 500) if made.digest == entry.digest]
+        shown["text"] = _paragraphs("\n\n".join(read.texts))
+        shown["hidden"] = _paragraphs(read.hidden)
+        shown["left_out"] = [CUTS[name] for name in read.cuts]
+    return shown
+
+
+def word_search(model: Classifier, begin: str) -> dict[str, Any]:
+    """The page *Words*: words that begin as a person typed, how many messages of each class hold them, and what they
+    weigh. The very word comes first, then those that most messages hold.
+
+    The weight is ln θ_spam − ln θ_rest, where θ = (messages that hold the word + 1)/(messages + 2), as in the words
+    report: naive Bayes' own, before what the rest of a message says. ``rest`` is all other classes together.
+    """
+    begin = begin[:MAX_TYPED].strip().lower()
+    store, prefix = model.store, begin.encode("utf-8", "replace")
+    with store.reading():
+        totals = store.totals()
+        shown = {"begin": begin, "classes": totals.classes, "found": []}
+        if not prefix or not totals.classes:
+            return shown
+        beginning = "substr(CAST(token AS BLOB), 1, ?) = ?"  # of bytes: all of a text stands before its first NUL
+        rows = store.execute(f"SELECT token FROM tokens WHERE {beginning}", (len(prefix), prefix))  # noqa: S608
+        tokens = [token for (token,) in rows]
+        found = store.look_up(tokens)
+    known = [tokens[place] for place in found.positions.tolist()]
+    of_class = found.document_counts
+    is_spam = np.array([name == model.settings.spam for name in totals.classes])
+    theta = [(of_class[side].sum(axis=0) + 1) / (totals.documents[side].sum() + 2) for side in (is_spam, ~is_spam)]
+    weights = np.log(theta[0]) - np.log(theta[1])
+    common = of_class.sum(axis=0).tolist()
+    best = sorted(range(len(known)), key=lambda k: (known[k] != begin, -common[k], known[k]))[:MAX_WORDS]
+    return shown | {"found": [(known[k], of_class[:, k].tolist(), float(weights[k])) for k in best]}
+
+
+def how_it_does(journal: Journal, viewer: str | None, model: Classifier) -> dict[str, Any]:
+    """The page *How it does*: thirty days, and the model as it is now."""
+    rescued, caught = journal.wrong(time.time() - 30 * DAY, viewer)
+    with model.store.reading():
+        totals, meta = model.store.totals(), origin(model.store)
     return {
-        "line": line_of(row),
-        "lies": _lies(journal, row),
-        "message_id": displayed(entry.message_id),
-        "bars": bars(entry),
-        "middle": MAX_BAR,
-        "is_there": raw is not None,
-        "text": _without_gaps(displayed(texts, MAX_SHOWN, lines=True)),
-        "hidden": _without_gaps(displayed(hidden, MAX_SHOWN, lines=True)),
-        "left_out": [displayed(what) for what in left_out],
-        "taught": [(made.batch, "spam" if made.spam else "good", made.source == "page") for made in standing],
+        "days": journal.days(30, viewer),
+        "rescued": rescued,
+        "caught": caught,
+        "age": _age(meta.get("trained_at")),
+        "megabytes": model.store.size() / 1e6,
+        "words": totals.vocabulary_size,
+        "learned": list(zip(totals.classes, totals.documents.tolist())),
     }
 
 
@@ -193,19 +151,28 @@ def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     loader = PackageLoader("spamnb.review")
-    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    made.filters |= {
+        "pluralize": pluralize,
+        "displayed": displayed,
+        "meaning": lambda token: meaning(token) or token,
+        "percent": in_percent,
+        "nats": in_nats,
+        "when": when,
+    }
+    return made
 
 
-def _without_gaps(text: str) -> str:
-    """A text with at most one empty line between its paragraphs."""
-    lines = [line.rstrip() for line in text.strip().split("\n")]
+def _paragraphs(text: str) -> str:
+    """The beginning of a text as it is displayed, with at most one empty line between its paragraphs."""
+    lines = [line.rstrip() for line in displayed(text, MAX_SHOWN, lines=True).strip().split("\n")]
     return "\n".join(line for number, line in enumerate(lines) if line or (number and lines[number - 1]))
 
 
-def _when(at: float) -> str:
+def when(at: float) -> str:
     """A time of this half year to the minute, any other to the day; whoever wrote a Date field may have written any.
 
-    >>> _when(1_030_016_183), _when(1 << 62)
+    >>> when(1_030_016_183), when(1 << 62)
     ('22 Aug 2002', 'no time')
     """
     try:
@@ -214,23 +181,15 @@ def _when(at: float) -> str:
         return "no time"
 
 
-def _lies(journal: Journal, row: Noted) -> tuple[str, list[tuple[str, str]]]:
-    """Where a message lies, for people, and where it can be moved: (role, what a button says)."""
-    known = folder_noted(journal, row.entry.place)
-    if known is None:
-        return "", []
-    name = "the inbox" if known.role == INBOX else displayed(known.name, 80)
-    others = [(INBOX, "Move to the inbox"), (JUNK, "Move to Junk")]
-    return f"{name} of {displayed(known.mailbox, 120)}", [other for other in others if other[0] != known.role]
+def _age(trained_at: object) -> str:
+    """How old a model is, in words. Anybody may have written the time into the model's file.
 
-
-def _name(journal: Journal, made: Teaching) -> str:
-    row = journal.of_message(made.digest, made.user)
-    return displayed(row.entry.subject, 80) or "no subject" if row else "a message"
-
-
-def _told(made: list[Teaching]) -> str:
-    if not made:
-        return ""
-    as_what = "spam" if made[0].spam else "good mail"
-    return f"{pluralize(len(made), 'message')} taught as {as_what}."
+    >>> _age(None), _age("no time at all"), _age(datetime.fromtimestamp(time.time() - 90_000).isoformat())
+    ('never trained', 'never trained', '1 day')
+    """
+    try:
+        seconds = time.time() - datetime.fromisoformat(str(trained_at)).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return "never trained"
+    days = max(0, int(seconds / DAY))
+    return "today" if days == 0 else pluralize(days, "day")

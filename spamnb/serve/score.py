@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from spamnb import __version__
 from spamnb.formulas.decision import UNSURE
-from spamnb.serve.own_mail import is_own
 
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier
@@ -83,10 +82,8 @@ class Score:
 def score_message(model: Classifier, raw: bytes | ReadMessage) -> Score:
     """The score of one message by *model*; any class that is not its class of spam counts as ham.
 
-    SpamnbError where no class is spam. A digest of ours is ham, whatever it lists.
+    SpamnbError where no class is spam.
     """
-    if is_own(model, raw):
-        return Score("ham", -_MAX_POINTS, -_MAX_POINTS, ())
     judgement = model.classify(raw, of_spam=True, posterior=False)
     spam = model.settings.spam
     if spam not in judgement.probabilities:

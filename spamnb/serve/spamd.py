@@ -18,7 +18,7 @@ from typing import Any
 
 from spamnb.errors import SpamnbError
 from spamnb.journal.entries import entry_of
-from spamnb.journal.teaching import noted
+from spamnb.journal.journal import Correction
 from spamnb.journal.writer import JournalWriter
 from spamnb.reader import spam_fields
 from spamnb.reader.message import digest, header_of
@@ -26,7 +26,6 @@ from spamnb.reader.read_message import ReadMessage
 from spamnb.reader.spam_fields import section_length
 from spamnb.serve import metrics, protocol
 from spamnb.serve.metrics import Metrics
-from spamnb.serve.own_mail import learn_unless_own
 from spamnb.serve.protocol import ExitCode, Refusal, Request
 from spamnb.serve.reception import CHUNK, Limits, Reception
 from spamnb.serve.score import THRESHOLD, Score, score_message
@@ -221,7 +220,7 @@ class Spamd:
         if changed:
             self._counts.add(metrics.LESSONS, "person")
             if self._journal is not None and label is not None:
-                self._journal.put(noted(digest(raw), label, label == "spam", "client", asked.user))
+                self._journal.put(Correction(digest(raw), label, label == "spam", "client", asked.user))
         return protocol.tell_reply(changed and label is not None, changed and label is None)
 
     # -- in a judge's thread ---------------------------------------------------------------------------------
@@ -249,7 +248,7 @@ class Spamd:
             raise Refusal(ExitCode.EX_NOUSER, "a user's name is letters, digits, _ and, but for its start, . @ + -")
         if label is not None:
             model = models.for_learning(user)
-            return learn_unless_own(model, class_of_label(model, label), raw)
+            return model.learn(class_of_label(model, label), raw)
         taught = models.taught(user)
         if taught is None:
             return False
@@ -260,7 +259,7 @@ class Spamd:
         assert self._learning_models is not None
         try:
             model = self._learning_models.result().for_classifying(user)
-            if learn_unless_own(model, class_of_label(model, label), raw, taught=False):
+            if model.learn(class_of_label(model, label), raw, taught=False):
                 self._counts.add(metrics.LESSONS, "filter")
         except Exception as error:  # whatever it is: nobody waits for the outcome
             self._log(event="not learned", error=str(error))

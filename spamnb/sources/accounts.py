@@ -3,7 +3,6 @@
 [work]                                  # in ~/.config/spamnb/accounts.toml
 url = "imaps://ann@mail.example.org"
 password-command = "pass show mail/work"
-learn-folder = "Learn"
 
 """
 
@@ -24,7 +23,7 @@ _URL = re.compile(r"(imaps?)://([^/]{0,2000})(?:/(.{0,2000}))?", re.IGNORECASE |
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.%]{2,60}\]|[^\s\[\]:@/\\]{1,255})(?::([0-9]{1,5}))?")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
 _LOGIN = {"password-command": str, "token-command": str, "starttls": bool}
-_SETTINGS = {"url": str, "junk": str, "unsure": str, "learn-folder": str, "model": str, "sort": bool, **_LOGIN}
+_SETTINGS = {"url": str, "junk": str, "unsure": str, "model": str, "sort": bool, **_LOGIN}
 
 
 class ImapUrl(NamedTuple):
@@ -73,7 +72,6 @@ class Account(NamedTuple):
     login: Login = Login()
     junk: str | None = None  # the folder of spam; None: which one, the server says
     unsure: str | None = None
-    learn_folder: str | None = None
     model: Path | None = None
     sort: bool = False  # whether 'watch' sorts new mail: one that stands in the file, unless it says otherwise
 

@@ -1,4 +1,4 @@
-"""A Maildir and its folders: the messages in them, and moving or replacing one without ever losing it.
+"""A Maildir and its folders: the messages in them, and moving one without ever losing it.
 
 Folders are Maildir++'s, ``.Junk``, ``.Work.Plans`` beside the mailbox's own ``cur``, ``new`` and ``tmp``; or nested
 ones, ``Mail/INBOX`` beside ``Mail/Junk`` or ``Mail`` with ``Mail/Junk`` in it, as mbsync and offlineimap make them.
@@ -7,7 +7,6 @@ Every step leaves a message under at least one name, so what is killed half-way 
 
 from __future__ import annotations
 
-import gzip
 import itertools
 import os
 import re
@@ -17,7 +16,6 @@ from pathlib import Path
 
 from spamnb.errors import SpamnbError
 from spamnb.naming import escape
-from spamnb.sources.entries import GZIP
 from spamnb.sources.mailbox import decoded, encoded
 
 _numbers = itertools.count()
@@ -177,47 +175,6 @@ def move(message: Path, into: Path) -> Path:
         target = target.with_name(flags[0] + flags[1] + _KEYWORDS.sub("", flags[2]))
     os.link(message, target)
     return _instead(message, target)
-
-
-def replace(message: Path, content: bytes) -> Path:
-    """Give a message other content; its new path. Raises FileNotFoundError where a mail reader moved it meanwhile.
-
-    It keeps its date and flags but no other part of its name. The sizes would be wrong. A UID stands for one content
-    for ever: under the old one mbsync and offlineimap would take the message for unchanged and the server would never
-    get the new one; under none they bring it there and take the old one away. Where it was kept compressed, as
-    Dovecot does, it is again.
-    """
-    status = message.stat()
-    with message.open("rb") as before:
-        compressed = before.read(len(GZIP)) == GZIP
-    target = message.with_name(_fresh_name(message))
-    _write(gzip.compress(content) if compressed else content, target, status)
-    return _instead(message, target)
-
-
-def deliver(folder: Path, content: bytes) -> Path:
-    """Put a new message into a folder, in one step; its path."""
-    target = folder / "new" / _fresh_name(Path())
-    _write(content, target)
-    return target
-
-
-def _write(content: bytes, target: Path, like: os.stat_result | None = None) -> None:
-    """Write a message to *target* in one step, by way of its folder's ``tmp``, with the mode and the date of *like*."""
-    written = target.parent.parent / "tmp" / target.name.partition(":")[0]
-    try:
-        with os.fdopen(os.open(written, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
-            if like is not None:
-                os.fchmod(file.fileno(), like.st_mode & 0o777)
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        if like is not None:
-            os.utime(written, ns=(like.st_atime_ns, like.st_mtime_ns))
-        os.rename(written, target)
-    except BaseException:
-        written.unlink(missing_ok=True)
-        raise
 
 
 def _instead(message: Path, target: Path) -> Path:

@@ -31,7 +31,7 @@ NOT_RUN = {
     "python scripts/check_architecture.py": "judges the code, not the documents",
     "python scripts/compare_": "needs the public corpora and other filters",
     "python scripts/benchmark": "needs the public corpora or a quiet machine",
-    "python scripts/soak_imap.py": "takes an hour; tests/serve/test_imap_sort.py does its work",
+    "python scripts/soak_imap.py": "takes an hour; tests/mailbox does its work",
     "python scripts/experiment_": "needs the public corpora, and hours",
     "python scripts/reproduce_": "tests/scripts runs them",
 }
@@ -128,7 +128,7 @@ def runs(line: str) -> bool:
 
 
 def of_account(line: str) -> bool:
-    """Does it need an account on a server? tests/serve/test_imap_*.py run such command lines against a real one."""
+    """Does it need an account on a server? tests/mailbox runs such command lines against a real one."""
     return line.startswith("spamnb ") and "imaps://" in line
 
 
@@ -163,13 +163,10 @@ def test_every_command_line_of_a_document_runs_from_top_to_bottom(path: Path, pl
         text = line.text
         if text.startswith(REVIEW):
             text, _, _ = text.partition("#")
-            if "--set-password" in text:
-                text = f"echo a long password | {text}"
-            elif "--digest" not in text:
-                port = "" if "--socket" in text else " --port 0"
-                status, log = place.run_until_told_to_end(text + port, "Ctrl-C ends it")
-                assert status in (0, -signal.SIGTERM) and "Ctrl-C ends it" in log, f"{line.text}\n{log}"
-                continue
+            port = "" if "--socket" in text else " --port 0"
+            status, log = place.run_until_told_to_end(text + port, "Ctrl-C ends it")
+            assert status in (0, -signal.SIGTERM) and "Ctrl-C ends it" in log, f"{line.text}\n{log}"
+            continue
         if text.startswith(WATCH) and "--once" not in text.partition("#")[0]:
             text = text.replace(WATCH, f"{WATCH} --once", 1)
         done = place.run(text)

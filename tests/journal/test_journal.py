@@ -1,4 +1,4 @@
-"""The journal's file: bounded, private, one for several programs; and lessons by what it holds undone exactly."""
+"""The journal's file: bounded, private, one for several programs."""
 
 import os
 import sqlite3
@@ -8,15 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from commands import done, run
-from mail import learned_model, message, sums
+from mail import learned_model, message, verdicts
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
-from spamnb.journal.entries import MAX_FIELD, Verdict, entry_of, field_text, pack_tokens, unpack_tokens
-from spamnb.journal.figures import days, directions
-from spamnb.journal.journal import Journal
-from spamnb.journal.teaching import noted, teach, undo
+from spamnb.journal.entries import MAX_FIELD, NOWHERE, Place, Verdict, entry_of, field_text, pack_tokens, unpack_tokens
+from spamnb.journal.journal import Correction, Journal
 from spamnb.journal.writer import JournalWriter
+from spamnb.reader.message import digest
 from spamnb.serve.score import score_message
 from spamnb.sources import maildir
 
@@ -26,20 +25,15 @@ def model(tmp_path: Path) -> Path:
     return learned_model(tmp_path / "model.spamnb")
 
 
-def judged(classifier: Classifier, raw: bytes, **more: str) -> Verdict:
-    read = classifier.read(raw)
-    return entry_of(read, score_message(classifier, read), classifier.settings, **more)
-
-
 def made_up(at: float, points: float = 6.0, verdict: str = "spam", number: int = 0, tokens: int = 100) -> Verdict:
     words = [f"{number} {k}" for k in range(tokens)]
-    digest = number.to_bytes(16, "little")
     packed = pack_tokens(words, np.ones(tokens, int))
-    return Verdict(int(at), "", digest, digest, "", "ann", "tea", 0, "", verdict, points, 1.0, "[]", "", packed)
+    known_by = ("", *[number.to_bytes(16, "little")] * 2, "", "ann", "tea", 0)
+    return Verdict(int(at), *known_by, *NOWHERE, verdict, points, 1.0, "[]", "", packed)
 
 
-def exported(path: Path) -> list[dict]:
-    return sums(done("export", "-m", path).splitlines())
+def corrected(number: int, **more: object) -> Correction:
+    return Correction(number.to_bytes(16, "little"), "ham", False, "client", **more)
 
 
 def test_filter_sort_and_watch_write_it_where_they_are_told_to(model, tmp_path):
@@ -55,37 +49,30 @@ def test_filter_sort_and_watch_write_it_where_they_are_told_to(model, tmp_path):
     done("watch", "--once", "--journal", journal, "-m", model, box)
     done("sort", "--journal", journal, "-m", model, box)
     with Journal.at(journal) as kept:
-        assert kept.count() == 3
+        assert verdicts(kept) == 3
         positions = kept.execute("SELECT position FROM verdicts ORDER BY position").fetchall()
-        rows = [kept.row(*position) for position in positions]
-        assert [row.entry.verdict for row in rows] == ["spam", "ham", "spam"]
-        assert rows[0].entry.message_id == "<spam.900@spam.example>" and rows[0].entry.place == ""
+        filtered, ham, spam = [kept.verdict(*position) for position in positions]
+        assert [each.verdict for each in (filtered, ham, spam)] == ["spam", "ham", "spam"]
+        assert filtered.message_id == "<spam.900@spam.example>" and filtered.place == ""
         (moved,) = maildir.files(box / ".Junk" / "new")
-        assert rows[2].entry.place == str(moved) and rows[2].entry.heaviest(5)
+        assert spam.place == str(moved) and spam.heaviest(5)
         os.rename(moved, box / "cur" / "1.back:2,S")  # a person's move
     done("watch", "--once", "--journal", journal, "-m", model, box)
     with Journal.at(journal) as kept:
-        (made,) = kept.corrections(0)
+        (made,) = kept.corrections()
         assert (made.label, made.spam, made.verdict, made.source) == ("ham", False, "spam", "move")
-        assert directions(kept, 0)._asdict() == dict(rescued=1, caught=0, settled=0, confirmed=0, unknown=0)
+        assert kept.wrong(0) == (1, 0)
 
 
 def test_a_correction_that_is_written_before_its_verdict_knows_it_all_the_same():
     now = int(time.time())
     with Journal.at(":memory:") as journal:
         for number in range(3):
-            journal.correct([noted(number.to_bytes(16, "little"), "ham", False, "client")._replace(at=now)])
+            journal.correct(corrected(number, at=now))
         # The first was judged before it was taught, the second only afterwards, the third never.
         journal.add([made_up(now, number=0), made_up(now + 5, number=1)])
         journal.add([made_up(now, verdict="unsure", number=0)])
-        assert [made.verdict for made in journal.corrections(0)] == ["", "", "spam"]
-
-
-def test_a_journal_that_cannot_be_written_costs_no_mail(model, tmp_path):
-    plain = done("filter", "-m", model, stdin=message("spam", 900))
-    told = run("filter", "-m", model, "--journal", tmp_path / "none" / "journal", stdin=message("spam", 900))
-    assert told.exit_code == 0 and told.stdout == plain and told.stderr.count("\n") == 1
-    assert "folder is not there" in told.stderr
+        assert [made.verdict for made in journal.corrections()] == ["", "", "spam"]
 
 
 @pytest.mark.parametrize("wrong", ["no folder", "damaged", "full"])
@@ -104,6 +91,9 @@ def test_mail_is_sorted_and_moves_are_learned_without_a_journal_too(model, tmp_p
     for number in range(3):
         (box / "new" / f"{number}.spam").write_bytes(message("spam", 900 + number))
     options = ("--journal", journal, "-m", model, box)
+    filtered = run("filter", *options[:-1], stdin=message("spam", 900))
+    assert filtered.stdout == done("filter", "-m", model, stdin=message("spam", 900)) and filtered.exit_code == 0
+    assert filtered.stderr.count("\n") == 1
     told = run("sort", *options)
     assert told.exit_code == 0 and told.stderr.count("nothing is noted") == 1, told.output
     assert told.stderr.endswith("3 messages: 3 to Junk\n")
@@ -146,106 +136,56 @@ def test_what_is_old_or_too_much_leaves_with_its_tokens_and_words(tmp_path):
         journal.add([made_up(now - 100 * 86_400, number=k) for k in range(3)])
         journal.add([made_up(now, number=k) for k in range(3, 50)])
         journal.tidy(journal.execute("SELECT max(position + size) FROM verdicts").fetchone()[0])
-        assert journal.count() == 47
+        assert verdicts(journal) == 47
         end = journal.execute("SELECT max(position + size) FROM verdicts").fetchone()[0]
         journal.tidy(end, most=10_000)
         sizes = journal.execute("SELECT sum(size) FROM verdicts").fetchone()[0]
-        assert 0 < sizes <= 10_000 and journal.count() == journal.execute("SELECT count(*) FROM tokens").fetchone()[0]
+        assert 0 < sizes <= 10_000 and verdicts(journal) == journal.execute("SELECT count(*) FROM tokens").fetchone()[0]
         last = journal.of_message((49).to_bytes(16, "little"))
         assert last is not None and journal.of_message((3).to_bytes(16, "little")) is None
         assert len(unpack_tokens(journal.tokens(last.position))) == 100
-        assert journal.drop(last.entry.digest) == 1 and journal.tokens(last.position) == b""
+        assert journal.drop(last.digest) == 1 and journal.tokens(last.position) == b""
 
 
 def test_the_most_doubtful_come_first_and_what_was_corrected_does_not(tmp_path):
     now = time.time()
     with Journal.at(tmp_path / "journal") as journal:
-        points = [9.0, 5.1, -3.0, 4.6, 0.0]
+        points = [9.0, 5.1, -3.0, 4.6, 0.0, 7.4]
         journal.add([made_up(now, p, "spam" if p >= 5 else "ham", k) for k, p in enumerate(points)])
-        journal.add([made_up(now - 8 * 86_400, 5.0, "spam", 9)])
-        assert [row.entry.points for row in journal.doubtful(now - 7 * 86_400)] == [5.1, 4.6, 9.0, 0.0]
-        journal.correct([noted((1).to_bytes(16, "little"), "ham", False, "client")])
-        assert [row.entry.points for row in journal.doubtful(now - 7 * 86_400)] == [4.6, 9.0, 0.0]
-        today = days(journal, 2)[-1]
-        assert (today.good, today.unsure, today.spam, today.doubtful) == (3, 0, 2, 2)
-        assert sum(day.total for day in days(journal, 30)) == 6
+        journal.add([made_up(now, -9.0, "unsure", 8), made_up(now - 8 * 86_400, 5.0, "spam", 9)])
+        week = now - 7 * 86_400
+        assert [entry.points for entry in journal.uncorrected(week, doubtful=True)] == [-9.0, 5.1, 4.6, 7.4, 0.0]
+        assert [entry.points for entry in journal.uncorrected(week)] == [5.1, 7.4, 9.0]
+        journal.correct(corrected(1))
+        assert [entry.points for entry in journal.uncorrected(week, doubtful=True)] == [-9.0, 4.6, 7.4, 0.0]
+        today = journal.days(2)[-1]
+        assert (today.good, today.unsure, today.spam, today.doubtful) == (1, 3, 3, 5)
+        assert sum(day.total for day in journal.days(30)) == 8 and journal.wrong(week) == (1, 0)
 
 
 def test_the_errors_that_the_model_expects_are_summed_by_day():
     with Journal.at(":memory:") as journal:  # log-odds of 1: the probability of spam is .73
         journal.add([made_up(1_800_000_000, 6, "spam", 1), made_up(1_800_000_000, -3, "ham", 2)])
         journal.add([made_up(1_800_000_000, 0.1, "unsure", 3)])
-        (today,) = days(journal, 1, now=1_800_000_000)
+        (today,) = journal.days(1, now=1_800_000_000)
     p = 1 / (1 + np.exp(-1))
     assert today.total == 3 and today.expected == pytest.approx((1 - p) + p)
 
 
-def test_a_lesson_by_tokens_is_the_lesson_by_mail_and_undo_leaves_the_model_as_it_was(model, tmp_path):
-    raw = message("spam", 950)
-    untouched = exported(model)
-    with Journal.at(tmp_path / "journal") as journal, Classifier.open(model, writable=True) as classifier:
-        journal.add([judged(classifier, raw)])
-        (row,) = [journal.of_message(classifier.read(raw).digest)]
-        assert row is not None and teach(journal, classifier, row, "ham", "one")
-        assert classifier.learned(raw) == "ham" and not teach(journal, classifier, row, "ham", "two")
-        by_tokens = exported(model)
-        (made,) = journal.corrections(0)
-        assert undo(journal, classifier, made) and journal.corrections(0) == []
-        assert classifier.learned(raw) == "ham", "the second lesson found it learned, so that is what it goes back to"
-        classifier.forget("ham", raw)
-        without = exported(model)
-        classifier.learn("ham", raw)
-        by_mail = exported(model)
-    for found, expected in ((by_tokens, by_mail), (without, untouched)):
-        assert [line for line in found if "token" in line] == [line for line in expected if "token" in line]
-    assert any("token" in line for line in by_mail)
-
-
-def test_the_mail_itself_is_taught_and_kept(model, tmp_path):
-    raw = message("spam", 951)
-    with Journal.at(tmp_path / "journal") as journal, Classifier.open(model, writable=True) as classifier:
-        journal.add([judged(classifier, raw)])
-        row = journal.of_message(classifier.read(raw).digest)
-        assert row is not None
-        lessons = "SELECT count(*) FROM kept_lessons"
-        before = classifier.store.execute(lessons).fetchone()[0]
-        teach(journal, classifier, row, "ham", "one", raw)
-        assert classifier.store.execute(lessons).fetchone()[0] == before + 1
-        (made,) = journal.batch("one")
-        assert undo(journal, classifier, made) and classifier.learned(raw) is None
-
-
-def test_tokens_of_another_reading_are_refused(model, tmp_path):
-    raw = message("spam", 952)
-    with Journal.at(tmp_path / "journal") as journal, Classifier.open(model, writable=True) as classifier:
-        journal.add([judged(classifier, raw)._replace(made_by="other")])
-        row = journal.of_message(classifier.read(raw).digest)
-        assert row is not None
-        with pytest.raises(SpamnbError, match="reads mail otherwise"):
-            teach(journal, classifier, row, "ham", "one")
-        assert classifier.learned(raw) is None and journal.corrections(0) == []
-
-
-def test_an_entry_holds_the_tokens_and_the_evidence_of_its_message(model):
-    odd = "Subject: Приз\n\nвыигрыш \"caf\u00e9\" \\ \u0001 \x00 тест"
-    raws = [message("spam", 955), odd.encode(), b"", b"\xff\xfe\x00\n\n\x00"]
-    with Classifier.open(model) as classifier:
+def test_an_entry_holds_the_tokens_and_the_evidence_of_its_message_and_hostile_fields_cut(model, tmp_path):
+    hostile = b"From: \xff\xfe<script>\nSubject: " + b"A" * 1_000_000 + b"\nMessage-ID: \xed\xa0\x80\n\nhi"
+    raws = [message("spam", 955), 'Subject: Приз\n\nвыигрыш "café" \\ \u0001 \x00 тест'.encode(), b"", hostile]
+    with Journal.at(tmp_path / "journal") as journal, Classifier.open(model) as classifier:
         for raw in raws:
             read = classifier.read(raw)
             found = score_message(classifier, read)
-            entry = entry_of(read, found, classifier.settings)
-            if read.counts:
-                assert unpack_tokens(entry.tokens) == read.counts
+            made = entry_of(read, found, classifier.settings, user="x" * 999, lies=Place("/tmp/\udcff"))
+            assert not read.counts or unpack_tokens(made.tokens) == read.counts
+            journal.add([made])
+            entry = journal.of_message(digest(raw))
+            assert entry is not None and len(entry.subject) <= MAX_FIELD == len(entry.user)
             told = [(token[:80], round(weight, 4)) for token, weight in found.evidence[:20]]
             assert entry.heaviest() == told and entry.sender == field_text(read.header("from"))
-
-
-def test_hostile_fields_are_cut_and_kept(model, tmp_path):
-    raw = b"From: \xff\xfe<script>\nSubject: " + b"A" * 1_000_000 + b"\nMessage-ID: \xed\xa0\x80\n\nhi"
-    with Journal.at(tmp_path / "journal") as journal, Classifier.open(model) as classifier:
-        journal.add([judged(classifier, raw, user="x" * 999, place="/tmp/\udcff")])
-        row = journal.of_message(classifier.read(raw).digest)
-        assert row is not None and len(row.entry.subject) == MAX_FIELD and row.entry.sender
 
 
 def test_a_servers_thread_writes_all_it_was_handed_and_tells_of_faults(tmp_path):
@@ -253,10 +193,10 @@ def test_a_servers_thread_writes_all_it_was_handed_and_tells_of_faults(tmp_path)
     writer = JournalWriter(tmp_path / "journal", told.append)
     for number in range(500):
         writer.put(made_up(time.time(), number=number))
-    writer.put(noted((3).to_bytes(16, "little"), "ham", False, "client"))
+    writer.put(corrected(3))
     writer.close()
     with Journal.at(tmp_path / "journal") as journal:
-        assert journal.count() == 500 and journal.corrections(0)[0].verdict == "spam" and told == []
+        assert verdicts(journal) == 500 and journal.corrections()[0].verdict == "spam" and told == []
     idle = JournalWriter(tmp_path / "none" / "journal", told.append)
     time.sleep(0.5)  # it looks five times a second
     idle.close()
@@ -273,5 +213,5 @@ def test_forget_takes_a_message_out_of_the_journal_too(model, tmp_path):
         done("filter", "-m", model, "--journal", journal, stdin=raw)
     done("forget", "spam", "-m", model, "--journal", journal, stdin=mails[0])
     with Journal.at(journal) as kept:
-        assert [row.entry.message_id for row in kept.doubtful(0)] == ["<spam.961@spam.example>"]
+        assert [entry.message_id for entry in kept.uncorrected(0)] == ["<spam.961@spam.example>"]
         assert kept.execute("SELECT count(*) FROM tokens").fetchone()[0] == 1

@@ -1,91 +1,82 @@
-"""The pages as a browser gets them: logging in, teaching, undoing, refusals, and what hostile mail may do (nothing)."""
+"""The pages as a browser gets them: who may see them, teaching, undoing, refusals, and what hostile mail may do
+(nothing)."""
 
 import re
 import time
+from dataclasses import replace
 
+import numpy as np
 import pytest
-from mail import message, note
+from mail import learned, message, note
 from selectolax.lexbor import LexborHTMLParser
 from starlette.testclient import TestClient
 
 from spamnb.classifier import Classifier
-from spamnb.journal.journal import Journal
-from spamnb.review.app import COOKIE, MAX_BODY, Review
+from spamnb.errors import SpamnbError
+from spamnb.review.app import COOKIE, MAX_BODY, Review, key_at
 from spamnb.review.lessons import Teacher
-from spamnb.review.sessions import MAX_FAILURES, Attempts
 from spamnb.sources import maildir
+from spamnb.store.snapshot import read_counts
 
-PASSWORD = "correct horse"
 SCRIPT = "<script>alert(1)</script>\" onload='x' &lt;"
+OWN = {"sec-fetch-site": "same-origin"}
 
 
-def token(page: str) -> str:
-    found = LexborHTMLParser(page).css_first("input[name=token]")
-    return found.attributes["value"] or ""
-
-
-def browser(review: Review, user: str = "admin") -> TestClient:
-    client = TestClient(review.app())
-    fields = {"token": token(client.get("/login").text), "user": user, "password": PASSWORD + user}
-    assert client.post("/login", data=fields).status_code == 200
+def browser(review: Review) -> TestClient:
+    client = TestClient(review.app(), headers=OWN)
+    assert client.get("/", params={"key": review.key}).status_code == 200
     return client
 
 
-def subjects(client: TestClient) -> list[str]:
-    return [node.text() for node in LexborHTMLParser(client.get("/").text).css("a.subject")]
+def behind_proxy(review: Review, user: str = "", client: str = "127.0.0.1", **headers: str) -> TestClient:
+    named = {"X-Remote-User": user, **headers} if user else headers
+    proxied = replace(review, key="", proxy_user="X-Remote-User")
+    return TestClient(proxied.app(), client=(client, 1), headers={**OWN, **named})
 
 
-def positions(client: TestClient) -> list[str]:
-    boxes = LexborHTMLParser(client.get("/").text).css("input[name=entry]")
+def positions(client: TestClient, page: str = "/") -> list[str]:
+    boxes = LexborHTMLParser(client.get(page).text).css("input[name=entry]")
     return [box.attributes["value"] or "" for box in boxes]
 
 
 def send(client: TestClient, where: str, **fields: object) -> tuple[int, str]:
-    reply = client.post(where, data={"token": token(client.get("/").text), **fields})
+    reply = client.post(where, data=fields)
     return reply.status_code, reply.text
 
 
-def test_without_a_password_nothing_is_shown(review, tmp_path, model):
+def batch_of(page: str) -> str:
+    return LexborHTMLParser(page).css_first("#undo").attributes["value"] or ""
+
+
+def test_without_the_key_nothing_is_shown(review, tmp_path, model):
     note(tmp_path, model, message("spam", 900))
-    client = TestClient(review.app(), follow_redirects=False)
-    for path in ("/", "/message/0", "/figures", "/words"):
-        assert client.get(path).status_code == 303 and client.get(path).headers["location"] == "/login"
-    form = client.get("/login")
-    for user, password in (("admin", "wrong"), ("nobody", PASSWORD), ("", ""), ("ann", PASSWORD + "admin")):
-        fields = {"token": token(form.text), "user": user, "password": password}
-        assert client.post("/login", data=fields).status_code == 403
-    assert client.post("/teach", data={"token": token(form.text), "one": "spam:0"}).status_code == 403
-    fields = {"token": token(form.text), "user": "admin", "password": PASSWORD + "admin"}
-    before = client.cookies[COOKIE]
-    accepted = client.post("/login", data=fields)
-    assert accepted.status_code == 303 and client.cookies[COOKIE] != before, "a cookie from before must not be a key"
-    told = accepted.headers["set-cookie"].lower()
-    assert "httponly" in told and "samesite=strict" in told and "secure" not in told
-    assert client.get("/").status_code == 200
+    for key in ("", "other", "é"):
+        client = TestClient(review.app(), headers=OWN, follow_redirects=False, cookies={COOKIE: key.encode().hex()})
+        for path in ("/", f"/?key={key}", "/filtered", "/message/0", "/figures", "/words"):
+            reply = client.get(path)
+            assert reply.status_code == 403 and "prize" not in reply.text and "/words" not in reply.text
+        assert client.post("/teach", data={"one": "spam:0"}).status_code == 403
+    let_in = client.get("/", params={"key": review.key})
+    assert let_in.status_code == 303 and let_in.headers["location"] == "/"
+    told = let_in.headers["set-cookie"].lower()
+    assert "httponly" in told and "samesite=strict" in told and client.get("/").status_code == 200
+    none = TestClient(replace(review, key="").app())
+    assert none.get("/?key=").status_code == 403, "no key is not an empty one"
 
 
-def test_over_tls_the_cookie_is_for_tls_alone(tmp_path, review):
-    secure = Review(review.journal, review.teacher, review.passwords, secure=True)
-    assert "secure" in TestClient(secure.app()).get("/login").headers["set-cookie"].lower()
-
-
-def test_passwords_can_be_tried_a_few_times_only(review):
-    now = [0.0]
-    limited = Review(review.journal, review.teacher, review.passwords, attempts=Attempts(lambda: now[0]))
-    client = TestClient(limited.app())
-    wrong = {"token": token(client.get("/login").text), "user": "admin", "password": "wrong"}
-    statuses = [client.post("/login", data=wrong).status_code for _ in range(MAX_FAILURES + 2)]
-    assert statuses == [403] * MAX_FAILURES + [429] * 2
-    right = {**wrong, "password": PASSWORD + "admin"}
-    assert client.post("/login", data=right).status_code == 429
-    now[0] = 901.0
-    assert client.post("/login", data=right).status_code == 200
+def test_the_key_stays_and_is_for_its_owner_alone(tmp_path):
+    path = tmp_path / "folder" / "key"
+    key = key_at(path)
+    assert len(key) > 40 and key_at(path) == key and path.stat().st_mode & 0o777 == 0o600
+    path.chmod(0o640)
+    with pytest.raises(SpamnbError, match="chmod 600"):
+        key_at(path)
 
 
 def test_each_reply_has_the_policy_and_no_page_needs_an_exception(review, tmp_path, model):
     note(tmp_path, model, message("spam", 900))
     client = browser(review)
-    shown = ["/", "/message/0", "/figures", "/words?begin=p", "/login"]
+    shown = ["/", "/filtered", "/message/0", "/figures", "/words?begin=p"]
     for path in (*shown, "/none", "/static/style.css", "/static/keys.js"):
         reply = client.get(path)
         policy = reply.headers["content-security-policy"]
@@ -104,50 +95,58 @@ def test_a_click_teaches_and_undo_takes_it_back(review, tmp_path, model):
     client = browser(review)
     status, page = send(client, "/teach", one="good:0")
     assert status == 200 and "1 message taught as good mail" in page and not positions(client)
-    with Classifier.open(model) as classifier:
-        assert classifier.learned(raw) == "ham"
-    batch = LexborHTMLParser(page).css_first("#undo").attributes["value"]
+    assert learned(model, raw) == "ham"
+    batch = batch_of(page)
     status, page = send(client, "/undo", batch=batch)
     assert status == 200 and "1 lesson taken back." in page and positions(client) == ["0"]
     status, page = send(client, "/undo", batch=batch)
-    assert status == 404 and "Nothing was taken back" in page
-    with Classifier.open(model) as classifier:
-        assert classifier.learned(raw) is None
+    assert status == 404 and "Nothing was taken back" in page and learned(model, raw) is None
 
 
-def test_a_line_has_the_mails_own_date_and_what_is_hardly_in_doubt_stands_apart(review, tmp_path, model):
-    dated = b"Date: Thu, 22 Aug 2002 12:36:23 +0000\n" + message("spam", 900)
-    note(tmp_path, model, dated, points=9)
-    note(tmp_path, model, b"Date: soon\n" + message("spam", 901), points=5.5)
-    tree = LexborHTMLParser(browser(review).get("/").text)
-    sure, doubtful = tree.css("ol.mail")[::-1]
-    assert sure.css_first(".meta").text().startswith("22 Aug 2002") and len(doubtful.css(".row")) == 1
-    assert doubtful.css_first(".meta").text().startswith(time.strftime("%a"))
-    assert tree.css_first("h2").text() == "Filtered, and hardly in doubt" and "where it is 90 % sure" in tree.text()
-
-
-def test_several_at_once(review, tmp_path, model):
-    raws = [message("spam", 900 + k) for k in range(4)]
-    note(tmp_path, model, *raws)
+def test_doubtful_is_what_lies_between_good_and_spam_and_filtered_is_spam(review, tmp_path, model):
+    judged = [(9, ""), (5.5, ""), (0, ""), (4.9, ""), (-1, ""), (-3, "unsure"), (7.5, "")]
+    for number, (points, verdict) in enumerate(judged):
+        date = b"Date: Thu, 22 Aug 2002 12:36:23 +0000\n" if number == 1 else b"Date: soon\n"
+        note(tmp_path, model, date + message("spam", 900 + number), points=points, verdict=verdict)
     client = browser(review)
-    chosen = positions(client)[:3]
-    status, page = send(client, "/teach", **{"as": "spam", "entry": chosen})
-    assert status == 200 and "3 messages taught as spam" in page and len(positions(client)) == 1
-    figures = client.get("/figures").text
-    assert "3 more agreed with the filter" in " ".join(figures.split())
+    tree = LexborHTMLParser(client.get("/").text)
+    assert [node.text() for node in tree.css(".mail .verdict b")] == ["unsure", "unsure", "spam", "unsure"]
+    unsure, _, dated, _ = [node.text() for node in tree.css(".mail .meta")]
+    assert "22 Aug 2002" in dated and time.strftime("%a") in unsure and "from 90 % on" in tree.text()
+    filtered = LexborHTMLParser(client.get("/filtered").text)
+    assert [node.text() for node in filtered.css(".mail .verdict b")] == ["spam"] * 3
+    cards = " ".join(LexborHTMLParser(client.get("/figures").text).css_first(".cards").text().split())
+    assert cards.startswith("7 messages judged 57 % doubtful"), "what the list shows"
 
 
-def test_forms_without_the_token_change_nothing(review, tmp_path, model):
+def test_several_at_once_and_how_it_does(review, tmp_path, model):
+    note(tmp_path, model, *(message("spam", 900 + k) for k in range(4)))
+    client = browser(review)
+    status, page = send(client, "/teach", list="/filtered", **{"as": "good", "entry": positions(client)[:3]})
+    assert status == 200 and "3 messages taught as good" in page and len(positions(client)) == 1
+    assert LexborHTMLParser(page).css_first("h1").text() == "Filtered mail"
+    assert "3 were corrected" in " ".join(client.get("/figures").text.split())
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "none"},
+        {"origin": "http://evil.example"},
+        {"origin": "null"},
+    ],
+)
+def test_forms_of_other_sites_change_nothing(review, tmp_path, model, headers):
     note(tmp_path, model, message("spam", 900))
     client = browser(review)
-    other = browser(review)
-    for value in ("", "x", "é", token(other.get("/").text)):
-        for where in ("/teach", "/undo", "/logout"):
-            reply = client.post(where, data={"token": value, "one": "good:0"})
-            assert reply.status_code == 403 and "not ours" in reply.text
-    assert positions(client) == ["0"]
-    assert client.get("/teach").status_code == 405
-    assert send(client, "/logout")[0] == 200 and "Log in" in client.get("/").text
+    del client.headers["sec-fetch-site"]
+    for where in ("/teach", "/undo", "/move"):
+        assert client.post(where, data={"one": "good:0"}, headers=headers).status_code == 403
+        assert client.post(where, data={"one": "good:0"}).status_code == 403
+    assert positions(client) == ["0"] and client.get("/teach").status_code == 405
+    old_browser = client.post("/teach", data={"one": "good:0"}, headers={"origin": "http://testserver"})
+    assert old_browser.status_code == 200 and positions(client) == []
 
 
 @pytest.mark.parametrize(
@@ -160,11 +159,7 @@ def test_nonsense_is_refused_in_one_line(review, tmp_path, model, fields):
     assert status == 400 and LexborHTMLParser(page).css_first("[role=alert]") and positions(client) == ["0"]
     assert send(client, "/teach", one="good:" + "9" * 18)[0] == 409
     assert client.get(f"/message/{10**30}").status_code == 404
-
-
-def test_a_form_that_is_too_large_is_refused(review):
-    client = browser(review)
-    assert client.post("/teach", content=b"token=" + b"x" * MAX_BODY).status_code == 413
+    assert client.post("/teach", content=b"x" * (MAX_BODY + 1)).status_code == 413
     assert send(client, "/teach", entry=["1"] * 1_000)[0] == 400
 
 
@@ -182,7 +177,9 @@ def test_hostile_mail_is_text_and_bounded(review, tmp_path, model):
         note(tmp_path, model, raw, place=str(box / "cur" / str(number)))
     client = browser(review)
     lists = client.get("/")
-    assert SCRIPT in subjects(client) and len(lists.text) < 30_000
+    subjects = [node.text() for node in LexborHTMLParser(lists.text).css("a.subject")]
+    assert SCRIPT in subjects and len(lists.text) < 30_000
+    assert any("\\u2066" in subject for subject in subjects)
     for position in positions(client):
         page = client.get(f"/message/{position}")
         assert page.status_code == 200 and len(page.text) < 60_000
@@ -190,7 +187,6 @@ def test_hostile_mail_is_text_and_bounded(review, tmp_path, model):
             tree = LexborHTMLParser(text)
             assert len(tree.css("script")) == 1 and not tree.css("[onload], [onerror], img, main b b")
             assert not set(text) & set("\u202e\u2066") and "\u0301" * 4 not in text
-    assert any("\\u2066" in subject for subject in subjects(client))
 
 
 def test_what_was_hidden_stands_apart_from_what_was_read(review, tmp_path, model):
@@ -205,96 +201,58 @@ def test_what_was_hidden_stands_apart_from_what_was_read(review, tmp_path, model
     assert "is not here to be shown" in client.get("/message/0").text
 
 
-def test_words_are_looked_up_by_their_beginning_and_nothing_typed_is_more_than_text(review, tmp_path, model):
-    note(tmp_path, model, message("spam", 900), message("ham", 900), points=6)
+def words_of(page: str) -> dict[str, list[str]]:
+    lines = [[cell.text() for cell in line.css("td")] for line in LexborHTMLParser(page).css("table.words tbody tr")]
+    return {word: cells for word, *cells in lines}
+
+
+def test_words_are_those_that_begin_so_with_the_models_counts_and_weights(review, model):
     client = browser(review)
-    tree = LexborHTMLParser(client.get("/words", params={"begin": "Pri"}).text)
-    found = [node.text() for node in tree.css("table.words td bdi")]
-    assert found[0] == "prize" and len(found) > 5 and all(word.startswith("pri") for word in found)
-    assert tree.css_first("table.words tbody tr td:last-child").text().startswith("+")
+    with Classifier.open(model, writable=True) as classifier:
+        tokens, counts = read_counts(classifier.store)
+        held = dict(zip(tokens, counts.document_frequency().tolist()))
+        for begin in ("P", "pr", "prize", "subject:", "nothing"):
+            expected = {token for token in held if token.startswith(begin.lower())}
+            found = words_of(client.get("/words", params={"begin": begin}).text)
+            assert set(found) <= expected and len(found) == min(50, len(expected))
+            assert begin not in expected or next(iter(found)) == begin
+        before = list(map(int, words_of(client.get("/words?begin=prize").text)["prize"][:2]))
+        classifier.learn("spam", b"Subject: x\n\nprize")
+        ham, spam, weight = words_of(client.get("/words?begin=prize").text)["prize"]
+        totals = classifier.store.totals()
+    assert [int(ham), int(spam)] == [before[0], before[1] + 1]
+    of_ham, of_spam = ((int(n) + 1) / (d + 2) for n, d in zip((ham, spam), totals.documents.tolist()))
+    assert weight == f"{np.log(of_spam / of_ham):+.2f}"
     for typed in (SCRIPT, "\u202e", "x" * 5_000, "%", "\x00"):
-        reply = client.get("/words", params={"begin": typed})
-        tree = LexborHTMLParser(reply.text)
-        assert reply.status_code == 200 and len(tree.css("script")) == 1 and not tree.css("[onload]")
-        assert "The model knows no word that begins so" in reply.text and "\u202e" not in reply.text
+        text = client.get("/words", params={"begin": typed}).text
+        tree = LexborHTMLParser(text)
+        assert len(tree.css("script")) == 1 and not tree.css("[onload]") and "\u202e" not in text
+        assert "The model knows no word that begins so" in text
 
 
-def test_two_users_see_and_teach_their_own(review, tmp_path, model):
+def test_a_proxy_says_the_user_and_nobody_else_can(review, tmp_path, model):
     for user, number in (("ann", 900), ("bob", 901)):
         note(tmp_path, model, message("spam", number), user=user)
-    ann, bob, admin = (browser(review, user) for user in ("ann", "bob", "admin"))
+    ann, bob, admin = (behind_proxy(review, user) for user in ("ann", "bob", "admin"))
     assert len(positions(ann)) == len(positions(bob)) == 1 and len(positions(admin)) == 2
     (of_bob,) = positions(bob)
     assert ann.get(f"/message/{of_bob}").status_code == 404
     assert send(ann, "/teach", one=f"good:{of_bob}")[0] == 409 and positions(bob) == [of_bob]
     status, page = send(bob, "/teach", one=f"good:{of_bob}")
-    batch = LexborHTMLParser(page).css_first("#undo").attributes["value"]
-    assert status == 200 and (tmp_path / "users" / "bob.spamnb").exists()
-    assert not (tmp_path / "users" / "ann.spamnb").exists()
-    send(ann, "/undo", batch=batch)
-    assert positions(bob) == []
-    with Classifier.open(model) as shared, Classifier.open(tmp_path / "users" / "bob.spamnb") as own:
-        assert shared.learned(message("spam", 901)) is None and own.learned(message("spam", 901)) == "ham"
-    one_model = Review(review.journal, Teacher(model, None), review.passwords)
-    client = browser(one_model, "ann")
-    assert send(client, "/teach", one=f"good:{positions(client)[0]}")[0] == 409
-
-
-def behind_proxy(review: Review, client: str = "127.0.0.1", **headers: str) -> TestClient:
-    proxied = Review(review.journal, review.teacher, None, secure=True, proxy_user="X-Remote-User")
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return TestClient(proxied.app(), base_url="https://testserver", client=(client, 1), headers=named)
-
-
-def test_a_proxy_says_the_user_and_nobody_else_can(review, tmp_path, model):
-    for user in ("ann", "bob"):
-        note(tmp_path, model, message("spam", 900), user=user)
-    ann = behind_proxy(review, X_Remote_User="ann")
-    page = ann.get("/")
-    assert page.status_code == 200 and "Log out" not in page.text and len(positions(ann)) == 1
-    assert "secure" in page.headers["set-cookie"].lower()
-    assert send(ann, "/teach", one=f"good:{positions(ann)[0]}")[0] == 200 and positions(ann) == []
-    assert len(positions(behind_proxy(review, X_Remote_User="bob"))) == 1
-    other = behind_proxy(review, X_Remote_User="bob")
-    refused = other.post("/teach", data={"token": token(page.text), "one": "good:0"})
-    assert refused.status_code == 403, "a form needs its own cookie's token"
-    assert len(positions(behind_proxy(review, X_Remote_User="admin"))) == 1
+    assert status == 200 and [path.name for path in (tmp_path / "users").glob("*.spamnb")] == ["bob.spamnb"]
+    assert send(ann, "/undo", batch=batch_of(page))[0] == 404 and positions(bob) == []
+    raw = message("spam", 901)
+    assert learned(model, raw) is None and learned(tmp_path / "users" / "bob.spamnb", raw) == "ham"
+    one_model = behind_proxy(replace(review, teacher=Teacher(model, None)), "ann")
+    assert send(one_model, "/teach", one=f"good:{positions(one_model)[0]}")[0] == 409
     for client in (
         behind_proxy(review),
-        behind_proxy(review, X_Remote_User=""),
-        behind_proxy(review, X_Remote_User="../ann"),
-        behind_proxy(review, "192.0.2.1", X_Remote_User="ann"),
-        behind_proxy(review, "192.0.2.1", X_Remote_User="ann", X_Forwarded_For="127.0.0.1"),
+        behind_proxy(review, "../ann"),
+        behind_proxy(review, "ann", "192.0.2.1"),
+        behind_proxy(review, "ann", "192.0.2.1", **{"X-Forwarded-For": "127.0.0.1"}),
     ):
-        for path in ("/", "/figures", "/message/0", "/words"):
+        for path in ("/", "/figures", "/message/0", "/words", "/?key="):
             reply = client.get(path)
             assert reply.status_code == 403 and "did not say who you are" in reply.text
-    twice = behind_proxy(review)
-    assert twice.get("/", headers=[("X-Remote-User", "ann"), ("X-Remote-User", "admin")]).status_code == 403
-    assert ann.post("/login", data={"token": token(page.text), "user": "admin"}).status_code == 403
-    without = browser(review, "ann")
-    assert "<span class=\"who\">ann<" in without.get("/", headers={"X-Remote-User": "admin"}).text
-
-
-def test_a_full_journal_is_shown_quickly(review, tmp_path, model):
-    note(tmp_path, model, message("spam", 900))
-    with Journal.at(tmp_path / "journal") as journal:
-        row = journal.row(0)
-        assert row is not None
-        now = time.time()
-        entries = [
-            row.entry._replace(
-                at=int(now - k % (30 * 86_400)), digest=k.to_bytes(16, "big"), points=k * 7 % 1000 / 10 - 40, tokens=b""
-            )
-            for k in range(20_000)
-        ]
-        journal.add(entries)
-    client = browser(review)
-    for path in ("/", "/figures"):
-        client.get(path)
-        took = []
-        for _ in range(5):
-            started = time.process_time()
-            assert client.get(path).status_code == 200
-            took.append(time.process_time() - started)
-        assert min(took) < 1.5, path  # .04 at most where it was written: a machine of many times less must pass too
+    twice = [("X-Remote-User", "ann"), ("X-Remote-User", "admin")]
+    assert behind_proxy(review).get("/", headers=twice).status_code == 403

@@ -1,49 +1,72 @@
 """``spamnb review`` as a process: it answers on this machine, and says what is missing in one line."""
 
+import http.client
+import os
+import re
 import signal
 import socket
 import stat
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from mail import learned_model
 
-from spamnb.classifier import Classifier
-from spamnb.review.passwords import set_password
+from spamnb.cli.options import default_model
+from spamnb.review.app import key_at
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
 
 
 def command(tmp_path: Path, *more: str, code: str = "from spamnb.__main__ import main; main()") -> list[str]:
-    with Classifier.create(tmp_path / "model.spamnb") as classifier:
-        classifier.learn("spam", b"Subject: offer")
-    set_password(tmp_path / "passwords", "admin", "correct horse")
-    files = {"-m": "model.spamnb", "--journal": "journal", "--passwords": "passwords"}
-    named = [word for option, name in files.items() for word in (option, str(tmp_path / name))]
-    return [sys.executable, "-c", code, "review", *named, *more]
+    model = learned_model(tmp_path / "model.spamnb")
+    return [sys.executable, "-c", code, "review", "-m", str(model), "--journal", str(tmp_path / "journal"), *more]
 
 
-def test_it_answers_and_ends_when_told_to(tmp_path):
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    process = subprocess.Popen(command(tmp_path, "--port", str(port)), stderr=subprocess.PIPE, text=True)
+@contextmanager
+def running(tmp_path: Path, *more: str) -> Iterator[str]:
+    """The command while it runs; the line that it prints when it is ready."""
+    process = subprocess.Popen(command(tmp_path, *more), stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
     try:
-        until = time.monotonic() + 120
-        while True:
-            try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=120) as reply:
-                    page, server = reply.read().decode(), reply.headers.get("server")
-                break
-            except (urllib.error.URLError, ConnectionError):
-                assert process.poll() is None and time.monotonic() < until
-                time.sleep(0.1)
-        assert "<h1>Log in</h1>" in page and server is None
+        yield next(line for line in process.stderr if "Ctrl-C ends it" in line)
     finally:
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=120)
-    assert f"http://127.0.0.1:{port}/" in told and "Traceback" not in told
+    assert "Traceback" not in told and process.returncode == 0
+
+
+def test_it_answers_whom_it_told_the_key_and_ends_when_told_to(tmp_path):
+    with running(tmp_path, "--port", "0") as told:
+        found = re.search(r"http://(127.0.0.1:\d+)(/\?key=(\S+)) shows", told)
+        assert found is not None and found[3] == key_at(default_model().with_name("review-key"))
+        for path, status in (("/", 403), (found[2], 303)):
+            client = http.client.HTTPConnection(found[1], timeout=120)
+            client.request("GET", path)
+            reply = client.getresponse()
+            assert reply.status == status and reply.headers.get("server") is None
+            client.close()
+
+
+def test_behind_a_proxy_it_answers_on_a_unix_socket(tmp_path):
+    path = tmp_path / "socket"
+    with running(tmp_path, "--socket", str(path), "--proxy-user", "X-Remote-User") as told:
+        assert "key" not in told and stat.S_IMODE(path.stat().st_mode) == 0o660
+        until = time.monotonic() + 120
+        with socket.socket(socket.AF_UNIX) as client:
+            while client.connect_ex(os.fspath(path)):
+                assert time.monotonic() < until
+            client.settimeout(60)
+            client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nX-Remote-User: ann\r\nConnection: close\r\n\r\n")
+            reply = b"".join(iter(lambda: client.recv(65536), b""))
+    assert reply.startswith(b"HTTP/1.1 200") and b"Doubtful mail" in reply and b">ann<" in reply
 
 
 def test_a_port_that_is_taken_and_a_journal_that_is_not_there_are_told(tmp_path):
@@ -55,38 +78,9 @@ def test_a_port_that_is_taken_and_a_journal_that_is_not_there_are_told(tmp_path)
     assert f"cannot listen on 127.0.0.1 port {port}" in refused and refused.endswith("; --port takes another")
 
 
-def test_behind_a_proxy_it_answers_on_a_unix_socket(tmp_path):
-    path = tmp_path / "socket"
-    more = ("--socket", str(path), "--proxy-user", "X-Remote-User")
-    process = subprocess.Popen(command(tmp_path, *more), stderr=subprocess.PIPE, text=True)
-    try:
-        until = time.monotonic() + 120
-        while True:
-            with socket.socket(socket.AF_UNIX) as client:
-                if path.exists() and client.connect_ex(str(path)) == 0:
-                    client.settimeout(60)
-                    client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nX-Remote-User: ann\r\nConnection: close\r\n\r\n")
-                    reply = b""
-                    while part := client.recv(65536):
-                        reply += part
-                    break
-            assert process.poll() is None and time.monotonic() < until
-            time.sleep(0.1)
-        assert reply.startswith(b"HTTP/1.1 200") and b"Doubtful mail" in reply and b">ann<" in reply
-        assert stat.S_IMODE(path.stat().st_mode) == 0o660
-    finally:
-        process.send_signal(signal.SIGTERM)
-        _, told = process.communicate(timeout=120)
-    assert "Traceback" not in told
-
-
 @pytest.mark.parametrize(
     "wrong",
-    [
-        ["--proxy-user", "X-User", "--host", "0.0.0.0", "--certificate", "c", "--key", "k"],
-        ["--proxy-user", "X User"],
-        ["--socket", "s", "--port", "1"],
-    ],
+    [["--proxy-user", "X User"], ["--socket", "s"], ["--socket", "s", "--proxy-user", "X-User", "--port", "1"]],
 )
 def test_a_proxys_word_is_not_taken_from_elsewhere(tmp_path, wrong):
     ran = subprocess.run(command(tmp_path, *wrong), capture_output=True, text=True, timeout=120)

@@ -1,6 +1,5 @@
 """A small model and a real server process on loopback, for every test of the service."""
 
-import mailbox
 import os
 import shutil
 import sys
@@ -11,10 +10,8 @@ from pathlib import Path
 import pytest
 
 from spamnb.classifier import Classifier
-from spamnb.sources import imap_reading
 
 sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode does not: the tests share served.py
-from imap_account import Server as Account
 from served import Server, mail
 
 
@@ -32,15 +29,6 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def model(trained: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(trained, tmp_path / "model.spamnb"))
-
-
-@pytest.fixture
-def box(tmp_path: Path) -> mailbox.Maildir:
-    """A Maildir with folders as IMAP servers lay them out."""
-    made = mailbox.Maildir(tmp_path / "Maildir")
-    for name in ("Junk", "Trash", "Work"):
-        made.add_folder(name)
-    return made
 
 
 @pytest.fixture
@@ -76,23 +64,3 @@ def place() -> Iterator[Path]:
     folder.mkdir(mode=0o755)
     yield folder
     shutil.rmtree(folder)
-
-
-@pytest.fixture
-def made(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Account]]:
-    """Makes a server with its account, and lets spamnb trust it."""
-    servers = []
-
-    def make(more: str = "", junk: str = "Junk", kind: type[Account] = Account) -> Account:
-        server = kind(place, junk, more)
-        server.start()
-        servers.append(server)
-        for name, value in {**server.login, "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}.items():
-            monkeypatch.setenv(name, value)
-        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-        monkeypatch.setattr(imap_reading, "PAUSES", (0.1, 0.2, 0.5, 1.0))
-        return server
-
-    yield make
-    for server in servers:
-        server.kill()  # ending in order takes a second

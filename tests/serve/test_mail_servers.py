@@ -11,7 +11,8 @@ import smtplib
 from pathlib import Path
 
 import pytest
-from imap_account import account, key_of
+from imap_account import account
+from person import key_of
 from served import Server, mail
 from unpacked import command_of_unpacked, free_port, running, wait_until
 

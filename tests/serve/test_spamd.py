@@ -243,10 +243,10 @@ def test_verdicts_and_lessons_of_clients_are_noted(model, tmp_path):
     finally:
         assert server.stop() == 0
     with Journal.at(journal) as kept:
-        rows = kept.doubtful(0)
-        assert kept.count() == 20 and len(rows) == 19, "what was corrected is no longer doubtful"
-        assert {row.entry.user for row in rows} == {"ann"} and kept.doubtful(0, "bob") == []
-        (made,) = kept.corrections(0)
+        entries = kept.uncorrected(0)
+        assert len(entries) == 19, "what was corrected is no longer listed"
+        assert {entry.user for entry in entries} == {"ann"} and kept.uncorrected(0, "bob") == []
+        (made,) = kept.corrections()
         assert (made.label, made.verdict, made.source, made.user) == ("ham", "spam", "client", "ann")
 
 

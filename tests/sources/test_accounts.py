@@ -118,7 +118,7 @@ TEXT = """
 [work]
 url = "imaps://ann@mail.example.org"
 password-command = "pass show mail"
-learn-folder = "Learn"
+unsure = "Perhaps"
 [home]
 url = "imaps://bob@home.example:1993"
 token-command = "oama access bob"
@@ -141,7 +141,7 @@ def accounts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_accounts_in_their_order_and_by_url(accounts: Path, tmp_path: Path):
     work, home = read_accounts(accounts_path())
     url = parsed("imaps://ann@mail.example.org")
-    assert work == Account("work", url, Login("pass show mail"), learn_folder="Learn", sort=True)
+    assert work == Account("work", url, Login("pass show mail"), unsure="Perhaps", sort=True)
     assert home.login == Login(None, "oama access bob", True)
     assert home.model == tmp_path / "home.spamnb" and not home.sort
     folder = parsed("imaps://ann@mail.example.org/Junk")

@@ -1,5 +1,7 @@
 // Keys for the lists: every one of them presses a button or follows a link that is on the page.
 "use strict";
+const wide = matchMedia("(min-width: 60rem)").matches; // reasons stand beside a message there, and below it are folded away
+if (wide) document.querySelectorAll("details.why").forEach((each) => (each.open = true));
 const rows = [...document.querySelectorAll(".row")];
 let at = rows.length === 1 ? 0 : -1;
 function go(to) {

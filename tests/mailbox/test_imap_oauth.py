@@ -8,9 +8,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from imap_account import Server, deliver, describe, key, sides, sort
-from imap_programs import watching
-from unpacked import wait_until
+from commands import run
+from imap_account import Server, describe
+from person import sides
 
 pytestmark = pytest.mark.slow
 
@@ -84,37 +84,16 @@ def test_a_token_is_asked_for_anew_and_one_that_is_no_longer_good_is_said(
     tokens.good = {"first": "ann", "of-bob": "bob"}
     file.write_text("first\n")
     with server.person() as person:
-        deliver(person, range(500, 502))
-        assert sort(server, model).exit_code == 0
+        person.arrive(range(500, 502))
+        assert run("sort", "-m", model, server.url).exit_code == 0
         assert person.where() == sides(range(500, 502)) and tokens.asked == ["first"]
-        deliver(person, range(502, 503))
+        person.arrive(range(502, 503))
         tokens.good = {"second": "ann", "of-bob": "bob"}
         for bad in ("first", "of-bob"):
             file.write_text(bad)
-            refused = sort(server, model)
+            refused = run("sort", "-m", model, server.url)
             assert refused.exit_code == 1 and "the server refused the login" in refused.stderr
             assert refused.stderr.count("\n") == 1 and bad not in refused.stderr
         file.write_text("second\n")
-        assert sort(server, model).exit_code == 0
+        assert run("sort", "-m", model, server.url).exit_code == 0
         assert person.where() == sides(range(500, 503)) and tokens.asked[-1] == "second"
-
-
-def test_watch_logs_in_again_with_a_new_token(made, place, tokens, model, tmp_path, monkeypatch):
-    server = with_oauth(made, place, tokens, "xoauth2 oauthbearer")
-    monkeypatch.delenv("SPAMNB_IMAP_PASSWORD")
-    file = tmp_path / "token"
-    # As a helper program does: each call prints a token of its own, and the one before is good no longer.
-    command = f"echo x >> '{file}'; wc -l < '{file}' | sed 's/^ */token-/'"
-    describe(tmp_path, server.url, token_command=command)
-    tokens.good = {"token-1": "ann"}
-    with watching(tmp_path, "--sort", "-m", str(model), server.url) as watch:
-        wait_until(lambda: "noted" in watch.said, watch.process)
-        server.kill()
-        tokens.good = {f"token-{number}": "ann" for number in range(2, 100)}
-        server.start()
-        wait_until(lambda: "connected again" in watch.said, watch.process)
-        with server.person() as person:
-            deliver(person, range(500, 501))
-            wait_until(lambda: "moved\tspam\tJunk" in watch.said, watch.process)
-            assert person.where()[key("spam", 500)] == "Junk"
-    assert tokens.asked[0] == "token-1" and set(tokens.asked[1:]) <= tokens.good.keys()

@@ -6,7 +6,6 @@ import contextlib
 import imaplib
 import json
 import os
-import re
 import shutil
 import signal
 import ssl
@@ -16,13 +15,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
-from served import mail
+from person import Everything, Person, key_of
+from spamnb.sources.modified_utf7 import decoded, encoded
 from unpacked import PATIENCE, answers, command_of_unpacked, free_port, wait_until
 
-from spamnb.cli import cli
+from spamnb.mailbox.imap import ImapBox
 
+WITHOUT_MOVE = "protocol imap {\n  imap_capability = IMAP4rev1 SASL-IR UIDPLUS IDLE NAMESPACE SPECIAL-USE LITERAL+\n}\n"
 PASSWORD = "täglich secret"
+FLAGS = {"D": r"\Draft", "F": r"\Flagged", "R": r"\Answered", "S": r"\Seen", "T": r"\Deleted"}  # in Maildirs' order
 _CONF = """
 protocols = imap
 listen = 127.0.0.1, 127.0.0.2
@@ -79,12 +80,6 @@ namespace inbox {{
 """
 
 
-def key_of(raw: bytes) -> str:
-    found = re.search(rb"^Message-ID: (\S+)", raw, re.MULTILINE)
-    assert found is not None
-    return found.group(1).decode()
-
-
 class Server:
     def __init__(self, place: Path, junk: str = "Junk", more: str = "") -> None:
         if not shutil.which("openssl"):
@@ -128,17 +123,6 @@ class Server:
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         self._process = subprocess.Popen([*self._command, conf], start_new_session=True, **quiet)  # type: ignore[call-overload]
         wait_until(lambda: answers(self.plain), self._process)
-
-    def drop(self, raw: bytes, name: str) -> None:
-        """A message arrives, as a mail server delivers it: a file, in one step."""
-        box = self.place / "mail" / "ann"
-        for part in () if (box / "new").is_dir() else ("", "tmp", "new", "cur"):
-            (box / part).mkdir(mode=0o700)
-            shutil.chown(box / part, "nobody", "nogroup")
-        path = box / "tmp" / name
-        path.write_bytes(raw)
-        shutil.chown(path, "nobody", "nogroup")
-        path.rename(box / "new" / name)
 
     def pause(self) -> None:
         """Let every process of the server stand still until it is to go on."""
@@ -192,12 +176,12 @@ class Server:
             self.kill()
 
     @contextlib.contextmanager
-    def person(self) -> Iterator[Person]:
+    def person(self, model: Path = Path()) -> Iterator[ImapPerson]:
         context = ssl.create_default_context(cafile=self.place / "cert.pem")
         client = imaplib.IMAP4_SSL("localhost", self.port, ssl_context=context, timeout=PATIENCE)
         try:
             client.authenticate("PLAIN", lambda _: f"\0ann\0{self.password}".encode())  # type: ignore[arg-type, return-value]
-            yield Person(client)
+            yield ImapPerson(client, self, model)
         finally:
             with contextlib.suppress(imaplib.IMAP4.error, OSError):
                 client.logout()
@@ -205,22 +189,43 @@ class Server:
                 client.shutdown()
 
 
-class Person:
-    def __init__(self, client: imaplib.IMAP4) -> None:
-        self.client = client
+class ImapPerson(Person):
+    """Another client of the account, with a connection of its own."""
+
+    def __init__(self, client: imaplib.IMAP4, server: Server, model: Path) -> None:
+        self.client, self.model = client, model
+        self.name, self.junk = server.url, server.junk
+
+    def _name(self, folder: str) -> str:
+        return f'"{encoded(folder)}"'
 
     def deliver(self, raw: bytes, folder: str = "INBOX", flags: str = "") -> None:
-        assert self.client.append(folder, flags, "", raw.replace(b"\n", b"\r\n"))[0] == "OK"
+        shown = "(" + " ".join(FLAGS[letter] for letter in flags) + ")"
+        assert self.client.append(self._name(folder), shown, "", raw.replace(b"\n", b"\r\n"))[0] == "OK"
+
+    def _ask(self, folder: str, key: str, *command: str) -> None:
+        self.client.select(self._name(folder))
+        uids = self.client.uid("SEARCH", "HEADER", "Message-ID", key)[1][0].split()
+        assert len(uids) == 1 and self.client.uid(command[0], uids[0].decode(), *command[1:])[0] == "OK"
 
     def move(self, key: str, source: str, target: str) -> None:
-        self.client.select(source)
-        uids = self.client.uid("SEARCH", "HEADER", "Message-ID", key)[1][0].split()
-        assert len(uids) == 1 and self.client.uid("MOVE", uids[0].decode(), target)[0] == "OK"
+        self._ask(source, key, "MOVE", self._name(target))
         self.client.unselect()
 
-    def mail(self) -> dict[str, list[tuple[str, str]]]:
-        """{Message-ID: [(folder, flags)]} of everything that has one."""
-        found: dict[str, list[tuple[str, str]]] = {}
+    def copy(self, key: str, source: str, target: str) -> None:
+        self._ask(source, key, "COPY", self._name(target))
+        self.client.unselect()
+
+    def remove(self, key: str, folder: str) -> None:
+        self._ask(folder, key, "STORE", "+FLAGS", r"(\Deleted)")
+        self.client.expunge()
+        self.client.unselect()
+
+    def half_move(self, key: str) -> None:
+        self.copy(key, "INBOX", self.junk)
+
+    def mail(self) -> Everything:
+        found: Everything = {}
         for line in self.client.list()[1]:
             assert isinstance(line, bytes)
             name = line.decode().rpartition(' "/" ')[2]
@@ -231,17 +236,14 @@ class Person:
                 answers = self.client.fetch(f"1:{count}", "(FLAGS BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)])")[1]
                 for part in answers:
                     if isinstance(part, tuple) and b"<" in part[1]:
-                        flags = part[0].decode().partition("FLAGS (")[2].partition(")")[0]
-                        kept = " ".join(flag for flag in flags.split() if flag != "\\Recent")
-                        found.setdefault(key_of(part[1]), []).append((name.strip('"'), kept))
+                        said = part[0].decode().partition("FLAGS (")[2].partition(")")[0].split()
+                        flags = "".join(letter for letter, flag in FLAGS.items() if flag in said)
+                        found.setdefault(key_of(part[1]), []).append((decoded(name.strip('"')), flags))
             self.client.unselect()
         return found
 
-    def where(self) -> dict[str, str]:
-        """{Message-ID: folder}, each message being in one."""
-        mail = self.mail()
-        assert all(len(places) == 1 for places in mail.values()), {k: v for k, v in mail.items() if len(v) > 1}
-        return {key: places[0][0] for key, places in mail.items()}
+    def box(self) -> ImapBox:
+        return ImapBox(self.name)
 
 
 @contextlib.contextmanager
@@ -254,26 +256,6 @@ def account(place: Path, junk: str = "Junk", more: str = "", kind: type[Server] 
         server.kill()  # ending in order takes a second
 
 
-def deliver(person: Person, seeds: range, flags: str = "") -> None:
-    for seed in seeds:
-        for label in ("ham", "spam"):
-            person.deliver(mail(label, seed), flags=flags)
-
-
-def drop(server: Server, seeds: range) -> None:
-    for seed in seeds:
-        for label in ("ham", "spam"):
-            server.drop(mail(label, seed), f"{seed}.{label}.host")
-
-
-def key(label: str, seed: int) -> str:
-    return f"<{seed}.{label}@example.org>"
-
-
-def sides(seeds: range, junk: str = "Junk") -> dict[str, str]:
-    return {key(label, seed): folder for seed in seeds for label, folder in (("ham", "INBOX"), ("spam", junk))}
-
-
 def describe(home: Path, url: str, **settings: object) -> Path:
     """Write the file of accounts; ``home`` is that of the settings."""
     file = home / "spamnb" / "accounts.toml"
@@ -282,7 +264,3 @@ def describe(home: Path, url: str, **settings: object) -> Path:
     file.write_text("\n".join(["[account]", f'url = "{url}"', *lines]))
     file.chmod(0o600)
     return file
-
-
-def sort(server: Server, model: Path, *options: str) -> Result:
-    return CliRunner().invoke(cli, ["sort", *options, "-m", str(model), server.url])

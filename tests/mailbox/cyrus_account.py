@@ -67,6 +67,3 @@ class Cyrus(Server):
         command = [*self._overlaid, f"{_BIN}/master", *conf]
         self._process = subprocess.Popen(command, start_new_session=True, **quiet)  # type: ignore[call-overload]
         wait_until(lambda: answers(self.plain), self._process)
-
-    def drop(self, raw: bytes, name: str) -> None:
-        raise NotImplementedError("a folder of Cyrus is no Maildir: let a person deliver it")

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from commands import run
 from imap_account import PASSWORD, Server, account, describe
-from served import mail
+from mail import message as mail
 
 from spamnb.sources import imap_reading
 from spamnb.sources.accounts import Login, parsed
@@ -28,7 +28,7 @@ def server() -> Iterator[Server]:
             person.client.create("Work/Plans")
             for seed in range(60):
                 person.deliver(mail("ham", seed))
-                person.deliver(mail("spam", seed), '"Unerw&APw-nscht"')
+                person.deliver(mail("spam", seed), "Unerwünscht")
             person.deliver(mail("ham", 70), "Work/Plans")
             person.deliver(mail("spam", 71), "Trash")
             yield server
@@ -68,9 +68,11 @@ def test_a_model_is_that_of_the_same_mail_in_folders(server: Server, tmp_path: P
     ]
 
     figures = run("evaluate", "--folds", "3", "--format", "json", ham, spam)
-    assert figures.exit_code == 0 and figures.stdout == run(
-        "evaluate", "--folds", "3", "--format", "json", f"ham={folders}/ham", f"spam={folders}/spam"
-    ).stdout
+    assert (
+        figures.exit_code == 0
+        and figures.stdout
+        == run("evaluate", "--folds", "3", "--format", "json", f"ham={folders}/ham", f"spam={folders}/spam").stdout
+    )
 
 
 def test_reading_marks_nothing_as_read(server: Server):
@@ -89,20 +91,6 @@ def test_a_server_that_does_not_answer_is_given_up_and_asked_again(server: Serve
         assert box.state(inbox).messages == 60
     finally:
         server.go_on()
-        box.close()
-
-
-def test_a_folder_of_very_many_messages_is_listed_in_parts(server: Server, monkeypatch):
-    url = parsed(f"{server.url}/Unerw%C3%BCnscht")
-    box = ImapReader(url, Login())
-    try:
-        folder = box.locate(url.folder)
-        whole = box.messages(folder)
-        monkeypatch.setattr("spamnb.sources.imap_reading._LONGEST_LINE", 50)
-        monkeypatch.setattr("spamnb.sources.imap_reading._WINDOW", 7)
-        assert len(whole) == 60 and box.messages(folder) == whole
-        assert box.messages(folder, 31) == whole[30:] and box.messages(folder, 61) == []
-    finally:
         box.close()
 
 
@@ -178,14 +166,9 @@ def test_a_certificate_of_ones_own_is_trusted_when_it_is_named(server: Server, t
     monkeypatch.setenv("SSL_CERT_FILE", str(server.place / "cert.pem"))
     named = run("train", "--one-class", "-m", tmp_path / "m", f"ham={server.url}")
     assert named.exit_code == 0, named.output
-
-
-def test_starttls_encrypts_what_begins_in_the_clear(server: Server, tmp_path: Path):
     url = f"imaps://ann@localhost:{server.plain}"
     describe(tmp_path, url, starttls=True)
-    assert run("train", "--one-class", "-m", tmp_path / "m", f"ham={url}").exit_code == 0
-    clear = url.replace("imaps", "imap")  # to this machine, where Dovecot takes a password in the clear
-    assert run("train", "--one-class", "-m", tmp_path / "m2", f"ham={clear}").exit_code == 0
+    assert run("train", "--one-class", "-m", tmp_path / "starttls", f"ham={url}").exit_code == 0
 
 
 def test_a_password_may_come_from_a_command(server: Server, tmp_path: Path, monkeypatch):
@@ -204,13 +187,6 @@ def test_a_password_may_come_from_a_command(server: Server, tmp_path: Path, monk
     describe(tmp_path, server.url, password_command="echo locked >&2; exit 3")
     failing = run("classify", "-m", tmp_path / "m", server.url)
     assert failing.exit_code == 1 and "password-command: ended with 3: locked" in failing.stderr
-
-
-def test_one_folder_is_not_two_classes_and_an_account_has_no_class(server: Server, tmp_path: Path):
-    twice = run("train", "-m", tmp_path / "m", f"ham={server.url}", f"spam={server.url}/INBOX")
-    assert twice.exit_code == 1 and "one source for two classes" in twice.stderr
-    bare = run("train", "-m", tmp_path / "m", server.url)
-    assert bare.exit_code == 1 and f"which has no class; write CLASS={server.url}" in bare.stderr
 
 
 def test_upgrade_enters_an_account_only_when_it_is_named(server: Server, tmp_path: Path, folders: Path):

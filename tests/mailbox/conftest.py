@@ -1,0 +1,76 @@
+"""A mailbox of each kind with its person; the servers are real ones, for each test its own."""
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from mail import mail as made_up
+
+from spamnb.classifier import Classifier
+from spamnb.sources import imap_reading
+
+sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode does not: the tests share these
+from cyrus_account import Cyrus
+from imap_account import WITHOUT_MOVE, Server
+from person import MaildirPerson, Person
+
+SERVERS = {"Dovecot": (Server, ""), "Dovecot without MOVE": (Server, WITHOUT_MOVE), "Cyrus": (Cyrus, "")}
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("trained") / "model.spamnb"
+    with Classifier.create(path) as classifier, classifier.store.writing():
+        for label, raw in made_up(120):
+            classifier.learn(label, raw)
+    return path
+
+
+@pytest.fixture
+def model(trained: Path, tmp_path: Path) -> Path:
+    """A model of 120 messages of each class."""
+    return Path(shutil.copy(trained, tmp_path / "model.spamnb"))
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder that other users may enter, unlike pytest's own."""
+    folder = Path(f"/tmp/spamnb-mail-{os.getpid()}-{time.monotonic_ns()}")
+    folder.mkdir(mode=0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def made(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Server]]:
+    """Makes a server with its account, and lets spamnb trust it."""
+    servers = []
+
+    def make(more: str = "", junk: str = "Junk", kind: type[Server] = Server) -> Server:
+        server = kind(place, junk, more)
+        server.start()
+        servers.append(server)
+        for name, value in {**server.login, "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+        monkeypatch.setattr(imap_reading, "PAUSES", (0.1, 0.2, 0.5, 1.0))
+        return server
+
+    yield make
+    for server in servers:
+        server.kill()  # ending in order takes a second
+
+
+@pytest.fixture(params=["Maildir", pytest.param("Dovecot", marks=pytest.mark.slow)])
+def person(request: pytest.FixtureRequest, tmp_path: Path, model: Path) -> Iterator[Person]:
+    """Who has a mailbox of this kind; tests that ask for more kinds name them."""
+    if request.param not in SERVERS:
+        yield MaildirPerson(tmp_path, model, beside="beside" in request.param)
+        return
+    kind, more = SERVERS[request.param]
+    with request.getfixturevalue("made")(more, kind=kind).person(model) as found:
+        yield found

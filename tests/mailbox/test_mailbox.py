@@ -1,0 +1,345 @@
+"""What ``sort``, ``watch`` and ``review`` do in a mailbox, whatever its kind: no message is lost, doubled or marked as
+read, each is judged once, and what a person moves is learned."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from commands import run
+from mail import learned, message, verdicts
+from person import MaildirPerson, Person, begin, key, sides
+from programs import watching
+from unpacked import PATIENCE, wait_until
+
+from spamnb.classifier import Classifier
+from spamnb.errors import SpamnbError
+from spamnb.journal.entries import INBOX, JUNK
+from spamnb.journal.journal import Journal
+from spamnb.reader.message import digest
+from spamnb.review.lessons import Teacher
+from spamnb.sources.imap_connection import Denied
+
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("Dovecot", "Dovecot without MOVE", "Cyrus")]
+every_kind = pytest.mark.parametrize("person", ["Maildir", "Maildir beside", *SLOW], indirect=True)
+
+
+def fields(done: Result, number: int = 2) -> list[list[str]]:
+    assert done.exit_code == 0, done.output
+    return sorted(line.split("\t")[:number] for line in done.stdout.splitlines())
+
+
+@every_kind
+def test_spam_goes_to_junk_once_and_nothing_else_changes(person: Person):
+    person.arrive(range(500, 505))
+    person.deliver(message("spam", 511), flags="FS")  # a reader has shown it
+    before = person.mail()
+    dry = person.sort("--dry-run")
+    junk = dry.stderr.partition(" to ")[2].partition(",")[0]
+    assert dry.stderr == f"spamnb: 10 messages, dry run: 5 to {junk}, 5 stay\n" and junk.endswith("Junk")
+    assert person.mail() == before and not list(Path(os.environ["HOME"]).rglob("places.sqlite"))
+    done = person.sort()
+    assert (done.exit_code, done.stderr) == (0, f"spamnb: 10 messages: 5 to {junk}, 5 stay\n"), done.output
+    lines = [line.split("\t") for line in done.stdout.splitlines()]
+    spam = next(line for line in lines if line[3] == "spam500@spam.example")
+    assert spam[0] == "spam" and float(spam[1]) >= 5 and spam[2] == f"to {junk}" and len(spam) == 7
+    assert {line[2] for line in lines if line[0] != "spam"} == {"stays"}
+    assert person.where() == {**sides(range(500, 505)), key("spam", 511): "INBOX"}
+    flags = {key: places[0][1] for key, places in person.mail().items()}
+    assert flags.pop(key("spam", 511)) == "FS" and set(flags.values()) == {""}
+    assert person.sort().output == f"spamnb: {person.name}: no new messages\n"
+    person.move(key("spam", 500), "Junk", "INBOX")
+    assert person.sort().stdout == "" and person.where()[key("spam", 500)] == "INBOX", "where the person put it"
+    assert person.sort("--all", "--quiet").output == ""
+    assert person.mail()[key("spam", 511)] == [("Junk", "FS")]
+
+
+def test_from_now_on_leaves_alone_what_is_there(person: Person):
+    person.arrive(range(500, 503))
+    assert "would count as seen" in person.sort("--from-now-on", "--dry-run").stderr
+    assert person.sort("--from-now-on").stderr == "spamnb: 6 new messages count as seen\n"
+    assert person.sort().stdout == "" and set(person.where().values()) == {"INBOX"}
+    person.arrive(range(510, 511))
+    assert person.sort().stdout.count("\n") == 2
+    assert person.where() == dict.fromkeys(sides(range(500, 503)), "INBOX") | sides(range(510, 511))
+    assert person.sort("--from-now-on", "--all").exit_code == 2
+
+
+def test_a_damaged_record_says_what_to_do(person: Person):
+    box = person.box()
+    box.record.parent.mkdir(parents=True, exist_ok=True)
+    box.record.write_text("no database")
+    box.close()
+    for done in (person.sort(), person.watch()):
+        assert done.exit_code == 1 and "; remove it:" in done.output and "Traceback" not in done.output
+    box.record.unlink()
+    person.sort()
+    assert box.record.stat().st_mode & 0o777 == 0o600
+
+
+@every_kind
+def test_moves_by_a_person_are_lessons_and_others_are_not(person: Person):
+    model = person.model
+    spam, ham, sorted_ = message("spam", 700), message("ham", 700), message("spam", 703)
+    for raw in (spam, sorted_, message("ham", 701), message("ham", 702)):
+        person.deliver(raw)
+    person.deliver(ham, "Junk")
+    first = person.watch()
+    assert first.exit_code == 0 and first.stdout == "" and "5 messages noted; from now on it learns" in first.stderr
+    person.move(key("spam", 700), "INBOX", "Junk")
+    person.move(key("ham", 700), "Junk", "INBOX")
+    person.move(key("ham", 701), "INBOX", "Trash")
+    person.move(key("ham", 702), "INBOX", "Work")
+    assert {said for said, _ in fields(person.watch("--dry-run"))} == {"would learn"}
+    assert learned(model, spam) is None
+    assert fields(person.watch()) == [["learned", "ham"], ["learned", "spam"]]
+    assert (learned(model, spam), learned(model, ham)) == ("spam", "ham")
+    assert person.watch().output == ""
+    person.move(key("spam", 700), "Junk", "Work")  # out again, to another folder
+    assert fields(person.watch()) == [["learned", "ham"]] and learned(model, spam) == "ham"
+    assert person.sort("--all").exit_code == 0 and person.where()[key("spam", 703)] == "Junk"
+    assert person.watch().output == "" and learned(model, sorted_) is None, "the filter's own move"
+    person.move(key("spam", 703), "Junk", "INBOX")
+    assert fields(person.watch()) == [["learned", "ham"]]
+    person.move(key("ham", 700), "INBOX", "Junk")
+    person.move(key("ham", 700), "Junk", "Trash")  # junk that is thrown away is no good mail
+    assert person.watch().output == ""
+    assert {flags for places in person.mail().values() for _, flags in places} == {""}
+
+
+def test_a_message_on_both_sides_is_no_lesson_yet(person: Person):
+    person.deliver(message("spam", 800))
+    assert person.watch().exit_code == 0
+    person.copy(key("spam", 800), "INBOX", "Junk")
+    assert person.watch().output == ""
+    person.remove(key("spam", 800), "INBOX")
+    assert fields(person.watch()) == [["learned", "spam"]]
+
+
+def test_a_lesson_that_is_missed_is_told_and_comes_again(person: Person, monkeypatch):
+    person.deliver(message("spam", 680))
+    person.watch()
+    person.move(key("spam", 680), "INBOX", "Junk")
+
+    def full(*arguments: object) -> bool:
+        raise SpamnbError("the disk is full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Classifier, "learn", full)
+        result = person.watch()
+    assert (result.exit_code, result.output) == (1, "spamnb: the disk is full\n")
+    assert fields(person.watch()) == [["learned", "spam"]]
+
+
+def test_new_mail_is_sorted_as_it_comes_and_moves_are_learned(person: Person, tmp_path):
+    arguments = person.command("watch", "--sort", "--journal", str(tmp_path / "journal"))[1:]
+    with watching(tmp_path, *arguments) as watch:
+        wait_until(lambda: "noted" in watch.said, watch.process)
+        time.sleep(1)
+        begun = time.monotonic()
+        person.arrive(range(500, 503))
+        wait_until(lambda: watch.said.count("moved\tspam\tJunk") == 3, watch.process)
+        assert time.monotonic() - begun < 40, "one that is not told of new mail looks after 60 s"
+        assert person.where() == sides(range(500, 503))
+        person.move(key("spam", 500), "Junk", "INBOX")
+        wait_until(lambda: "learned\tham" in watch.said, watch.process)
+        assert person.where()[key("spam", 500)] == "INBOX"
+        assert {flags for places in person.mail().values() for _, flags in places} == {""}
+    with Journal.at(tmp_path / "journal") as journal:
+        assert verdicts(journal) == 6
+        (made,) = journal.corrections()
+        assert (made.digest, made.label, made.verdict) == (digest(message("spam", 500)), "ham", "spam")
+
+
+# -- what a kill leaves --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("by", ["recover", "sort", "watch"])
+def test_moves_that_a_kill_interrupted_are_made_whole(person: Person, by: str):
+    person.watch()
+    for seed in range(500, 504):
+        person.deliver(message("spam", seed))
+    with person.remembering() as memory:
+        digests = begin(memory)
+        person.half_move(key("spam", 500))
+        person.half_move(key("spam", 501))
+        person.remove(key("spam", 501), "INBOX")
+        person.move(key("spam", 503), "INBOX", "Trash")  # by the person meanwhile
+        if by == "recover":
+            memory.recover()
+        else:
+            done = person.sort() if by == "sort" else person.watch()
+            assert done.exit_code == 0 and "learned" not in done.stdout
+        moved = {key("spam", 500): "Junk", key("spam", 501): "Junk", key("spam", 503): "Trash"}
+        assert person.where() == moved | {key("spam", 502): "Junk" if by == "sort" else "INBOX"}
+        assert memory.begun() == []
+        assert [memory.judged(each) for each in digests] == [True, True, by == "sort", False]
+    assert person.watch().stdout == ""
+
+
+@pytest.mark.parametrize("before", ["one of two alike is moved", "another of the same header", "it was there"])
+def test_what_was_not_copied_from_the_inbox_stays_there(person: Person, before: str):
+    raw = message("spam", 510)
+    if before == "it was there":
+        person.deliver(raw, "Junk")
+    person.deliver(raw)
+    with person.remembering() as memory:
+        begin(memory)
+        if before == "one of two alike is moved":
+            person.half_move(key("spam", 510))
+            person.remove(key("spam", 510), "INBOX")
+            person.deliver(raw)
+            begin(memory)
+        if before == "another of the same header":
+            person.deliver(raw[:-3] + b"zz" + raw[-1:], "Junk")
+        memory.recover()
+        assert sorted(folder for folder, _ in person.mail()[key("spam", 510)]) == ["INBOX", "Junk"]
+        assert memory.begun() == []
+
+
+def test_what_vanished_before_its_move_is_not_told_as_moved(person: Person):
+    raws = [message("spam", seed) for seed in (570, 571, 572)]
+    for raw in raws:
+        person.deliver(raw)
+    with person.remembering() as memory:
+        messages = memory.unjudged()
+        person.move(key("spam", 571), "INBOX", "Work")
+        moved = memory.move([(one, digest(raw)) for one, raw in zip(messages, raws)], memory.box.junk())
+        assert list(moved) == [messages[0], messages[2]]
+        assert [memory.judged(digest(raw)) for raw in raws] == [True, False, True]
+    assert person.where() == {key("spam", 570): "Junk", key("spam", 571): "Work", key("spam", 572): "Junk"}
+
+
+def test_what_would_not_be_moved_stays_and_is_tried_again_later(person: Person, monkeypatch):
+    person.deliver(message("spam", 560))
+    told: list[str] = []
+    now = [1000.0]
+    with person.remembering(lambda name, error: told.append(str(error))) as memory:
+        monkeypatch.setattr("spamnb.mailbox.memory.time.monotonic", lambda: now[0])
+
+        def refuse(*_: object) -> None:
+            raise Denied("over quota")
+
+        (one,) = memory.unjudged()
+        with monkeypatch.context() as patched:
+            patched.setattr(memory.box, "move", refuse)
+            assert memory.move([(one, digest(message("spam", 560)))], memory.box.junk()) == {}
+        assert memory.unjudged() == [] and told == ["over quota"] and set(person.where().values()) == {"INBOX"}
+        now[0] += 601
+        assert memory.unjudged() == [one]
+
+
+@pytest.mark.parametrize("person", ["Maildir", *SLOW[:2]], indirect=True)
+def test_sorts_that_are_killed_or_run_at_once_leave_each_message_in_one_folder(person: Person):
+    command = [sys.executable, "-m", "spamnb", *person.command("sort", "--quiet")]
+    expected: dict[str, str] = {}
+    for number in range(3):
+        seeds = range(500 + 30 * number, 530 + 30 * number)
+        person.arrive(seeds)
+        expected |= sides(seeds)
+        process = subprocess.Popen(command)
+        with person.remembering() as memory:
+            until = time.monotonic() + PATIENCE
+            while process.poll() is None and not memory.begun() and time.monotonic() < until:
+                pass
+        time.sleep(0.002 * number)
+        process.kill()
+        process.wait()
+    both = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    told = [process.communicate(timeout=PATIENCE)[1] for process in both]
+    assert [process.returncode for process in both] == [0, 0], told
+    assert person.where() == expected and person.watch().stdout == ""
+
+
+def test_mail_that_a_person_moves_meanwhile_is_in_one_folder(person: Person):
+    seeds = range(500, 530)
+    person.arrive(seeds)
+    done: list[Result] = []
+    thread = threading.Thread(target=lambda: done.append(person.sort()))
+    thread.start()
+    for seed in range(500, 530, 3):
+        person.move(key("ham", seed), "INBOX", "Work")
+    thread.join()
+    assert done[0].exit_code == 0, done[0].output
+    works = dict.fromkeys((key("ham", seed) for seed in range(500, 530, 3)), "Work")
+    assert person.where() == sides(seeds) | works
+
+
+# -- review --------------------------------------------------------------------------------------------------------
+
+
+def position(journal: Journal, raw: bytes) -> int:
+    entry = journal.of_message(digest(raw))
+    assert entry is not None
+    return entry.position
+
+
+def test_a_page_reads_teaches_and_moves_mail_and_moves_it_back(person: Person, tmp_path):
+    model, path = person.model, tmp_path / "journal"
+    spam, ham = message("spam", 800), message("ham", 800)
+    nameless = message("spam", 801).replace(b"Message-ID:", b"X-Message-ID:")
+    person.watch()
+    for raw in (spam, ham, nameless):
+        person.deliver(raw)
+    assert person.sort("--journal", str(path)).exit_code == 0
+    person.watch()
+    teacher = Teacher(model, None)
+    with Journal.at(path) as journal:
+        assert verdicts(journal) == 3
+        rows = {raw: journal.of_message(digest(raw)) for raw in (spam, ham, nameless)}
+        assert [row.role for row in rows.values()] == [JUNK, INBOX, JUNK]
+        assert {row.mailbox for row in rows.values()} == {person.box().home}
+        assert [teacher.mail(journal, row) for row in rows.values()] == [spam, ham, nameless]
+
+        taught = teacher.teach(journal, [position(journal, raw) for raw in (spam, nameless)], False, None, move=True)
+        assert taught.problems == () and learned(model, spam) == "ham" == learned(model, nameless)
+        assert person.where()[key("spam", 800)] == "INBOX"
+        looked = person.watch("--sort")
+        assert looked.exit_code == 0 and looked.stdout == "", "the page's move is neither a lesson nor judged again"
+        assert teacher.undo(journal, taught.batch, None).problems == ()
+        assert learned(model, spam) is None and person.where()[key("spam", 800)] == "Junk"
+
+        teacher.move(journal, position(journal, ham), JUNK, None)
+        teacher.move(journal, position(journal, ham), JUNK, None)  # twice is once
+        assert person.where()[key("ham", 800)] == "Junk"
+        teacher.move(journal, position(journal, ham), INBOX, None)
+        assert person.where()[key("ham", 800)] == "INBOX"
+        assert person.watch("--sort").stdout == "" and learned(model, ham) is None
+
+        person.move(key("ham", 800), "INBOX", "Work")
+        with pytest.raises(SpamnbError, match=r"no longer in INBOX of .*, so it was not moved"):
+            teacher.move(journal, position(journal, ham), JUNK, None)
+        gone = teacher.teach(journal, [position(journal, ham)], False, None, move=True)
+        assert gone.problems == () and gone.changed == 1, "it is where good mail belongs, as far as the journal knows"
+        with pytest.raises(SpamnbError, match="is not in the journal"):
+            Teacher(model, tmp_path).move(journal, position(journal, ham), INBOX, "ann")
+        assert person.where()[key("ham", 800)] == "Work"
+
+
+def test_a_page_moves_only_the_very_message_and_only_where_it_knows_the_mailbox(tmp_path, model, monkeypatch):
+    person, path = MaildirPerson(tmp_path, model), tmp_path / "journal"
+    spam = message("spam", 900)
+    person.deliver(spam)
+    person.sort("--journal", str(path))
+    (kept,) = person.paths("Junk")
+    with Journal.at(path) as journal:
+        number = position(journal, spam)
+
+        def full(*paths: object) -> None:
+            raise OSError(28, "No space left on device")
+
+        with monkeypatch.context() as patched, pytest.raises(SpamnbError, match=r"not moved: .*No space left"):
+            patched.setattr(os, "link", full)
+            Teacher(model, None).move(journal, number, INBOX, None)
+        kept.write_bytes(message("ham", 900))
+        assert Teacher(model, None).mail(journal, journal.verdict(number)) is None
+        with pytest.raises(SpamnbError, match="no longer"):
+            Teacher(model, None).move(journal, number, INBOX, None)
+        run("filter", "--journal", path, "-m", model, stdin=message("spam", 901))
+        with pytest.raises(SpamnbError, match="not known in which mailbox"):
+            Teacher(model, None).move(journal, position(journal, message("spam", 901)), INBOX, None)
+    assert person.where() == {key("ham", 900): "Junk"}

@@ -1,0 +1,267 @@
+"""What only a Maildir has: layouts, names of files and folders, compressed mail, what cannot be read."""
+
+import gzip
+import os
+import shutil
+import threading
+import tracemalloc
+from contextlib import redirect_stderr
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from commands import printed, run
+from mail import learned, message, verdicts
+from person import MaildirPerson, key, sides
+
+from spamnb.cli.mailboxes import Target
+from spamnb.cli.options import Unreadable
+from spamnb.cli.watch import Stop, Watching
+from spamnb.errors import SpamnbError
+from spamnb.journal.journal import Journal
+from spamnb.sources import maildir
+from spamnb.sources.entries import MAX_MESSAGE
+
+
+@pytest.fixture
+def person(tmp_path: Path, model: Path) -> MaildirPerson:
+    return MaildirPerson(tmp_path, model)
+
+
+@pytest.fixture
+def nested(tmp_path: Path, model: Path) -> MaildirPerson:
+    """``Mail/INBOX`` with two messages of each class, beside ``Mail/Junk`` and others."""
+    made = MaildirPerson(tmp_path, model, beside=True)
+    made.arrive(range(500, 502))
+    return made
+
+
+def tree(root: Path) -> dict[str, object]:
+    """All there is: content and date."""
+    files = [(path, path.read_bytes() if path.is_file() else None) for path in sorted(root.rglob("*"))]
+    return {str(path): (content, path.stat().st_mtime_ns) for path, content in files}
+
+
+@pytest.mark.parametrize("elsewhere", ["/", "."])
+def test_mail_goes_to_the_junk_beside_the_maildir_wherever_we_are(nested, monkeypatch, tmp_path, elsewhere):
+    monkeypatch.chdir(tmp_path / elsewhere)
+    assert nested.sort().exit_code == 0 and nested.where() == sides(range(500, 502))
+    assert [path for path in tmp_path.iterdir() if path.is_dir()] == [tmp_path / "Mail"]
+
+
+@pytest.mark.parametrize("name", ["../Spam", "Junk", "/tmp", "../INBOX", "Junk/New", "", ".", ".."])
+def test_a_folder_that_is_not_there_is_refused_and_nothing_is_made(nested, model, tmp_path, name):
+    before = tree(nested.path.parent)
+    for command in (["sort", "--junk"], ["watch", "--once", "--junk"], ["sort", "--junk", "../Junk", "--unsure"]):
+        told = run(*command, name, "-m", model, nested.path)
+        assert told.exit_code == 1 and told.stdout == "" and told.stderr.count("\n") == 1, told.output
+        assert tree(nested.path.parent) == before
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_a_dry_run_writes_nothing_at_all(nested, known):
+    if known:  # there is a record to read
+        nested.sort("--from-now-on")
+        nested.deliver(message("spam", 600))
+    before = tree(nested.path.parent)
+    for options in ([], ["--all"], ["--from-now-on"]):
+        told = nested.sort("--dry-run", *options)
+        assert told.exit_code == 0 and tree(nested.path.parent) == before
+        if not options:
+            assert told.stderr.startswith(f"spamnb: {'1 message' if known else '4 messages'}, dry run: ")
+
+
+def test_hostile_header_fields_leave_a_line_a_line(person):
+    head = b"From: =?utf-8?q?a=1B[2J=09?= <a@spam.example>\nDate: Mon\x1b[2J\nSubject: "
+    person.deliver(head + b"x" * 10_000 + b"\n\nmeeting minutes report agenda draft patch review lunch")
+    told = person.sort().stdout
+    assert told.count("\n") == 1 and told.replace("\t", "").replace("\n", "").isprintable()
+    line = told.split("\t")
+    assert len(line) == 7 and len(line[4]) <= 66  # "…" may be written as an escape
+
+
+@pytest.mark.parametrize("name", ["2.delivered,U=12", "99.other,U=17,FMD5=7e33429f656f1e6e9d79b29c3f82c57e:2,"])
+def test_a_message_that_mbsync_or_offlineimap_gave_another_name_is_no_new_one(person, name):
+    person.deliver(b"Subject: x\n\nx")
+    person.deliver(message("ham", 500))
+    person.sort()
+    (person.path / "new" / "2.delivered").rename(person.path / "new" / name)
+    assert person.sort().stdout == ""
+    for path in person.paths("INBOX"):
+        path.unlink()
+    person.sort()
+    with person.remembering() as memory, memory.reading():  # which does not grow with mail that is gone
+        assert memory.execute("SELECT count(*) FROM new_mail").fetchone() == (0,)
+
+
+def test_two_copies_both_go_and_two_empty_messages_are_noted(person, tmp_path):
+    for raw in (message("spam", 800), message("spam", 800), b"", b""):
+        person.deliver(raw)
+    assert person.sort("--journal", str(tmp_path / "journal")).exit_code == 0
+    assert len(person.paths("Junk", key("spam", 800))) == 2
+    with Journal.at(tmp_path / "journal") as journal:
+        assert verdicts(journal) == 4
+
+
+def test_what_cannot_be_read_is_told_and_stays(person):
+    (person.path / "new" / "1").write_bytes(gzip.compress(message("spam", 651))[:-9])
+    (person.path / "new" / "2").write_bytes(message("spam", 652))
+    for told in (person.sort("--quiet", "--dry-run"), person.watch()):
+        assert told.exit_code == 1 and told.stdout == "" and told.stderr.count("broken gzip data") == 1
+    result = person.sort()
+    assert result.exit_code == 1 and f"{person.path / 'new' / '1'}: broken gzip data" in result.stderr
+    assert result.stdout.count("\n") == 1 and result.stderr.endswith("\nspamnb: 1 message: 1 to Junk\n")
+    assert [path.name for path in maildir.files(person.path / "new")] == ["1"]
+
+
+def test_mail_that_dovecot_keeps_compressed(person, model):
+    spam = message("spam", 650)
+    for name, raw in (("1.a,S=9", spam), ("2.b", message("ham", 650))):
+        (person.path / "new" / name).write_bytes(gzip.compress(raw))
+    assert person.sort().stderr == "spamnb: 2 messages: 1 to Junk, 1 stay\n"
+    (moved,) = person.paths("Junk")
+    assert gzip.decompress(moved.read_bytes()) == spam and ",S=9" in moved.name
+    assert person.watch().stdout == ""
+    maildir.move(moved, person.path)
+    assert person.watch().stdout.startswith("learned\tham\t") and learned(model, spam) == "ham"
+
+
+def test_names_of_the_folder_of_spam(person, model, tmp_path):
+    """With its dot, in another case, with folders below it."""
+    person.deliver(message("spam", 670))
+    assert "to .Junk\t" in person.sort("--junk", ".Junk").stdout
+    for label in ("spam", "ham"):
+        (tmp_path / "mail" / label).mkdir(parents=True)
+        for seed in range(20):
+            (tmp_path / "mail" / label / str(seed)).write_bytes(message(label, seed))
+    printed("train", "-m", tmp_path / "unsure", "--set", "unsure_cost=0.000001", tmp_path / "mail")
+    person.deliver(message("ham", 670))
+    told = printed("sort", "-m", tmp_path / "unsure", "--unsure", "Junk.Maybe", person.path)
+    assert "to Junk.Maybe" in told
+    for name in (".Junk", "junk", "Junk"):  # all was sort's doing
+        assert person.watch("--junk", name).stdout == ""
+    told = person.watch("--junk", "Unwanted")
+    assert told.exit_code == 1 and "no folder 'Unwanted', though spam was noted in one" in told.stderr
+    assert learned(model, message("spam", 670)) is None
+
+
+def test_a_folder_of_a_maildir_is_no_maildir_of_its_own(person, model, monkeypatch, tmp_path):
+    """Mail in .Junk/.Junk is lost to sight: no reader looks there, and mbsync takes it from the server."""
+    person.deliver(message("spam", 670), "Junk")
+    person.deliver(message("spam", 670), "Work")
+    before = tree(person.path)
+    for command in (["sort"], ["watch", "--once"]):
+        for name in (".Junk", ".Work"):
+            said = f"{person.path / name}: a folder of the Maildir {person.path}; name that one instead, or 'Junk'"
+            done = run(*command, "-m", model, person.path / name)
+            assert done.exit_code == 1 and f"{said} by its path, as ../.Junk\n" in done.stderr
+        assert "no Maildir" in run(*command, "-m", model, tmp_path).output
+    assert tree(person.path) == before
+    monkeypatch.chdir(person.path / ".Work")
+    assert "to ../.Junk\t" in printed("sort", "--all", "--junk", "../.Junk", "-m", model, ".")
+    assert len(person.paths("Junk")) == 2
+
+
+# -- watch ---------------------------------------------------------------------------------------------------------
+
+
+def test_names_that_are_not_utf_8(person, model):
+    folder = maildir.made(person.path / os.fsdecode(b".Entw\xfcrfe\x07"))
+    path = folder / "cur" / os.fsdecode(b"1.\xe9:2,S")
+    path.write_bytes(message("spam", 660))
+    assert person.watch().stdout == ""
+    path.rename(person.path / ".Junk" / "cur" / path.name)
+    assert "1.\\udce9:2,S" in person.watch().stdout and learned(model, message("spam", 660)) == "spam"
+
+
+def test_many_moves_are_read_one_at_a_time(person):
+    for seed in range(20):
+        person.deliver(message("spam", 1000 + seed) + b"x" * 500_000)
+    person.watch()
+    for path in person.paths("INBOX"):
+        maildir.move(path, person.path / ".Junk")
+    tracemalloc.start()
+    try:
+        with person.remembering() as memory:
+            assert sum(lesson.spam for lesson in memory.lessons()) == 20
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_message_or_a_folder_that_cannot_be_read_does_not_end_watch(person, model):
+    raw = message("spam", 704)
+    person.deliver(raw)
+    person.watch()
+    with (person.path / "cur" / "1.long").open("wb") as file:
+        file.truncate(MAX_MESSAGE + 1)
+    person.move(key("spam", 704), "INBOX", "Junk")
+    shutil.rmtree(person.path / ".Work" / "new")
+    (person.path / ".Work" / "new").touch()
+    result = person.watch()
+    assert result.exit_code == 1 and "/.Work: Not a directory; left out" in result.output and "1.long" in result.output
+    assert learned(model, raw) == "spam"
+    unreadable = Unreadable()
+    with person.remembering(unreadable) as memory, redirect_stderr(StringIO()) as told:
+        assert [*memory.lessons(), *memory.lessons()] == []
+        assert unreadable.count and told.getvalue().count("1.long") == 1, "once"
+        person.path.rename(person.path.with_name("elsewhere"))
+        assert [*memory.lessons()] == []
+    assert "Mail: No such file or directory" in told.getvalue()
+
+
+@pytest.mark.parametrize("name", ["Trash", "Deleted Messages", "Drafts", "Sent", "INBOX.Trash"])
+def test_junk_that_is_thrown_away_is_no_good_mail(person, name):
+    person.folders["away"] = maildir.made(person.path / f".{name}")
+    person.deliver(message("spam", 750), "Junk", flags="S")
+    person.watch()
+    person.move(key("spam", 750), "Junk", "away")
+    (person.path / ".Junk" / "new").rmdir()  # a folder that lacks a part is read all the same
+    assert person.watch().stdout == ""
+    person.move(key("spam", 750), "away", "INBOX")
+    assert person.watch().stdout.startswith("learned\tham\t")
+
+
+def test_flags_make_no_move_and_junk_may_come_later(person):
+    person.deliver(message("spam", 900))
+    shutil.rmtree(person.path / ".Junk")
+    assert person.watch().stderr.endswith("moves into Junk and out of it, which is not there yet\n")
+    assert person.watch().output == ""
+    maildir.made(person.path / ".Junk")
+    (path,) = person.paths("INBOX")
+    path.rename(person.path / "cur" / (path.name + ":2,RS"))
+    assert person.watch().output == ""
+    person.move(key("spam", 900), "INBOX", "Junk")
+    assert person.watch().stdout.startswith("learned\tspam")
+
+
+class Lost:
+    """A mailbox that is out of reach."""
+
+    box = property(lambda self: self)
+    memory = property(lambda self: self)
+
+    def begun(self) -> bool:
+        raise SpamnbError("out of reach")
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_server_that_was_lost_is_asked_again_within_half_a_minute(model: Path):
+    watching = Watching(Target("here", model), Lost(), Stop())
+    with redirect_stderr(StringIO()) as told:
+        pauses = [watching.look_and_wait(60) for _ in range(2000)]
+    assert pauses[0] <= 1 and 20 < max(pauses) <= 30
+    assert told.getvalue() == "spamnb: out of reach; asked again after growing pauses\n"
+
+
+def test_all_that_wait_are_woken():
+    stop = Stop()
+    threads = [threading.Thread(target=stop.wait) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    stop()
+    for thread in threads:
+        thread.join()
+    stop.wait()  # of one that comes late

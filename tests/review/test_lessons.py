@@ -1,0 +1,77 @@
+"""Lessons by what the journal holds are those by the mail itself, and undo leaves the model as it was."""
+
+from pathlib import Path
+
+import pytest
+from commands import done
+from mail import learned, message, note, sums
+
+from spamnb.classifier import Classifier
+from spamnb.journal.journal import Journal
+from spamnb.reader.message import digest
+from spamnb.review.lessons import Teacher
+from spamnb.sources import maildir
+
+RAW = message("spam", 950)
+
+
+def tokens(model: Path) -> list[dict]:
+    return [line for line in sums(done("export", "-m", model).splitlines()) if "token" in line]
+
+
+def teach(folder: Path, model: Path, label: str) -> str:
+    with Journal.at(folder / "journal") as journal:
+        entry = journal.of_message(digest(RAW))
+        assert entry is not None
+        taught = Teacher(model, None).teach(journal, [entry.position], label == "spam", None)
+    assert taught.problems == ()
+    return taught.batch
+
+
+def undo(folder: Path, model: Path, batch: str) -> tuple[str, ...]:
+    with Journal.at(folder / "journal") as journal:
+        return Teacher(model, None).undo(journal, batch, None).problems
+
+
+def test_a_lesson_by_tokens_is_the_lesson_by_mail_and_undo_leaves_the_model_as_it_was(model, tmp_path):
+    note(tmp_path, model, RAW)
+    untouched = tokens(model)
+    _, again, other = (teach(tmp_path, model, label) for label in ("ham", "ham", "spam"))
+    assert learned(model, RAW) == "spam"
+    assert undo(tmp_path, model, other) == () and learned(model, RAW) == "ham"
+    by_tokens = tokens(model)
+    assert undo(tmp_path, model, again) == () and learned(model, RAW) == "ham", "what the second lesson found"
+    with Classifier.open(model, writable=True) as classifier:
+        classifier.forget("ham", RAW)
+    assert tokens(model) == untouched
+    with Classifier.open(model, writable=True) as classifier:
+        classifier.learn("ham", RAW)
+    assert tokens(model) == by_tokens != untouched
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_mail_that_still_lies_there_is_taught_and_kept(model, tmp_path, kept):
+    box = maildir.made(tmp_path / "Mail")
+    (box / "new" / "1").write_bytes(RAW)
+    note(tmp_path, model, RAW, place=str(box / "new" / "1"))
+    if not kept:
+        (box / "new" / "1").unlink()
+    batch = teach(tmp_path, model, "ham")
+    with Classifier.open(model) as classifier:
+        assert classifier.store.execute("SELECT count(*) FROM kept_lessons").fetchone()[0] == 60 + kept
+    assert undo(tmp_path, model, batch) == () and learned(model, RAW) is None
+
+
+def test_what_cannot_be_taught_or_undone_is_said(model, tmp_path):
+    note(tmp_path, model, RAW)
+    batch = teach(tmp_path, model, "ham")
+    with Journal.at(tmp_path / "journal") as journal:
+        entry = journal.of_message(digest(RAW))
+        with journal.writing():
+            journal.execute("UPDATE verdicts SET made_by = 'other'")
+        (problem,) = Teacher(model, None).teach(journal, [entry.position], True, None).problems
+        assert "reads mail otherwise" in problem and learned(model, RAW) == "ham"
+        with journal.writing():
+            journal.execute("DELETE FROM verdicts")
+        (problem,) = Teacher(model, None).undo(journal, batch, None).problems
+    assert "no longer holds the message that was taught as ham" in problem and learned(model, RAW) == "ham"
