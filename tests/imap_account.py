@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 from person import Everything, Person, key_of
-from spamnb.sources.modified_utf7 import decoded, encoded
 from unpacked import PATIENCE, answers, command_of_unpacked, free_port, wait_until
 
 from spamnb.mailbox.imap import ImapBox
+from spamnb.sources.mailbox import decoded, encoded
 
 WITHOUT_MOVE = "protocol imap {\n  imap_capability = IMAP4rev1 SASL-IR UIDPLUS IDLE NAMESPACE SPECIAL-USE LITERAL+\n}\n"
 PASSWORD = "täglich secret"

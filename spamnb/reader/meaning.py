@@ -26,20 +26,10 @@ _PHRASES = {
 _FACTS = {  # tokens that are told whole
     "charset:": "text without a charset",
     "encoding:": "a part without a transfer encoding",
-    "html:comment-split": "words split by HTML comments",
     "html:css:display-none": "HTML that hides text",
-    "html:css:off-screen": "HTML that moves text out of sight",
     "html:css:same-color": "HTML with text in the colour of its background",
     "html:css:tiny": "HTML with tiny text",
     "html:hidden": "HTML that hides text",
-    "html:link-mismatch": "a link that shows another address than it leads to",
-    "html:tag-split": "words split by HTML tags",
-    "url:disguised": "a link whose address is disguised",
-    "url:long-host": "a link to a very long host name",
-    "url:mixed-scripts": "a link whose host name mixes alphabets",
-    "url:redirector": "a link through a redirector",
-    "url:shortener": "a link through a shortener",
-    "url:user": "a link with a user name before the host",
 }
 _ADDRESS = re.compile(r"\d{1,3}(\.\d{1,3}){1,3}")
 

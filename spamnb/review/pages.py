@@ -17,6 +17,7 @@ import numpy as np
 from spamnb.journal.entries import Verdict
 from spamnb.journal.journal import Journal
 from spamnb.naming import pluralize
+from spamnb.reader.meaning import meaning
 from spamnb.store.facts import origin
 
 if TYPE_CHECKING:

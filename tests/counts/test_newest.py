@@ -75,9 +75,7 @@ def test_the_newest_are_judged_by_a_model_that_was_trained_without_them(
         np.testing.assert_allclose(scored.scores, [classifier.classify(raw).scores for _, raw in new], atol=1e-9)
     assert [left_out.classes[label] for label in found.labels] == [label for label, _ in new]
     with Store.open(tmp_path / "all") as store:  # and calibrated as the model of all
-        calibration = Calibration(len(left_out.classes), left_out.documents)
-        calibration.histogram = store.histogram()
-    p = calibration.probabilities(scored.scores)
+        p = store.calibrated().probabilities(scored.scores)
     assert found.verdicts == settings.loss.verdicts(left_out.classes, p, "spam", True)
     assert len(set(found.verdicts)) > 1 and found.verdicts != [label for label, _ in new], "not all is right"
 
