@@ -151,7 +151,10 @@ class Settings:
         try:
             tokens = TokenOptions(**{name: meta["tokens"][name] for name in settings_in(TokenOptions)})
             loss = Loss(**{name: meta["loss"][name] for name in settings_in(Loss)})
-            return cls(**{name: meta[name] for name in settings_in(cls)}, tokens=tokens, loss=loss)
+            own = {name: meta[name] for name in settings_in(cls)}
+            if not own["model_type"]:  # a model's file says which was chosen
+                raise KeyError("model_type")
+            return cls(**own, tokens=tokens, loss=loss)
         except (KeyError, TypeError, SpamnbError) as error:
             what = f"no {error}" if isinstance(error, KeyError) else error
             raise SpamnbError(f"{path}: its settings are not those of this spamnb ({what}); train again") from None

@@ -33,6 +33,7 @@ _NOISES = 0.001, 0.02, 0.15  # shares of wrong labels
 _SLACK = 8.0  # nats that the best of these curves may lack
 _MAX_STEPS = 50  # of the search
 _NO_GAIN = 1e-7  # nats: a step that brings no more is the last
+_LEAST_DAMPING = 1e-8  # of a step: where a curve is flat, information has no inverse
 
 
 def margins(scores: np.ndarray) -> np.ndarray:
@@ -186,7 +187,7 @@ class _Binned:
             step = np.clip(np.linalg.solve(information, slopes @ (self.own / p_own - self.rest / p_rest)), -2, 2)
             gain = self.log_likelihood(curve_of(best + step), np.inf) - highest
             if gain > 0:
-                best, highest, damping = best + step, highest + gain, damping / 10
+                best, highest, damping = best + step, highest + gain, max(damping / 10, _LEAST_DAMPING)
             else:
                 damping *= 10
             if abs(gain) < _NO_GAIN or damping > 1e6:

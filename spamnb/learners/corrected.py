@@ -124,6 +124,10 @@ class Corrected(Learner):
         digest, label, classes, scores = lesson.digest, lesson.label, list(lesson.scores), list(lesson.scores.values())
         if label not in classes or len(classes) < 2:  # nothing to tell apart yet
             return {}
+        # Of 300 good messages and then 300 spams, learned one by one, only the spams would move weights: 6 % of good
+        # mail was lost. A message has no score where it was learned before the other classes.
+        if (store.scored() < totals.documents / 2).any():
+            return {}
         tokens = store.in_vocabulary(lesson.message.tokens)
         y, value = classes.index(label), value_of(len(tokens))
         found = coefficients(scores, y, LEARNING_PENALTY)

@@ -178,22 +178,35 @@ class RowsAtHand:
     (array([3, 7, 0]), array([False,  True]), array([ 1, -1]), 2)
     """
 
-    def __init__(self, classes: int) -> None:
-        self._place: dict[int, int] = {}  # of each hash
+    def __init__(self, classes: int, table: tuple[np.ndarray, Cells] | None = None) -> None:
+        """``table`` is the whole table, its hashes ascending; without it there are no rows yet."""
+        self.is_whole = table is not None
+        self._table, cells = table or (np.zeros(0, np.int64), Cells.unpack((), classes))
+        self._place: dict[int, int] = {}  # of each hash that is not of the whole table
         # Beyond the last row there is room for others.
-        self.hashes = np.zeros(0, np.int64)
-        self.figures = np.zeros((0, classes, 3), np.int64)
-        self.known = np.zeros(0, bool)  # has the table a row?
-        self.changed = np.zeros(0, bool)  # and not written yet
-        self.taught = np.zeros(0, bool)  # by a lesson that is not written yet
+        self.hashes = self._table
+        self.figures = np.zeros((len(self.hashes), classes, 3), np.int64)
+        self.figures[cells.token, cells.label] = cells.figures.T
+        self.known = np.ones(len(self.hashes), bool)  # has the table a row?
+        self.changed = np.zeros(len(self.hashes), bool)  # and not written yet
+        self.taught = np.zeros(len(self.hashes), bool)  # by a lesson that is not written yet
         self._new: list[tuple[np.ndarray, TokenArray]] = []  # places and text of tokens that the table lacks
 
     def __len__(self) -> int:
-        return len(self._place)
+        return len(self._table) + len(self._place)
 
     def places(self, hashes: np.ndarray) -> np.ndarray:
         """The places (m,) of tokens; −1 for those that are not here."""
-        return np.fromiter(map(self._place.get, hashes.tolist(), repeat(-1)), np.intp, len(hashes))
+        places = np.full(len(hashes), -1)
+        if len(self._table):
+            at = np.minimum(np.searchsorted(self._table, hashes), len(self._table) - 1)
+            places = np.where(self._table[at] == hashes, at, -1)
+        if self._place:
+            others = np.flatnonzero(places < 0)
+            places[others] = np.fromiter(
+                map(self._place.get, hashes[others].tolist(), repeat(-1)), np.intp, len(others)
+            )
+        return places
 
     def add(self, hashes: np.ndarray, known: np.ndarray, cells: Cells) -> np.ndarray:
         """More tokens, which are not here yet; their places. The table has those of them at the places ``known`` (k,),

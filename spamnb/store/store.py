@@ -76,6 +76,8 @@ MAX_AUTOLEARNED = 10_000  # some 4 kB each
 MAX_CLASSES = 900
 MAX_VOCABULARY = 200_000  # tokens whose numbers and rows are kept, however many new words hostile mail brings
 MAX_AT_HAND = 2_000_000  # cells of rows that are held back until the end of a change
+MAX_TABLE = 8_000_000  # cells of a table that is read as a whole
+MANY = 4_000  # tokens that are asked for at once; of one message they are seldom more
 # A class's sums and their bounds: Σ_j N_jc and Σ_j T_jc of as many messages as there can be, without overflow.
 _SUMS = {"documents": MAX_COUNT, "document_counts": MAX_SUM, "occurrences": MAX_SUM}
 # A class's part of the calibration: the messages of others and its own, the curve that was fitted to all parts last,
@@ -226,6 +228,7 @@ class Store(Database):
 
     def _forget_rows(self) -> None:
         self._rows: RowsAtHand | None = None
+        self._asked = 0  # tokens whose rows were sought since then, many at a time
         self._place_of_id = np.zeros(0, np.int32)  # among the rows at hand, of each token of the vocabulary
 
     @property
@@ -325,6 +328,11 @@ class Store(Database):
             self.totals()
             return self.view.sums
 
+    def scored(self) -> np.ndarray:
+        """How many messages of each class that holds one were scored without themselves, in the order of names."""
+        with self.reading():
+            return self.view.calibration["histogram"][self.present(), 1].sum(axis=1)
+
     def calibrated(self) -> Calibration:
         """The calibration of the classes that hold a message, in the order of their names.
 
@@ -377,7 +385,7 @@ class Store(Database):
         """The numbers under which messages are read; others when there are too many."""
         if self._vocabulary is None or len(self._vocabulary) > MAX_VOCABULARY:
             self._vocabulary = Vocabulary()
-            if self._rows is None or not self._rows.changed.any():
+            if self._rows is None or not (self._rows.is_whole or self._rows.changed.any()):
                 self._forget_rows()
             self._place_of_id = np.zeros(0, np.int32)
         return self._vocabulary
@@ -402,7 +410,9 @@ class Store(Database):
             return np.concatenate(hashes), Cells.concat(parts)
 
     def rows_of(self, tokens: Sequence[str]) -> tuple[RowsAtHand, np.ndarray]:
-        """The rows at hand, those of ``tokens`` (k,) among them, and their places (k,)."""
+        """The rows at hand, those of ``tokens`` (k,) among them, and their places (k,).
+
+        Whoever seeks rows of many messages, an eighth of all rows or more, reads the whole table: that is cheaper."""
         classes, vocabulary = len(self.view.class_ids), self.vocabulary
         if self._rows is None or len(self._rows) * classes > MAX_AT_HAND:
             self.write_changes()
@@ -419,18 +429,29 @@ class Store(Database):
         if (asked := np.flatnonzero(places < 0)).size:
             hashes = vocabulary.named(ids[asked]).hashes
             at = self._rows.places(hashes)
+            self._asked += len(tokens) > MANY and int(np.count_nonzero(at < 0))
+            rows = self.totals().vocabulary_size
+            if not self._rows.is_whole and rows < 8 * self._asked and rows * classes <= MAX_TABLE:
+                self._rows = RowsAtHand(classes, self.cells())
+                self._check_figures(self._rows.figures)
+                self._place_of_id[:] = -1
+                return self.rows_of(tokens)
             if (missing := np.unique(hashes[at < 0])).size:
                 added = self._rows.add(missing, *self._read_rows(missing))
-                if (self._rows.figures[added, :, DOCUMENTS] > self.view.sums[:, 0]).any():
-                    raise Damaged("sums of tokens that cannot be")
+                self._check_figures(self._rows.figures[added])
                 at = self._rows.places(hashes)
             self._place_of_id[ids[asked]] = places[asked] = at
         return self._rows, places
 
+    def _check_figures(self, figures: np.ndarray) -> None:
+        if (figures[:, :, DOCUMENTS] > self.view.sums[:, 0]).any():
+            raise Damaged("sums of tokens that cannot be")
+
     def _read_rows(self, hashes: np.ndarray) -> tuple[np.ndarray, Cells]:
         """Which of these tokens the table has, and their cells."""
         found = []
-        if self.execute("SELECT 1 FROM tokens LIMIT 1").fetchone():  # in a new model nothing need be looked for
+        is_new = self.execute("SELECT 1 FROM tokens LIMIT 1").fetchone() is None
+        if not is_new and not (self._rows and self._rows.is_whole):
             which = "SELECT key, cells FROM json_each(?) CROSS JOIN tokens ON hash = value"
             found = self.execute(which, (json.dumps(hashes.tolist()),)).fetchall()
         known, blobs = zip(*found) if found else ((), ())

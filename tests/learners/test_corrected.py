@@ -184,12 +184,12 @@ def test_merged_models_score_by_the_sum_of_both_corrections(tmp_path: Path) -> N
         assert not len(store.cells()[0])
 
 
-def test_one_class_brings_nothing_and_a_second_is_learned(tmp_path: Path) -> None:
+def test_classes_learned_one_after_the_other_bring_nothing_until_both_have_scores() -> None:
     classifier = Classifier.create(":memory:", CORRECTED)
-    for label, raw in mail(30):
-        classifier.learn("ham", raw) if label == "ham" else None
+    for label, raw in sorted(mail(30)):  # all ham, then all spam: only spam could move weights
+        classifier.learn(label, raw)
     assert not brought_to(classifier.store)
-    for label, raw in mail(30):
-        classifier.learn("spam", raw) if label == "spam" else None
-    assert brought_to(classifier.store), "but for the first, which has nothing to be told from"
+    for label, raw in mail(90)[60:]:
+        classifier.learn(label, raw)
+    assert brought_to(classifier.store)
     assert classifier.classify(message("spam", 90)).scores[1] > classifier.classify(message("ham", 90)).scores[1]
