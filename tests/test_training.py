@@ -13,7 +13,7 @@ from spamnb.errors import SpamnbError
 from spamnb.formulas.calibration import Calibration
 from spamnb.settings import COUNT_MODELS, Settings
 from spamnb.store.jsonl import export
-from spamnb.store.pruning import Rule, prune
+from spamnb.store.pruning import prune
 from spamnb.store.snapshot import read_counts
 from spamnb.store.store import Store
 from spamnb.training import leave_one_out_estimate, model_of, prepare, train_file
@@ -60,7 +60,7 @@ def test_leaving_rare_tokens_out_is_training_and_then_pruning(tmp_path: Path) ->
     train_file(tmp_path / "rare", counted(tmp_path, messages), settings)
     train_file(tmp_path / "pruned", counted(tmp_path, messages), Settings(model_type="boolean"))
     with Store.open(tmp_path / "pruned", writable=True) as store:
-        assert prune(store, Rule(1, 0)) > 50
+        assert prune(store, 0) > 50
         pruned = sums(export(store))
     with Classifier.open(tmp_path / "rare", writable=True) as classifier:
         rare = sums(export(classifier.store))

@@ -63,7 +63,7 @@ def shortened(text: str) -> str:
     >>> shortened("caf\\x1b[2J  \\n au lait"), len(shortened("x" * 99))
     ('caf\\\\x1b[2J au lait', 70)
     """
-    text = escape(" ".join(text[: 4 * LONGEST].split())[:LONGEST + 1])
+    text = escape(" ".join(text[: 4 * LONGEST].split())[: LONGEST + 1])
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 

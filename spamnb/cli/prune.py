@@ -34,12 +34,11 @@ def prune_command(months: int, dry_run: bool, yes: bool, model: Path) -> None:
     """
     from spamnb.errors import SpamnbError
     from spamnb.naming import pluralize
-    from spamnb.store.pruning import Rule, give_room_back, prune, survey
+    from spamnb.store.pruning import give_room_back, prune, survey
     from spamnb.store.store import Store
 
-    rule = Rule(1, months)
     with Store.open(model, writable=not dry_run) as store:
-        found, size = survey(store, rule), store.size()
+        found, size = survey(store, months), store.size()
         rare = f"{found.pruned:,} of {pluralize(found.tokens, 'token')}"
         since = f" and by no message learned in the last {pluralize(months, 'month')}" if months else ""
         takes = f"; they take {found.bytes / 1e6:.1f} of {size / 1e6:.1f} MB" if found.pruned else ""
@@ -52,7 +51,7 @@ def prune_command(months: int, dry_run: bool, yes: bool, model: Path) -> None:
                 click.confirm("Take them out?", abort=True, err=True)
         except click.Abort:
             raise SpamnbError(f"{model}: nothing was taken out; --yes does it without asking") from None
-        pruned = prune(store, rule)
+        pruned = prune(store, months)
         after = f"{model}: {pluralize(pruned, 'token')} taken out; {size / 1e6:.1f} MB before"
         if give_room_back(store):
             click.echo(f"{after}, {store.size() / 1e6:.1f} MB now")

@@ -180,9 +180,7 @@ def rebuild(
 
     how: dict[str, Any] = {"force": force, "one_class": one_class, "finish": finish, "catch_up": lessons.catch_up}
     with closing(lessons):
-        training_set = count_parallel(
-            entries(), settings.tokens, folder, on_unreadable, on_progress, workers, cluster
-        )
+        training_set = count_parallel(entries(), settings.tokens, folder, on_unreadable, on_progress, workers, cluster)
         check(training_set)
         with threads(2) if (workers or cores()) > 1 else nullcontext() as executor:
             left_out = train_file(path, training_set, settings, executor=executor, **how)

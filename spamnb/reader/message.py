@@ -19,6 +19,7 @@ from spamnb.reader.vocabulary import Vocabulary
 _RUN = re.compile(r"\S{100}")
 _PIECE = re.compile(r"(?s).{1,50000}(?:\s|\Z)")
 
+
 def _splitter(tokenizer: str) -> Callable[[str], list[str]] | None:
     if tokenizer == "own":
         return None

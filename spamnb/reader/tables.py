@@ -42,6 +42,7 @@ _KEPT_IN_HOSTS = "ßς"  # letters of their own in names
 _CHARACTER = struct.Struct("=H5H5Bx")  # struct character of core/unicode.h
 _PAGE = 256
 
+
 def _is_invisible(char: str) -> bool:
     """Does a character take no room: zero-width and bidirectional marks, soft hyphens, variation selectors …?"""
     return char in _FILLERS or unicodedata.category(char) == "Cf"

@@ -87,19 +87,7 @@ def table(path: str, options: ReadOptions, labelled: bool, on_unreadable: Report
     Raises SpamnbError at once where the columns are not those that were asked for, or not clear.
     """
     head, rows = _opened(path, options, labelled)
-    return (entry for entry, _ in _entries(path, rows, head.entry, on_unreadable))
-
-
-def table_with_cells(
-    path: str, options: ReadOptions, on_unreadable: Report
-) -> tuple[list[str], Iterator[tuple[Entry, list[str]]]]:
-    """The columns' names, and the message of each row with all cells of it, as text.
-
-    Where a table has no header its columns are called ``column_1`` and so on.
-    """
-    head, rows = _opened(path, options, False)
-    found = _entries(path, rows, head.entry, on_unreadable)
-    return head.names, ((entry, [*map(cell_text, cells)]) for entry, cells in found)
+    return _entries(path, rows, head.entry, on_unreadable)
 
 
 def trec_index(path: str, on_unreadable: Report) -> Iterator[Entry]:
@@ -111,22 +99,7 @@ def trec_index(path: str, on_unreadable: Report) -> Iterator[Entry]:
             raise ValueError(f"{escape(target)}: no such file, or an empty one")
         return Entry(label, escape(target), target)
 
-    return (entry for entry, _ in _entries(path, _split_lines(path, None), named, on_unreadable))
-
-
-def cell_text(value: Any) -> str:
-    """A value as a cell of CSV: text as it is, nothing for null, what JSON knows as JSON, all else as it is shown.
-
-    >>> cell_text("a"), cell_text(None), cell_text(True), cell_text([1, "é"])
-    ('a', '', 'true', '[1, "é"]')
-    """
-    if value is None:
-        return ""
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    if isinstance(value, (bool, int, float, list, dict)):
-        return json.dumps(value, ensure_ascii=False, default=str)
-    return str(value)
+    return _entries(path, _split_lines(path, None), named, on_unreadable)
 
 
 # The head of a table, and its messages
@@ -153,9 +126,8 @@ def _opened(path: str, options: ReadOptions, labelled: bool) -> tuple[Head, Iter
         hint = "" if kind in generators else f"; for a mailbox or a message write CLASS={escape(path)}"
         raise SpamnbError(f"{escape(path)}: {error}{hint}") from error
     text = head.names[head.text]
-    if kind in (".parquet", ".jsonl") or text.lower() in TEXT_NAMES | RAW_NAMES or text == options.text_column:
-        return head, rows
-    return head._replace(names=[f"column_{number}" for number in range(1, len(head.names) + 1)]), chain([first], rows)
+    has_header = kind in (".parquet", ".jsonl") or text.lower() in TEXT_NAMES | RAW_NAMES or text == options.text_column
+    return head, rows if has_header else chain([first], rows)
 
 
 def _head_of(names: list[str], options: ReadOptions, labelled: bool, kind: str) -> Head:
@@ -189,8 +161,8 @@ def _place(names: list[str], asked: str | None, known: frozenset[str], what: str
 
 def _entries(
     path: str, rows: Iterator[Row], entry_of: Callable[[str, Sequence[Any]], Entry], on_unreadable: Report
-) -> Iterator[tuple[Entry, Sequence[Any]]]:
-    """The message of each row, with its values; ``entry_of(name, values)`` raises ValueError where there is none."""
+) -> Iterator[Entry]:
+    """The message of each row; ``entry_of(name, values)`` raises ValueError where there is none."""
     number = 0
     try:
         for number, values in rows:
@@ -198,7 +170,7 @@ def _entries(
             try:
                 if isinstance(values, ValueError):
                     raise values
-                yield entry_of(name, values), values
+                yield entry_of(name, values)
             except ValueError as error:
                 on_unreadable(name, error)
     except OSError as error:

@@ -22,22 +22,9 @@ from spamnb.store.store import AMONG, Store, this_month
 _ROW_BYTES = 16  # of a row, beside its text and its cells
 
 
-class Rule(NamedTuple):
-    """Which tokens are taken out: those that at most ``messages`` hold, and no lesson of the last ``months``."""
-
-    messages: int
-    months: int
-
-    @property
-    def first_month(self) -> int:
-        """The first month whose lessons keep a token."""
-        return this_month() - self.months + 1
-
-
 class Survey(NamedTuple):
-    """What a rule takes out of a model."""
+    """What pruning takes out of a model."""
 
-    rule: Rule
     tokens: int  # that the model has
     pruned: int  # that are taken out
     bytes: int  # that these take
@@ -54,23 +41,23 @@ def check_prunable(store: Store) -> None:
         raise SpamnbError(f"{store.path}: a model with top_words is not pruned; 'train --set top_words=N' keeps fewer")
 
 
-def survey(store: Store, rule: Rule) -> Survey:
-    """What ``rule`` takes out; the model stays as it is."""
+def survey(store: Store, months: int) -> Survey:
+    """What ``prune`` takes out; the model stays as it is."""
     check_prunable(store)
     with store.reading():
-        gone, cells = _taken_out(store, rule)
+        gone, cells = _taken_out(store, months)
         which = f"SELECT sum(length(CAST(token AS BLOB))) FROM tokens WHERE {AMONG}"  # noqa: S608
         texts = store.execute(which, (json.dumps(gone.tolist()),)).fetchone()[0] or 0
         taken = len(gone) * _ROW_BYTES + len(cells.label) * CELL_BYTES + texts
-        return Survey(rule, store.totals().vocabulary_size, len(gone), taken)
+        return Survey(store.totals().vocabulary_size, len(gone), taken)
 
 
-def _taken_out(store: Store, rule: Rule) -> tuple[np.ndarray, Cells]:
+def _taken_out(store: Store, months: int) -> tuple[np.ndarray, Cells]:
     """The hashes of the tokens to take out, and their cells."""
     hashes, cells = store.cells()
-    months = months_taught(store) if rule.months else {}
-    recent = [hash_ for hash_, month in months.items() if month >= rule.first_month]
-    goes = cells.sums(DOCUMENTS, cells.token, len(hashes)) <= rule.messages
+    of_tokens = months_taught(store) if months else {}
+    recent = [hash_ for hash_, month in of_tokens.items() if month > this_month() - months]
+    goes = cells.sums(DOCUMENTS, cells.token, len(hashes)) <= 1
     goes &= ~np.isin(hashes, np.array(recent, np.int64))
     return hashes[goes], cells.take(np.flatnonzero(goes[cells.token]))
 
@@ -92,11 +79,12 @@ def remember_months(store: Store, months: dict[int, int]) -> None:
         store.executemany(put, ((month, hash_) for hash_, month in sorted(months.items())))
 
 
-def prune(store: Store, rule: Rule) -> int:
-    """Take out what ``rule`` says, in one change; the number of tokens that left."""
+def prune(store: Store, months: int) -> int:
+    """Take out the tokens that one message holds and that none learned in the last ``months`` held, this month counted.
+    One change; returns how many tokens left."""
     check_prunable(store)
     with store.writing():
-        gone, cells = _taken_out(store, rule)
+        gone, cells = _taken_out(store, months)
         if len(gone):
             store.hard.drop_holding(gone)
             store.execute(f"DELETE FROM tokens WHERE {AMONG}", (json.dumps(gone.tolist()),))  # noqa: S608

@@ -24,9 +24,7 @@ def report(
     documents = np.bincount(truth, minlength=len(names))
     documents[0] -= doubted
     places = np.arange(len(truth))
-    left_out = LeaveOneOutResult(
-        names, documents, 1234, None, places, truth, np.log(p), p, verdicts, doubted=doubted
-    )
+    left_out = LeaveOneOutResult(names, documents, 1234, None, places, truth, np.log(p), p, verdicts, doubted=doubted)
     return TrainingReport(Path("m"), Settings(spam=spam), left_out, len(truth) + copies, unreadable)
 
 

@@ -371,9 +371,7 @@ def test_what_ends_classify_is_no_verdict(
 
 
 @pytest.mark.parametrize("command", ["train {mail}", "learn spam", "import", "merge {model}"])
-def test_no_folder_is_made_for_a_model_that_is_named(
-    command: str, model: Path, folder: Path, tmp_path: Path
-) -> None:
+def test_no_folder_is_made_for_a_model_that_is_named(command: str, model: Path, folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "nope" / "dir" / "x"
     result = run(*command.format(mail=folder, model=model).split(), "-m", path, stdin=message("spam", 1))
     assert (result.exit_code, result.output) == (1, f"Error: {path}: there is no folder {path.parent}\n")

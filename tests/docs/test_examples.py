@@ -12,7 +12,7 @@ import pytest
 from documents import ROOT
 
 EXAMPLES = sorted((ROOT / "docs" / "examples").glob("*.py"))
-WRONG = '''
+WRONG = """
 import spamnb
 
 spamnb.train("mail", "m", alhpa=1)  # no such setting
@@ -20,7 +20,7 @@ spamnb.train("mail", "m", alpha="1")  # no number
 spamnb.words("m", top="3")
 spamnb.evaluate("mail", split="half")
 length: int = spamnb.read("mail")
-'''
+"""
 
 
 def environment() -> dict[str, str]:

@@ -43,4 +43,3 @@ def test_an_explanation_says_which_part_spoke_and_the_parts_add_up(model: Path, 
     text = done("classify", "-m", model, "--explain", "1", tmp_path / "letter")
     first = told["evidence"][0]
     assert text.splitlines()[1] == f"    for spam: {meaning(first['token']) or first['token']}" and first["weight"] > 0
-

@@ -102,9 +102,7 @@ def test_it_is_said_that_a_file_which_everybody_may_read_keeps_nothing(model: Pa
     assert "everybody" not in done("learn", "-m", model, "spam", stdin=message("spam", 91))
 
 
-def test_the_sources_are_remembered_as_they_can_be_found_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_sources_are_remembered_as_they_can_be_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folders(tmp_path / "mail", mail(5))
     (tmp_path / "rows.csv").write_text("a,b\nspam,pills\nham,tea\n")
     monkeypatch.chdir(tmp_path)

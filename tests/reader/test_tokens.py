@@ -246,8 +246,10 @@ def test_only_the_first_words_are_read_of_each_text() -> None:
 @pytest.mark.parametrize(
     ("message", "kind"),
     [
-        (b"X: " + b"x" * 1_000_000, "headers"), (b"X: y\n" * 2000 + b"\n", "headers"),
-        (multipart("mixed", *[(PLAIN, "x")] * 600), "parts"), (b"\n" + b"word " * 500_000, "text"),
+        (b"X: " + b"x" * 1_000_000, "headers"),
+        (b"X: y\n" * 2000 + b"\n", "headers"),
+        (multipart("mixed", *[(PLAIN, "x")] * 600), "parts"),
+        (b"\n" + b"word " * 500_000, "text"),
     ],
     ids=["header section", "header fields", "parts", "text"],
 )

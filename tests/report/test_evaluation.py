@@ -10,9 +10,7 @@ from spamnb.report.evaluation import headline, text
 from spamnb.report.numbers import percent
 
 
-def printed(
-    classes: tuple[str, ...], n: int = 500, sure: float = 0.4, verbose: bool = False
-) -> tuple[Result, str]:
+def printed(classes: tuple[str, ...], n: int = 500, sure: float = 0.4, verbose: bool = False) -> tuple[Result, str]:
     rng = np.random.default_rng(1)
     truth = rng.integers(0, len(classes), n)
     log_p = log_softmax(rng.normal(size=(n, len(classes))) + 2 * np.eye(len(classes))[truth], axis=1)

@@ -215,5 +215,3 @@ def test_systemd_passes_sockets_and_hears_when_it_is_ready(model, tmp_path):
         finally:
             process.terminate()
             assert process.communicate(timeout=120) and process.returncode == 0
-
-

@@ -163,7 +163,7 @@ def test_accounts_in_their_order_and_by_url(accounts: Path, tmp_path: Path):
         ('[a]\nurl = "imaps://ann:secret@h"\n', "a password has no place in a URL"),
         ('[a]\nurl = "imaps://ann@h"\npassword = "secret"\n', "no password stands in this file"),
         ('[a]\nurl = "imaps://ann@h"\nstarttls = "yes"\n', "starttls is true or false"),
-        ('[a]\nurl = 7\n', "url is a text in quotes"),
+        ("[a]\nurl = 7\n", "url is a text in quotes"),
         ('url = "imaps://ann@h"\n', r"\[url\] is no account"),
         ("[a\n", "no TOML"),
         ("\udcff", "no TOML"),

@@ -47,9 +47,7 @@ def test_an_archive_is_read_as_the_folder_that_was_packed(tmp_path: Path, kind: 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_no_message_is_named_and_left_out(
-    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_no_message_is_named_and_left_out(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "MAX_MESSAGE", 5000)
     good = b"Subject: tea\n\nAt four?\n"
     files = {"ham/a": good, "ham/long": good * 1000, "ham/all.mbox": b"From x\n", "top": good, "ham/program": PDF}

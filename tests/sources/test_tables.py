@@ -1,7 +1,6 @@
 """Messages in rows: CSV, TSV, JSON lines and Parquet as their libraries write them, label TAB text, TREC indexes."""
 
 import csv
-import datetime
 import gzip
 import io
 import json
@@ -232,32 +231,7 @@ def test_a_text_that_a_few_bytes_repeat_takes_little_memory(tmp_path: Path) -> N
     assert peak < 1 << 29
 
 
-def test_all_cells_are_kept_where_they_are_asked_for(tmp_path: Path) -> None:
-    lines = [{"text": "a", "n": 1}, [], {"text": "b", "more": [True, None, "é"]}, {"n": 2, "text": "c", "x": "=1\n"}]
-    write(tmp_path / "a.jsonl", "\n".join(map(json.dumps, lines)).encode())
-    write(tmp_path / "b.csv", b"id,message,,\n1,hello\n2,bye,x,y\n3,no,x,y,z\n4,,,\n")
-    write(tmp_path / "c.tsv", b"ham\thello\nspam\tWIN\t!\n")
-    columns = {"when": [datetime.date(2024, 5, 1), None], "text": ["a", "b"], "list": [["é", None], []]}
-    write_parquet(tmp_path / "d.parquet", columns)
-
-    def cells(name: str, **columns: str) -> tuple[list[str], list[list[str]], list[str]]:
-        told: list[str] = []
-        path, asked = str(tmp_path / name), ReadOptions(**columns)  # type: ignore[arg-type]
-        names, rows = tables.table_with_cells(path, asked, lambda name, error: told.append(str(error)))
-        return names, [cells for _, cells in rows], told
-
-    none = "no object of JSON in this line"
-    assert cells("a.jsonl") == (["text", "n"], [["a", "1"], ["b", ""], ["c", "2"]], [none])
-    told = ["5 columns where the first row has 4", "no text in this row"]
-    assert cells("b.csv") == (["id", "message", "", ""], [["1", "hello", "", ""], ["2", "bye", "x", "y"]], told)
-    told = ["3 columns where the first row has 2"]
-    assert cells("c.tsv", text_column="2") == (["column_1", "column_2"], [["ham", "hello"]], told)
-    assert cells("d.parquet") == (list(columns), [["2024-05-01", "a", '["é", null]'], ["", "b", "[]"]], [])
-
-
-def test_a_column_of_raw_messages_holds_mail_with_its_headers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_column_of_raw_messages_holds_mail_with_its_headers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     raw = [b"Subject: tea\r\n\r\nAt four?\r\n", b"Content-Type: text/plain; charset=latin-1\n\nna\xefve\n"]
     columns = {"label": ["ham", "spam", "ham"], "raw": pyarrow.array([*raw, None], pyarrow.binary())}
     path = write_parquet(tmp_path / "a.parquet", columns)

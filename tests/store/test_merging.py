@@ -24,5 +24,3 @@ def test_merging_tells_what_was_learned_twice_and_refuses_other_kinds() -> None:
     assert merge_models([model, model], ["a", "b"])[1] == 4
     with pytest.raises(SpamnbError, match="b: its alpha differs from that of a"):
         merge_models([model, read_snapshot(model_of(mail(2), alpha=1.0).store)], ["a", "b"])
-
-

@@ -11,7 +11,7 @@ from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
 from spamnb.store.jsonl import export
-from spamnb.store.pruning import Rule, give_room_back, prune, survey
+from spamnb.store.pruning import give_room_back, prune, survey
 from spamnb.store.snapshot import read_snapshot, write_snapshot
 from spamnb.store.store import Store, this_month
 
@@ -37,18 +37,16 @@ def sums_of(store: Store) -> list[str]:
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.lists(LESSON, max_size=8), st.lists(LESSON, max_size=8), st.integers(1, 3))
-def test_pruned_is_what_a_model_of_messages_without_the_rare_tokens_is(
-    first: list, then: list, messages: int
-) -> None:
+@given(st.lists(LESSON, max_size=8), st.lists(LESSON, max_size=8))
+def test_pruned_is_what_a_model_of_messages_without_the_rare_tokens_is(first: list, then: list) -> None:
     store = trained(first)
     for label, tokens in then:
         store.add(label, tokens)
     held = Counter(token for _, tokens in [*first, *then] for token in tokens)
-    rare = {token for token, n in held.items() if n <= messages}
+    rare = {token for token, n in held.items() if n == 1}
     without = [(label, {t: n for t, n in tokens.items() if t not in rare}) for label, tokens in [*first, *then]]
-    told = survey(store, Rule(messages, 0))
-    assert prune(store, Rule(messages, 0)) == told.pruned == len(rare)
+    told = survey(store, 0)
+    assert prune(store, 0) == told.pruned == len(rare)
     oracle = filled(without)
     assert sums_of(store) == sums_of(oracle)
     assert store.frequencies() == oracle.frequencies()
@@ -61,11 +59,11 @@ def test_tokens_of_lessons_of_the_last_months_stay(monkeypatch: pytest.MonkeyPat
     for ago, token in ((7, "c"), (3, "d"), (0, "e")):
         monkeypatch.setattr("spamnb.store.store.this_month", lambda ago=ago: now - ago)
         store.add("ham", {token: 1})
-    assert survey(store, Rule(1, 6)).pruned == 2  # "a" of training and "c"
-    assert prune(store, Rule(1, 6)) == 2
+    assert survey(store, 6).pruned == 2  # "a" of training and "c"
+    assert prune(store, 6) == 2
     assert list(read_snapshot(store).tokens) != []
     assert sorted(read_snapshot(store).tokens) == ["b", "d", "e"]
-    assert prune(store, Rule(1, 1)) == 1
+    assert prune(store, 1) == 1
     assert sorted(read_snapshot(store).tokens) == ["b", "e"]
 
 
@@ -73,7 +71,7 @@ def test_tokens_of_lessons_of_the_last_months_stay(monkeypatch: pytest.MonkeyPat
 @given(st.lists(LESSON, min_size=1, max_size=6), st.lists(LESSON, max_size=4), st.data())
 def test_forgetting_in_a_pruned_model_leaves_sums_that_can_be(first: list, then: list, data: st.DataObject) -> None:
     store = trained(first)
-    prune(store, Rule(1, 0))
+    prune(store, 0)
     for label, tokens in then:
         store.add(label, tokens)
     messages = [*first, *then]
@@ -89,7 +87,7 @@ def test_a_reader_sees_at_once_that_tokens_are_gone(tmp_path: Path) -> None:
         writer.add("ham", {"a": 1, "b": 1})
         writer.add("spam", {"b": 1})
         assert reader.look_up(["a", "b"]).positions.tolist() == [0, 1]
-        prune(writer, Rule(1, 0))
+        prune(writer, 0)
         assert reader.look_up(["a", "b"]).positions.tolist() == [1]
         assert reader.meta()["pruned"]["tokens"] == 1
         assert give_room_back(writer)
@@ -122,8 +120,8 @@ def test_weights_of_a_correction_go_with_their_tokens(first: list, then: list) -
         known[letter(words)] = label
         classifier.learn(label, letter(words))
     before, brought = weights_of(store), brought_to(store)
-    told = survey(store, Rule(1, 0))
-    assert prune(store, Rule(1, 0)) == told.pruned
+    told = survey(store, 0)
+    assert prune(store, 0) == told.pruned
     kept = set(read_snapshot(store).tokens.hashes.tolist())
     assert weights_of(store) == {key: units for key, units in before.items() if key in kept}
     assert brought_to(store) == brought, "what messages brought is kept once a message"
@@ -147,7 +145,7 @@ def test_a_pruned_token_that_came_back_keeps_what_others_brought() -> None:
         classifier.learn("spam", letter(["c", "d", f"s{n}"]))
     old = letter(["a", "c", "rare"])
     classifier.learn("spam", old)
-    assert prune(store, Rule(1, 0))
+    assert prune(store, 0)
     assert not store.weights(["rare"], ("ham", "spam")).any()
     classifier.learn("ham", letter(["b", "d", "rare"]))
     came_back = store.weights(["rare"], ("ham", "spam")).tolist()
@@ -160,4 +158,4 @@ def test_models_whose_tokens_are_more_than_sums_are_refused() -> None:
     refused = {"logistic model": {"model_type": "logistic"}, "a model with top_words": {"top_words": 5}}
     for says, chosen in refused.items():
         with pytest.raises(SpamnbError, match=says):
-            survey(filled([], Settings(**chosen).as_meta()), Rule(1, 0))  # type: ignore[arg-type]
+            survey(filled([], Settings(**chosen).as_meta()), 0)  # type: ignore[arg-type]

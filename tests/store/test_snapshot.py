@@ -122,8 +122,6 @@ def test_what_is_told_is_short_and_printable() -> None:
     assert str(error.value).isprintable() and len(str(error.value)) < 80
 
 
-
-
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
     with Classifier.create(tmp_path / "model") as classifier:
