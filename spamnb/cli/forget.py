@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.each_message import each_message
+from spamnb.cli.each_message import each_message, tell_of_weights
 from spamnb.cli.options import SOURCE, ModelPath, Unreadable, messages_of, model_option
 
 if TYPE_CHECKING:
-    from spamnb.classifier import Classifier
-    from spamnb.journal.journal import Journal
+    pass
 
 
 @click.command("forget", short_help="Take messages out of a class again.")
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 @model_option
 @click.option("--journal", type=ModelPath(), help="Also delete the messages from this journal.")
 def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: Path | None) -> None:
-    """Take messages out of CLASS again, as if they had never been learned; without SOURCE, the one on standard input.
+    """Take messages out of CLASS again, from every count; without SOURCE, the one on standard input.
 
     The model file no longer keeps them. Messages that CLASS has not learned stay as they are. Tokens that 'prune'
     removed stay removed. A logistic model cannot forget. SOURCE is a message, a folder of messages, a Maildir, MH
@@ -35,9 +34,23 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
     """
     from spamnb.classifier import Classifier
     from spamnb.naming import check_has_class
+    from spamnb.reader.message import digest
 
     unreadable = Unreadable()
     others: Counter[str] = Counter()  # by class, messages that it has learned and not CLASS
+    trained = 0  # of those that were forgotten, messages that 'train' learned
+
+    def forget(raw: bytes) -> bool:
+        nonlocal trained
+        known = classifier.store.learned(digest(raw))
+        changed = classifier.forget(label, raw)
+        trained += bool(changed and known and known.is_of_training)
+        if not changed and (elsewhere := classifier.learned(raw)):
+            others[elsewhere] += 1
+        if notes is not None:
+            notes.drop(digest(raw))
+        return changed
+
     with contextlib.ExitStack() as stack:
         classifier = stack.enter_context(Classifier.open(model, writable=True))
         notes = None
@@ -50,23 +63,13 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
             sources,
             messages_of(sources, unreadable),
             unreadable,
-            lambda raw: _forget(classifier, label, raw, notes, others),
+            forget,
             classifier.store,
             "forgotten",
         )
     left = f"; {seen - changed:,} not learned as {label}" if seen > changed else ""
     elsewhere = "".join(f", {number:,} learned as {name}" for name, number in sorted(others.items()))
     click.echo(f"forgot {changed:,} of {seen:,} from {label}{left}{elsewhere}")
+    tell_of_weights(classifier.settings.model_type, trained)
     if unreadable.count:
         raise SystemExit(1)
-
-
-def _forget(classifier: Classifier, label: str, raw: bytes, notes: Journal | None, others: Counter[str]) -> bool:
-    from spamnb.reader.message import digest
-
-    changed = classifier.forget(label, raw)
-    if not changed and (known := classifier.learned(raw)):
-        others[known] += 1
-    if notes is not None:
-        notes.drop(digest(raw))
-    return changed

@@ -41,8 +41,9 @@ def prune_command(months: int, dry_run: bool, yes: bool, model: Path) -> None:
         found, size = survey(store, months), store.size()
         rare = f"{found.pruned:,} of {pluralize(found.tokens, 'token')}"
         since = f" and by no message learned in the last {pluralize(months, 'month')}" if months else ""
+        old = " What 'train' learned counts as old." if months else ""
         takes = f"; they take {found.bytes / 1e6:.1f} of {size / 1e6:.1f} MB" if found.pruned else ""
-        click.echo(f"{model}: {rare} are held by one message{since}{takes}.")
+        click.echo(f"{model}: {rare} are held by one message{since}{takes}.{old}")
         if dry_run or not found.pruned:
             return
         click.echo("Messages that held these tokens can be forgotten afterwards but for the tokens.")

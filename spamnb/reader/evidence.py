@@ -34,7 +34,7 @@ KINDS = {
     **dict.fromkeys(("part", "charset", "encoding", "attachment", "html", "hidden", "url", "cut"), "structure"),
     **dict.fromkeys(("p", "length", "caps", "line", "capitals"), "structure"),
 }
-# How a field is read: enum header_how and enum header_extra of core/evidence.h.
+# How a field is read: enum header_how and enum header_extra of core/reader.h.
 IGNORED, PRESENCE, TEXT, NAMES, RECEIVED, SIGNATURE = range(6)
 NOTHING, SUBJECT, SENDER, DATE, MESSAGE_ID = range(5)
 

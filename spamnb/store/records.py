@@ -37,6 +37,11 @@ class LearnedMessage(NamedTuple):
     # again, or "tokens", the hashes of those of its own that moved alone.
     changed: dict[str, Any] | None = None
 
+    @property
+    def is_of_training(self) -> bool:
+        """Whether ``train`` learned it, and not a lesson."""
+        return self.bins is None
+
     def row(self, digest: bytes, classes: Sequence[str]) -> tuple:
         """Its row; ``classes`` are in the order of their numbers."""
         bins = None if self.bins is None else json.dumps(self.bins)
