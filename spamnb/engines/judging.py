@@ -47,6 +47,7 @@ def classify_parallel(
 
     def opened() -> Callable[[list[Entry]], list[T | _Unread]]:
         own = files.enter_context(Classifier.open(classifier.store.path))
+        own.store.table = classifier.store.table
         own.charge(loss.false_positive_cost, loss.unsure_cost)
         return partial(judge, own)
 

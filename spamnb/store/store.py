@@ -20,8 +20,9 @@ import sqlite3
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -111,6 +112,23 @@ class View:
     def is_fixed(self) -> bool:
         """Does the model keep to the words that training chose?"""
         return self.meta.get("top_words") is not None
+
+
+class SharedTable:
+    """The whole table of tokens, read once by the first of several threads that need it and have the file open."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._sums: np.ndarray | None = None  # of the classes; equal ones have equal rows
+        self._read: tuple[np.ndarray, Cells]
+
+    def of(self, store: Store) -> tuple[np.ndarray, Cells]:
+        """The hashes of all tokens, ascending, and their cells, as this store sees them."""
+        with self._lock:
+            sums = store.class_sums()
+            if self._sums is None or not np.array_equal(self._sums, sums):
+                self._read, self._sums = store.cells(), sums.copy()
+            return self._read
 
 
 class Store(Database):
@@ -221,6 +239,11 @@ class Store(Database):
         before[0].close()
 
     # -- settings and classes --------------------------------------------------------------------------------
+
+    @cached_property
+    def table(self) -> SharedTable:
+        """Who reads the whole table; threads that judge by the same file share one."""
+        return SharedTable()
 
     def _drop_cache(self) -> None:
         self._view: View | None = None
@@ -383,7 +406,8 @@ class Store(Database):
     @property
     def vocabulary(self) -> Vocabulary:
         """The numbers under which messages are read; others when there are too many."""
-        if self._vocabulary is None or len(self._vocabulary) > MAX_VOCABULARY:
+        most = MAX_VOCABULARY * (2 if self._rows is not None and self._rows.is_whole else 1)
+        if self._vocabulary is None or len(self._vocabulary) > most:
             self._vocabulary = Vocabulary()
             if self._rows is None or not (self._rows.is_whole or self._rows.changed.any()):
                 self._forget_rows()
@@ -432,7 +456,7 @@ class Store(Database):
             self._asked += len(tokens) > MANY and int(np.count_nonzero(at < 0))
             rows = self.totals().vocabulary_size
             if not self._rows.is_whole and rows < 8 * self._asked and rows * classes <= MAX_TABLE:
-                self._rows = RowsAtHand(classes, self.cells())
+                self._rows = RowsAtHand(classes, self.table.of(self))
                 self._check_figures(self._rows.figures)
                 self._place_of_id[:] = -1
                 return self.rows_of(tokens)
