@@ -42,13 +42,15 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
 
     def forget(raw: bytes) -> bool:
         nonlocal trained
-        known = classifier.store.learned(digest(raw))
+        own_digest = digest(raw)
+        known = classifier.store.learned(own_digest)
         changed = classifier.forget(label, raw)
-        trained += bool(changed and known and known.is_of_training)
-        if not changed and (elsewhere := classifier.learned(raw)):
-            others[elsewhere] += 1
+        if known and changed:
+            trained += known.is_of_training
+        elif known:
+            others[known.label] += 1
         if notes is not None:
-            notes.drop(digest(raw))
+            notes.drop(own_digest)
         return changed
 
     with contextlib.ExitStack() as stack:
