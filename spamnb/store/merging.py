@@ -78,7 +78,7 @@ def _sum(models: list[Snapshot], messages: Mapping[bytes, LearnedMessage], repea
         documents,
         tokens,
         cells,
-        list(messages.items()),
+        sorted(messages.items()),
         [(*cell, scored) for cell, scored in sorted(calibration.items())],
         lessons=[] if repeated else list(lessons.values()),
         kept=sorted(kept.values(), key=attrgetter("taught_at")),
