@@ -133,15 +133,6 @@ class ClassCounts(NamedTuple):
     rows: tuple[SparseRow, ...]  # one a class
 
     @classmethod
-    def from_cells(
-        cls, classes: Sequence[str], documents: np.ndarray, vocabulary_size: int, label: np.ndarray, cells: SparseRow
-    ) -> ClassCounts:
-        """From k cells in any order; ``label`` (k,) is the class number of each."""
-        parts = [cells.take(np.flatnonzero(label == c)) for c in range(len(classes))]
-        rows = tuple(SparseRow.sum([part], vocabulary_size) for part in parts)
-        return cls(tuple(classes), documents, vocabulary_size, rows)
-
-    @classmethod
     def from_matrix(cls, X: Any, y: Sequence[str]) -> ClassCounts:
         """The sums of the messages in the CSR array X (n, V) of occurrences, labelled y (n,).
 
@@ -156,9 +147,10 @@ class ClassCounts(NamedTuple):
         names = [str(name) for name in y]  # numpy's own strings would reach files and messages
         classes = sorted(set(names))
         label = np.array([classes.index(name) for name in names], np.intp)
-        cells = SparseRow(X.indices, (X.data != 0).astype(np.int64), X.data)
-        documents = np.bincount(label, minlength=len(classes))
-        return cls.from_cells(classes, documents, X.shape[1], np.repeat(label, np.diff(X.indptr)), cells)
+        cells, of_cell = SparseRow(X.indices, X.data != 0, X.data), np.repeat(label, np.diff(X.indptr))
+        parts = [cells.take(np.flatnonzero(of_cell == c)) for c in range(len(classes))]
+        rows = tuple(SparseRow.sum([part], X.shape[1]) for part in parts)
+        return cls(tuple(classes), np.bincount(label, minlength=len(classes)), X.shape[1], rows)
 
     def __sub__(self, other: ClassCounts) -> ClassCounts:
         """These sums without those of ``other``, which are part of them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 from collections.abc import Iterable
 from pathlib import Path
@@ -31,6 +32,7 @@ from spamnb.sources.entries import Entry
 
 MAX_READ = 1 << 22  # bytes of mail that are in memory at a time
 MAX_TOKENS = 1 << 20  # of a vocabulary: so many threads have one each, and what is in several counts once in the end
+_libc = ctypes.CDLL(None)
 _MISSING = (errno.ENOENT, errno.ENOTDIR, errno.ESTALE)
 
 
@@ -106,6 +108,13 @@ def _narrow(counts: np.ndarray) -> np.ndarray:
     return counts.astype(np.uint16 if counts.max(initial=0) < 1 << 16 else np.uint32)
 
 
+def give_memory_back() -> None:
+    """Give the system what other objects left of the pages that threads share: that of full vocabularies is as much as
+    that of those in use. Only glibc keeps it."""
+    if hasattr(_libc, "malloc_trim"):
+        _libc.malloc_trim(0)
+
+
 class _Numbering:
     """The ids of one vocabulary among those of a collection, once all of its tokens are there."""
 
@@ -158,6 +167,8 @@ class Collection:
             self._vocabulary, numbering.ids = own, np.arange(len(own), dtype=np.int32)
         else:
             numbering.ids = self._vocabulary.add(own)
+            del own
+            give_memory_back()
 
     def _room(self, size: int, dtype: Any) -> Numbers:
         return np.empty(size, dtype) if self._spilt is None else FileNumbers(self._folder, dtype)
@@ -186,9 +197,11 @@ class Collection:
         In this order columns are the same whoever counted what."""
         vocabulary, self._vocabulary = self._vocabulary or Vocabulary(), None
         hashes, groups = vocabulary.describe(np.arange(len(held), dtype=np.uint32))
-        by_hash = np.argsort(hashes)
-        order = by_hash[np.argsort(-held[by_hash], kind="stable")]
+        order = np.argsort(hashes)
+        order = order[np.argsort(-held[order], kind="stable")]
         text, lengths = vocabulary.texts(order.astype(np.uint32))
+        del vocabulary  # with the many copies of a training's end there is no room for both
+        give_memory_back()
         offsets = np.cumsum(lengths, dtype=np.int64) - lengths
         return TokenArray(text, offsets, lengths, hashes[order], groups[order]), inverse_index(order, len(order))
 

@@ -82,9 +82,7 @@ def count_table(counts: ClassCounts, settings: Settings) -> np.ndarray:
     figures = [row.document_counts for row in counts.rows]
     if settings.model_type not in ("boolean", "bernoulli"):
         figures += [row.occurrences for row in counts.rows]
-    largest = max(values.max(initial=0) for values in figures)
-    dtype = np.int32 if largest <= np.iinfo(np.int32).max else np.int64
-    table = np.zeros((counts.vocabulary_size, len(figures)), dtype)
+    table = np.zeros((counts.vocabulary_size, len(figures)), np.result_type(*figures))
     for column, values in enumerate(figures):
         table[counts.rows[column % classes].columns, column] = values
     return table

@@ -69,7 +69,7 @@ LEAN = {
     "every help": (EVERY_HELP, HEAVY | {"numpy", "sqlite3", "selectolax", "json"}),
     "the verbs": (VERBS, {"scipy", "pandas", "polars", "rich", "jinja2", "click"}),
     "tokens": (TOKENS, {"nltk", "scipy", "rich"}),
-    "embeddings": (EMBEDDINGS, {"scipy", "nltk", "rich", "sklearn", "model2vec"}),
+    "embeddings": (EMBEDDINGS, {"scipy", "nltk", "rich", "sklearn"}),
     "formulas": (FORMULAS, {"scipy"}),
     "estimators": (ESTIMATORS, {"sklearn"}),
 }
