@@ -123,7 +123,6 @@ def test_parts_make_the_model_and_the_estimate_of_the_whole(
 
 def test_lessons_are_taught_again_and_copies_are_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from spamnb.classifier import Classifier
-    from spamnb.counts.copies import in_several_classes
 
     entries = mixed(40)
     in_parts_of(monkeypatch, 13)
@@ -136,7 +135,7 @@ def test_lessons_are_taught_again_and_copies_are_told_of(tmp_path: Path, monkeyp
         (tmp_path / f"{name}.rows").rename(tmp_path / f"{name}.before")
         lines, made = made_by(tmp_path / name, entries, BOOLEAN, cluster, force=True)
         assert made.lessons == 2
-        told.append((lines, made.in_sources, made.other_class, in_several_classes(made.training_set)))
+        told.append((lines, made.in_sources, made.other_class, made.training_set.in_several_classes()))
     assert told[0] == told[1]
 
 
