@@ -21,7 +21,7 @@ from spamnb.formulas.calibration import Calibration
 from spamnb.formulas.correction import with_first
 from spamnb.learners.learner import Correction, FitResult, NewestScores, Screened, learner_for
 from spamnb.naming import check_cases
-from spamnb.reader.token_array import CHUNK_TOKENS
+from spamnb.reader.token_array import CHUNK_TOKENS, TokenArray
 from spamnb.settings import Settings
 from spamnb.store.pruning import noted_as_pruned
 from spamnb.store.records import LearnedMessage
@@ -236,19 +236,19 @@ def write_model(store: Store, training_set: TrainingSet, settings: Settings, res
     of_file = counts.reindex(inverse_index(columns, len(training_set.tokens)), len(columns))
     correction = result.correction
 
-    def chunks() -> Iterator[tuple[slice, Cells]]:  # of all at once copies would fill the memory
+    def chunks() -> Iterator[tuple[TokenArray, Cells]]:  # copies of all at once would fill the memory
         for first in range(0, len(columns), CHUNK_TOKENS):
-            these = slice(first, min(first + CHUNK_TOKENS, len(columns)))
-            cells = Cells.of_counts(of_file.between(these.start, these.stop))
+            these = columns[first : first + CHUNK_TOKENS]
+            cells = Cells.of_counts(of_file.between(first, first + len(these)))
             if correction is not None:
-                cells = cells.with_weights(with_first(correction.weights[columns[these]]))
-            yield these, cells
+                cells = cells.with_weights(with_first(correction.weights[these]))
+            yield training_set.tokens.take(these), cells
 
     snapshot = Snapshot(
         {**settings.as_meta(), **result.meta},
         counts.classes,
         counts.documents,
-        training_set.tokens.take(columns),
+        training_set.tokens.take(columns if result.vectors is not None else columns[:0]),
         Cells.unpack((), 0),
         [],
         _calibration(result, counts.classes).cells(counts.classes),

@@ -31,6 +31,7 @@ from spamnb.reader.vocabulary import Vocabulary
 from spamnb.sources.entries import Entry
 
 MAX_READ = 1 << 22  # bytes of mail that are in memory at a time
+MAX_RUN = 1 << 26  # bytes of cells that are written at a time, after the first
 SORTED_AT_ONCE = 1 << 12  # messages: some 20 MB, in which each run has its share
 MAX_TOKENS = 1 << 20  # of a vocabulary: so many threads have one each, and what is in several counts once in the end
 _libc = ctypes.CDLL(None)
@@ -177,7 +178,7 @@ class Collection:
         )
         self._parts.append(part)
         self._held += part.ids.nbytes + part.counts.nbytes
-        if self._held > MAX_IN_MEMORY:
+        if self._held > (MAX_IN_MEMORY if self._files is None else MAX_RUN):
             self._write_run()
         for number, own in enumerate(self._vocabularies):
             if own is not None and own.is_complete:

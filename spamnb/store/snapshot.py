@@ -52,17 +52,20 @@ class Snapshot(NamedTuple):
 def write_snapshot(
     store: Store,
     snapshot: Snapshot,
-    chunks: Iterable[tuple[slice, Cells]] | None = None,
+    chunks: Iterable[tuple[TokenArray, Cells]] | None = None,
     messages: Iterable[tuple[bytes, LearnedMessage]] = (),
 ) -> None:
-    """Write everything into a new, empty store; ``chunks`` are its cells, those of some tokens at a time, where memory
-    should not hold all of them, and ``messages`` more of its messages."""
+    """Write everything into a new, empty store. ``chunks`` are its tokens and cells, some at a time, and ``messages``
+    more of its messages, where memory should not hold all of them."""
     with store.writing():
         tokens, classes = snapshot.tokens, len(snapshot.classes)
         numbers = list(map(store.class_id, snapshot.classes))
         sums = np.zeros((2, classes), np.int64)
-        for these, part in snapshot.cells.chunks(len(tokens)) if chunks is None else chunks:
-            own = tokens[these]
+        if chunks is None:
+            chunks = ((tokens[these], part) for these, part in snapshot.cells.chunks(len(tokens)))
+        size = 0
+        for own, part in chunks:
+            size += len(own)
             rows = zip(own.hashes.tolist(), texts(own), part.pack(len(own), store.path))
             store.executemany("INSERT INTO tokens (hash, token, cells) VALUES (?, ?, ?)", rows)
             sums += np.stack([part.sums(figure, part.label, classes) for figure in (DOCUMENTS, OCCURRENCES)])
@@ -79,7 +82,7 @@ def write_snapshot(
             store.put_autolearned_message(identity, digest, counted)
         store.add_calibration(snapshot.calibration)
         store.put_arrays(snapshot.arrays)
-        store.put_meta({**snapshot.meta, "vocabulary_size": len(tokens)})
+        store.put_meta({**snapshot.meta, "vocabulary_size": size})
         add_lessons(store, snapshot.kept)
         store.write_changes()
         store.read_anew()  # what is read again is what the file holds
