@@ -31,7 +31,7 @@ from spamnb.reader.vocabulary import Vocabulary
 from spamnb.sources.entries import Entry
 
 MAX_READ = 1 << 22  # bytes of mail that are in memory at a time
-MAX_RUN = 1 << 26  # bytes of cells that are written at a time, after the first
+MAX_RUN = 1 << 26  # bytes of cells that are sorted and written at a time
 SORTED_AT_ONCE = 1 << 12  # messages: some 20 MB, in which each run has its share
 MAX_TOKENS = 1 << 20  # of a vocabulary: so many threads have one each, and what is in several counts once in the end
 _libc = ctypes.CDLL(None)
@@ -151,14 +151,15 @@ class Collection:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._parts: list[_Part] = []
+        self._parts: list[_Part] = []  # whose cells memory holds
+        self._runs: list[_Part] = []  # whose cells lie in files
         self._classes: dict[str, int] = {}
         self._number_of = WeakKeyDictionary[Vocabulary, int]()
         self._vocabularies: list[Vocabulary | None] = []  # None once its tokens are in that of all
         self._ids: list[np.ndarray] = []  # then the ids there of each one's tokens
         self._vocabulary: Vocabulary | None = None  # of all
         self._files: tuple[FileNumbers, FileNumbers] | None = None  # ids and counts
-        self._held = self._written = 0  # bytes of cells in memory, and cells in files
+        self._held = self._end = 0  # bytes of cells in memory, and cells in files
 
     def add(self, counted: Counted, vocabulary: Vocabulary) -> None:
         """Some more messages, behind those that are there, with ids of the ``vocabulary``."""
@@ -179,26 +180,33 @@ class Collection:
         self._parts.append(part)
         self._held += part.ids.nbytes + part.counts.nbytes
         if self._held > (MAX_IN_MEMORY if self._files is None else MAX_RUN):
-            self._write_run()
+            self._write_parts()
         for number, own in enumerate(self._vocabularies):
             if own is not None and own.is_complete:
                 self._merge(number)
 
-    def _write_run(self) -> None:
-        """Write the cells that memory holds."""
+    def _write_parts(self) -> None:
+        """Write what memory holds, in runs."""
         self._files = self._files or (FileNumbers(self._folder, np.int32), FileNumbers(self._folder, np.uint32))
-        written = [part for part in self._parts if not len(part.ids)]
-        held = _Part.joined(part for part in self._parts if len(part.ids))
-        order, ends = held.by_digest(), np.cumsum(held.lengths)
+        self._parts.reverse()
+        while self._parts:
+            run, size = [], 0
+            while self._parts and size <= MAX_RUN:
+                run.append(self._parts.pop())
+                size += run[-1].ids.nbytes + run[-1].counts.nbytes
+            self._runs.append(self._written(_Part.joined(run), self._files))
+        self._held = 0
+
+    def _written(self, part: _Part, files: tuple[FileNumbers, FileNumbers]) -> _Part:
+        """The part without its cells, which are behind all others in the files, as its messages are: by digest."""
+        order, ends = part.by_digest(), np.cumsum(part.lengths)
         for first in range(0, len(order), SORTED_AT_ONCE):
             some = order[first : first + SORTED_AT_ONCE]
-            begin = self._written
-            self._written += int(held.lengths[some].sum())
-            for file, values in zip(self._files, (held.ids, held.counts)):
-                file[begin : self._written] = taken(values, (ends - held.lengths)[some], ends[some])
-        cells = held.ids[:0].copy(), held.counts[:0].copy()
-        self._parts = [*written, _Part(held.lengths[order], *cells, *(values[order] for values in held[3:]))]
-        self._held = 0
+            begin, self._end = self._end, self._end + int(part.lengths[some].sum())
+            for file, values in zip(files, (part.ids, part.counts)):
+                file[begin : self._end] = taken(values, (ends - part.lengths)[some], ends[some])
+        cells = part.ids[:0].copy(), part.counts[:0].copy()
+        return _Part(part.lengths[order], *cells, *(values[order] for values in part[3:]))
 
     def _merge(self, number: int) -> None:
         """Add the tokens of a vocabulary, whose memory is wanted, to those of all."""
@@ -228,8 +236,8 @@ class Collection:
     def training_set(self) -> TrainingSet:
         """The training set of all messages; the collection is empty afterwards."""
         if self._files is not None:
-            self._write_run()
-        every, self._parts = _Part.joined(self._parts), []
+            self._write_parts()
+        every, self._parts, self._runs = _Part.joined([*self._runs, *self._parts]), [], []
         for n, own in enumerate(self._vocabularies):
             if own is not None:
                 self._merge(n)
