@@ -235,7 +235,7 @@ def with_fit_result(snapshot: Snapshot, result: FitResult) -> Snapshot:
             for (digest, learned), units in zip(snapshot.messages, result.correction.brought.tolist())
         ]
         cells = snapshot.cells.with_weights(result.correction.weights)
-        snapshot = snapshot._replace(cells=cells, messages=messages)
+        snapshot = snapshot._replace(cells=cells, messages=messages, hard=result.correction.hard)
     return snapshot._replace(
         meta={**snapshot.meta, **result.meta},
         calibration=_calibration(result, tuple(snapshot.classes)).cells(snapshot.classes),

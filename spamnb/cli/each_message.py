@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from spamnb.cli.options import Unreadable, no_message, tell
+from spamnb.cli.options import Unreadable, no_message
 from spamnb.errors import SpamnbError
 from spamnb.naming import pluralize
 
@@ -48,15 +48,3 @@ def each_message(
     if not seen and not unreadable.count:
         raise no_message(sources)
     return seen, changed
-
-
-def tell_of_weights(model_type: str, trained: int) -> None:
-    """Of messages that ``train`` learned and that left their class: how to fit the weights of the others again.
-
-    One that training found hard moves all others: in a model of 500 messages, three times as much spam came through.
-    """
-    if trained and model_type == "corrected":
-        tell(
-            f"spamnb: 'train' learned {trained:,} of these, and fitted the weights of all others beside them:"
-            " 'spamnb train --force' with the same sources fits these again"
-        )

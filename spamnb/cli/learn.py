@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.each_message import each_message, tell_of_weights
+from spamnb.cli.each_message import each_message
 from spamnb.cli.options import (
     SOURCE,
     Unreadable,
@@ -86,7 +86,6 @@ def learn_command(
             tell(f"spamnb: {model}: everybody can read it, so it keeps no message to teach again; chmod o-r lets it")
         looked_like_another: list[bool] = []  # of each message that was learned
         moved: Counter[str] = Counter()  # by the class that had learned them before
-        trained = 0  # messages among these that 'train' learned
 
         def learn(raw: bytes) -> bool:
             message = classifier.read(raw)
@@ -95,9 +94,7 @@ def learn_command(
             learned = classifier.learn(label, message)
             looked_like_another.extend([against_all] * learned)
             if before and learned:
-                nonlocal trained
                 moved[before.label] += 1
-                trained += before.is_of_training
             return learned
 
         seen, changed = each_message(sources, entries, unreadable, learn, classifier.store, "learned")
@@ -110,6 +107,5 @@ def learn_command(
     )
     if sum(looked_like_another[:FEW]) >= SWAPPED:  # the first ones: after these the model gives way
         tell("spamnb: most of the first look like another class: were names swapped, here or in training?")
-    tell_of_weights(classifier.settings.model_type, trained)
     if unreadable.count:
         raise SystemExit(1)

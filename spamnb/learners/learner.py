@@ -15,6 +15,7 @@ from spamnb.store.store import Store
 
 if TYPE_CHECKING:  # classifying a message does not need it
     from spamnb.counts.training_set import TrainingSet
+    from spamnb.store.hard import HardMessage
 
 
 class BatchScores(NamedTuple):
@@ -61,6 +62,7 @@ class Correction(NamedTuple):
 
     brought: np.ndarray  # (n, C) what each message brings to each of its tokens
     weights: np.ndarray  # (V, C) the sums of that, by token
+    hard: Sequence[HardMessage]  # the hardest, the hardest last
 
 
 class Lesson(NamedTuple):

@@ -1,9 +1,13 @@
-"""The last lessons that a corrected model found hard, with their tokens: lessons after them solve them again."""
+"""The messages that a corrected model found hard, with their tokens, so that they can be solved again.
+
+These are the hardest of training and the last ones that were learned since. Each learned message solves one of them
+again. All are solved again when a hard message of training is forgotten: they were fitted to make way for it.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,13 +23,13 @@ MAX_TOKENS = 4_000  # of a hard message; one that has more is not kept
 
 
 class HardMessage(NamedTuple):
-    """A lesson that was hard to tell, kept so that its coefficients can be solved again."""
+    """A message that was hard to tell, kept so that its coefficients can be solved again."""
 
-    number: int
     digest: bytes
     label: str
     offsets: Mapping[str, float]  # by class, in nats: naive Bayes' part of its scores when it was learned
     tokens: Sequence[str]
+    number: int = 0  # of its row, once it has one
 
 
 class HardMessages:
@@ -41,6 +45,10 @@ class HardMessages:
     def _numbers(self) -> list[int]:
         rows = self._store.execute("SELECT sequence FROM hard WHERE digest NOT NULL ORDER BY sequence")
         return [number for (number,) in checked_rows("hard", rows, sequence=int_between(MAX_SUM))]
+
+    def __iter__(self) -> Iterator[HardMessage]:
+        with self._store.reading():
+            yield from filter(None, map(self.get, self._numbers()))
 
     def pick(self, chance: bytes) -> HardMessage | None:
         """One of them, the same for the same 16 bytes ``chance``; None where there is none."""
@@ -66,21 +74,22 @@ class HardMessages:
                 if names[label] not in scores or not _are_words(words):
                     raise Damaged("a message in table hard without a score of its class, or without words")
                 tokens = self._store.in_vocabulary(vocabulary.named(vocabulary.ids(words)))
-                return HardMessage(number, digest, names[label], scores, tokens)
+                return HardMessage(digest, names[label], scores, tokens, number)
             return None
 
-    def put(self, digest: bytes, label: str, offsets: dict[str, float], tokens: Sequence[str]) -> None:
+    def put(self, message: HardMessage) -> None:
         """Keep one more, and let go of the oldest of many."""
-        if len(tokens) > MAX_TOKENS:
+        if len(message.tokens) > MAX_TOKENS:
             return
         store = self._store
         with store.writing():
             ids = store.view.class_ids
-            scores = json.dumps([offsets.get(name) for name in ids])
-            words = json.dumps(list(tokens), ensure_ascii=False)
-            self.drop(digest)
+            scores = json.dumps([message.offsets.get(name) for name in ids])
+            words = json.dumps(list(message.tokens), ensure_ascii=False)
+            self.drop(message.digest)
             newest = store.execute("SELECT coalesce(max(sequence), 0) + 1 FROM hard").fetchone()[0]
-            store.execute("INSERT INTO hard VALUES (?, ?, ?, ?, ?)", (newest, digest, ids[label], scores, words))
+            row = newest, message.digest, ids[message.label], scores, words
+            store.execute("INSERT INTO hard VALUES (?, ?, ?, ?, ?)", row)
             store.execute("DELETE FROM hard WHERE sequence <= ?", (newest - MAX_HARD,))
 
     def drop(self, digest: bytes) -> None:
@@ -92,8 +101,8 @@ class HardMessages:
     def drop_holding(self, hashes: np.ndarray) -> None:
         """Keep those no longer that hold one of the tokens with these hashes."""
         with self._store.writing():
-            for hard in [self.get(number) for number in self._numbers()] if len(hashes) else []:
-                if hard and np.isin(described(hard.tokens).hashes, hashes).any():
+            for hard in list(self) if len(hashes) else []:
+                if np.isin(described(hard.tokens).hashes, hashes).any():
                     self.drop(hard.digest)
 
 

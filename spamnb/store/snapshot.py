@@ -18,6 +18,7 @@ import numpy as np
 from spamnb.counts.class_counts import ClassCounts
 from spamnb.errors import ArgumentError, Damaged, InTheWay, Outdated, SpamnbError
 from spamnb.reader.token_array import TokenArray
+from spamnb.store.hard import HardMessage
 from spamnb.store.lessons import KeptLesson, add_lessons, kept_lessons
 from spamnb.store.records import LearnedMessage, dense_vectors
 from spamnb.store.rows import DOCUMENTS, OCCURRENCES, Cells, texts, tokens_of
@@ -41,6 +42,7 @@ class Snapshot(NamedTuple):
     vectors: np.ndarray | None = None  # (V, d) one vector a token
     lessons: Sequence[tuple[bytes, bytes, dict[str, int]]] = ()  # identity, digest, tokens; oldest first
     kept: Sequence[KeptLesson] = ()  # what a person taught, whole; oldest first; only where it was asked for
+    hard: Sequence[HardMessage] = ()  # the hardest messages of a training
 
     @property
     def counts(self) -> ClassCounts:
@@ -70,6 +72,8 @@ def write_snapshot(store: Store, snapshot: Snapshot) -> None:
         store.add_calibration(snapshot.calibration)
         store.put_arrays(snapshot.arrays)
         store.put_meta({**snapshot.meta, "vocabulary_size": len(tokens)})
+        for message in snapshot.hard:
+            store.hard.put(message)
         add_lessons(store, snapshot.kept)
         store.write_changes()
         store.read_anew()  # what is read again is what the file holds
