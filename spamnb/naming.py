@@ -8,6 +8,8 @@ from typing import Any
 from spamnb.errors import SpamnbError
 
 MAX_CLASS_NAME = 100
+MAX_SHOWN = 1_000  # characters: more than any terminal has columns for
+MAX_MARKS = 3  # combining marks on one letter: no script needs more, and heaps of them cover the lines above
 
 
 def is_loopback(host: str) -> bool:
@@ -107,6 +109,25 @@ def escape(text: str) -> str:
     'caf\\\\x1b[2J'
     """
     return text if text.isprintable() else ascii(text)[1:-1]
+
+
+def printable(text: str, most: int = MAX_SHOWN, lines: bool = False) -> str:
+    """The beginning of what a stranger wrote, in one line unless ``lines``: what is not printable, or turns the
+    direction of writing, as escapes, and no heaps of marks on one letter.
+
+    >>> printable(" a\\tb\\x1b[2J\\u202e\\u4e2d\\u3000\\u6587 "), printable("one\\ntwo", 5, lines=True)
+    ('a b\\\\x1b[2J\\\\u202e中 文', 'one\\nt…')
+    """
+    from unicodedata import combining  # that most commands do without
+
+    kept: list[str] = []
+    marks = 0
+    for letter in text[:most] if lines else " ".join(text[:most].split()):
+        marks = marks + 1 if combining(letter) else 0
+        if marks <= MAX_MARKS:
+            fine = letter.isprintable() or letter in "\n\t"
+            kept.append(letter if fine else " " if letter.isspace() else ascii(letter)[1:-1])
+    return "".join(kept) + ("…" if len(text) > most else "")
 
 
 def pluralize(number: int, what: str) -> str:

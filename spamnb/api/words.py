@@ -223,7 +223,13 @@ def word(model: FilePath, word: str) -> WordReport:
     """
     from spamnb.store.store import Store
 
-    with Store.open(model_path(model)) as store, store.reading():
+    with Store.open(model_path(model)) as store:
+        return word_of(store, word)
+
+
+def word_of(store: Store, word: str) -> WordReport:
+    """The same of a model that is open."""
+    with store.reading():
         asked = word.lower().encode("utf-8", "replace")
         ending = "substr(CAST(token AS BLOB), -length(?1) - 1)"  # bytes: all of a text stands before its first NUL
         which = f"SELECT token FROM tokens WHERE CAST(token AS BLOB) = ?1 OR {ending} = ?2"  # noqa: S608

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from spamnb.cli.options import Unreadable, on_command_line, tell
+from spamnb.cli.options import Unreadable, on_command_line, tell, tell_of_ours
 from spamnb.errors import SpamnbError
 from spamnb.naming import escape
 
@@ -94,15 +94,16 @@ def filing(
     target: Target, classifier: Classifier, unreadable: Unreadable, dry_run: bool, journal: Path | None
 ) -> Iterator[Filing]:
     """A mailbox at work; what is done is noted in the file ``journal``."""
-    from spamnb.mailbox.filing import Filing, Notes
+    from spamnb.journal.writer import JournalWriter
+    from spamnb.mailbox.filing import Filing
 
     with opened(target, unreadable, dry_run) as memory:
-        notes = Notes(journal, target.junk or "", tell) if journal is not None and not dry_run else None
+        writer = JournalWriter(journal, tell_of_ours) if journal is not None and not dry_run else None
         try:
-            yield Filing(memory, classifier, notes)
+            yield Filing(memory, classifier, writer, target.junk or "")
         finally:
-            if notes is not None:
-                notes.close()
+            if writer is not None:
+                writer.close()
 
 
 def folders_of(target: Target, memory: Memory) -> dict[str, Folder]:

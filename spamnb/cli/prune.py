@@ -48,10 +48,12 @@ def prune_command(months: int, dry_run: bool, yes: bool, model: Path) -> None:
             return
         click.echo("Messages that held these tokens can be forgotten afterwards but for the tokens.")
         try:
-            if not yes:
-                click.confirm("Take them out?", abort=True, err=True)
+            wanted = yes or click.confirm("Take them out?", err=True)
         except click.Abort:
             raise SpamnbError(f"{model}: nothing was taken out; --yes does it without asking") from None
+        if not wanted:
+            tell(f"spamnb: {model}: nothing was changed")
+            return
         pruned = prune(store, months)
         after = f"{model}: {pluralize(pruned, 'token')} taken out; {size / 1e6:.1f} MB before"
         if give_room_back(store):

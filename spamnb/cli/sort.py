@@ -142,8 +142,8 @@ def _terminal_line(classifier: Classifier, folders: Mapping[str, Folder]) -> Cal
 
 
 def _say(one: Filed, where: str) -> None:
+    from spamnb.naming import printable
     from spamnb.reader.message import header_of
-    from spamnb.report.message_line import printable
 
     texts = [printable(header_of(one.mail.raw, name)) for name in ("from", "subject", "date")]
     fields = [text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…" for text in texts]

@@ -60,7 +60,7 @@ class Teacher:
                     problems.append(missing(position))
                     continue
                 try:
-                    model = _model_for(models, entry.user)
+                    model = models.for_learning(entry.user)
                     made, new = _learn(journal, model, entry, spam, batch, _mail(moving, entry))
                     changed += new
                     if move and entry.mailbox and moving.to(entry, JUNK if spam else INBOX):
@@ -77,7 +77,7 @@ class Teacher:
             for made in journal.corrections(viewer, batch=batch) if batch else []:
                 entry = journal.of_message(made.digest, made.user)
                 try:
-                    changed += _unlearn(journal, _model_for(models, made.user), made, entry, moving)
+                    changed += _unlearn(journal, models.for_learning(made.user), made, entry, moving)
                     if entry is not None and made.moved_from:
                         moving.back(entry, made.moved_from)
                 except (SpamnbError, OSError) as error:
@@ -101,12 +101,12 @@ class Teacher:
     @contextmanager
     def model_of(self, viewer: str | None) -> Iterator[Classifier]:
         """The model that answers for a user, to be asked."""
-        with self._models(ENOUGH, writable=False) as models:
+        with self._models(writable=False) as models:
             yield models.for_classifying(viewer or "")
 
     @contextmanager
-    def _models(self, enough: int = 1, writable: bool = True) -> Iterator[Models]:
-        models = Models(self.shared, self.users, enough, writable=writable)
+    def _models(self, writable: bool = True) -> Iterator[Models]:
+        models = Models(self.shared, self.users, ENOUGH, writable=writable)
         try:
             yield models
         finally:
@@ -116,12 +116,6 @@ class Teacher:
 def missing(position: int) -> str:
     """What is said of a message that is not in the journal, or is another user's."""
     return f"message {position} is not in the journal, which keeps the mail of {DAYS} days"
-
-
-def _model_for(models: Models, user: str) -> Classifier:
-    if not models.may_teach(user):
-        raise SpamnbError("this mail's user has a name that no model can have")
-    return models.for_learning(user)
 
 
 def _mail(moving: Moving, entry: Verdict) -> bytes | None:

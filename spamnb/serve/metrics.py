@@ -20,7 +20,7 @@ _LABELS: dict[str, tuple[str, list[str]]] = {  # of each metric: what it counts 
     REQUESTS: ("method", sorted(METHODS)),
     REFUSALS: ("code", [code.name for code in ExitCode]),
     VERDICTS: ("verdict", ["ham", "spam", "unsure"]),
-    LESSONS: ("by", ["person", "filter"]),
+    LESSONS: ("", [""]),
     BYTES: ("", [""]),
     SECONDS: ("", [""]),  # from a request's first byte to its reply
 }

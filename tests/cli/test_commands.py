@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
-from commands import run
+from commands import done, run
 from mail import folders, mail, message
 
 from spamnb.classifier import Classifier
@@ -248,6 +248,20 @@ def test_info_export_import_merge(model: Path, tmp_path: Path) -> None:
     assert merged.exit_code == 0
     assert "240 messages" in merged.output
     assert "learned by more than one" in merged.output
+
+
+def test_prune_asks_and_says_what_leaves(model: Path) -> None:
+    with Classifier.open(model, writable=True) as classifier:
+        classifier.learn("spam", b"Subject: rarely\n\nonly once")
+    before = run("export", "-m", model).stdout
+    dry = run("prune", "--dry-run", "--months", "0", "-m", model)
+    no = run("prune", "--months", "0", "-m", model, stdin=b"n\n")
+    assert dry.exit_code == no.exit_code == 0 and "held by one message" in dry.stdout
+    assert no.stderr.endswith(f"spamnb: {model}: nothing was changed\n")
+    unanswered = run("prune", "--months", "0", "-m", model, stdin=b"")
+    assert unanswered.exit_code == 1 and "nothing was taken out; --yes" in unanswered.stderr
+    assert run("export", "-m", model).stdout == before
+    assert "taken out" in done("prune", "--yes", "--months", "0", "-m", model)
 
 
 def test_info_shows_the_settings_that_are_not_the_defaults(model: Path, folder: Path, tmp_path: Path) -> None:

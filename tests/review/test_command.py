@@ -88,7 +88,7 @@ def test_a_proxys_word_is_not_taken_from_elsewhere(tmp_path, wrong):
 
 
 @pytest.mark.parametrize("lacking", ["starlette", "uvicorn"])
-def test_without_the_extra_one_line_says_how_to_get_it(tmp_path, lacking):
+def test_without_its_packages_one_line_says_how_to_get_them(tmp_path, lacking):
     code = f"import sys; sys.modules['{lacking}'] = None; from spamnb.__main__ import main; main()"
     ran = subprocess.run(command(tmp_path, code=code), capture_output=True, text=True, timeout=120)
     assert ran.returncode == 1 and ran.stderr.count("\n") == 1 and "pip install starlette uvicorn" in ran.stderr
