@@ -129,7 +129,7 @@ dask_option = click.option(
 text_column_option = click.option(
     "--text-column",
     metavar="COLUMN",
-    help="The column of a table (.csv, .tsv, .jsonl, .parquet) that holds the text, by name or number.",
+    help="The column of a table (.csv, .tsv, .jsonl) that holds the text, by name or number.",
 )
 
 

@@ -8,10 +8,9 @@ folders         trees of messages, Maildirs and their folders, MH
 mbox            a file by itself: an mbox or a single message
 thunderbird     Thunderbird's folders, classes by their names
 gmail           Google Takeout, classes by labels
-tables          a message in each row: CSV, TSV, JSON lines, Parquet, label TAB text, TREC indexes
+tables          a message in each row: CSV, TSV, JSON lines, label TAB text, TREC indexes
 archives        tar and ZIP
 outlook         Outlook's .msg
-remote          URLs, by fsspec
 mailbox         folders and messages of a mailbox; folders' names on disk and in many languages
 maildir         a Maildir and its folders, and moving a message safely
 accounts        IMAP accounts: URLs, and the file that a person has described them in

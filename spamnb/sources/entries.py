@@ -9,10 +9,9 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import IO, BinaryIO, NamedTuple, cast
+from typing import IO, BinaryIO, NamedTuple
 
 from spamnb.errors import reason
-from spamnb.sources import remote
 from spamnb.sources.formats import COMPOUND_FILE, COMPRESSED, COMPRESSIONS, NotMail, foreign_format
 
 Report = Callable[[str, Exception], None]  # told the name of what cannot be read, and why
@@ -24,8 +23,6 @@ MAX_MESSAGE = 64 << 20
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 GZIP = b"\x1f\x8b"  # what such a file begins with
 _LENGTH_LINE = re.compile(rb"([0-9]{1,10}) {0,10}\n")  # the first line of an .emlx: Apple Mail pads the number to ten
-
-_URL = re.compile(r"(?:s3|gs|gcs|abfs|az|hdfs|https?|file|memory)://", re.IGNORECASE)
 
 
 class Entry(NamedTuple):
@@ -119,15 +116,6 @@ def messages(found: Iterable[Entry], on_unreadable: Report) -> Iterator[tuple[En
             yield entry, raw
 
 
-def is_remote(path: str) -> bool:
-    """Is it the URL of a file or folder elsewhere?
-
-    >>> is_remote("s3://bucket/mail"), is_remote("imaps://ann@example.org"), is_remote("/mail")
-    (True, False, False)
-    """
-    return _URL.match(path) is not None
-
-
 def contents(path: str, start: int = 0, stop: int | None = None) -> bytes:
     """The bytes from ``start`` to ``stop`` (the end when None), decompressed where the first of them say gzip, as
     Dovecot can keep mail.
@@ -135,9 +123,6 @@ def contents(path: str, start: int = 0, stop: int | None = None) -> bytes:
     Raises OSError, with EFBIG when it is more than MAX_MESSAGE, and with EINVAL for what is compressed in another way.
     Not through a file object: 14 µs instead of 34 for a message of the SpamAssassin corpus.
     """
-    if ":" in path and is_remote(path):
-        with open_mail(path) as stream:
-            return decompress(bounded(stream, path), path)
     descriptor = os.open(path, _FLAGS)
     try:
         status = _regular(descriptor, path)
@@ -171,7 +156,8 @@ def bounded(stream: IO[bytes], path: str) -> bytes:
 @contextmanager
 def open_mail(path: str) -> Iterator[BinaryIO]:
     """The file as a stream, decompressed when it is gzip. OSError also where it is no regular file."""
-    with _opened(path) as plain:
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _FLAGS)) as plain:
+        _regular(plain.fileno(), path)
         if plain.peek(2)[:2] != GZIP:
             yield plain
         else:
@@ -189,17 +175,6 @@ def _decompressed(compressed: BinaryIO, path: str) -> Iterator[BinaryIO]:
             yield stream  # type: ignore[misc]
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise OSError(errno.EIO, f"broken gzip data: {error}", path) from error
-
-
-@contextmanager
-def _opened(path: str) -> Iterator[io.BufferedReader]:
-    if is_remote(path):
-        with remote.remote_stream(path) as stream:
-            yield cast(io.BufferedReader, stream)
-        return
-    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _FLAGS)) as plain:
-        _regular(plain.fileno(), path)
-        yield plain
 
 
 def _regular(descriptor: int, path: str) -> os.stat_result:

@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from spamnb.naming import escape
-from spamnb.sources import remote
-from spamnb.sources.entries import Entry, Report, is_remote
+from spamnb.sources.entries import Entry, Report
 from spamnb.sources.formats import MBOXES, TABLES, NotMail
 from spamnb.sources.mbox import INDEX_SUFFIX, mail_file, starts_as_mbox
 
@@ -36,7 +35,7 @@ def listing(folder: str, on_unreadable: Report) -> Listing:
     files: list[str] = []
     folders: list[str] = []
     hidden: list[str] = []
-    for name, is_folder, size in remote.items(folder) if is_remote(folder) else _items(folder, on_unreadable):
+    for name, is_folder, size in _items(folder, on_unreadable):
         if name.startswith("."):
             hidden.append(name)
         elif is_folder:
@@ -76,11 +75,10 @@ def tree(label: str | None, root: str, on_unreadable: Report, recursive: bool = 
     while waiting:
         folder = waiting.pop()
         try:
-            if not is_remote(folder):
-                status = os.stat(folder)
-                if (status.st_dev, status.st_ino) in seen:
-                    continue
-                seen.add((status.st_dev, status.st_ino))
+            status = os.stat(folder)
+            if (status.st_dev, status.st_ino) in seen:
+                continue
+            seen.add((status.st_dev, status.st_ino))
             found = listing(folder, on_unreadable)
         except OSError as error:
             on_unreadable(escape(folder), error)
@@ -137,5 +135,4 @@ def _unwanted(label: str, name: str) -> bool:
 
 
 def _is_maildir(path: str) -> bool:
-    is_folder = remote.is_folder if is_remote(path) else os.path.isdir
-    return is_folder(os.path.join(path, "cur")) and is_folder(os.path.join(path, "new"))
+    return os.path.isdir(os.path.join(path, "cur")) and os.path.isdir(os.path.join(path, "new"))

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from spamnb.naming import escape
-from spamnb.sources.entries import MAX_MESSAGE, Entry, Report, is_remote, open_mail, too_long, unquoted
+from spamnb.sources.entries import MAX_MESSAGE, Entry, Report, open_mail, too_long, unquoted
 from spamnb.sources.formats import COMPRESSED, COMPRESSIONS, HEAD, NotMail
 
 TOP = 8 << 10  # bytes of a message in which Thunderbird's and Google's own fields stand
@@ -74,8 +74,8 @@ def mbox_entries(path: str, stream: BinaryIO, on_unreadable: Report) -> Iterator
     """
     import gzip
 
-    # What is compressed or elsewhere has no cheap random access, so its entries carry their bytes.
-    keep = isinstance(stream, gzip.GzipFile) or is_remote(path)
+    # What is compressed has no cheap random access, so its entries carry their bytes.
+    keep = isinstance(stream, gzip.GzipFile)
     for number, (start, stop, content, only) in enumerate(split_mbox(stream, keep), 1):
         name = escape(path) if only else f"{escape(path)}#{number}"
         only = only and not start

@@ -4,11 +4,10 @@
     CLASS=PATH          a folder, Maildir, MH folder, mbox (also gzipped) or single message, all of one class
     CLASS=imaps://…     the same of a folder of an IMAP account
     CLASS=ARCHIVE.tar   the same of what is in an archive (.tar.gz, .tgz, .zip); without CLASS a folder per class
-    s3://BUCKET/PATH    what lies elsewhere, by URL (gs://, https:// and others), wherever a PATH may stand
     index:PATH          a TREC index: lines ``spam ../data/inmail.1``, relative to the index's folder, order kept
     thunderbird:PATH    a profile, account or folder of Thunderbird, classes by the folders' names
     gmail:PATH          an mbox of Google Takeout, classes by Gmail's labels
-    TABLE.csv           a row per message (.tsv, .jsonl and .parquet too), classes by a column
+    TABLE.csv           a row per message (.tsv and .jsonl too), classes by a column
     FILE                lines of ``label TAB text``
 
 Each format is a function that gives the entries of a path, in a file of its own, and reports what it cannot read to
@@ -26,8 +25,7 @@ from typing import NamedTuple
 
 from spamnb.errors import SpamnbError, reason
 from spamnb.naming import check_class_name, escape, pluralize
-from spamnb.sources import remote
-from spamnb.sources.entries import Entry, Report, is_remote
+from spamnb.sources.entries import Entry, Report
 from spamnb.sources.folders import listing, tree
 from spamnb.sources.formats import is_archive, is_table
 from spamnb.sources.mbox import mail_file
@@ -108,7 +106,7 @@ def absolute(spec: str) -> str:
     ('ham=/mail/in', 'index:/trec/full/index', 'spam=imaps://ann@example.org')
     """
     source = source_of(spec)
-    if is_account(source.path) or is_remote(source.path):
+    if is_account(source.path):
         return spec
     before = f"{source.kind}:" if source.kind else "" if source.label is None else f"{source.label}="
     return before + os.path.abspath(source.path)
@@ -213,7 +211,7 @@ def _is_folder(path: str, spec: str, hint: str = "") -> bool:
     """Is a folder there, and not a file? SpamnbError where neither is."""
     shown = escape(spec)
     try:
-        mode = remote.remote_mode(path) if is_remote(path) else os.stat(path).st_mode
+        mode = os.stat(path).st_mode
     except FileNotFoundError as error:
         missing = shown if path == spec else f"{shown}: {escape(path)}"
         raise SpamnbError(f"{missing}: no such file or folder{hint}") from error
@@ -239,7 +237,7 @@ def _check_one_class_each(sources: Iterable[Source]) -> None:
         if is_account(source.path):
             place = source.path.rstrip("/").removesuffix("/INBOX")
         else:
-            place = source.path.rstrip("/") if is_remote(source.path) else os.path.realpath(source.path)
+            place = os.path.realpath(source.path)
         other = met.setdefault(place, source)
         if other.label != source.label:
             both = f"{escape(other.spec)} and {escape(source.spec)}"
