@@ -277,6 +277,6 @@ def messages_of(sources: tuple[str, ...], unreadable: Unreadable, text_column: s
     except OSError as error:
         raise SpamnbError(f"standard input: {error.strerror}") from None
     # Not split: one message comes this way from a mail server, and what stands in its body is its sender's choice.
-    if raw.startswith(b"From ") and len(list(islice(split_mbox(BytesIO(raw), False), 2))) > 1:
+    if raw.startswith(b"From ") and len(list(islice(split_mbox(BytesIO(raw)), 2))) > 1:
         tell("spamnb: a mailbox on standard input is taken for one message; give its name instead")
     return iter([Entry(None, "-", "", content=raw)] if raw else [])  # nothing is no message, as an empty file

@@ -14,7 +14,7 @@ import pytest
 from mail import write
 
 from spamnb.errors import SpamnbError
-from spamnb.sources.entries import Entry, messages, unquoted
+from spamnb.sources.entries import Entry, messages
 from spamnb.sources.notes import notes
 from spamnb.sources.spec import ReadOptions, entries, unlabelled
 
@@ -206,7 +206,7 @@ def test_mbox_plain_and_gzipped_against_the_standard_library(tmp_path: Path) -> 
     for number in range(7):
         box.add(f"Subject: {number}\n\nFrom here on\n\nFrom: no\n>From mboxrd\nend {number}\n".encode())
     box.flush()
-    expected = [unquoted(box.get_bytes(key, from_=True)) for key in box.iterkeys()]
+    expected = [box.get_bytes(key, from_=True).replace(b"\n>From", b"\nFrom") for key in box.iterkeys()]
     assert b"\n\nFrom here on" in expected[0] and b"\nFrom mboxrd" in expected[0]
     (tmp_path / "inbox.gz").write_bytes(gzip.compress((tmp_path / "inbox").read_bytes()))
     box.close()
@@ -224,15 +224,6 @@ def test_mbox_in_a_folder_is_known_by_its_name(tmp_path: Path) -> None:
     write(tmp_path / "ham/plain.mbox", b"Subject: no mbox\n\n")
     found = ["00001", "list.mbox#1", "list.mbox#2", "list2.mbox.gz#1", "list2.mbox.gz#2", "plain.mbox"]
     assert names(tmp_path / "ham", tmp_path) == found
-
-
-def test_mailbox_that_changes_meanwhile(tmp_path: Path) -> None:
-    box = write(tmp_path / "inbox", b"From a 1:00\nSubject: 1\n\nlonger\n\nFrom b 2:00\nSubject: 2\n\ny\n")
-    found = list(unlabelled([str(box)], pytest.fail))
-    box.write_bytes(b"From b 2:00\nSubject: 2\n\ny\n")
-    for entry in found:
-        with pytest.raises(OSError, match="changed"):
-            entry.read()
 
 
 def test_a_message_alone_in_its_file_is_the_same_message_as_on_standard_input(tmp_path: Path) -> None:
