@@ -261,14 +261,17 @@ def no_message(sources: tuple[str, ...]) -> SpamnbError:
     return SpamnbError(f"{named}: no message")
 
 
-def messages_of(sources: tuple[str, ...], unreadable: Unreadable, text_column: str | None = None) -> Iterator[Entry]:
-    """The messages of the sources; without any, or for "-", the one on standard input where there is one."""
+def messages_of(
+    sources: tuple[str, ...], unreadable: Unreadable, text_column: str | None = None, label: str | None = None
+) -> Iterator[Entry]:
+    """The messages of the sources, as ``label=PATH`` has them where a class is known; without any, or for "-", the one
+    on standard input where there is one."""
     from spamnb.sources.entries import MAX_MESSAGE, Entry, decompress, too_long
     from spamnb.sources.mbox import split_mbox
     from spamnb.sources.spec import ReadOptions, unlabelled
 
     if sources not in ((), ("-",)):
-        return unlabelled(sources, unreadable, ReadOptions(text_column=text_column))
+        return unlabelled(sources, unreadable, ReadOptions(text_column=text_column), label)
     raw = read_standard_input(MAX_MESSAGE + 1)
     try:
         if len(raw) > MAX_MESSAGE:

@@ -26,7 +26,7 @@ from typing import NamedTuple
 from spamnb.errors import SpamnbError, reason
 from spamnb.naming import check_class_name, escape, pluralize
 from spamnb.sources.entries import Entry, Report
-from spamnb.sources.folders import listing, tree
+from spamnb.sources.folders import listing, tree, unread_folders, unread_mail
 from spamnb.sources.formats import is_archive, is_table
 from spamnb.sources.mbox import mail_file
 
@@ -85,8 +85,11 @@ def entries(specs: Iterable[str], on_unreadable: Report, options: ReadOptions = 
     return chain.from_iterable(found)
 
 
-def unlabelled(paths: Iterable[str], on_unreadable: Report, options: ReadOptions = DEFAULT) -> Iterator[Entry]:
-    """Entries with label None out of folders, Maildirs, MH folders, mboxes, tables and single messages, lazily.
+def unlabelled(
+    paths: Iterable[str], on_unreadable: Report, options: ReadOptions = DEFAULT, label: str | None = None
+) -> Iterator[Entry]:
+    """Entries out of folders, Maildirs, MH folders, mboxes, tables and single messages, lazily. With a ``label`` they
+    are those of ``label=PATH``; without one archives are left out, and folders within Maildirs are not.
 
     Raises SpamnbError at once for a path where nothing is, and later where nothing of what there is can be read.
     """
@@ -94,9 +97,18 @@ def unlabelled(paths: Iterable[str], on_unreadable: Report, options: ReadOptions
     shown = escape(paths[0]) if len(paths) == 1 else "the sources"
 
     def of_each(report: Report) -> Iterator[Entry]:
-        return chain.from_iterable([_of_class(None, path, path, report, options) for path in paths])
+        return chain.from_iterable([_of_class(label, path, path, report, options) for path in paths])
 
     return _with_mail(shown, of_each, on_unreadable)
+
+
+def notes(spec: str, recursive: bool = False) -> Iterator[str]:
+    """A line for each thing that whoever gave this SOURCE may want to know before it is read."""
+    source = source_of(spec)
+    if source.label is not None:
+        for note in (unread_folders(source.label, source.path, recursive), unread_mail(source.label, source.path)):
+            if note:
+                yield f"{escape(spec)}: {note}"
 
 
 def absolute(spec: str) -> str:

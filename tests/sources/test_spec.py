@@ -11,12 +11,12 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
+from commands import run
 from mail import write
 
 from spamnb.errors import SpamnbError
 from spamnb.sources.entries import Entry, messages
-from spamnb.sources.notes import notes
-from spamnb.sources.spec import ReadOptions, entries, unlabelled
+from spamnb.sources.spec import ReadOptions, entries, notes, unlabelled
 
 Unreadable = list[tuple[str, Exception]]
 
@@ -150,9 +150,11 @@ def test_mail_that_nobody_saw_is_named_where_it_is_given_as_good(tmp_path: Path)
     assert not list(notes(spec))  # filled by a program
     write(box / "cur/2:2,S")
     [note] = notes(spec)
-    assert "takes for ham, too, 1 message in new" in note and note.endswith(f"; {spec}/cur leaves them out")
+    assert "takes for ham, too, 1 message in new" in note and note.endswith(f"; {box}/cur leaves them out")
     assert len(read(f"{spec}/cur")) == 1 and not list(notes(f"{spec}/cur"))
     assert not list(notes(f"spam={box}"))  # seldom does anybody open spam
+    learned = run("learn", "ham", "-m", tmp_path / "model", box)
+    assert learned.exit_code == 0 and f"spamnb: {box}: takes for ham, too, 1 message in new" in learned.stderr
 
 
 def test_junk_among_maildirs_is_not_of_their_class(tmp_path: Path) -> None:
