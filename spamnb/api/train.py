@@ -331,8 +331,8 @@ def _in_several_classes(made: Rebuilt) -> int:
 
 
 def _check_class_names(model: Path, sources: Sequence[str], tell: Tell) -> None:
-    """Before a model is replaced: SpamnbError where a class of the sources is spelt much like one that the model has and
-    the sources lack; a line where they name other classes."""
+    """Before a model is replaced: SpamnbError where a class of the sources is spelt much like one of the model that
+    they lack; a line where they name other classes."""
     from spamnb.naming import nearest
     from spamnb.sources.spec import source_of
     from spamnb.store.store import Store

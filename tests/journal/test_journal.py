@@ -3,7 +3,6 @@
 import os
 import sqlite3
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
