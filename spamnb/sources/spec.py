@@ -139,43 +139,31 @@ def is_account(path: str) -> bool:
 def _labelled(source: Source, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
     """The entries of a SOURCE, by its form and by what lies there."""
     spec, path, label = source.spec, source.path, source.label
-
-    def with_mail(find: Callable[[Report], Iterator[Entry]]) -> Iterator[Entry]:
-        return _with_mail(escape(spec), find, on_unreadable)
-
+    shown = escape(spec)
+    if os.path.isfile(path) and not os.path.getsize(path):  # another was meant, or its copying failed
+        raise SpamnbError(f"{shown}: an empty file, so no message")
     if label is not None:
-        if not path:
-            raise SpamnbError(f"{escape(spec)}: no path after the '='; write CLASS=PATH")
-        if is_table(path) and not is_account(path):
-            raise SpamnbError(f"{escape(spec)}: a table, whose rows have classes of their own; write {escape(path)}")
-        try:
-            check_class_name(label)
-        except ValueError as error:
-            raise SpamnbError(f"{escape(spec)}: {error}; give the class another name, as in CLASS=PATH") from error
-        _check_not_empty(path, spec)
-        return with_mail(lambda report: _of_class(label, path, spec, report, options))
+        _check_class(source)
+        return _with_mail(shown, lambda report: _of_class(label, path, spec, report, options), on_unreadable)
     if is_account(path):
         from spamnb.sources.accounts import parsed
 
-        raise SpamnbError(f"{escape(parsed(path).account)}: an account, which has no class; write CLASS={escape(spec)}")
-    is_folder = _is_folder(path, spec, hint="" if source.kind else f"; {_FORMS}")
-    _check_not_empty(path, spec)
-    if source.kind:
-        from spamnb.sources import gmail, tables, thunderbird
-
-        if (is_folder and source.kind == "index") or (not is_folder and source.kind == "thunderbird"):
-            raise SpamnbError(f"{escape(spec)}: {'not a file' if is_folder else 'not a folder'}")
-        formats = {"index": tables.trec_index, "thunderbird": thunderbird.thunderbird, "gmail": gmail.gmail}
-        return with_mail(lambda report: formats[source.kind](path, report))
-    if is_folder:
+        raise SpamnbError(f"{escape(parsed(path).account)}: an account, which has no class; write CLASS={shown}")
+    if _is_folder(path, spec, hint="" if source.kind else f"; {_FORMS}") and not source.kind:
         return _folder_per_class(path, on_unreadable, options)
-    if is_archive(path):
-        from spamnb.sources.archives import class_folders
+    return _with_mail(shown, lambda report: _of_classes(source, report, options), on_unreadable)
 
-        return with_mail(lambda report: class_folders(path, report))
-    from spamnb.sources.tables import table
 
-    return table(path, options, True, on_unreadable)
+def _of_classes(source: Source, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
+    """Mail whose classes its own format tells."""
+    from spamnb.sources import archives, gmail, tables, thunderbird
+
+    kinds = {"gmail": gmail.gmail, "index": tables.trec_index, "thunderbird": thunderbird.thunderbird}
+    if source.kind:
+        return kinds[source.kind](source.path, on_unreadable)
+    if is_archive(source.path):
+        return archives.archive_entries(None, source.path, on_unreadable)
+    return tables.table(source.path, options, True, on_unreadable)
 
 
 def _of_class(label: str | None, path: str, spec: str, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
@@ -234,10 +222,17 @@ def _is_folder(path: str, spec: str, hint: str = "") -> bool:
     return stat.S_ISDIR(mode)
 
 
-def _check_not_empty(path: str, spec: str) -> None:
-    """SpamnbError for a file of no bytes: whoever gives one as a SOURCE meant another, or its copying failed."""
-    if os.path.isfile(path) and not os.path.getsize(path):
-        raise SpamnbError(f"{escape(spec)}: an empty file, so no message")
+def _check_class(source: Source) -> None:
+    """SpamnbError for CLASS=PATH that names no class, or no mail of one class."""
+    shown = escape(source.spec)
+    if not source.path:
+        raise SpamnbError(f"{shown}: no path after the '='; write CLASS=PATH")
+    if is_table(source.path) and not is_account(source.path):
+        raise SpamnbError(f"{shown}: a table, whose rows have classes of their own; write {escape(source.path)}")
+    try:
+        check_class_name(source.label or "")
+    except ValueError as error:
+        raise SpamnbError(f"{shown}: {error}; give the class another name, as in CLASS=PATH") from error
 
 
 def _check_one_class_each(sources: Iterable[Source]) -> None:

@@ -278,7 +278,6 @@ def test_messages_over_the_bound_are_reported(tmp_path: Path, monkeypatch: pytes
         ("unsure={0}/loose", "cannot name a class"),
         ("a\nb={0}/loose", "cannot name a class"),
         ("index:{0}/missing", "no such file or folder"),
-        ("index:{0}", "not a file"),
         ("{0}/loose", "messages but no folder per class; write CLASS="),
         ("{0}/nothing", "no folder per class"),
         ("{0}/Maildir", "a Maildir, which has no class"),
