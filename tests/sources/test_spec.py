@@ -301,16 +301,14 @@ def test_mistakes_are_one_line_and_told_before_anything_is_read(tmp_path: Path, 
     assert what in str(caught.value) and str(caught.value).isprintable()
 
 
-@pytest.mark.parametrize("name", ["big", "big.gz"])
-def test_memory_stays_flat_over_a_big_mbox(tmp_path: Path, name: str) -> None:
+def test_memory_stays_flat_over_a_big_mbox(tmp_path: Path) -> None:
     body = b"Subject: %d\n\n" + b"All work and no play makes a dull mailbox.\n" * 40
     one = b"From a@example.org Mon Jan  1 00:00:00 2001\n" + body
     count = 20_000
-    opener = gzip.open if name.endswith(".gz") else open
-    with opener(tmp_path / name, "wb") as out:  # type: ignore[operator]
+    with gzip.open(tmp_path / "big.gz", "wb", compresslevel=1) as out:
         out.writelines(one % number + b"\n" for number in range(count))
     tracemalloc.start()
-    seen = sum(1 for entry in entries([f"ham={tmp_path / name}"], pytest.fail) if entry.read())
+    seen = sum(1 for entry in entries([f"ham={tmp_path}/big.gz"], pytest.fail) if entry.read())
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert seen == count
