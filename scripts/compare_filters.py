@@ -75,9 +75,7 @@ def corpus(name: str) -> tuple[list[Entry], bool]:
 
 def md5(entry: Entry) -> int:
     """Of the file's name; of its content for a message that is no file of its own."""
-    own = (
-        Path(entry.path).name.encode() if entry.path and entry.content is None and entry.stop is None else entry.read()
-    )
+    own = Path(entry.path).name.encode() if entry.content is None else entry.content
     return int.from_bytes(hashlib.md5(own).digest()[-4:], "big")
 
 
@@ -86,7 +84,7 @@ def as_files(given: Sequence[Entry], folder: Path) -> list[Mail]:
     mail = []
     for number, entry in enumerate(given):
         path = Path(entry.path)
-        if entry.content is not None or entry.stop is not None:
+        if entry.content is not None:
             path = folder / f"{number:06}.eml"
             path.write_bytes(entry.read())
         mail.append(Mail("spam" if entry.label == "spam" else "ham", path))

@@ -102,7 +102,7 @@ def specs_of(sources: Sources) -> list[str]:
 
 def tell_notes(specs: Sequence[str], recursive: bool, tell: Tell) -> None:
     """Say of each SOURCE why it may not be what was meant."""
-    from spamnb.sources.notes import notes
+    from spamnb.sources.spec import notes
 
     for spec in specs:
         for note in notes(spec, recursive):

@@ -254,6 +254,7 @@ def train(
     path, specs, chosen = model_path(model), specs_of(sources), settings_of(settings)
     check_replaceable(path, force=force)
     check_writable(path)
+    _check_class_names(path, specs, tell)
     tell_notes(specs, recursive, tell)
     return make_model(
         path,
@@ -327,6 +328,29 @@ def _in_several_classes(made: Rebuilt) -> int:
 
     groups = in_several_classes(made.training_set)
     return sum(len({label for place, label in group if place < made.messages}) > 1 for group in groups)
+
+
+def _check_class_names(model: Path, sources: Sequence[str], tell: Tell) -> None:
+    """Before a model is replaced: SpamnbError where a class of the sources is spelt much like one of the model that
+    they lack; a line where they name other classes."""
+    from spamnb.naming import nearest
+    from spamnb.sources.spec import source_of
+    from spamnb.store.store import Store
+
+    named = {label for source in sources if (label := source_of(source).label) is not None}
+    if not named or not model.exists():
+        return
+    try:
+        with Store.open(model) as store:
+            known = {*store.totals().classes}
+    except SpamnbError:  # whether it may be replaced says training
+        return
+    before = f"{model}: its classes are {', '.join(sorted(known))}"
+    for name in sorted(named - known):
+        if near := nearest(name, sorted(known - named)):
+            raise SpamnbError(f"{before}, and not {name!r}; did you mean {near}? If not, remove the model first")
+    if named - known:
+        tell(f"{before}; the model that replaces it has {', '.join(sorted(named))}")
 
 
 def _learned_and_not_kept(model: Path, keep_lessons: float | None) -> int | None:

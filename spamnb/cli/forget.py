@@ -59,7 +59,7 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
         check_has_class(label, sorted(classifier.store.class_ids()), f"{model}: ")  # those that were emptied, too
         seen, changed = each_message(
             sources,
-            messages_of(sources, unreadable),
+            messages_of(sources, unreadable, label=label),
             unreadable,
             forget,
             classifier.store,

@@ -129,7 +129,7 @@ dask_option = click.option(
 text_column_option = click.option(
     "--text-column",
     metavar="COLUMN",
-    help="The column of a table (.csv, .tsv, .jsonl, .parquet) that holds the text, by name or number.",
+    help="The column of a table (.csv, .tsv, .jsonl) that holds the text, by name or number.",
 )
 
 
@@ -261,14 +261,17 @@ def no_message(sources: tuple[str, ...]) -> SpamnbError:
     return SpamnbError(f"{named}: no message")
 
 
-def messages_of(sources: tuple[str, ...], unreadable: Unreadable, text_column: str | None = None) -> Iterator[Entry]:
-    """The messages of the sources; without any, or for "-", the one on standard input where there is one."""
+def messages_of(
+    sources: tuple[str, ...], unreadable: Unreadable, text_column: str | None = None, label: str | None = None
+) -> Iterator[Entry]:
+    """The messages of the sources, as ``label=PATH`` has them where a class is known; without any, or for "-", the one
+    on standard input where there is one."""
     from spamnb.sources.entries import MAX_MESSAGE, Entry, decompress, too_long
     from spamnb.sources.mbox import split_mbox
     from spamnb.sources.spec import ReadOptions, unlabelled
 
     if sources not in ((), ("-",)):
-        return unlabelled(sources, unreadable, ReadOptions(text_column=text_column))
+        return unlabelled(sources, unreadable, ReadOptions(text_column=text_column), label)
     raw = read_standard_input(MAX_MESSAGE + 1)
     try:
         if len(raw) > MAX_MESSAGE:
@@ -277,6 +280,6 @@ def messages_of(sources: tuple[str, ...], unreadable: Unreadable, text_column: s
     except OSError as error:
         raise SpamnbError(f"standard input: {error.strerror}") from None
     # Not split: one message comes this way from a mail server, and what stands in its body is its sender's choice.
-    if raw.startswith(b"From ") and len(list(islice(split_mbox(BytesIO(raw), False), 2))) > 1:
+    if raw.startswith(b"From ") and len(list(islice(split_mbox(BytesIO(raw)), 2))) > 1:
         tell("spamnb: a mailbox on standard input is taken for one message; give its name instead")
     return iter([Entry(None, "-", "", content=raw)] if raw else [])  # nothing is no message, as an empty file

@@ -18,7 +18,7 @@ from spamnb.errors import SpamnbError
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.token_array import TokenArray
 from spamnb.reader.vocabulary import Vocabulary
-from spamnb.sources.entries import Entry, is_remote
+from spamnb.sources.entries import Entry
 
 FIRST_PART = 1000  # messages: enough that a task costs little beside them, few enough that all workers soon have one
 LARGEST_PART = 8000  # messages: some 60 MB of a worker
@@ -69,5 +69,4 @@ def by_cluster(cluster: Cluster, parts: Parts, options: TokenOptions) -> Counted
 
 
 def _absolute(entry: Entry) -> Entry:
-    here = entry.content is None and not is_remote(entry.path)
-    return entry._replace(path=os.path.abspath(entry.path)) if here else entry
+    return entry._replace(path=os.path.abspath(entry.path)) if entry.content is None else entry

@@ -24,26 +24,25 @@ Member = tuple[str, int, Callable[[], bytes]]  # a file's name and size, and wha
 
 
 def archive_entries(label: str | None, path: str, on_unreadable: Report) -> Iterator[Entry]:
-    """The messages of an archive, a file each, all of one class, in the archive's order.
+    """The messages of an archive, a file each, in the archive's order. Where no class is given there is a folder per
+    class, perhaps within one folder of the archive's own name.
 
     Hidden files, empty ones and those called ``cmds`` are left out, as in folders (folders.py).
     """
-    return (entry._replace(label=label) for _, entry in _members(path, on_unreadable))
-
-
-def class_folders(path: str, on_unreadable: Report) -> Iterator[Entry]:
-    """The messages of an archive with a folder per class, perhaps within one folder of the archive's own name."""
-    own = path.rstrip("/").rpartition("/")[2].partition(".")[0]
+    own = path.rpartition("/")[2].partition(".")[0]
     for parts, entry in _members(path, on_unreadable):
+        if label is not None:
+            yield entry._replace(label=label)
+            continue
         folders = parts[1:-1] if parts[0] == own and len(parts) > 2 else parts[:-1]
         if not folders:
             on_unreadable(entry.name, ValueError("beside the class folders, so in no class"))
             continue
         try:
-            label = check_class_name(folders[0])
+            own_class = check_class_name(folders[0])
         except ValueError as error:
             raise SpamnbError(f"{entry.name}: {error}; give the class another name, as in CLASS=PATH") from error
-        yield entry._replace(label=label)
+        yield entry._replace(label=own_class)
 
 
 def _members(path: str, on_unreadable: Report) -> Iterator[tuple[list[str], Entry]]:

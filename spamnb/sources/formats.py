@@ -9,7 +9,7 @@ import errno
 import re
 
 HEAD = 1024  # bytes that tell what a file is
-TABLES = (".csv", ".tsv", ".jsonl", ".parquet")  # how the names of tables end
+TABLES = (".csv", ".tsv", ".jsonl")  # how the names of tables end
 ARCHIVES = (".tar", ".tar.gz", ".tgz", ".zip")
 MBOXES = (".mbox", ".mbox.gz")
 
@@ -69,7 +69,7 @@ def is_table(path: str) -> bool:
 def is_archive(path: str) -> bool:
     """Is a file of this name an archive whose files can be read?
 
-    >>> is_archive("s3://mail/2026.tar.gz"), is_archive("mail.zip"), is_archive("mail.mbox.gz")
+    >>> is_archive("2026.tar.gz"), is_archive("mail.zip"), is_archive("mail.mbox.gz")
     (True, True, False)
     """
     return path.lower().endswith(ARCHIVES)

@@ -11,10 +11,9 @@ import termios
 from pathlib import Path
 
 import pytest
-from mail import mail, message
+from mail import message
 from rich.cells import cell_len
 
-from spamnb.classifier import Classifier
 from spamnb.sources import maildir
 
 SUBJECT = "免費無限次任打中港長途電話，一網天下，您的滿意是我們追求的目標"
@@ -49,15 +48,6 @@ def in_terminal(columns: int, *arguments: object) -> list[str]:
     return out.decode().replace("\r\n", "\n").splitlines()
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("model") / "m"
-    with Classifier.create(path) as classifier, classifier.store.writing():
-        for label, raw in mail(30):
-            classifier.learn(label, raw)
-    return path
-
-
 @pytest.fixture
 def box(tmp_path: Path) -> Path:
     box = maildir.made(tmp_path / "Maildir")
@@ -72,9 +62,9 @@ def box(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("columns", [40, 80, 120])
 @pytest.mark.parametrize("command", ["classify", "sort"])
-def test_every_message_is_one_line_that_fits(model: Path, box: Path, command: str, columns: int) -> None:
+def test_every_message_is_one_line_that_fits(trained: Path, box: Path, command: str, columns: int) -> None:
     where = [box] if command == "sort" else [box / "new"]
-    lines = in_terminal(columns, command, "-m", model, *where)
+    lines = in_terminal(columns, command, "-m", trained, *where)
     assert len(lines) == 7 and all(line.isprintable() and cell_len(line) <= columns for line in lines)
     if columns == 40:
         return  # too narrow to tell them apart
@@ -89,8 +79,8 @@ def test_every_message_is_one_line_that_fits(model: Path, box: Path, command: st
     assert len(subjects) <= 1  # columns stand below one another
 
 
-def test_a_pipe_gets_tabs_and_names_and_no_more(model: Path, box: Path) -> None:
-    command = [sys.executable, "-m", "spamnb", "classify", "-m", model, "--format", "text"]
+def test_a_pipe_gets_tabs_and_names_and_no_more(trained: Path, box: Path) -> None:
+    command = [sys.executable, "-m", "spamnb", "classify", "-m", trained, "--format", "text"]
     for source in (box / "new", box / "new" / "5.chinese"):
         out = subprocess.run([*command, source], capture_output=True, check=True, text=True).stdout
         rows = [line.split("\t") for line in out.splitlines()]

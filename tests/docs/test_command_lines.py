@@ -26,7 +26,6 @@ NOT_RUN = {
     "spamnb train --dask t": "needs a cluster; tests/engines/test_cluster.py has one",
     "spamnb train --dask /": "needs a cluster; tests/engines/test_cluster.py has one",
     'spamnb train --dask "$file"': "needs Slurm",
-    "spamnb train -m model.spamnb ham=s3": "needs a storage of objects; tests/sources/test_remote.py has others",
     "python scripts/fetch_corpora.py": "needs the network",
     "python scripts/check_architecture.py": "judges the code, not the documents",
     "python scripts/compare_": "needs the public corpora and other filters",

@@ -14,7 +14,6 @@ import pytest
 from mail import folders, mail, message
 
 import spamnb
-from spamnb.classifier import Classifier
 from spamnb.cli import COMMANDS
 
 HEAVY = {"scipy", "nltk", "rich", "sklearn", "matplotlib", "multiprocessing", "asyncio", "email", "concurrent"}
@@ -104,15 +103,6 @@ def imported(*arguments: str, stdin: bytes = b"") -> set[str]:
     return imported_by(COMMAND, *arguments, stdin=stdin)
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("model") / "m"
-    with Classifier.create(path) as classifier, classifier.store.writing():
-        for label, raw in mail(20):
-            classifier.learn(label, raw)
-    return str(path)
-
-
 @pytest.mark.parametrize(("program", "never"), LEAN.values(), ids=LEAN)
 def test_a_program_imports_no_more_than_it_needs(program: str, never: set[str]) -> None:
     assert not imported_by(program) & never
@@ -126,17 +116,17 @@ def test_training_needs_no_scipy(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["classify", "explain", "filter"])
-def test_one_message_imports_little(model: str, command: str) -> None:
-    found = imported(command, "-m", model, stdin=message("spam", 77))
+def test_one_message_imports_little(trained: Path, command: str) -> None:
+    found = imported(command, "-m", str(trained), stdin=message("spam", 77))
     assert "numpy" in found  # or this test sees nothing
     assert not found & (HEAVY | {"selectolax"})
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted in /proc")
-def test_no_threads_are_started_for_a_message(model: str) -> None:
+def test_no_threads_are_started_for_a_message(trained: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
     ran = subprocess.run(
-        [sys.executable, "-c", THREADS, "info", "-m", model], capture_output=True, timeout=120, env=environment
+        [sys.executable, "-c", THREADS, "info", "-m", str(trained)], capture_output=True, timeout=120, env=environment
     )
     assert ran.stderr.decode().splitlines()[-1] == "True 1"
 
@@ -167,9 +157,9 @@ main()
 
 
 @pytest.mark.parametrize("module", ["spamnb.cli", "click", "spamnb.cli.classify", "numpy", "spamnb.store.store"])
-def test_ctrl_c_while_a_module_is_imported_ends_quietly(model: str, module: str) -> None:
+def test_ctrl_c_while_a_module_is_imported_ends_quietly(trained: Path, module: str) -> None:
     program = "import sys; started = set(sys.modules)\n" + INTERRUPTED
-    command = [sys.executable, "-c", program, module, "classify", "-m", model]
+    command = [sys.executable, "-c", program, module, "classify", "-m", str(trained)]
     ran = subprocess.run(command, input=message("spam", 77), capture_output=True, timeout=120)
     assert (ran.returncode, ran.stdout) == (130, b"")
     assert ran.stderr in (b"", b"\nspamnb: interrupted\n")

@@ -3,12 +3,11 @@
 import os
 import sqlite3
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 from commands import done, run
-from mail import learned_model, message, verdicts
+from mail import message, verdicts
 from unpacked import wait_until
 
 from spamnb.classifier import Classifier
@@ -19,11 +18,6 @@ from spamnb.journal.writer import JournalWriter
 from spamnb.reader.message import digest
 from spamnb.serve.score import score_message
 from spamnb.sources import maildir
-
-
-@pytest.fixture
-def model(tmp_path: Path) -> Path:
-    return learned_model(tmp_path / "model.spamnb")
 
 
 def made_up(at: float, points: float = 6.0, verdict: str = "spam", number: int = 0, tokens: int = 100) -> Verdict:

@@ -89,7 +89,7 @@ def test_what_a_sender_writes_does_not_delete_his_message(tmp_path: Path) -> Non
 
 def test_what_is_no_thunderbird(tmp_path: Path) -> None:
     path = write(tmp_path / "empty/a")
-    for spec, what in ((path.parent, "no folder of Thunderbird"), (path, "not a folder"), ("b", "no such file")):
+    for spec, what in ((path.parent, "no folder of"), (path, "no folder of Thunderbird"), ("b", "no such file")):
         with pytest.raises(SpamnbError, match=what):
             list(entries([f"thunderbird:{spec}"], pytest.fail))
     mailbox(tmp_path / "Inbox", message("in"))
