@@ -53,7 +53,7 @@ class Classifier:
     ...     offer, minutes = classifier.read(b"Subject: offer\\n\\nbuy pills"), b"Subject: minutes\\n\\nthe meeting"
     ...     classifier.learn("spam", offer), classifier.learn("ham", minutes), classifier.learned(minutes)
     ...     classifier.classify(offer).verdict, len(classifier.classify_all([minutes]))
-    ...     classifier.contradicts("ham", offer)
+    ...     classifier.contradicts("ham", classifier.classify(offer))
     ...     classifier.check_spam(), classifier.charge(9.0), list(classifier.scores_without("ham", {"tea": 1}))
     ...     classifier.forget("spam", offer)
     (True, True, 'ham')
@@ -235,13 +235,12 @@ class Classifier:
         known = self.store.learned(digest(raw_message(raw)))
         return known.label if known else None
 
-    def contradicts(self, label: str, message: bytes | str | ReadMessage) -> bool:
-        """Does the model say rather surely that a message is not of this class? Then learning it moves what it shares
-        with few others, such as its sender, and not the class (docs/experiments.md#wrong-labels)."""
+    def contradicts(self, label: str, judged: Judgement) -> bool:
+        """Does this model, as it is, say rather surely that a message that it has not learned is not of this class? Then
+        learning it moves what it shares with few others, such as its sender, and not the class
+        (docs/experiments.md#wrong-labels)."""
         with self.store.reading():
-            self._follow()
-            counted = _counted(self._read(message))
-            return self._contradicts(label, self.scores_without(label, counted))
+            return self._contradicts(label, self._scores_judged(label, judged))
 
     def _contradicts(self, label: str, scores: Mapping[str, float]) -> bool:
         totals = self.store.totals()

@@ -39,7 +39,7 @@ class Explanation(Report):
     >>> import spamnb
     >>> _ = spamnb.train("corpora/mail", "model.spamnb")
     >>> spamnb.explain("corpora/mail/spam/0001.eml", "model.spamnb", top=3)
-    Explanation(spam, probability 0.9...: ... +..., ... +..., ... +..., ...)
+    Explanation(spam, P(spam) 0.9...: ... +..., ... +..., ... +..., ...)
     """
 
     judgement: Judgement
@@ -50,10 +50,9 @@ class Explanation(Report):
 
     def __repr__(self) -> str:
         told = self.judgement
-        probability = max(told.probabilities.values(), default=0.0)
         heaviest = [f"{escape(token)} {weight:+.2f}" for token, weight in told.evidence[: min(self.top, SHOWN)]]
         more = ["..."] if len(told.evidence) > len(heaviest) else []
-        return f"Explanation({told.verdict}, probability {probability:.4f}: {', '.join([*heaviest, *more])})"
+        return f"Explanation({told.verdict}, {told.how_sure(self.settings.spam)}: {', '.join([*heaviest, *more])})"
 
     def to_dict(self) -> dict[str, Any]:
         """As what json can hold: verdict, probabilities {class: p}, score, enough, truncations, and evidence [{token,

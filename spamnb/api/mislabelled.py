@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spamnb.naming import escape, pluralize
+from spamnb.reader.meaning import meaning
 from spamnb.sources.spec import ReadOptions
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Mislabelled(NamedTuple):
         return [{**each._asdict(), "evidence": [list(pair) for pair in each.evidence]} for each in self.found]
 
     def lines(self) -> list[str]:
-        """Three lines a message: why it looks mislabelled; who sent it, and what about; and which tokens say so."""
+        """Three lines a message: why it looks mislabelled; who sent it, and what about; and what says so."""
         from spamnb.report.numbers import percent
 
         if not self.found:
@@ -51,9 +52,9 @@ class Mislabelled(NamedTuple):
             if each.sender is not None and each.subject is not None:
                 sender, subject = (shortened(text) or "(none)" for text in (each.sender, each.subject))
                 lines.append(f"    From: {sender}   Subject: {subject}")
-            reasons = [shortened(token) for token, weight in each.evidence if weight > 0][:REASONS]
+            reasons = [shortened(meaning(token) or token) for token, weight in each.evidence if weight > 0][:REASONS]
             if reasons:
-                lines.append(f"    because of {', '.join(reasons)}")
+                lines.append(f"    because of {'; '.join(reasons)}")
         return lines
 
 

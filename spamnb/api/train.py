@@ -29,12 +29,13 @@ from spamnb.api.arguments import (
 )
 from spamnb.api.progress import progress as shown
 from spamnb.api.report import Report
+from spamnb.counts.newest import MIN_OF_SIDE, SHARE
 from spamnb.errors import SpamnbError
 from spamnb.evaluation.metrics import confusion_matrix, surest
 from spamnb.formulas.decision import UNSURE
 from spamnb.naming import escape, pluralize
 from spamnb.report.numbers import percent
-from spamnb.settings import Settings
+from spamnb.settings import BAYES_MODELS, Settings
 from spamnb.sources.entries import LeftOut
 from spamnb.sources.spec import ReadOptions
 from spamnb.training import LeaveOneOutResult
@@ -173,13 +174,19 @@ class TrainingReport(Report):
     def _newest(self) -> list[str]:
         newest = self.left_out.newest
         if newest is None:
-            return []
+            return [self._why_no_newest()]
         since, messages = datetime.fromtimestamp(newest.since, UTC).date(), pluralize(len(newest.labels), "message")
         return [
             f"The newest fifth, {messages} since {since}, judged by a model of the older ones:",
             *self._errors(newest.labels, newest.verdicts),
             "  For mail to come believe these: above, messages were judged by a model that knew newer mail.",
         ]
+
+    def _why_no_newest(self) -> str:
+        if self.settings.top_words is not None or self.settings.model_type not in BAYES_MODELS:
+            return "For mail to come expect more errors: 'spamnb evaluate --split 0.8 --by-date' says how many."
+        enough = round(MIN_OF_SIDE / SHARE)
+        return f"For mail to come expect more errors; to say how many takes some {enough} dated messages of each class."
 
     def _errors(self, labels: NDArray[np.intp], verdicts: list[str]) -> list[str]:
         """How many verdicts are wrong, and what that means for good mail and spam."""

@@ -57,9 +57,11 @@ def info_command(model: Path, form: str) -> None:
         room = f"{kept.bytes / 1e6:.1f} of at most {kept.bound / 1e6:g} MB"
         missing = f"; {pluralize(not_kept, 'message')} learned one by one and not kept" if not_kept else ""
         why = "; no more are kept, since everybody can read the file" if public and kept.bound else ""
-        click.echo(f"  lessons kept: {kept.lessons:,}, {room}{missing}{why}")
+        click.echo(f"  kept to be learned again: {pluralize(kept.lessons, 'message')}, {room}{missing}{why}")
     usual = _flat(Settings().as_meta())
     for key, value in _flat(settings).items():
+        if key == "pruned" and isinstance(value, dict):
+            value = f"{value.get('tokens')} tokens, the last in {value.get('month')}"
         if key not in usual or _plain(value) != _plain(usual[key]):
             click.echo(f"  {escape(key.replace('_', ' '))}: {escape(_plain(value))}")
 

@@ -13,7 +13,7 @@ from math import inf, log
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.evaluation.result import EVIDENCE, Answer, Recorder, Result
-from spamnb.naming import pluralize
+from spamnb.naming import check_has_class, pluralize
 from spamnb.reader.dates import arrival
 from spamnb.reader.message import header_of
 from spamnb.settings import Settings
@@ -69,9 +69,10 @@ def judged(
     """The answers of a model as it is to labelled messages; it learns nothing. Those that it has learned are left out,
     since what it says of these is memory; the protocol's name says how many they are.
 
-    Raises SpamnbError where it has learned all of them.
+    Raises SpamnbError where it has learned all of them, and for a class that it does not have.
     """
-    recorder = Recorder()
+    recorder, classes = Recorder(), classifier.store.totals().classes
+    where = "in memory" if classifier.store.path == ":memory:" else classifier.store.path
     done, known, every = 0, 0, iter(entries)
     while chunk := list(islice(every, AT_ONCE)):
         read = list(messages(chunk, on_unreadable))
@@ -79,12 +80,11 @@ def judged(
         known += len(read) - len(part)
         judgements = classifier.classify_all([raw for _, raw in part], EVIDENCE, posterior=False)
         for (entry, raw), judgement in zip(part, judgements):
-            assert entry.label is not None
-            recorder.add(entry.name, entry.label, Answer.of(judgement, header_of(raw, "subject")))
+            check_has_class(str(entry.label), classes, f"model {where}: ")
+            recorder.add(entry.name, str(entry.label), Answer.of(judgement, header_of(raw, "subject")))
         done += len(read)
         on_progress(done)
     told = f", without {pluralize(known, 'message')} that it has learned" if known else ""
-    where = "in memory" if classifier.store.path == ":memory:" else classifier.store.path
     if known == done > 0:
         raise SpamnbError(f"model {where} has learned all {known:,} messages: measure it on mail that is new to it")
     return recorder.result(f"Model {where}{told}", spam=classifier.settings.spam)

@@ -49,7 +49,7 @@ def test_a_message_is_told_with_sender_subject_place_and_reason() -> None:
         "2 messages may stand in the wrong folder, the surest first:",
         "  in/1: labelled ham, looks like spam (98.76 %)",
         "    From: a@example.org   Subject: Win",
-        "    because of free, subject:win",
+        "    because of free; Subject: win",
         "  gone: labelled ham, looks like spam (91.00 %)",
     ]
     assert Mislabelled([]).lines() == ["No message looks mislabelled."]
