@@ -236,8 +236,8 @@ class Classifier:
         return known.label if known else None
 
     def contradicts(self, label: str, judged: Judgement) -> bool:
-        """Does this model, as it is, say rather surely that a message that it has not learned is not of this class? Then
-        learning it moves what it shares with few others, such as its sender, and not the class
+        """Does this model, as it is, say rather surely that a message which it has not learned is not of this class?
+        Then learning it moves what it shares with few others, such as its sender, and not the class
         (docs/experiments.md#wrong-labels)."""
         with self.store.reading():
             return self._contradicts(label, self._scores_judged(label, judged))

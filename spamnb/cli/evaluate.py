@@ -59,7 +59,7 @@ SWAPPED, FEW = 20, 10  # percent right of so many messages: names of classes wer
 )
 @click.option("--report", type=NewFile(), metavar="FILE.html", help="Write a page with figures.")
 @doubtful_option
-@click.option("-v", "--verbose", is_flag=True, help="Also lam%, cost ratios, log loss, Brier score, F1 of each class.")
+@click.option("-v", "--verbose", is_flag=True, help="Also lam%, log loss, Brier score, F1 of each class.")
 @set_option
 @workers_option
 @dask_option
@@ -87,11 +87,11 @@ def evaluate_command(
     """
     from spamnb.api.evaluate import evaluate
     from spamnb.evaluation.figures import as_json
-    from spamnb.evaluation.scores import read_scores
+    from spamnb.evaluation.scores import read_verdicts
     from spamnb.naming import escape_json
 
     if compare:
-        read_scores(compare)  # a file that is none is told now, not when all the mail has been read
+        read_verdicts(compare)  # a file that is none is told now, not when all the mail has been read
     found = evaluate(
         sources,
         split=_fraction(split),

@@ -12,7 +12,7 @@ from math import inf, log
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
-from spamnb.evaluation.result import EVIDENCE, Answer, Recorder, Result
+from spamnb.evaluation.result import EVIDENCE, NO_HEAD, Answer, Head, Recorder, Result
 from spamnb.naming import check_has_class, pluralize
 from spamnb.reader.dates import arrival
 from spamnb.reader.message import header_of
@@ -44,11 +44,22 @@ def online(
             assert entry.label is not None
             message = classifier.read(raw)
             judgement = classifier.classify(message, tokens=EVIDENCE, posterior=False)
-            said = Answer.of(judgement, message.header("subject"))
-            recorder.add(entry.name, entry.label, said._replace(unknown=_unknown(said, classifier)))
+            said = Answer.of(judgement)
+            _record(recorder, entry, raw, said._replace(unknown=_unknown(said, classifier)))
             classifier.learn(entry.label, message, judged=judgement)
             on_progress(done)
-    return recorder.result("On-line", ordered=True, spam=settings.spam)
+    return recorder.result("On-line", settings.spam)
+
+
+def head_of(raw: bytes) -> Head:
+    """Sender and subject of a message."""
+    return Head(header_of(raw, "from"), header_of(raw, "subject"))
+
+
+def _record(recorder: Recorder, entry: Entry, raw: bytes, said: Answer) -> None:
+    """Record an answer; sender and subject are read where it is wrong."""
+    head = head_of(raw) if said.verdict != entry.label else NO_HEAD
+    recorder.add(entry.name, str(entry.label), said, head)
 
 
 def _unknown(said: Answer, classifier: Classifier) -> float:
@@ -81,13 +92,13 @@ def judged(
         judgements = classifier.classify_all([raw for _, raw in part], EVIDENCE, posterior=False)
         for (entry, raw), judgement in zip(part, judgements):
             check_has_class(str(entry.label), classes, f"model {where}: ")
-            recorder.add(entry.name, str(entry.label), Answer.of(judgement, header_of(raw, "subject")))
+            _record(recorder, entry, raw, Answer.of(judgement))
         done += len(read)
         on_progress(done)
     told = f", without {pluralize(known, 'message')} that it has learned" if known else ""
     if known == done > 0:
         raise SpamnbError(f"model {where} has learned all {known:,} messages: measure it on mail that is new to it")
-    return recorder.result(f"Model {where}{told}", spam=classifier.settings.spam)
+    return recorder.result(f"Model {where}{told}", classifier.settings.spam)
 
 
 def by_date(entries: Iterable[Entry], on_unreadable: Report) -> list[Entry]:

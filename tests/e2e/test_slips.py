@@ -125,7 +125,7 @@ def test_ctrl_c_tells_how_many_were_done_and_keeps_these(
     done = run(*words)
     doing = {"learn": "learning", "forget": "forgetting"}[command]
     assert (done.exit_code, done.stdout) == (130, "")
-    assert done.stderr == f"\nspamnb: interrupted; nothing has changed\n" and documents(model) == before
+    assert done.stderr == "\nspamnb: interrupted; nothing has changed\n" and documents(model) == before
     calls = 0
     until(250)
     done = run(*words)
