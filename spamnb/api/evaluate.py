@@ -26,7 +26,6 @@ from spamnb.api.arguments import (
 from spamnb.api.mislabelled import Mislabelled, mislabelled
 from spamnb.api.report import Report
 from spamnb.errors import ArgumentError, SpamnbError
-from spamnb.naming import pluralize
 from spamnb.sources.entries import LeftOut
 from spamnb.sources.spec import ReadOptions
 
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
 NO_MAIL = "no messages in the sources: nothing to evaluate on"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation(Report):
     """How well a filter did: ``print`` shows the command line's tables, a notebook its page.
 
@@ -64,7 +63,7 @@ class Evaluation(Report):
     >>> import spamnb
     >>> found = spamnb.evaluate("corpora/mail", leave_one_out=True)
     >>> found
-    Evaluation(127 messages, accuracy% 96.06, hm% 0, sm% 8.06, 1-ROCA% 0...)
+    <Evaluation: Left out in 10 parts: 127 messages>
     >>> found.to_dict()["messages"], found.page()[:15], found.compare(found).p_value
     (127, '<!DOCTYPE html>', 1.0)
     >>> found.write_page("page.html"), found.write_scores("scores.tsv"), found.text(verbose=True) != found.text()
@@ -78,18 +77,6 @@ class Evaluation(Report):
     unreadable: int = 0
     mislabelled: Mislabelled | None = None
     command: str = "spamnb.evaluate in Python"
-
-    def __repr__(self) -> str:
-        from spamnb.report.numbers import percent
-
-        found, spam = self.figures, self.figures.spam
-        told = {"accuracy%": found.accuracy.value}
-        if spam is None:
-            told["macro F1%"] = found.macro_f1.value
-        else:
-            told |= {"hm%": spam.hm.value, "sm%": spam.sm.value, "1-ROCA%": spam.one_minus_roca.value}
-        values = ", ".join(f"{name} {percent(value)}" for name, value in told.items())
-        return f"Evaluation({pluralize(found.messages, 'message')}, {values})"
 
     def to_dict(self) -> dict[str, Any]:
         """Every figure as json can hold it, with the names of 'spamnb evaluate --format json'; None for NaN."""

@@ -23,11 +23,10 @@ if TYPE_CHECKING:
     from spamnb.counts.class_counts import ClassTotals, TokenCounts
 
 
-SHOWN = 3  # tokens at a prompt
 SHOWN_CLASSES = 5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation(Report):
     """What decided one message: ``print`` shows what the command line does.
 
@@ -39,7 +38,7 @@ class Explanation(Report):
     >>> import spamnb
     >>> _ = spamnb.train("corpora/mail", "model.spamnb")
     >>> spamnb.explain("corpora/mail/spam/0001.eml", "model.spamnb", top=3)
-    Explanation(spam, P(spam) 0.9...: ... +..., ... +..., ... +..., ...)
+    <Explanation: verdict: spam>
     """
 
     judgement: Judgement
@@ -47,12 +46,6 @@ class Explanation(Report):
     settings: Settings
     totals: ClassTotals
     counts: TokenCounts
-
-    def __repr__(self) -> str:
-        told = self.judgement
-        heaviest = [f"{escape(token)} {weight:+.2f}" for token, weight in told.evidence[: min(self.top, SHOWN)]]
-        more = ["..."] if len(told.evidence) > len(heaviest) else []
-        return f"Explanation({told.verdict}, {told.how_sure(self.settings.spam)}: {', '.join([*heaviest, *more])})"
 
     def to_dict(self) -> dict[str, Any]:
         """As what json can hold: verdict, probabilities {class: p}, score, enough, truncations, and evidence [{token,

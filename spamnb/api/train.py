@@ -33,7 +33,7 @@ from spamnb.counts.newest import MIN_OF_SIDE, SHARE
 from spamnb.errors import SpamnbError
 from spamnb.evaluation.metrics import confusion_matrix, surest
 from spamnb.formulas.decision import UNSURE
-from spamnb.naming import escape, pluralize
+from spamnb.naming import pluralize
 from spamnb.report.numbers import percent
 from spamnb.settings import BAYES_MODELS, Settings
 from spamnb.sources.entries import LeftOut
@@ -51,7 +51,7 @@ FEW = 50  # messages of a class below which its error estimate is worth little
 MATRIX_VERDICTS = 8  # with more the table of verdicts is wider than a terminal
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TrainingReport(Report):
     """A model that was trained: ``print`` shows what the command line does.
 
@@ -67,7 +67,7 @@ class TrainingReport(Report):
     >>> import spamnb
     >>> report = spamnb.train("corpora/mail", "model.spamnb")
     >>> report
-    TrainingReport(model.spamnb: ham 65, spam 62; left out: 3.94 % wrong, 0 % unsure)
+    <TrainingReport: model.spamnb: 127 messages, ... different tokens>
     >>> report.classes, report.to_dict()["confusion"]["spam"]
     ({'ham': 65, 'spam': 62}, {'ham': 5, 'spam': 57, 'unsure': 0})
     """
@@ -78,13 +78,6 @@ class TrainingReport(Report):
     read: int
     unreadable: int = 0
     conflicts: int = 0
-
-    def __repr__(self) -> str:
-        classes = ", ".join(f"{name} {messages:,}" for name, messages in self.classes.items())
-        told, judged = self.to_dict(), ""
-        if told["wrong"] is not None:  # of one class there is nothing to judge
-            judged = f"; left out: {percent(told['wrong'])} % wrong, {percent(told['unsure'])} % unsure"
-        return f"TrainingReport({escape(str(self.model))}: {classes}{judged})"
 
     @property
     def classes(self) -> dict[str, int]:

@@ -13,18 +13,17 @@ from spamnb.api.arguments import FilePath, Tell, check_least, model_path, warn
 from spamnb.api.report import Report
 from spamnb.counts.top_words import TellingWord, Word
 from spamnb.errors import SpamnbError
-from spamnb.naming import escape, pluralize
+from spamnb.naming import escape
 from spamnb.reader.meaning import meaning
 
 if TYPE_CHECKING:
     from spamnb.store.store import Store
 
 
-SHOWN = 3  # words at a prompt
 GAP = "  "
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class WordsReport(Report):
     """The words of a model: ``print`` shows the command line's table.
 
@@ -37,7 +36,7 @@ class WordsReport(Report):
     >>> _ = spamnb.train("corpora/mail", "model.spamnb")
     >>> found = spamnb.words("model.spamnb", top=2)
     >>> found
-    WordsReport(2 words each of ham, spam; the most telling: ..., ...)
+    <WordsReport: ham ... spam ... speaks for>
     >>> found.informative
     [TellingWord(token='...', value=0..., label='...'), TellingWord(token='...', value=0..., label='...')]
     >>> list(found.to_dict()), found.to_csv().splitlines()[0]
@@ -46,12 +45,6 @@ class WordsReport(Report):
 
     likeliest: dict[str, list[Word]]
     informative: list[TellingWord]
-
-    def __repr__(self) -> str:
-        most = max(map(len, self.likeliest.values()), default=0)
-        words = f"{pluralize(most, 'word')} each of {', '.join(self.likeliest)}"
-        telling = ", ".join(escape(word.token) for word in self.informative[:SHOWN])
-        return f"WordsReport({words}{telling and f'; the most telling: {telling}'})"
 
     def to_dict(self) -> dict[str, Any]:
         """The report as what json can hold: likeliest {class: [{token, probability}]}, informative [{token, bits,
@@ -173,7 +166,7 @@ def words_of(store: Store, top: int, everything: bool, tell: Tell) -> WordsRepor
     return WordsReport(*top_words(counts, tokens, top))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class WordReport(Report):
     """A word in a model: ``print`` shows what 'spamnb words WORD' does.
 
