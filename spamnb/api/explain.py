@@ -238,7 +238,8 @@ def _only(source: str, tell: Tell) -> bytes:
     left_out = LeftOut(tell)
     found = list(islice(unlabelled([source], left_out), 2))
     if len(found) != 1:
-        raise SpamnbError(f"{source}: {'more than one message' if found else 'no message'}; give one as bytes")
+        many = "more than one message; 'spamnb classify --explain 20' takes them all"
+        raise SpamnbError(f"{source}: {many if found else 'no message'}")
     try:
         return found[0].read()
     except OSError as error:

@@ -48,16 +48,6 @@ EX_TEMPFAIL = 75
     help="Show the N tokens that decided most; not with csv.",
 )
 @click.option("--exit-code", is_flag=True, help="End with 1 for spam, 0 for other mail, 75 when unsure or on error.")
-@click.option(
-    "--false-positive-cost",
-    type=float,
-    help="How much worse losing a good message is than letting a spam through.  [default: as the model says]",
-)
-@click.option(
-    "--unsure-cost",
-    type=float,
-    help="Cost of the verdict 'unsure', where a spam let through costs 1.  [default: as the model says]",
-)
 @workers_option
 def classify_command(
     sources: tuple[str, ...],
@@ -66,8 +56,6 @@ def classify_command(
     form: str,
     tokens: int,
     exit_code: bool,
-    false_positive_cost: float | None,
-    unsure_cost: float | None,
     workers: int | None,
 ) -> None:
     """Tell what each message is; without SOURCE, the one on standard input.
@@ -92,7 +80,6 @@ def classify_command(
         out = standard_output()
 
         with Classifier.open(model) as classifier:
-            classifier.charge(false_positive_cost, unsure_cost)
             if exit_code:
                 classifier.check_spam()
             shown = _shown(form, classifier)

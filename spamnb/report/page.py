@@ -11,7 +11,7 @@ import base64
 import hashlib
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from spamnb.reader.meaning import meaning
 from spamnb.report import charts
 from spamnb.report.evaluation import MATRIX_CLASSES, Table, class_table, figure_table, headline
 from spamnb.report.numbers import percent
-from spamnb.settings import Settings
+from spamnb.settings import SETTINGS, Settings
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -235,18 +235,6 @@ def _made(settings: Settings, made: Mapping[str, str]) -> dict[str, str]:
     usual = Settings().by_name()
     said = {"Date": f"{datetime.now().astimezone():%Y-%m-%d %H:%M %z}", **made}
     for name, value in settings.by_name().items():
-        other = "" if value == usual[name] else f" (default {_text(usual[name])})"
-        said[name.replace("_", " ")] = _text(value) + other
+        other = "" if value == usual[name] else f" (default {SETTINGS[name].shown(usual[name])})"
+        said[name] = SETTINGS[name].shown(value) + other
     return {**said, "spamnb": __version__}
-
-
-def _text(value: Any) -> str:
-    """
-    >>> _text(None), _text(False), _text(9.0), _text(("path", "xref"))
-    ('none', 'no', '9', 'path, xref')
-    """
-    if value is None or isinstance(value, bool):
-        return {None: "none", False: "no", True: "yes"}[value]
-    if isinstance(value, float):
-        return f"{value:g}"
-    return ", ".join(value) or "none" if isinstance(value, tuple | list) else str(value)

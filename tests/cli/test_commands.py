@@ -266,7 +266,7 @@ def test_info_shows_the_settings_that_are_not_the_defaults(model: Path, folder: 
     assert run("train", "-m", tmp_path / "m", *given, folder).exit_code == 0
     shown = run("info", "-m", tmp_path / "m").output.partition("spam: 60 messages\n")[2].splitlines()
     assert {line for line in shown if "pruned" not in line} == {
-        "  alpha: 0.5", "  unsure cost: 0.2", "  min messages: 2", "  model type: boolean", "  ignore headers: xref",
+        "  alpha: 0.5", "  unsure_cost: 0.2", "  min_messages: 2", "  model_type: boolean", "  ignore_headers: xref",
     }  # fmt: skip
     assert any(re.fullmatch(r"  pruned: \d+ tokens, the last in \d{4}-\d\d", line) for line in shown)
 

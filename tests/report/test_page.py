@@ -144,12 +144,12 @@ def test_a_page_says_how_it_was_made_with_every_setting() -> None:
     result = made_up(TWO, 5)
     tree = LexborHTMLParser(module.page(result, figures(result, replicates=5), chosen, MADE))
     said = dict(zip(*([node.text() for node in tree.css(f".made {tag}")] for tag in ("dt", "dd"))))
-    assert said.keys() == {"Date", "spamnb", *MADE, *(name.replace("_", " ") for name in SETTINGS)}
+    assert said.keys() == {"Date", "spamnb", *MADE, *SETTINGS}
     assert said["Command"] == f"spamnb evaluate {SPITE[0]}" and said["spamnb"] == __version__
-    assert said["top words"] == "500 (default none)" and said["stem"] == "english (default none)"
-    assert said["body only"] == "yes (default no)" and said["false positive cost"] == "2.5 (default 9)"
-    assert said["ignore headers"] == "none (default newsgroups, xref, path)"
-    assert said["alpha"] == "0.1" and said["unsure cost"] == "none"
+    assert said["top_words"] == "500 (default none)" and said["stem"] == "english (default none)"
+    assert said["body_only"] == "true (default false)" and said["false_positive_cost"] == "2.5 (default 9.0)"
+    assert said["ignore_headers"] == " (default newsgroups,xref,path)"
+    assert said["alpha"] == "0.1" and said["unsure_cost"] == "none"
     made = datetime.strptime(said["Date"], "%Y-%m-%d %H:%M %z")
     assert timedelta(0) <= datetime.now().astimezone() - made < timedelta(minutes=2)
 
