@@ -31,10 +31,16 @@ from peers import PEERS
 
 from spamnb.errors import SpamnbError
 from spamnb.evaluation.intervals import Estimate, roc_estimates
-from spamnb.evaluation.metrics import confusion_matrix, precision_recall, spam_errors
+from spamnb.evaluation.metrics import (
+    confusion_matrix,
+    expected_calibration_error,
+    precision_recall,
+    reliability,
+    roc_counts,
+    spam_errors,
+    spam_missed_at,
+)
 from spamnb.evaluation.online import by_date
-from spamnb.evaluation.probability import expected_calibration_error, reliability
-from spamnb.evaluation.roc import roc_counts, spam_missed_at
 from spamnb.report.numbers import percent
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import entries

@@ -24,11 +24,16 @@ import numpy as np
 from mail_corpora import corpora_folder, sources
 
 from spamnb.engines.counting import count_parallel
-from spamnb.evaluation.metrics import spam_errors
-from spamnb.evaluation.probability import expected_calibration_error, reliability
-from spamnb.evaluation.protocols import Mail, judge, mail_of, no_subjects, result_of
+from spamnb.evaluation.metrics import (
+    expected_calibration_error,
+    one_minus_roca,
+    reliability,
+    roc_counts,
+    spam_errors,
+    spam_missed_at,
+)
+from spamnb.evaluation.protocols import Mail, judge, mail_of, no_heads, result_of
 from spamnb.evaluation.result import Result
-from spamnb.evaluation.roc import one_minus_roca, roc_counts, spam_missed_at
 from spamnb.learners import corrected, logistic
 from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
@@ -81,7 +86,7 @@ def halves(name: str, of: Mail, halving: int) -> np.ndarray:
 def judged(of: Mail, asked: np.ndarray, settings: Settings) -> tuple[Result, float]:
     started = time.process_time()
     answers = judge(of, settings, of.training_set.minus(asked), asked)
-    return result_of(of, settings, answers, "", no_subjects), time.process_time() - started
+    return result_of(of, settings, answers, "", no_heads), time.process_time() - started
 
 
 def by_chance(p: np.ndarray, draws: int = 200) -> float:

@@ -21,7 +21,7 @@ from mail_corpora import corpora_folder, sources
 from scipy.sparse import csr_array
 
 from spamnb.api.vectorizer import MailVectorizer
-from spamnb.evaluation.roc import one_minus_roca
+from spamnb.evaluation.metrics import one_minus_roca
 from spamnb.formulas import pooling as evidence
 from spamnb.formulas.naive_bayes import token_log_probability
 from spamnb.sources.entries import messages

@@ -29,7 +29,6 @@ if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
     from spamnb.api.spam import SpamClassifier as SpamClassifier
     from spamnb.api.train import TrainingReport as TrainingReport
     from spamnb.api.train import train as train
-    from spamnb.api.vectorizer import HashingMailVectorizer as HashingMailVectorizer
     from spamnb.api.vectorizer import MailVectorizer as MailVectorizer
     from spamnb.api.words import WordsReport as WordsReport
     from spamnb.api.words import words as words
@@ -83,7 +82,6 @@ _PUBLIC = {
     "QuadraticDiscriminantAnalysis": "estimators.gaussian",
     "LogisticRegression": "estimators.logistic",
     "MailVectorizer": "api.vectorizer",
-    "HashingMailVectorizer": "api.vectorizer",
     "SpamClassifier": "api.spam",
     "mutual_information": "formulas.mutual_information",
 }

@@ -10,7 +10,6 @@ whatever the model's size.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,26 +52,24 @@ class Classifier:
     ...     offer, minutes = classifier.read(b"Subject: offer\\n\\nbuy pills"), b"Subject: minutes\\n\\nthe meeting"
     ...     classifier.learn("spam", offer), classifier.learn("ham", minutes), classifier.learned(minutes)
     ...     classifier.classify(offer).verdict, len(classifier.classify_all([minutes]))
-    ...     classifier.contradicts("ham", offer)
-    ...     classifier.check_spam(), classifier.charge(9.0), list(classifier.scores_without("ham", {"tea": 1}))
+    ...     classifier.contradicts("ham", classifier.classify(offer))
+    ...     classifier.check_spam(), list(classifier.scores_without("ham", {"tea": 1}))
     ...     classifier.forget("spam", offer)
     (True, True, 'ham')
     ('ham', 1)
     False
-    (None, None, ['ham', 'spam'])
+    (None, ['ham', 'spam'])
     True
     """
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self._charges: dict[str, float] = {}
         self._meta = store.meta()
         self._prepare()
 
     def _prepare(self) -> None:
-        own = Settings.from_meta(self._meta, self.store.path)
-        self.settings = replace(own, loss=replace(own.loss, **self._charges)) if self._charges else own
-        self._kept = own.as_meta().keys()  # those of the file's meta that are settings
+        self.settings = Settings.from_meta(self._meta, self.store.path)
+        self._kept = self.settings.as_meta().keys()  # those of the file's meta that are settings
         try:
             self._reader = Reader(self.settings.tokens)
         except SpamnbError as error:
@@ -100,12 +97,6 @@ class Classifier:
         'unsure'
         """
         return cls(Store.create(path, (settings or Settings()).as_meta()))
-
-    def charge(self, false_positive_cost: float | None = None, unsure_cost: float | None = None) -> None:
-        """Set other costs than the model's own for the verdicts to come; None leaves a cost as it is."""
-        costs = {"false_positive_cost": false_positive_cost, "unsure_cost": unsure_cost}
-        self._charges |= {name: cost for name, cost in costs.items() if cost is not None}
-        self.settings = replace(self.settings, loss=replace(self.settings.loss, **self._charges))
 
     def close(self) -> None:
         """Close the model file."""
@@ -235,13 +226,12 @@ class Classifier:
         known = self.store.learned(digest(raw_message(raw)))
         return known.label if known else None
 
-    def contradicts(self, label: str, message: bytes | str | ReadMessage) -> bool:
-        """Does the model say rather surely that a message is not of this class? Then learning it moves what it shares
-        with few others, such as its sender, and not the class (docs/experiments.md#wrong-labels)."""
+    def contradicts(self, label: str, judged: Judgement) -> bool:
+        """Does this model, as it is, say rather surely that a message which it has not learned is not of this class?
+        Then learning it moves what it shares with few others, such as its sender, and not the class
+        (docs/experiments.md#wrong-labels)."""
         with self.store.reading():
-            self._follow()
-            counted = _counted(self._read(message))
-            return self._contradicts(label, self.scores_without(label, counted))
+            return self._contradicts(label, self._scores_judged(label, judged))
 
     def _contradicts(self, label: str, scores: Mapping[str, float]) -> bool:
         totals = self.store.totals()

@@ -10,6 +10,7 @@ from spamnb.errors import SpamnbError
 MAX_CLASS_NAME = 100
 MAX_SHOWN = 1_000  # characters: more than any terminal has columns for
 MAX_MARKS = 3  # combining marks on one letter: no script needs more, and heaps of them cover the lines above
+SYNONYMS = {"spam", "junk", "bad"}, {"ham", "good", "nonspam", "legit", "inbox"}
 
 
 def is_loopback(host: str) -> bool:
@@ -57,10 +58,16 @@ def check_has_class(name: str, classes: Sequence[str], where: str = "", advice: 
 
 
 def nearest(name: str, known: Sequence[str]) -> str | None:
-    """The one of the names that is spelt most like ``name``, if one is spelt much like it."""
+    """The one of the names that is spelt most like ``name``, if one is spelt much like it, or means the same.
+
+    >>> nearest("spma", ["ham", "spam"]), nearest("good", ["ham", "spam"]), nearest("list", ["ham", "spam"])
+    ('spam', 'ham', None)
+    """
     from difflib import get_close_matches  # 4 ms, which only a name that is not there costs
 
-    return next(iter(get_close_matches(name.casefold(), known, 1)), None)
+    same = next((words for words in SYNONYMS if name.casefold() in words), set())
+    meant = [*get_close_matches(name.casefold(), known, 1), *(other for other in known if other.casefold() in same)]
+    return next(iter(meant), None)
 
 
 def check_known_class(name: str, classes: Sequence[str], spam: str, new: bool = False, where: str = "") -> None:

@@ -276,7 +276,8 @@ class SpamClassifier(Parameters):
             return words_of(self.model_.classifier.store, top, everything, tell)
 
     def evaluate(self, X: Messages, y: ArrayLike) -> Evaluation:
-        """Measure the model on messages that it has not learned, as ``spamnb.evaluate`` does with a ``model``."""
+        """Measure the model on messages that it has not learned, as ``spamnb.evaluate`` does with a ``model``.
+        SpamnbError if it has learned all of them, or lacks a class of ``y``."""
         from spamnb.evaluation.figures import figures
         from spamnb.evaluation.online import judged
 

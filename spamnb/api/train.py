@@ -29,12 +29,13 @@ from spamnb.api.arguments import (
 )
 from spamnb.api.progress import progress as shown
 from spamnb.api.report import Report
+from spamnb.counts.newest import MIN_OF_SIDE, SHARE
 from spamnb.errors import SpamnbError
 from spamnb.evaluation.metrics import confusion_matrix, surest
 from spamnb.formulas.decision import UNSURE
-from spamnb.naming import escape, pluralize
+from spamnb.naming import pluralize
 from spamnb.report.numbers import percent
-from spamnb.settings import Settings
+from spamnb.settings import BAYES_MODELS, Settings
 from spamnb.sources.entries import LeftOut
 from spamnb.sources.spec import ReadOptions
 from spamnb.training import LeaveOneOutResult
@@ -50,7 +51,7 @@ FEW = 50  # messages of a class below which its error estimate is worth little
 MATRIX_VERDICTS = 8  # with more the table of verdicts is wider than a terminal
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TrainingReport(Report):
     """A model that was trained: ``print`` shows what the command line does.
 
@@ -66,7 +67,7 @@ class TrainingReport(Report):
     >>> import spamnb
     >>> report = spamnb.train("corpora/mail", "model.spamnb")
     >>> report
-    TrainingReport(model.spamnb: ham 65, spam 62; left out: 3.94 % wrong, 0 % unsure)
+    <TrainingReport: model.spamnb: 127 messages, ... different tokens>
     >>> report.classes, report.to_dict()["confusion"]["spam"]
     ({'ham': 65, 'spam': 62}, {'ham': 5, 'spam': 57, 'unsure': 0})
     """
@@ -77,13 +78,6 @@ class TrainingReport(Report):
     read: int
     unreadable: int = 0
     conflicts: int = 0
-
-    def __repr__(self) -> str:
-        classes = ", ".join(f"{name} {messages:,}" for name, messages in self.classes.items())
-        told, judged = self.to_dict(), ""
-        if told["wrong"] is not None:  # of one class there is nothing to judge
-            judged = f"; left out: {percent(told['wrong'])} % wrong, {percent(told['unsure'])} % unsure"
-        return f"TrainingReport({escape(str(self.model))}: {classes}{judged})"
 
     @property
     def classes(self) -> dict[str, int]:
@@ -173,13 +167,19 @@ class TrainingReport(Report):
     def _newest(self) -> list[str]:
         newest = self.left_out.newest
         if newest is None:
-            return []
+            return [self._why_no_newest()]
         since, messages = datetime.fromtimestamp(newest.since, UTC).date(), pluralize(len(newest.labels), "message")
         return [
             f"The newest fifth, {messages} since {since}, judged by a model of the older ones:",
             *self._errors(newest.labels, newest.verdicts),
             "  For mail to come believe these: above, messages were judged by a model that knew newer mail.",
         ]
+
+    def _why_no_newest(self) -> str:
+        if self.settings.top_words is not None or self.settings.model_type not in BAYES_MODELS:
+            return "For mail to come expect more errors: 'spamnb evaluate --split 0.8 --by-date' says how many."
+        enough = round(MIN_OF_SIDE / SHARE)
+        return f"For mail to come expect more errors; to say how many takes some {enough} dated messages of each class."
 
     def _errors(self, labels: NDArray[np.intp], verdicts: list[str]) -> list[str]:
         """How many verdicts are wrong, and what that means for good mail and spam."""

@@ -5,15 +5,11 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from spamnb.cli.each_message import each_message
 from spamnb.cli.options import SOURCE, ModelPath, Unreadable, messages_of, model_option
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.command("forget", short_help="Take messages out of a class again.")
@@ -63,7 +59,7 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
             unreadable,
             forget,
             classifier.store,
-            "forgotten",
+            "forgetting",
         )
     left = f"; {seen - changed:,} not learned as {label}" if seen > changed else ""
     elsewhere = "".join(f", {number:,} learned as {name}" for name, number in sorted(others.items()))

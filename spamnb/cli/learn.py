@@ -94,14 +94,15 @@ def learn_command(
         def learn(raw: bytes) -> bool:
             message = classifier.read(raw)
             before = classifier.store.learned(message.digest)
-            against_all = before is None and classifier.contradicts(label, message)
-            learned = classifier.learn(label, message)
+            judged = classifier.classify(message, tokens=0, posterior=False) if before is None else None
+            against_all = judged is not None and classifier.contradicts(label, judged)
+            learned = classifier.learn(label, message, judged=judged)
             looked_like_another.extend([against_all] * learned)
             if before and learned:
                 moved[before.label] += 1
             return learned
 
-        seen, changed = each_message(sources, entries, unreadable, learn, classifier.store, "learned")
+        seen, changed = each_message(sources, entries, unreadable, learn, classifier.store, "learning")
     contradicted = sum(looked_like_another)
     click.echo(
         f"learned {changed:,} of {seen:,} as {label}"

@@ -99,14 +99,6 @@ journal_option = click.option(
     help="Write each decision to this file, which 'spamnb review' shows.  [default: none]",
 )
 
-doubtful_option = click.option(
-    "--doubtful",
-    type=click.IntRange(min=0),
-    metavar="N",
-    default=0,
-    help="Name up to N messages that look mislabelled, the surest first, and say why.",
-)
-
 keep_lessons_option = click.option(
     "--keep-lessons",
     type=click.FloatRange(0, 100_000),

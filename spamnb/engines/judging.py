@@ -43,12 +43,10 @@ def classify_parallel(
     a core), each of which opens its file. What they find is the same.
     """
     judge = partial(_judge, tell=tell, tokens=tokens, posterior=posterior, about=about)
-    loss = classifier.settings.loss
 
     def opened() -> Callable[[list[Entry]], list[T | _Unread]]:
         own = files.enter_context(Classifier.open(classifier.store.path))
         own.store.table = classifier.store.table
-        own.charge(loss.false_positive_cost, loss.unsure_cost)
         return partial(judge, own)
 
     with ExitStack() as files:

@@ -11,7 +11,7 @@ from spamnb.store.store import Store
 
 
 class OneByOne(NamedTuple):
-    """Messages of one class that were learned one by one, and not by training."""
+    """Messages of one class that were learned one by one: before the last training too, where the file keeps them."""
 
     taught: int  # by a person
     autolearned: int  # by the filter itself
@@ -36,7 +36,7 @@ def lessons(store: Store) -> dict[str, OneByOne]:
     with store.reading():
         rows = store.execute(
             "SELECT name, sum(taught), count(*) FROM messages LEFT JOIN classes ON classes.id = class"
-            " WHERE bins IS NOT NULL GROUP BY class, name ORDER BY name"
+            " WHERE bins IS NOT NULL OR digest IN (SELECT digest FROM kept_lessons) GROUP BY class, name ORDER BY name"
         )
         most = int_between(MAX_COUNT)
         found = checked_rows("messages", rows, **{"class": is_class_name}, taught=most, messages=most)

@@ -86,4 +86,5 @@ def test_a_pipe_gets_tabs_and_names_and_no_more(trained: Path, box: Path) -> Non
         rows = [line.split("\t") for line in out.splitlines()]
         names = [str(path) for path in sorted((box / "new").iterdir())] if source.is_dir() else [str(source)]
         assert [row[2:] for row in rows] == [[name] for name in names]
-        assert {row[0] for row in rows} <= {"ham", "spam"} and all(0.5 < float(row[1]) <= 1 for row in rows)
+        assert {row[0] for row in rows} <= {"ham", "spam"} and all(row[1].startswith("P(spam) ") for row in rows)
+        assert all((float(row[1].split()[1]) > 0.9) == (row[0] == "spam") for row in rows)

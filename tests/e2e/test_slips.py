@@ -23,7 +23,7 @@ def model(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("label", ["spma", "hma", "list"])
+@pytest.mark.parametrize("label", ["spma", "hma", "good", "junk", "list"])
 def test_learning_a_class_that_the_model_lacks_is_refused(model: Path, label: str) -> None:
     done = run("learn", "-m", model, label, stdin=message("spam", 70))
     assert done.exit_code == 1 and f"{label!r} is none of the classes ham, spam" in done.output
@@ -112,26 +112,26 @@ def test_ctrl_c_tells_how_many_were_done_and_keeps_these(
     before = documents(model)
 
     def until(n: int) -> None:
-        def interrupted(self: Classifier, label: str, raw: bytes) -> bool:
+        def interrupted(self: Classifier, label: str, raw: bytes, **more: object) -> bool:
             nonlocal calls
             calls += 1
             if calls == n:
                 os.kill(os.getpid(), signal.SIGINT)
-            return change(self, label, raw)
+            return change(self, label, raw, **more)
 
         monkeypatch.setattr(Classifier, command, interrupted)
 
     until(50)
     done = run(*words)
-    told = {"learn": "learned", "forget": "forgotten"}[command]
+    doing = {"learn": "learning", "forget": "forgetting"}[command]
     assert (done.exit_code, done.stdout) == (130, "")
-    assert done.stderr == f"\nspamnb: interrupted; nothing was {told}\n" and documents(model) == before
+    assert done.stderr == "\nspamnb: interrupted; nothing has changed\n" and documents(model) == before
     calls = 0
     until(250)
     done = run(*words)
     assert (done.exit_code, done.stdout) == (130, "")
     rest = "the same command goes on with the rest"
-    assert done.stderr == f"\nspamnb: interrupted; 200 of 200 messages {told} and kept; {rest}\n"
+    assert done.stderr == f"\nspamnb: interrupted; {doing} 200 messages is done and stays; {rest}\n"
     assert abs(documents(model) - before) == 200
     assert run(*words).exit_code == 0 and abs(documents(model) - before) == 250
 

@@ -58,10 +58,10 @@ class_log_prior([1, 2])
 """
 ESTIMATORS = """
 import numpy as np
-from spamnb import HashingMailVectorizer, LinearDiscriminantAnalysis, MailVectorizer, MultinomialNB, SpamClassifier
+from spamnb import LinearDiscriminantAnalysis, MailVectorizer, MultinomialNB, SpamClassifier
 X, y = ["lunch", "pills", "tea", "offer"], ["ham", "spam", "ham", "spam"]
 SpamClassifier().fit(X, y).evaluate(["cake"], ["ham"])
-MultinomialNB().fit(MailVectorizer().fit_transform(X), y), HashingMailVectorizer().transform(X)
+MultinomialNB().fit(MailVectorizer().fit_transform(X), y)
 LinearDiscriminantAnalysis().fit(np.random.default_rng(0).standard_normal((20, 2)), np.arange(20) % 2)
 """
 LEAN = {
