@@ -71,7 +71,7 @@ def constants(settings: Settings, changed: dict[str, Any]) -> Iterator[None]:
 def mail(name: str, root: Path, folder: Path) -> Mail:
     specs = [f"{root}/20news-bydate/{part}" for part in ("train", "test")] if name == "20news" else sources(name, root)
     found = list(entries(specs, lambda what, error: print(what, error, file=sys.stderr)))
-    made = count_parallel(found, TokenOptions(), folder, lambda n, e: print(n, e, file=sys.stderr))
+    made = count_parallel(found, TokenOptions(), lambda n, e: print(n, e, file=sys.stderr))
     return mail_of(made, [entry.name for entry in found])
 
 

@@ -147,4 +147,4 @@ def exported(model: Path, lessons: bool = False) -> list[str]:
 def counted(folder: Path, messages: Sequence[tuple[str, bytes]]) -> TrainingSet:
     """The messages as training counts them."""
     entries = [Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages)]
-    return count_parallel(entries, TokenOptions(), folder, never, workers=1)
+    return count_parallel(entries, TokenOptions(), never, workers=1)

@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Literal
 
 from spamnb.api.arguments import (
@@ -228,10 +227,10 @@ def evaluate(
             result = streams.online(streams.by_date(mail, left_out) if by_date else mail, own, left_out, show)
     else:
         names: list[str] = []
-        named, folder = _noting_names(mail, names), Path(gettempdir())
+        named = _noting_names(mail, names)
         with ending_cleanly():
             with chosen_cluster(dask, workers, tell) as cluster, shown("Reading", progress) as show:
-                counted = count_parallel(named, own.tokens, folder, left_out, show, workers, cluster)
+                counted = count_parallel(named, own.tokens, left_out, show, workers, cluster)
             held = protocols.mail_of(counted, names)
             _check(held, own)
             heads = partial(_heads, specs, options) if subjects or doubtful else protocols.no_heads

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
-from tempfile import gettempdir
 from threading import RLock
 from typing import Any, NamedTuple, Self, Unpack
 from weakref import finalize
@@ -32,7 +31,7 @@ from spamnb.api.given import (
 from spamnb.api.words import WordsReport, words_of
 from spamnb.classifier import Classifier
 from spamnb.engines.counting import count_parallel
-from spamnb.engines.executor import MAX_ALONE, of_chunks
+from spamnb.engines.executor import MAX_ALONE, map_parts
 from spamnb.estimators.parameters import Parameters
 from spamnb.estimators.validation import check_lengths, check_weight, not_fitted
 from spamnb.formulas.calibration import margins
@@ -77,20 +76,16 @@ class MemoryModel:
     def answers(self, entries: list[Entry], workers: int) -> ModelAnswers:
         """What it says of the messages, in their order. Of many messages each thread asks a copy of its own."""
         with self.lock:
-            judge = self._judge
-            make: Callable[[], Callable[[list[Entry]], ModelAnswers]] = lambda: judge  # noqa: E731
-            if workers > 1 and len(entries) > MAX_ALONE:
-                content = self.__getstate__()
-                make = lambda: MemoryModel(Store.of_bytes(content))._judge  # noqa: E731
-            parts = list(of_chunks(iter(entries), make, workers))
+            content = self.__getstate__() if workers > 1 and len(entries) > MAX_ALONE else b""
+            parts = list(map_parts(entries, self._judge, lambda: MemoryModel(Store.of_bytes(content))._judge, workers))
             classes = self.classifier.store.totals().classes
         none = np.zeros((0, len(classes)))
         scores = np.concatenate([none, *(part.scores for part in parts)])
         probabilities = np.concatenate([none, *(part.probabilities for part in parts)])
         return ModelAnswers(classes, scores, probabilities, all(part.enough for part in parts))
 
-    def _judge(self, chunk: list[Entry]) -> ModelAnswers:
-        found = self.classifier.classify_all((entry.read() for entry in chunk), tokens=0, posterior=False)
+    def _judge(self, part: list[Entry]) -> ModelAnswers:
+        found = self.classifier.classify_all((entry.read() for entry in part), tokens=0, posterior=False)
         probabilities = np.array([list(judgement.probabilities.values()) for judgement in found])
         scores = np.array([judgement.scores for judgement in found])
         enough = all(judgement.enough for judgement in found)
@@ -161,8 +156,7 @@ class SpamClassifier(Parameters):
         if settings.spam != Settings().spam:
             check_has_class(settings.spam, labels.names)
         entries = entries_of(given, self.input, labels.of)
-        workers, folder = threads_of(self.n_jobs), Path(gettempdir())
-        counted = count_parallel(entries, settings.tokens, folder, tell_unreadable, workers=workers)
+        counted = count_parallel(entries, settings.tokens, tell_unreadable, workers=threads_of(self.n_jobs))
         self.model_ = MemoryModel(model_of(counted, settings))
         self._remember(labels.classes, trained=True)
         return self

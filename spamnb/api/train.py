@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -227,8 +226,7 @@ def train(
     - ``recursive``: read the other folders of a Maildir or account too
     - ``text_column``, ``label_column``: the columns of a table, by name or number
     - ``workers``: threads that share the work; None: one per core
-    - ``dask``: count on a Dask cluster, named by the address of its scheduler, a scheduler file, or "local"
-      (docs/cluster.md)
+    - ``dask``: count on a Dask cluster, named by the address of its scheduler or a scheduler file (docs/cluster.md)
     - ``progress``: whether to show progress; None: only in a notebook
     - ``tell``: a function that gets a line for each problem, such as a file that was left out; by default these lines
       are warnings (``SpamnbWarning``)
@@ -305,7 +303,6 @@ def make_model(
             settings,
             lessons,
             _origin(sources, options, command),
-            Path(gettempdir()),
             left_out,
             show,
             workers,

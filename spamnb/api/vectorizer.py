@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from pathlib import Path
-from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
@@ -120,8 +118,7 @@ class MailVectorizer(Parameters):
     def _count(self, X: Iterable[str | bytes]) -> TrainingSet:
         """The messages X, counted by threads."""
         options, entries = self._options(), entries_of(X, self.input)
-        workers, folder = threads_of(self.n_jobs), Path(gettempdir())
-        return count_parallel(entries, options, folder, tell_unreadable, workers=workers)
+        return count_parallel(entries, options, tell_unreadable, workers=threads_of(self.n_jobs))
 
     def _matrix(self, counted: TrainingSet, columns: NDArray[np.int64]) -> csr_array:
         """The messages as rows (n, V), where ``columns`` (k,) has the column of each counted token. Columns are

@@ -114,7 +114,7 @@ workers_option = click.option(
 dask_option = click.option(
     "--dask",
     metavar="ADDRESS",
-    help="Let a Dask cluster read the mail: tcp://… or tls://… of its scheduler, a scheduler file, or 'local'.",
+    help="Let a Dask cluster read the mail: tcp://… or tls://… of its scheduler, or a scheduler file.",
 )
 
 

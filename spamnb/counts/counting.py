@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from tempfile import TemporaryFile
 from typing import BinaryIO, NamedTuple
 from weakref import finalize
@@ -98,10 +97,9 @@ def _narrow(counts: np.ndarray) -> np.ndarray:
 
 
 class Collection:
-    """Counted messages, as they come; with all of them a training set is made. Large ones lie in ``folder``."""
+    """Counted messages, as they come; with all of them a training set is made. Many lie in temporary files."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self) -> None:
         self._parts: list[tuple[Counted, Vocabulary]] = []
         self._bytes = 0
         self._cells: BinaryIO | None = None  # of parts whose own are empty, one behind the other
@@ -111,7 +109,7 @@ class Collection:
         self._bytes += counted.ids.nbytes + counted.counts.nbytes
         if self._bytes > MAX_IN_MEMORY:
             if self._cells is None:
-                self._cells = TemporaryFile(dir=self._folder)  # noqa: SIM115
+                self._cells = TemporaryFile()  # noqa: SIM115
                 finalize(self, self._cells.close)
             for values in (counted.ids, counted.counts):
                 self._cells.write(np.ascontiguousarray(values).data)
@@ -139,8 +137,8 @@ class Collection:
         indptr = np.cumsum(lengths)
         counts_type = np.result_type(np.uint16, *(part.counts.dtype for part in parts))
         in_file = self._bytes > MAX_IN_MEMORY
-        ids = room(int(indptr[-1]), np.int32, self._folder, in_file=in_file)
-        counts = room(int(indptr[-1]), counts_type, self._folder, in_file=in_file)
+        ids = room(int(indptr[-1]), np.int32, in_file=in_file)
+        counts = room(int(indptr[-1]), counts_type, in_file=in_file)
         end = 0
         if self._cells is not None:
             self._cells.seek(0)

@@ -8,7 +8,6 @@ with the vocabulary alone.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, NamedTuple
 
@@ -22,11 +21,11 @@ MAX_IN_MEMORY = 1 << 28  # bytes of cells: those of some 150,000 messages
 MESSAGES_AT_ONCE = 1 << 10  # summed at a time: their cells fit the processor's cache
 
 
-def room(size: int, dtype: Any, folder: Path, *, in_file: bool) -> np.ndarray:
-    """An array for ``size`` values: in memory, or in a file of ``folder`` that is gone with the array."""
+def room(size: int, dtype: Any, *, in_file: bool) -> np.ndarray:
+    """An array for ``size`` values: in memory, or in a temporary file that is gone with the array."""
     if not in_file:
         return np.empty(size, dtype)
-    with TemporaryFile(dir=folder) as file:  # a mapping keeps it
+    with TemporaryFile() as file:  # a mapping keeps it
         return np.memmap(file, dtype, "w+", shape=size)
 
 

@@ -106,7 +106,7 @@ def test_the_sums_of_the_older_are_those_of_counting_them_alone_whoever_counted(
     alone = prepare(counted(tmp_path / "a", older))
     entries = [Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages)]
     (tmp_path / "b").mkdir()
-    shared = count_parallel(entries, TokenOptions(), tmp_path / "b", never, workers=2)
+    shared = count_parallel(entries, TokenOptions(), never, workers=2)
     parts = split_newest(prepare(shared), "spam")
     assert parts is not None
     assert list(parts.older.tokens) == list(alone.tokens) and same_counts(parts.older.counts, alone.counts)

@@ -132,7 +132,7 @@ def test_restricted_to_columns(tmp_path: Path) -> None:
 
 
 def test_no_messages_no_tokens_and_what_cannot_be_read(tmp_path: Path) -> None:
-    nothing = count_parallel([], TokenOptions(), tmp_path, never)
+    nothing = count_parallel([], TokenOptions(), never)
     assert (list(nothing.tokens), nothing.counts.classes, list(nothing.batches())) == ([], (), [])
     same(nothing.deduplicate(), nothing)
     empty = counted(tmp_path, [("ham", b"")])
@@ -142,7 +142,7 @@ def test_no_messages_no_tokens_and_what_cannot_be_read(tmp_path: Path) -> None:
         Entry("ham", "gone", str(tmp_path / "gone")),
         Entry("ham", "there", "", content=b"Subject: x\n\nlunch\n"),
     ]
-    made = count_parallel(entries, TokenOptions(), tmp_path, lambda name, error: unreadable.append(name))
+    made = count_parallel(entries, TokenOptions(), lambda name, error: unreadable.append(name))
     assert unreadable == ["gone"]
     assert made.counts.documents.tolist() == [1]
     assert made.messages.positions.tolist() == [1]
@@ -168,11 +168,11 @@ def test_every_copy_of_what_stands_in_several_classes_is_found(tmp_path: Path, w
         expected.setdefault(place % 50, []).append((place, str(entry.label)))
     clashing = [copies for copies in expected.values() if len({label for _, label in copies}) > 1]
     assert 0 < len(clashing) < 50
-    training_set = count_parallel(entries, TokenOptions(), tmp_path, never, workers=workers)
+    training_set = count_parallel(entries, TokenOptions(), never, workers=workers)
     assert in_several_classes(training_set) == sorted(clashing)
 
 
 def test_copies_of_one_class_and_no_mail_at_all_are_none(tmp_path: Path) -> None:
     entries = [Entry("ham", str(n), "", content=message("ham", n % 3)) for n in range(9)]
-    assert in_several_classes(count_parallel(entries, TokenOptions(), tmp_path, never)) == []
-    assert in_several_classes(count_parallel([], TokenOptions(), tmp_path, never)) == []
+    assert in_several_classes(count_parallel(entries, TokenOptions(), never)) == []
+    assert in_several_classes(count_parallel([], TokenOptions(), never)) == []

@@ -44,11 +44,11 @@ def some(n: int) -> list[Entry]:
 
 
 @pytest.mark.parametrize("tokens", [0, 3, None])
-@pytest.mark.parametrize(("workers", "chunk", "few"), [(1, 32, 1000), (1, 7, 1), (2, 5, 1), (3, 1, 10)])
+@pytest.mark.parametrize(("workers", "size", "few"), [(1, 32, 1000), (1, 7, 1), (2, 5, 1), (3, 1, 10)])
 def test_the_same_to_the_last_digit_whoever_judges(
-    model: Path, monkeypatch: pytest.MonkeyPatch, tokens: int | None, workers: int, chunk: int, few: int
+    model: Path, monkeypatch: pytest.MonkeyPatch, tokens: int | None, workers: int, size: int, few: int
 ) -> None:
-    monkeypatch.setattr(module, "MAX_CHUNK", chunk)
+    monkeypatch.setattr(module, "MAX_PART", size)
     monkeypatch.setattr(module, "MAX_ALONE", few)
     monkeypatch.setattr(module, "AHEAD", 3)
     with Classifier.open(model) as classifier:
@@ -69,7 +69,7 @@ def test_real_mail_is_judged_the_same_in_batches(
     folder = corpora / "spamassassin"
     of_class = {name: [e for e in unlabelled([str(folder / name)], never)][:220] for name in ("easy_ham", "spam_2")}
     learned = (entry._replace(label=name) for name, found in of_class.items() for entry in found[::2])
-    train_file(tmp_path / "m", count_parallel(learned, TokenOptions(), tmp_path, never), Settings())
+    train_file(tmp_path / "m", count_parallel(learned, TokenOptions(), never), Settings())
     entries = [entry for found in of_class.values() for entry in found[1::2]]
     with Classifier.open(tmp_path / "m") as classifier:
         expected = [tell(entry.name, classifier.classify(entry.read())) for entry in entries]
@@ -80,8 +80,8 @@ def test_real_mail_is_judged_the_same_in_batches(
 @pytest.mark.parametrize(
     ("bounds", "body", "verdicts", "ahead"),
     [
-        ({"MAX_CHUNK": 2, "MAX_ALONE": 4}, b"money\n", 200, 300),
-        ({"MAX_CHUNK_BYTES": 1000, "AHEAD": 3}, b"money\n" * 100, 50, 25),
+        ({"MAX_PART": 2, "MAX_ALONE": 4}, b"money\n", 200, 300),
+        ({"MAX_PART_BYTES": 1000, "AHEAD": 3}, b"money\n" * 100, 50, 25),
     ],
     ids=["by number", "by what entries carry"],
 )
@@ -121,7 +121,7 @@ def test_one_letter_is_in_memory_at_a_time(model: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("few", [1, 1000])
 def test_what_cannot_be_read_is_named_in_its_place(model: Path, monkeypatch: pytest.MonkeyPatch, few: int) -> None:
-    monkeypatch.setattr(module, "MAX_CHUNK", 3)
+    monkeypatch.setattr(module, "MAX_PART", 3)
     monkeypatch.setattr(module, "MAX_ALONE", few)
     entries = some(20)
     for n in (0, 7, 8):

@@ -31,7 +31,7 @@ SETTINGS = [
 
 def counted(folder: Path, messages: list[tuple[str, bytes]], settings: Settings) -> Mail:
     entries = [Entry(label, f"{label}/{n}", "", content=raw) for n, (label, raw) in enumerate(messages)]
-    return mail_of(count_parallel(entries, settings.tokens, folder, never), [entry.name for entry in entries])
+    return mail_of(count_parallel(entries, settings.tokens, never), [entry.name for entry in entries])
 
 
 def test_the_oldest_are_learned_and_copies_stay_together(tmp_path: Path) -> None:

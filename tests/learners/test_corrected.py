@@ -64,7 +64,7 @@ def test_a_model_is_the_same_whoever_counted_which_message(tmp_path: Path, monke
     whole = counted(tmp_path / "whole", messages)
     monkeypatch.setattr(counting, "MAX_CHUNK", 3)
     entries = [Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages)]
-    shared = [count_parallel(entries, TokenOptions(), tmp_path, never, workers=n) for n in (2, 3)]
+    shared = [count_parallel(entries, TokenOptions(), never, workers=n) for n in (2, 3)]
     for name, made in zip("mno", (whole, *shared)):
         train_file(tmp_path / name, made, CORRECTED)
     assert exported(tmp_path / "m") == exported(tmp_path / "n") == exported(tmp_path / "o")
