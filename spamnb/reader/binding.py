@@ -7,21 +7,24 @@ lock. An exception there ends the message, and is raised again where the message
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from ctypes import POINTER, byref, c_bool, c_double, c_int, c_long, c_size_t, c_uint32, c_void_p
+from html.entities import html5
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
+from spamnb.reader.evidence import GROUPS, KINDS
 from spamnb.reader.rows import CsrRows, ReadRows
 
 DIGEST, DATE = 16, 64  # bytes
 _FAILURES = {1: MemoryError, 2: RuntimeError, 3: RuntimeError}  # enum failure of core/bytes.h
-_METHODS = ("decode", "compose", "stem", "split", "uudecode", "letters")  # enum ask of core/reader.h
+_ASKS = ("character", "decode", "compose", "host", "stem", "split", "pdf", "smime", "tnef")  # enum ask of core/reader.h
 # What may be wanted of a message: core/reader.h.
 FIELDS, BODY, VOCABULARY, DIGEST_OF, IDENTITY_OF, DATE_OF = 1, 2, 4, 8, 16, 32
 
@@ -60,8 +63,8 @@ class _Part(ctypes.Structure):
         return *(text.value() for text in self.texts), self.size
 
 
-class _Opened(ctypes.Structure):
-    _fields_ = (("rest", _Span), ("entity", _Span), ("is_whole", c_bool))
+class _Answer(ctypes.Structure):
+    _fields_ = (("text", _Span), ("is_whole", c_bool))
 
 
 class _Fit(ctypes.Structure):
@@ -80,11 +83,10 @@ _LISTS: tuple[tuple[str, Any, int], ...] = (
     ("values", _Span, FIELDS), ("texts", _Span, BODY), ("links", _Span, BODY), ("hidden", _Span, BODY),
     ("html", _Span, BODY), ("headers", _Field, FIELDS), ("parts", _Part, BODY),
 )  # fmt: skip
-_Answerer = ctypes.CFUNCTYPE(c_bool, c_int, POINTER(_Span), POINTER(_Span), POINTER(_Opened))
-_PageMaker = ctypes.CFUNCTYPE(c_void_p, c_uint32)
+_Answerer = ctypes.CFUNCTYPE(c_bool, c_int, POINTER(_Span), POINTER(_Span), POINTER(_Answer))
 
 for _name, _result, _arguments in (
-    ("tables_begin", c_bool, [*[c_void_p, c_void_p, c_size_t] * 2, c_void_p, c_void_p, _PageMaker]),
+    ("tables_begin", c_bool, [*[c_void_p, c_void_p, c_size_t] * 2, c_void_p, c_void_p]),
     ("vocabulary_new", c_void_p, []),
     ("vocabulary_delete", None, [c_void_p]),
     ("vocabulary_size", c_size_t, [c_void_p]),
@@ -127,36 +129,15 @@ def _array(values: Any, dtype: Any, *shape: int, writable: bool = False) -> np.n
     return values
 
 
-# ---- What the core is given once ----
+# ---- What the core is given once, and points to for ever ----
 
-_kept: list[Any] = []  # what the core points to for ever
-
-
-def begin(
-    references: dict[str, str], make_page: Callable[[int], bytes], kinds: dict[str, int], groups: tuple[int, int, int],
-    secret: bytes,
-) -> None:  # fmt: skip
-    """Hand over the references of HTML, what describes 256 characters, the groups of token kinds and of text, pairs and
-    headers, and a key of 16 bytes; twice does nothing."""
-    if _kept:
-        return
-    texts = [[text.encode() for text in each] for each in (references, references.values(), kinds)]
-    _kept.append(texts)
-
-    def page_at(number: int) -> int | None:
-        try:
-            page = ctypes.create_string_buffer(make_page(number))
-        except Exception:  # there is no memory: the message is given up
-            return None
-        _kept.append(page)
-        return ctypes.addressof(page)
-
-    _kept.append(_PageMaker(page_at))
-    names, stand_for, prefixes = map(_texts, texts)
-    of_kinds, others = bytes(kinds.values()), bytes(groups)
-    sizes = len(references), len(kinds)
-    if not _core.tables_begin(names, stand_for, sizes[0], prefixes, of_kinds, sizes[1], others, secret, _kept[1]):
-        raise MemoryError
+_GIVEN = [[text.encode() for text in each] for each in (html5, html5.values(), KINDS)]
+_GROUP_OF_KIND = bytes(map(GROUPS.index, KINDS.values()))
+_OTHER_GROUPS = bytes(map(GROUPS.index, ("text", "pairs", "headers")))
+if not _core.tables_begin(
+    *map(_texts, _GIVEN[:2]), len(html5), _texts(_GIVEN[2]), _GROUP_OF_KIND, len(KINDS), _OTHER_GROUPS, os.urandom(16)
+):
+    raise MemoryError
 
 
 class VocabularyCore:
@@ -220,15 +201,10 @@ class _Answers:
     def answer(self, what: int, text: Any, other: Any, answer: Any) -> bool:
         """Answer; false after an exception."""
         try:
-            rest, is_whole, octets = b"", True, text[0].octets()
-            if what >= len(_METHODS):
-                rest, found, is_whole = self._program.open(what - len(_METHODS), octets)
-            elif _METHODS[what] == "decode":
-                found = self._program.decode(octets, other[0].octets())
-            else:
-                found = getattr(self._program, _METHODS[what])(octets)
-            self._kept = rest, found
-            answer[0] = _Opened(_span(rest), _span(found), is_whole)
+            given = (text[0].octets(), other[0].octets()) if _ASKS[what] == "decode" else (text[0].octets(),)
+            found = getattr(self._program, _ASKS[what])(*given)
+            self._kept, is_whole = found if isinstance(found, tuple) else (found, True)
+            answer[0] = _Answer(_span(self._kept), is_whole)
         except BaseException as error:
             self.error = error
             return False
