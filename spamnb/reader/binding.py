@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from spamnb.reader.evidence import GROUPS, KINDS
+from spamnb.reader.options import TokenOptions
 from spamnb.reader.rows import CsrRows, ReadRows
 
 DIGEST, DATE = 16, 64  # bytes
@@ -211,32 +212,32 @@ class _Answers:
         return True
 
 
-class Reader:
-    """Reads messages; for one thread at a time.
+class ReaderCore:
+    """Reads messages; ``message.Reader`` is what others use.
 
     rules: how header fields are read, see ``evidence.header_rules``
     program: answers what the core asks for, see ``attachments.Program``
     """
 
     def __init__(
-        self, rules: Sequence[tuple[bytes, bool, bool, int, int, bytes]], program: object, ngrams: int,
-        body_only: bool, stems: bool, splits: bool,
-    ) -> None:  # fmt: skip
+        self, rules: Sequence[tuple[bytes, bool, bool, int, int, bytes]], program: object, options: TokenOptions
+    ) -> None:
         self.lock = threading.Lock()
         self._rules = list(rules)  # whose texts the core has
         self._answers = _Answers(program)
         self._answerer = _Answerer(self._answers.answer)
         names, prefixes = _texts([rule[0] for rule in rules]), _texts([rule[-1] for rule in rules])
         numbers = b"".join([bytes(rule[1:5]) for rule in rules])
-        given = self._answerer, ngrams, body_only, stems, splits, names, prefixes, numbers, len(rules)
-        self.pointer = _new(self, _core.reader_new(*given), _core.reader_delete)
+        chosen = options.ngrams, options.body_only, options.stem is not None, options.tokenizer != "own"
+        pointer = _core.reader_new(self._answerer, *chosen, names, prefixes, numbers, len(rules))
+        self.pointer = _new(self, pointer, _core.reader_delete)
 
     def _check(self, failure: int) -> None:
         error, self._answers.error = self._answers.error, None
         if failure:
             raise error or _FAILURES[failure]("the reader of messages failed")
 
-    def read(self, messages: Sequence[bytes], vocabulary: VocabularyCore, wants: int) -> ReadRows:
+    def read_with(self, messages: Sequence[bytes], vocabulary: VocabularyCore, wants: int) -> ReadRows:
         """n messages as rows of the vocabulary's ids. ``wants``: BODY and so on."""
         n = len(messages)
         raws, sizes = _texts(messages), np.fromiter(map(len, messages), np.uintp, n)
@@ -257,7 +258,7 @@ class Reader:
         np.cumsum(lengths, out=indptr[1:])
         return ReadRows(CsrRows(indptr, ids, counts), digests.tobytes(), dates, cuts)
 
-    def parse(self, raw: bytes, wants: int) -> dict[str, Any]:
+    def parse_with(self, raw: bytes, wants: int) -> dict[str, Any]:
         """What stands in a message, by name; ``wants``: FIELDS, BODY and so on."""
         raws = _texts([raw])
         with _held(self):
@@ -292,7 +293,7 @@ def _span(octets: bytes | None) -> _Span:
 
 
 @contextmanager
-def _held(owner: Reader | VocabularyCore) -> Iterator[None]:
+def _held(owner: ReaderCore | VocabularyCore) -> Iterator[None]:
     if not owner.lock.acquire(blocking=False):
         raise RuntimeError("another thread uses it: each thread needs one of its own")
     try:

@@ -1,5 +1,4 @@
-"""What characters are, and what they become in words and in hosts, by ``unicodedata``: the core asks when it first meets
-one."""
+"""What characters are, and what they become in words and hosts, by ``unicodedata``: the core asks when it meets one."""
 
 from __future__ import annotations
 

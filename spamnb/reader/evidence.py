@@ -13,7 +13,7 @@ GROUPS = ("text", "pairs", "subject", "headers", "structure")
 
 HEADERS = GROUPS.index("headers")
 
-# What of a message is left out because a bound is reached: by the names of core/evidence.c, in its order, and in words.
+# What of a message is left out because a bound is reached: by the bits of core/reader.h, in its order, and in words.
 CUTS = {
     "headers": "a part of the header section, which is too long",
     "html": "a part of the HTML, which has too much in it",
@@ -30,7 +30,7 @@ CUTS = {
 KINDS = {
     "subject": "subject",
     **dict.fromkeys(("from", "to", "sender", "date", "message-id", "received", "header"), "headers"),
-    **dict.fromkeys(("part", "charset", "encoding", "attachment", "html", "hidden", "url", "cut"), "structure"),
+    **dict.fromkeys(("part", "charset", "encoding", "attachment", "html", "hidden", "url"), "structure"),
     **dict.fromkeys(("p", "length", "caps", "line", "capitals"), "structure"),
 }
 # How a field is read: enum header_how and enum header_extra of core/reader.h.

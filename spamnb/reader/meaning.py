@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-from spamnb.reader.evidence import CUTS
-
 # By the prefix of a token, what it says; {} is what follows the prefix. Other prefixes are header fields.
 _PHRASES = {
     "attachment": "an attachment of type {}",
@@ -49,8 +47,6 @@ def meaning(token: str) -> str:
         return f"a word like {token[1:]}" if token.startswith("#") else ""
     if prefix in ("length", "caps", "line", "capitals") and rest.isdecimal():
         return _amount(prefix, int(rest))
-    if prefix == "cut":
-        return f"not read: {CUTS.get(rest, rest)}"
     if prefix == "html":
         return f"HTML with <{rest.removeprefix('tag:')}>" if rest.startswith("tag:") else f"HTML: {rest}"
     if prefix in ("received", "url") and _ADDRESS.fullmatch(rest):

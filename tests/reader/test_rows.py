@@ -22,8 +22,8 @@ from spamnb.reader.vocabulary import Vocabulary
 ROW = binding.BODY | binding.VOCABULARY
 
 
-def core_reader(program: object) -> binding.Reader:
-    return binding.Reader(header_rules([]), program, 2, False, False, False)
+def core_reader(program: object) -> binding.ReaderCore:
+    return binding.ReaderCore(header_rules([]), program, TokenOptions())
 
 
 def test_rows_are_the_same_one_by_one_and_together() -> None:
@@ -73,7 +73,7 @@ class Nested:
         self.reader = core_reader(self)
 
     def decode(self, octets: bytes, charset: bytes) -> None:
-        self.reader.read([b""], Vocabulary(), ROW)
+        self.reader.read_with([b""], Vocabulary(), ROW)
 
 
 class Failing:
@@ -86,8 +86,8 @@ def test_exceptions_are_passed_on_and_a_reader_is_for_one_thread_at_a_time(progr
     found = program()
     reader = getattr(found, "reader", core_reader(found))
     with pytest.raises(RuntimeError, match="another thread"):
-        reader.read([b"Content-Type: text/plain; charset=x\n\n\xe9"], Vocabulary(), ROW)
-    rows = reader.read([b"\nfine"], Vocabulary(), ROW).rows  # and it can be used again
+        reader.read_with([b"Content-Type: text/plain; charset=x\n\n\xe9"], Vocabulary(), ROW)
+    rows = reader.read_with([b"\nfine"], Vocabulary(), ROW).rows  # and it can be used again
     assert np.diff(rows.indptr).tolist() == [len(Reader().tokens(b"\nfine"))]
 
 

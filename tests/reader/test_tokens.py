@@ -186,7 +186,7 @@ def test_options() -> None:
     assert not [token for token in tokens(MAIL, ignore_headers=("X-Mailer", "Subject")) if "x-mailer" in token]
     body = tokens(MAIL, body_only=True)
     assert {"click", "here", "shop"} <= set(body) and "free" not in body
-    assert not {token.partition(":")[0] for token in body} & {"subject", "header", "html", "url", "part", "cut"}
+    assert not {token.partition(":")[0] for token in body} & {"subject", "header", "html", "url", "part"}
     stemmed = tokens(b"\nconnected connections connecting 25th", stem="english", body_only=True, ngrams=1)
     assert stemmed["connect"] == 3 and "25th" in stemmed
 
@@ -235,20 +235,6 @@ def test_only_the_first_words_are_read_of_each_text() -> None:
     assert 500 <= found["early"] < 1500 and "late" not in found and found["length:11"] == 1  # of all 1,501
     counts = tokens(multipart("mixed", (PLAIN, "good " * 3000), (PLAIN, "bad " * 3000)))
     assert counts["good"] > counts["bad"] > 100
-
-
-@pytest.mark.parametrize(
-    ("message", "kind"),
-    [
-        (b"X: " + b"x" * 1_000_000, "headers"),
-        (b"X: y\n" * 2000 + b"\n", "headers"),
-        (multipart("mixed", *[(PLAIN, "x")] * 600), "parts"),
-        (b"\n" + b"word " * 500_000, "text"),
-    ],
-    ids=["header section", "header fields", "parts", "text"],
-)
-def test_every_cut_is_a_token(message: bytes, kind: str) -> None:
-    assert [token for token in tokens(message) if token.startswith("cut:")] == ["cut:" + kind]
 
 
 @settings(max_examples=150)

@@ -118,8 +118,6 @@ static void add_field(struct reader *reader, const struct field *field) {
 
 /* ---- Structure ---- */
 
-static const char *const CUT_NAMES[N_CUTS] = {"headers", "html", "links", "parts", "pdf", "smime", "text", "tnef"};
-
 static void add_part(struct reader *reader, const struct part *part) {
     add_token(reader, LITERAL("part:"), first_characters(part->content_type, 40));
     add_token(reader, LITERAL("charset:"), first_characters(part->charset, 20));
@@ -143,7 +141,4 @@ void add_evidence(struct reader *reader) {
         add_words(reader, &hidden, message->hidden.items[i]);
     for (size_t i = 0; i < message->parts.count; i++)
         add_part(reader, &message->parts.items[i]);
-    for (size_t i = 0; i < N_CUTS; i++)
-        if (message->cuts >> i & 1)
-            add_token(reader, LITERAL("cut:"), span_of_text(CUT_NAMES[i]));
 }

@@ -52,7 +52,7 @@ enum {
 /* What was left out because a bound was reached. */
 enum {
     CUT_HEADERS = 1, CUT_HTML = 2, CUT_LINKS = 4, CUT_PARTS = 8, CUT_PDF = 16, CUT_SMIME = 32, CUT_TEXT = 64,
-    CUT_TNEF = 128, N_CUTS = 8
+    CUT_TNEF = 128,
 };
 
 /* Facts of HTML beside the tags that occur: that text is hidden, and why. */
