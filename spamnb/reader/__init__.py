@@ -5,10 +5,10 @@ read_message  a message that was read once, with its tokens
 options       how messages become tokens
 rows, token_array, vocabulary  messages as rows of token ids, tokens by the million, and a number for each
 binding       the core's functions, by way of ctypes
-tables        what the core is given: characters, references of HTML
+characters    what characters are, and what they become in words and hosts
 evidence      which header fields count and how; the kinds of tokens and their groups
 attachments   what the core asks for while it reads: other charsets, documents, words by nltk
-charsets, uuencode, smime, tnef, pdf  which attachments uses
+charsets, smime, tnef, pdf  which attachments uses
 dates         when a message was received
 spam_fields   the X-Spam fields that a filter writes and takes out
 """

@@ -13,7 +13,7 @@ GROUPS = ("text", "pairs", "subject", "headers", "structure")
 
 HEADERS = GROUPS.index("headers")
 
-# What of a message is left out because a bound is reached: by the names of core/evidence.c, in its order, and in words.
+# What of a message is left out because a bound is reached: by the bits of core/reader.h, in its order, and in words.
 CUTS = {
     "headers": "a part of the header section, which is too long",
     "html": "a part of the HTML, which has too much in it",
@@ -28,15 +28,14 @@ CUTS = {
 # The registry of token kinds: every prefix of a token that is not the name of a header field, and its group. The core
 # writes these and no others: a test reads its source.
 KINDS = {
-    "long": "text",  # stands for a long word
     "subject": "subject",
     **dict.fromkeys(("from", "to", "sender", "date", "message-id", "received", "header"), "headers"),
-    **dict.fromkeys(("part", "charset", "encoding", "attachment", "html", "hidden", "url", "cut"), "structure"),
+    **dict.fromkeys(("part", "charset", "encoding", "attachment", "html", "hidden", "url"), "structure"),
     **dict.fromkeys(("p", "length", "caps", "line", "capitals"), "structure"),
 }
 # How a field is read: enum header_how and enum header_extra of core/reader.h.
 IGNORED, PRESENCE, TEXT, NAMES, RECEIVED, SIGNATURE = range(6)
-NOTHING, SUBJECT, SENDER, DATE, MESSAGE_ID = range(5)
+NOTHING, SUBJECT, DATE, MESSAGE_ID = range(4)
 
 TEXT_FIELDS = ("subject", "keywords", "comments", "summary", "thread-topic")
 # Of these only the presence is evidence: the words of ten List-* fields say one thing ten times, those of References
@@ -105,7 +104,6 @@ def header_rules(ignored: Iterable[str]) -> tuple[Rule, ...]:
     add("received", RECEIVED)
     add("date", PRESENCE, DATE)
     add("message-id", PRESENCE, MESSAGE_ID)
-    add("from", NAMES, SENDER)
     add("subject", TEXT, SUBJECT)
     for name in TEXT_FIELDS:
         add(name, TEXT)

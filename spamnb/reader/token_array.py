@@ -13,10 +13,8 @@ from typing import Any, overload
 import numpy as np
 
 from spamnb.reader.binding import VocabularyCore
-from spamnb.reader.tables import hand_over
 
 CHUNK_TOKENS = 1 << 15  # fit the processor's cache: a million tokens are packed in 0.08 s, in one piece in 0.57 s
-hand_over()  # who has tokens asks the core about them
 
 
 class TokenArray(Sequence[str]):

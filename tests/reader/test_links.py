@@ -137,7 +137,7 @@ def test_of_too_many_links_the_first_and_the_last_are_read(form: str) -> None:
     many = "".join([form % f"http://h{number}.example/" for number in range(3000)])
     tokens = READER.tokens(b"Content-Type: text/" + kind + b"\n\n" + many.encode())
     assert {"url:h0.example", "url:h2999.example"} <= set(tokens)
-    assert form == "%s " or "cut:links" in tokens
+    assert form == "%s " or parse(b"Content-Type: text/html\n\n" + many.encode()).cuts == ("links",)
 
 
 STARTS = st.sampled_from(["", "http://", "//", "http://a@", "http://[", "http://a/?u=http://", "xn--"])

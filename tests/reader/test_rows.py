@@ -22,8 +22,8 @@ from spamnb.reader.vocabulary import Vocabulary
 ROW = binding.BODY | binding.VOCABULARY
 
 
-def core_reader(program: object) -> binding.Reader:
-    return binding.Reader(header_rules([]), program, 2, False, False, False)
+def core_reader(program: object) -> binding.ReaderCore:
+    return binding.ReaderCore(header_rules([]), program, TokenOptions())
 
 
 def test_rows_are_the_same_one_by_one_and_together() -> None:
@@ -73,7 +73,7 @@ class Nested:
         self.reader = core_reader(self)
 
     def decode(self, octets: bytes, charset: bytes) -> None:
-        self.reader.read([b""], Vocabulary(), ROW)
+        self.reader.read_with([b""], Vocabulary(), ROW)
 
 
 class Failing:
@@ -86,8 +86,8 @@ def test_exceptions_are_passed_on_and_a_reader_is_for_one_thread_at_a_time(progr
     found = program()
     reader = getattr(found, "reader", core_reader(found))
     with pytest.raises(RuntimeError, match="another thread"):
-        reader.read([b"Content-Type: text/plain; charset=x\n\n\xe9"], Vocabulary(), ROW)
-    rows = reader.read([b"\nfine"], Vocabulary(), ROW).rows  # and it can be used again
+        reader.read_with([b"Content-Type: text/plain; charset=x\n\n\xe9"], Vocabulary(), ROW)
+    rows = reader.read_with([b"\nfine"], Vocabulary(), ROW).rows  # and it can be used again
     assert np.diff(rows.indptr).tolist() == [len(Reader().tokens(b"\nfine"))]
 
 
@@ -114,7 +114,7 @@ def test_every_kind_of_token_is_registered_and_has_a_group() -> None:
     written = set(re.findall(r'"([a-z-]+):"', "".join([path.read_text() for path in core.glob("*.c")])))
     assert len(written) > 15 and written - {"http", "https", "tag"} <= set(KINDS)
     groups = {
-        "text": ["offer", "$5!", "#$0!", "long:15", "10:30", ":-)", "день", ""],
+        "text": ["offer", "$5!", "#$0!", "10:30", ":-)", "день", ""],
         "pairs": ["click here", "subject: offer"],
         "subject": ["subject:offer", "subject:p:!", "subject:length:3"],
         "headers": ["from:example.org", "header:x-mailer", "received:mail", "x-odd:word", "attachments:no"],

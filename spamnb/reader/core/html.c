@@ -341,7 +341,7 @@ static span written_pieces(struct document *d, bool is_hidden) {
             if (is_in_word)
                 put_byte(&writer, '\n');
         } else if (is_hidden == (why != SEEN)) {
-            put_resolved(&writer, &d->reader->tables->references, piece->text, false);
+            put_resolved(&writer, piece->text, false);
             if (is_hidden && !shows_nothing(d->reader, span_between(writer.begin + before, writer.at)))
                 d->reader->message.facts |= FACT_HIDDEN | FACTS[why];
         } else if (is_in_word && !is_hidden && !is_empty(piece->text) && shows_nothing(d->reader, piece->text))
@@ -358,7 +358,7 @@ static span resolved(struct document *d, span value) {
     if (!find_byte(value, '&'))
         return value;
     struct writer writer = writer_open(d->arena, size_of(value));
-    put_resolved(&writer, &d->reader->tables->references, value, true);
+    put_resolved(&writer, value, true);
     return writer_close(&writer);
 }
 

@@ -33,15 +33,15 @@ static span canonical_host(struct reader *reader, span written) {
     span host = first_characters(written, MAX_HOST_NAME);
     if (find_byte(host, '%'))
         host = percent_decoded(arena, host);
-    host = is_ascii(host) ? lower_copy(arena, host) : written_as(reader, host, FORM_HOST); /* by the mapping of UTS 46 */
+    host = lower_copy(arena, host);
+    if (!is_ascii(host) || find(host, LITERAL("xn--")))
+        host = ask(reader, ASK_HOST, host, (span){0}).text;
     for (const uint8_t *at = host.at; at < host.end; at++)
         if (*at <= ' ' || *at == 127 || strchr("\"#%/:<>?@[\\]^`{|}", *at))
             host.end = at;
     host = strip_any(host, ".");
     if (is_empty(host))
         return host;
-    if (find(host, LITERAL("xn--")))
-        return ask_host(reader, ASK_LETTERS, host, (span){0});
     const uint8_t *dot = find_last(host, '.');
     return is_digit(dot ? dot[1] : *host.at) ? dotted_address(arena, host) : host; /* "0x7f" begins with a digit, too */
 }
@@ -76,7 +76,7 @@ static span take_host(struct reader *reader, span *text) {
 
 static void add_link_host(struct link_tokens *tokens, span host) {
     struct reader *reader = tokens->reader;
-    span *recent = &tokens->recent[fast_hash(reader->tables->secret, 0, host) % N_RECENT];
+    span *recent = &tokens->recent[fast_hash(SECRET, 0, host) % N_RECENT];
     if (is_same(*recent, host))
         return;
     *recent = host;

@@ -133,8 +133,6 @@ span percent_decoded(struct arena *arena, span text) {
 }
 
 span decode_transfer(struct reader *reader, span body, span encoding) {
-    if (is_same(encoding, LITERAL("x-uuencode")))
-        return ask_host(reader, ASK_UUDECODE, body, (span){0});
     if (is_same(encoding, LITERAL("base64")))
         return decode_base64(&reader->arena, body);
     if (!is_same(encoding, LITERAL("quoted-printable")))
@@ -179,7 +177,7 @@ span decode_text(struct reader *reader, span octets, span charset) {
     if (has_ascii && is_ascii(octets))
         return octets;
     if (!is_default || find_byte(LITERAL("\xEF\xFE\xFF\0"), *octets.at)) { /* perhaps a byte order mark */
-        span text = ask_host(reader, ASK_DECODE, octets, charset);
+        span text = ask(reader, ASK_DECODE, octets, charset).text;
         if (text.at)
             return text;
     }
