@@ -249,13 +249,11 @@ class Classifier:
         label: str,
         message: bytes | str | ReadMessage,
         *,
-        taught: bool = True,
         judged: Judgement | None = None,
     ) -> bool:
         """Add one message to a class, or move it there from another; False when it is part of the class already.
 
-        ``taught=False`` is the filter learning from itself: it never overrides what a person taught. What a person
-        teaches is kept whole in the model's file, within a bound, for models made anew: see store/lessons.py.
+        It is kept whole in the model's file, within a bound, for models made anew: see store/lessons.py.
         ``judged`` is what this model, as it is, said of the message: its scores need not be found again.
         """
         with self.store.writing():
@@ -264,21 +262,10 @@ class Classifier:
             known, counted = self.store.learned(read.digest), _counted(read)
             if known or len(counted.tokens) < len(read.row.ids):
                 judged = None
-            if known and (known.label == label or (known.taught and not taught)):
-                if taught and not known.taught:
-                    self.store.drop_autolearned(read.digest)
-                    self.store.remember(read.digest, taught=True)
-                    keep(self.store, read.digest, label, read.raw)
+            if known and known.label == label:
                 return False
             if known:
                 self._take_back(read.digest, known, counted)
-            elif lesson := self._own_lesson(read.identity):
-                if not taught:
-                    return False
-                judged = None
-                self._take_back(*lesson)
-            if not (taught and read.raw):  # the tokens are all that is left of it
-                self.store.put_autolearned_message(read.identity, read.digest, counted.by_token())
             scores = self._scores_judged(label, judged) if judged else self.scores_without(label, counted)
             contradicted = self._contradicts(label, scores)
             # The score of a message that all others contradict tells of its label, and not of the scores.
@@ -287,10 +274,9 @@ class Classifier:
             self.store.add(label, counted)
             new = Lesson(read.digest, label, counted, scores, contradicted)
             fields = self.learner.learn(self.store, self.store.totals(), new)
-            self.store.put_messages([(read.digest, LearnedMessage(label, taught, bins, **fields))])
+            self.store.put_messages([(read.digest, LearnedMessage(label, bins, **fields))])
             self.store.refit()
-            if taught:
-                keep(self.store, read.digest, label, read.raw)
+            keep(self.store, read.digest, label, read.raw)
         return True
 
     def forget(self, label: str, message: bytes | str | ReadMessage) -> bool:
@@ -304,23 +290,16 @@ class Classifier:
             self._follow()
             read = self._read(message)
             known = self.store.learned(read.digest)
-            found = (read.digest, known, _counted(read)) if known else self._own_lesson(read.identity)
-            if found is None or found[1].label != label:
+            if known is None or known.label != label:
                 return False
             if not self.learner.forgets:
                 raise SpamnbError(
                     f"{self.store.path}: a {self.settings.model_type} model cannot forget: its steps are no sums that"
                     " can be taken back; train again without the message"
                 )
-            self._take_back(*found)
+            self._take_back(read.digest, known, _counted(read))
             self.store.refit()
         return True
-
-    def _own_lesson(self, own: bytes) -> tuple[bytes, LearnedMessage, CountedTokens] | None:
-        """(digest, as what, tokens) of another copy of the message ``own`` that the filter learned by itself."""
-        lesson = self.store.autolearned_message(own)
-        known = self.store.learned(lesson[0]) if lesson else None
-        return (lesson[0], known, CountedTokens.of(lesson[1])) if lesson and known else None
 
     def _take_back(self, digest: bytes, known: LearnedMessage, message: CountedTokens) -> None:
         label, bins = known.label, known.bins

@@ -220,7 +220,7 @@ def snapshot_of(training_set: TrainingSet, settings: Settings) -> Snapshot:
     """The part of a model file that is sums of messages, with the list of these messages; ``with_fit_result`` adds the
     rest."""
     counts = training_set.counts
-    record_of = [LearnedMessage(name, True, None) for name in counts.classes]
+    record_of = [LearnedMessage(name, None) for name in counts.classes]
     digests = training_set.messages.digests[training_set.messages.included].view("V16").ravel().tolist()
     messages = list(zip(digests, map(record_of.__getitem__, training_set.included_labels().tolist())))
     cells = Cells.of_counts(counts)

@@ -140,46 +140,6 @@ def test_a_message_is_learned_once_and_moved_when_it_was_wrong() -> None:
     assert not classifier.forget("ham", raw)
 
 
-def test_what_a_person_taught_is_never_overridden_by_the_filter() -> None:
-    classifier = model_of(mail(3))
-    raw = message("spam", 60)
-    assert classifier.learn("ham", raw, taught=False)
-    assert not classifier.learn("ham", raw), "known already, but now a person has said so"
-    assert not classifier.learn("spam", raw, taught=False)
-    assert classifier.learned(raw) == "ham"
-    assert classifier.learn("spam", raw)
-
-
-def test_what_the_filter_learned_before_delivery_a_person_corrects_after_it() -> None:
-    classifier = model_of(mail(3))
-    before = exported(classifier)
-    raw = message("spam", 61)
-    delivered = b"Return-Path: <x@y.example>\nReceived: from mx.example\n\tby inbox.example; today\n" + raw
-    assert classifier.learn("ham", raw, taught=False)
-    assert not classifier.learn("ham", delivered, taught=False), "another copy of what it taught itself"
-    assert classifier.learn("spam", delivered)
-    assert (classifier.learned(raw), classifier.learned(delivered)) == (None, "spam")
-    assert classifier.forget("spam", delivered)
-    assert exported(classifier) == before
-    assert classifier.learn("spam", raw, taught=False)
-    taught = exported(classifier)
-    assert not classifier.forget("ham", delivered)
-    assert exported(classifier) == taught, "it was learned as spam, so forgetting it as ham changes nothing"
-    assert classifier.forget("spam", delivered)
-    assert exported(classifier) == before
-
-
-def test_own_lessons_are_exported_and_the_oldest_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spamnb.store.store.MAX_AUTOLEARNED", 3)
-    classifier = model_of(mail(3))
-    for n in range(70, 76):
-        classifier.learn("spam", message("spam", n), taught=False)
-    lines = [line for line in exported(classifier) if line.startswith('{"lesson"')]
-    assert len(lines) == 3
-    content = parse_export(exported(classifier), "-")
-    assert len(content.lessons) == 3
-
-
 def test_one_class_alone_is_told_and_never_a_verdict() -> None:
     judgement = model_of([("spam", message("spam", 1))]).classify(message("spam", 2))
     assert (judgement.verdict, judgement.enough) == ("unsure", False)
@@ -208,15 +168,14 @@ def test_any_bytes_get_a_verdict_and_can_be_learned(raw: bytes) -> None:
     assert exported(classifier) == before
 
 
-@pytest.mark.parametrize("taught", [True, False])
-def test_a_message_that_was_read_once_is_judged_and_learned_as_its_bytes_are(taught: bool) -> None:
+def test_a_message_that_was_read_once_is_judged_and_learned_as_its_bytes_are() -> None:
     ours, theirs = model_of(mail(10)), model_of(mail(10))
     for number in range(60, 70):
         raw = b"Received: from a\n" + message("spam", number)
         read = ours.read(raw)
         one, other = ours.classify(read, tokens=3), theirs.classify_all([raw], tokens=3)[0]
         assert one._replace(scores=None) == other._replace(scores=None) and one.scores.tolist() == other.scores.tolist()
-        assert ours.learn("spam", read, taught=taught) and theirs.learn("spam", raw, taught=taught)
+        assert ours.learn("spam", read) and theirs.learn("spam", raw)
         assert exported(ours) == exported(theirs)
     assert ours.forget("spam", read) and theirs.forget("spam", raw) and exported(ours) == exported(theirs)
 

@@ -42,7 +42,7 @@ def info_command(model: Path, form: str) -> None:
     if form == "json":
         found = {"model": str(model), "bytes": size, "messages": messages, "tokens": totals.vocabulary_size}
         found["settings"] = settings
-        found["learned_one_by_one"] = {name: each._asdict() for name, each in lessons.items()}
+        found["learned_one_by_one"] = lessons
         found["lessons"] = {**kept._asdict(), "not_kept": not_kept}
         click.echo(escape_json({**found, "origin": origin}))
         return
@@ -50,10 +50,8 @@ def info_command(model: Path, form: str) -> None:
     for line in _origin(origin):
         click.echo(escape(line))
     for name, documents in messages.items():
-        taught, autolearned = lessons.get(name, facts.OneByOne(0, 0))
-        told = {"taught one by one": taught, "learned by the filter itself": autolearned}
-        said = " and ".join(f"{number:,} {how}" for how, number in told.items() if number)
-        click.echo(f"  {name}: {pluralize(documents, 'message')}{said and f', of them {said}'}")
+        taught = f", of them {lessons[name]:,} taught one by one" if name in lessons else ""
+        click.echo(f"  {name}: {pluralize(documents, 'message')}{taught}")
     if kept.lessons or not_kept:
         room = f"{kept.bytes / 1e6:.1f} of at most {kept.bound / 1e6:g} MB"
         missing = f"; {pluralize(not_kept, 'message')} learned one by one and not kept" if not_kept else ""

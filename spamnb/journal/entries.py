@@ -81,7 +81,6 @@ class Verdict(NamedTuple):
     at: int
     user: str
     digest: bytes
-    identity: bytes
     message_id: str
     sender: str
     subject: str
@@ -144,7 +143,6 @@ def entry_of(
         int(time.time()),
         field_text(user),
         message.digest,
-        message.identity,
         field_text(message.header("message-id")),
         field_text(message.header("from")),
         field_text(message.header("subject")),

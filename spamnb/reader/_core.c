@@ -152,10 +152,9 @@ size_t message_list(const struct reader *reader, int which, const void **items) 
     return which == (int)n_texts ? m->section.fields.count : m->parts.count;
 }
 
-/* What was cut off the message at hand; its digest, identity and date go to the memory that is handed over. */
-uint32_t message_about(const struct reader *reader, uint8_t *digest, uint8_t *identity, uint8_t *date) {
+/* What was cut off the message at hand; its digest and date go to the memory that is handed over. */
+uint32_t message_about(const struct reader *reader, uint8_t *digest, uint8_t *date) {
     memcpy(digest, reader->message.digest, DIGEST);
-    memcpy(identity, reader->message.identity, DIGEST);
     memcpy(date, reader->message.date, DATE);
     return reader->message.cuts;
 }

@@ -27,7 +27,7 @@ DIGEST, DATE = 16, 64  # bytes
 _FAILURES = {1: MemoryError, 2: RuntimeError, 3: RuntimeError}  # enum failure of core/bytes.h
 _ASKS = ("character", "decode", "compose", "host", "stem", "split", "pdf", "smime", "tnef")  # enum ask of core/reader.h
 # What may be wanted of a message: core/reader.h.
-FIELDS, BODY, VOCABULARY, DIGEST_OF, IDENTITY_OF, DATE_OF = 1, 2, 4, 8, 16, 32
+FIELDS, BODY, VOCABULARY, DIGEST_OF, DATE_OF = 1, 2, 4, 8, 16
 
 _spec = find_spec("spamnb.reader._core")
 if _spec is None or _spec.origin is None:
@@ -100,7 +100,7 @@ for _name, _result, _arguments in (
     ("reader_new", c_void_p, [_Answerer, c_int, c_bool, c_bool, c_bool, c_void_p, c_void_p, c_void_p, c_size_t]),
     ("reader_delete", None, [c_void_p]),
     ("message_list", c_size_t, [c_void_p, c_int, POINTER(c_void_p)]),
-    ("message_about", c_uint32, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    ("message_about", c_uint32, [c_void_p, c_void_p, c_void_p]),
     ("pack_numbers", c_size_t, [c_void_p, c_size_t, c_void_p, c_void_p]),
     ("unpack_numbers", c_bool, [ctypes.c_char_p, c_size_t, c_void_p, c_void_p]),
     ("solve", None, [c_void_p, c_size_t, c_size_t, c_double, c_void_p]),
@@ -265,11 +265,11 @@ class ReaderCore:
             self._check(_free.parse_message(self.pointer, raws, len(raw), wants))
             lists = [(number, *each) for number, each in enumerate(_LISTS) if each[-1] & wants]
             found: dict[str, Any] = {name: self._list(number, kind) for number, name, kind, _ in lists}
-            digest, identity, date = (ctypes.create_string_buffer(size) for size in (DIGEST, DIGEST, DATE))
-            found["cuts"] = _core.message_about(self.pointer, digest, identity, date)
+            digest, date = ctypes.create_string_buffer(DIGEST), ctypes.create_string_buffer(DATE)
+            found["cuts"] = _core.message_about(self.pointer, digest, date)
         if wants & FIELDS:
             found["headers"] = list(zip([name for name, _ in found["headers"]], found["values"]))
-        return found | {"digest": digest.raw, "identity": identity.raw, "date": date.value.decode("ascii")}
+        return found | {"digest": digest.raw, "date": date.value.decode("ascii")}
 
     def _list(self, number: int, kind: Any) -> list[Any]:
         items = c_void_p()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from spamnb.reader.attachments import Program
-from spamnb.reader.binding import BODY, DATE_OF, DIGEST_OF, FIELDS, IDENTITY_OF, VOCABULARY, ReaderCore
+from spamnb.reader.binding import BODY, DATE_OF, DIGEST_OF, FIELDS, VOCABULARY, ReaderCore
 from spamnb.reader.evidence import CUTS, header_rules
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.rows import ReadRows
@@ -145,16 +145,6 @@ def header_of(raw: bytes, name: str) -> str:
 def digest(raw: bytes) -> bytes:
     """16 bytes, the same however the message is stored."""
     found: bytes = _own.reader.parse_with(raw, DIGEST_OF)["digest"]
-    return found
-
-
-def identity(raw: bytes) -> bytes:
-    r"""16 bytes, the same for a message on its way and in any mailbox: its digest less the fields that delivery adds.
-
-    >>> identity(b"Received: from a\n by b\nSubject: x\n\nhi") == identity(b"Subject: x\n\nhi\n")
-    True
-    """
-    found: bytes = _own.reader.parse_with(raw, IDENTITY_OF)["identity"]
     return found
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from spamnb.reader.message import Reader, cuts_in_words, fields_of, identity
+from spamnb.reader.message import Reader, cuts_in_words, fields_of
 from spamnb.reader.rows import CsrRows
 from spamnb.reader.vocabulary import Vocabulary
 
@@ -54,11 +54,6 @@ class ReadMessage:
         first = np.sort(np.unique(tokens.hashes, return_index=True)[1])
         return dict(zip(tokens.take(first), self.row.counts[first].tolist()))
 
-    @property
-    def identity(self) -> bytes:
-        """16 bytes, the same for the message on its way and in any mailbox."""
-        return identity(self.raw)
-
     @cached_property
     def _first_fields(self) -> dict[str, str]:
         return {name.lower(): value for name, value in reversed(fields_of(self.raw))}
@@ -72,24 +67,18 @@ class ReadMessage:
 class RecalledMessage(ReadMessage):
     """A message of which the tokens were kept and the bytes were not: it can be judged, learned and forgotten.
 
-    >>> message = RecalledMessage.of({"four": 2, "tea": 1}, bytes(16), bytes(16))
+    >>> message = RecalledMessage.of({"four": 2, "tea": 1}, bytes(16))
     >>> message.counts, message.raw
     ({'four': 2, 'tea': 1}, b'')
     """
 
-    kept_identity: bytes = b""
-
     @classmethod
-    def of(cls, counts: Mapping[str, int], digest: bytes, identity: bytes) -> RecalledMessage:
-        """The message of these tokens with their occurrences, whose digest and identity were these."""
+    def of(cls, counts: Mapping[str, int], digest: bytes) -> RecalledMessage:
+        """The message of these tokens with their occurrences, whose digest was this."""
         vocabulary = Vocabulary()
         ids = vocabulary.ids(counts)
         row = CsrRows(np.array([0, len(ids)]), ids, np.fromiter(counts.values(), np.int64, len(ids)))
-        return cls(b"", None, vocabulary, row, digest, (), identity)
-
-    @property
-    def identity(self) -> bytes:
-        return self.kept_identity
+        return cls(b"", None, vocabulary, row, digest, ())
 
     @property
     def empty(self) -> bool:

@@ -141,7 +141,6 @@ def _learn(
         entry.user,
         entry.verdict,
         before=known.label if known else "",
-        before_taught=known.taught if known else False,
         batch=batch,
     )
     journal.correct(made)
@@ -164,7 +163,7 @@ def _unlearn(journal: Journal, model: Classifier, made: Correction, entry: Verdi
         message = _mail(moving, entry) or _recalled(journal, model, entry)
         changed = model.forget(made.label, message)
         if changed and made.before:
-            model.learn(made.before, message, taught=made.before_taught)
+            model.learn(made.before, message)
     journal.undone(made)
     return changed
 
@@ -177,4 +176,4 @@ def _recalled(journal: Journal, model: Classifier, entry: Verdict) -> RecalledMe
         why = "the model was made anew and reads mail otherwise"
     if why:
         raise SpamnbError(f"the mail is not where it was, and {why}; 'spamnb learn' takes the mail itself")
-    return RecalledMessage.of(unpack_tokens(packed), entry.digest, entry.identity)
+    return RecalledMessage.of(unpack_tokens(packed), entry.digest)

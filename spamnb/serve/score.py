@@ -71,7 +71,7 @@ class Score:
         """The X-Spam-* header fields of this verdict."""
         status = (
             f"{'Yes' if self.spam else 'No'}, score={self.text} required={THRESHOLD} verdict={self.verdict} "
-            f"tests={self.names.replace(',', ', ') or 'none'} autolearn=no version={__version__}"
+            f"tests={self.names.replace(',', ', ') or 'none'} version={__version__}"
         )
         flag = [("X-Spam-Flag", "YES")] if self.spam else []
         level = [("X-Spam-Level", "*" * min(int(self.points), _MAX_STARS))] if self.points >= 1 else []

@@ -233,7 +233,7 @@ def is_blob(value: Any) -> bool:
 
 
 def is_digest(value: Any) -> bool:
-    """A message's digest or identity: 16 bytes."""
+    """A message's digest: 16 bytes."""
     return type(value) is bytes and len(value) == 16
 
 
@@ -273,14 +273,6 @@ def parse_json(table: str, column: str, value: Any) -> Any:
         return json.loads(value)
     except (ValueError, TypeError, RecursionError):
         raise Damaged(f"{column} in table {table}: {_told(value)}") from None
-
-
-def token_counts(table: str, column: str, value: Any) -> dict[str, int]:
-    """{token: occurrences} of one value."""
-    found = parse_json(table, column, value)
-    if type(found) is not dict or not all(type(n) is int and n > 0 for n in found.values()):
-        raise Damaged(f"{column} in table {table}: {_told(value)}")
-    return found
 
 
 def _told(value: Any) -> str:

@@ -22,8 +22,7 @@ from spamnb.store.snapshot import Snapshot, read_snapshot
 from spamnb.store.store import Store
 
 MAX_TOKEN_BYTES = (1 << 16) - 1
-EXPORT_VERSION = 2  # version of what ``export`` writes; rises, too, whenever the same sums give other scores
-EXTENDED_VERSION = 3  # of one with kept lessons or a correction, which earlier versions do not know
+EXPORT_VERSION = 4  # version of what ``export`` writes; rises, too, whenever the same sums give other scores
 
 
 def export(store: Store, lessons: bool = False) -> Iterator[str]:
@@ -31,8 +30,7 @@ def export(store: Store, lessons: bool = False) -> Iterator[str]:
     their messages, and when and of what the model was trained."""
     snapshot = read_snapshot(store, lessons)
     meta = {key: value for key, value in snapshot.meta.items() if lessons or key not in ORIGIN}
-    extended = lessons or meta.get("model_type") == "corrected"
-    yield json_line({"spamnb": EXTENDED_VERSION if extended else EXPORT_VERSION, "meta": meta})
+    yield json_line({"spamnb": EXPORT_VERSION, "meta": meta})
     tokens = list(snapshot.tokens)
     for name, documents in sorted(zip(snapshot.classes, snapshot.documents.tolist())):
         if documents:
@@ -51,8 +49,6 @@ def export(store: Store, lessons: bool = False) -> Iterator[str]:
         yield json_line({"token": tokens[j], "counts": counts[j], **vector, **weight})
     for digest, learned in snapshot.messages:
         yield json_line({"message": digest.hex(), **learned.facts()})
-    for identity, digest, counted in snapshot.lessons:
-        yield json_line({"lesson": identity.hex(), "message": digest.hex(), "tokens": counted})
     for name, own, bin_, messages in snapshot.calibration:
         yield json_line({"calibration": name, "own": own, "bin": bin_, "messages": messages})
     for name, values in snapshot.arrays.items():
@@ -96,13 +92,11 @@ class _Parser:
         self.messages: list[tuple[bytes, LearnedMessage]] = []
         self.calibration: list[tuple[str, int, int, int]] = []
         self.arrays: dict[str, np.ndarray] = {}
-        self.lessons: list[tuple[bytes, bytes, dict[str, int]]] = []
         self.kept: list[KeptLesson] = []
         self.ended = False
         self._of: dict[str, Callable[[dict[str, Any]], None]] = {  # by the key that only such a line has
             "documents": self._class,
             "token": self._token,
-            "lesson": self._lesson,
             "kept": self._kept,
             "message": self._message,
             "calibration": self._cell,
@@ -135,10 +129,6 @@ class _Parser:
         self.counts[token] = record["counts"]
         self.weights[token] = units_of(record.get("correction", {}))
         self.vectors += [record["vector"]] if "vector" in record else []
-
-    def _lesson(self, record: dict[str, Any]) -> None:
-        counted = {str(token): whole_number(n) for token, n in record["tokens"].items()}
-        self.lessons.append((parse_digest(record["lesson"]), parse_digest(record["message"]), counted))
 
     def _kept(self, record: dict[str, Any]) -> None:
         if record["class"] not in self.documents:
@@ -195,7 +185,6 @@ class _Parser:
             self.calibration,
             self.arrays,
             self._dense_vectors(place, name),
-            self.lessons,
             self.kept,
         )
 
@@ -234,8 +223,8 @@ def parse_export(lines: Iterable[str], name: str) -> Snapshot:
 
 def _meta(record: dict[str, Any], name: str) -> dict[str, Any]:
     """What the first line says. SpamnbError where another version wrote it."""
-    if record["spamnb"] not in (EXPORT_VERSION, EXTENDED_VERSION):
-        newer = record["spamnb"] > EXTENDED_VERSION
+    if record["spamnb"] != EXPORT_VERSION:
+        newer = record["spamnb"] > EXPORT_VERSION
         made, what = ("a newer", "upgrade spamnb") if newer else ("an older", "train again")
         raise SpamnbError(f"{name}: made by {made} spamnb (lines {record['spamnb']}); {what}")
     return dict(record["meta"])

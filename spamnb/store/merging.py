@@ -71,7 +71,6 @@ def _sum(models: list[Snapshot], messages: Mapping[bytes, LearnedMessage], repea
         if "pruned" in snapshot.meta:
             meta["pruned"] = snapshot.meta["pruned"]
     kept = {lesson.digest: lesson for snapshot in models for lesson in snapshot.kept if lesson.digest in messages}
-    lessons = {lesson[1]: lesson for snapshot in models for lesson in snapshot.lessons if lesson[1] in messages}
     return Snapshot(
         meta,
         classes,
@@ -80,6 +79,5 @@ def _sum(models: list[Snapshot], messages: Mapping[bytes, LearnedMessage], repea
         cells,
         list(messages.items()),
         [(*cell, scored) for cell, scored in sorted(calibration.items())],
-        lessons=[] if repeated else list(lessons.values()),
         kept=sorted(kept.values(), key=attrgetter("taught_at")),
     )

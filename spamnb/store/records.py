@@ -23,14 +23,13 @@ VECTOR = np.dtype("<f4")
 _is_units = int_between(MAX_UNITS, -MAX_UNITS)
 
 
-MESSAGE_COLUMNS = "digest, class, taught, bins, brought, changed"
+MESSAGE_COLUMNS = "digest, class, bins, brought, changed"
 
 
 class LearnedMessage(NamedTuple):
     """How a message was learned."""
 
     label: str
-    taught: bool  # by a person, not by the filter itself
     bins: dict[str, int] | None  # where in the calibration it was added, by class; None where training saw it
     brought: Mapping[str, int] = MappingProxyType({})  # units that it added to the weight of its tokens, by class
     # What learning it moved elsewhere: "units" by class, and "hard", the number of a hard message that was solved
@@ -50,13 +49,13 @@ class LearnedMessage(NamedTuple):
             raise OverflowError("a message brought more than a model file holds")
         brought = json.dumps(units) if any(units) else None
         changed = None if self.changed is None else json.dumps(self.changed, ensure_ascii=False)
-        return digest, classes.index(self.label), int(self.taught), bins, brought, changed
+        return digest, classes.index(self.label), bins, brought, changed
 
     @classmethod
     def of_row(cls, row: tuple, classes: Sequence[str]) -> tuple[bytes, LearnedMessage]:
         """Digest and message of a row. Damaged where it holds something else."""
-        ((digest, label, taught, *written),) = checked_rows(
-            "messages", [row], digest=is_digest, **{"class": int_between(len(classes) - 1)}, taught=int_between(1)
+        ((digest, label, *written),) = checked_rows(
+            "messages", [row], digest=is_digest, **{"class": int_between(len(classes) - 1)}
         )
         bins, brought, changed = (
             None if value is None else parse_json("messages", column, value)
@@ -70,20 +69,20 @@ class LearnedMessage(NamedTuple):
         if changed is not None and not _is_change(changed, classes):
             raise Damaged(f"changed in table messages: {written[2]!a:.40}")
         by_class = {name: n for name, n in zip(classes, units) if n}
-        return digest, cls(classes[label], bool(taught), bins, by_class, changed)
+        return digest, cls(classes[label], bins, by_class, changed)
 
     def facts(self) -> dict[str, Any]:
         """Its part of a line of an export; what it moved elsewhere belongs to one file."""
         scored = {} if self.bins is None else {"bins": self.bins}
         brought = {"brought": self.brought} if self.brought else {}
-        return {"class": self.label, "taught": self.taught, **scored, **brought}
+        return {"class": self.label, **scored, **brought}
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> LearnedMessage:
         """From its part of a line. ValueError where it says something else."""
         if not are_bins(facts.get("bins", {})):
             raise ValueError("bins that are none of the calibration's")
-        return cls(facts["class"], bool(facts["taught"]), facts.get("bins"), units_of(facts.get("brought", {})))
+        return cls(facts["class"], facts.get("bins"), units_of(facts.get("brought", {})))
 
 
 def are_bins(value: Any) -> bool:

@@ -40,7 +40,6 @@ class Snapshot(NamedTuple):
     calibration: Sequence[tuple[str, int, int, int]] = ()  # class, own, bin, messages
     arrays: Mapping[str, np.ndarray] = MappingProxyType({})
     vectors: np.ndarray | None = None  # (V, d) one vector a token
-    lessons: Sequence[tuple[bytes, bytes, dict[str, int]]] = ()  # identity, digest, tokens; oldest first
     kept: Sequence[KeptLesson] = ()  # what a person taught, whole; oldest first; only where it was asked for
     hard: Sequence[HardMessage] = ()  # the hardest messages of a training
 
@@ -67,8 +66,6 @@ def write_snapshot(store: Store, snapshot: Snapshot) -> None:
             some = np.flatnonzero(snapshot.vectors.any(axis=1))
             store.put_vectors(tokens.take(some), snapshot.vectors[some])
         store.put_messages(sorted(snapshot.messages, key=itemgetter(0)))
-        for identity, digest, counted in snapshot.lessons:
-            store.put_autolearned_message(identity, digest, counted)
         store.add_calibration(snapshot.calibration)
         store.put_arrays(snapshot.arrays)
         store.put_meta({**snapshot.meta, "vocabulary_size": len(tokens)})
@@ -116,7 +113,6 @@ def read_snapshot(store: Store, lessons: bool = False) -> Snapshot:
             calibration=sorted(store.calibration()),
             arrays=store.arrays(),
             vectors=dense_vectors(store.vectors(), snapshot.tokens),
-            lessons=store.autolearned_messages(),
             kept=[lesson for _, lesson in kept_lessons(store)] if lessons else (),
         )
 

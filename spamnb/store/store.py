@@ -4,7 +4,6 @@
     classes       a class's messages N_c, Σ_j N_jc, Σ_j T_jc, and its part of the calibration: histogram and curve
     tokens        a token's cells (rows.py), the last month in which a lesson held it, and its vector
     messages      how each message was learned, and what it brought to a correction (records.py)
-    autolearned   the tokens of what the filter learned by itself, by the message's identity
     kept_lessons  messages that a person taught, whole (lessons.py)
     hard          messages that a corrected model found hard (hard.py)
 
@@ -42,10 +41,8 @@ from spamnb.store.database import (
     int_between,
     is_blob,
     is_class_name,
-    is_digest,
     is_text,
     parse_json,
-    token_counts,
 )
 from spamnb.store.records import MESSAGE_COLUMNS, VECTOR, LearnedMessage, array_of, vectors_of
 from spamnb.store.rows import DOCUMENTS, MAX_COUNT, MAX_UNITS, WEIGHT, Cells, RowsAtHand, described, packed
@@ -53,7 +50,7 @@ from spamnb.store.rows import DOCUMENTS, MAX_COUNT, MAX_UNITS, WEIGHT, Cells, Ro
 if TYPE_CHECKING:
     from spamnb.store.hard import HardMessages
 
-FORMAT = 7  # it rises with the tables, and whenever the same sums give other scores
+FORMAT = 8  # it rises with the tables, and whenever the same sums give other scores
 PAGE_BYTES = 1024  # a lesson writes some 350 pages, whatever their size: in 4096 bytes each takes half as long again
 SCHEMA = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, content BLOB) WITHOUT ROWID",
@@ -61,10 +58,8 @@ SCHEMA = (
     " document_counts INTEGER NOT NULL, occurrences INTEGER NOT NULL, calibration BLOB NOT NULL)",
     "CREATE TABLE tokens (hash INTEGER PRIMARY KEY, token TEXT NOT NULL, month INTEGER, cells BLOB NOT NULL,"
     " vector BLOB)",
-    "CREATE TABLE messages (digest BLOB PRIMARY KEY, class INTEGER NOT NULL, taught INTEGER NOT NULL, bins TEXT,"
-    " brought TEXT, changed TEXT) WITHOUT ROWID",
-    "CREATE TABLE autolearned (sequence INTEGER PRIMARY KEY, identity BLOB NOT NULL UNIQUE,"
-    " digest BLOB NOT NULL UNIQUE, tokens TEXT NOT NULL)",
+    "CREATE TABLE messages (digest BLOB PRIMARY KEY, class INTEGER NOT NULL, bins TEXT, brought TEXT,"
+    " changed TEXT) WITHOUT ROWID",
     "CREATE TABLE kept_lessons (position INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, class INTEGER NOT NULL,"
     " taught_at INTEGER NOT NULL, message BLOB NOT NULL)",
     "CREATE TABLE hard (sequence INTEGER PRIMARY KEY, digest BLOB UNIQUE, class INTEGER NOT NULL,"
@@ -73,7 +68,6 @@ SCHEMA = (
 ARRAY = "array:"  # before the name of an array in table meta
 AMONG = "hash IN (SELECT value FROM json_each(?))"  # one of the hashes in a list of JSON
 
-MAX_AUTOLEARNED = 10_000  # some 4 kB each
 MAX_CLASSES = 900
 MAX_VOCABULARY = 200_000  # tokens whose numbers and rows are kept, however many new words hostile mail brings
 MAX_AT_HAND = 2_000_000  # cells of rows that are held back until the end of a change
@@ -660,39 +654,6 @@ class Store(Database):
         """A message is learned no longer."""
         with self.writing():
             self.execute("DELETE FROM messages WHERE digest = ?", (digest,))
-            self.drop_autolearned(digest)
-
-    def autolearned_message(self, identity: bytes) -> tuple[bytes, dict[str, int]] | None:
-        """Digest and tokens of the copy of a message that the filter learned by itself; None where it did not."""
-        with self.reading():
-            found = self._autolearned("WHERE identity = ?", identity)
-            return found[0][1:] if found else None
-
-    def autolearned_messages(self) -> list[tuple[bytes, bytes, dict[str, int]]]:
-        """(identity, digest, tokens) of all of them, the oldest first."""
-        with self.reading():
-            return self._autolearned("ORDER BY sequence")
-
-    def _autolearned(self, which: str, *values: Any) -> list[tuple[bytes, bytes, dict[str, int]]]:
-        rows = self.execute(f"SELECT identity, digest, tokens FROM autolearned {which}", values)  # noqa: S608
-        found = checked_rows("autolearned", rows, identity=is_digest, digest=is_digest)
-        return [(*digests, token_counts("autolearned", "tokens", tokens)) for *digests, tokens in found]
-
-    def put_autolearned_message(self, identity: bytes, digest: bytes, counted: Mapping[str, int]) -> None:
-        """Keep what the filter learns by itself, and let go of the oldest of many."""
-        with self.writing():
-            tokens = json.dumps(dict(sorted(counted.items())), ensure_ascii=False)
-            self.execute("DELETE FROM autolearned WHERE identity = ? OR digest = ?", (identity, digest))
-            self.execute(
-                "INSERT INTO autolearned (identity, digest, tokens) VALUES (?, ?, ?)", (identity, digest, tokens)
-            )
-            oldest = "SELECT max(sequence) - ? FROM autolearned"
-            self.execute(f"DELETE FROM autolearned WHERE sequence <= ({oldest})", (MAX_AUTOLEARNED,))  # noqa: S608
-
-    def drop_autolearned(self, digest: bytes) -> None:
-        """Keep no longer the tokens of a message that the filter learned by itself."""
-        with self.writing():
-            self.execute("DELETE FROM autolearned WHERE digest = ?", (digest,))
 
     # -- arrays and vectors ----------------------------------------------------------------------------------
 

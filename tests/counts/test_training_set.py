@@ -94,7 +94,7 @@ def test_rows_that_lie_in_files_are_counted_all_the_same(tmp_path: Path, monkeyp
 
 
 def test_many_occurrences_are_counted_beside_few(tmp_path: Path) -> None:
-    counter, collection = module.Counter(TokenOptions(body_only=True)), module.Collection(tmp_path)
+    counter, collection = module.Counter(TokenOptions(body_only=True)), module.Collection()
     few, many = (counter.count([(n, Entry("ham", "", "", content=b"\nlunch"))]) for n in range(2))
     lunch = counter.vocabulary.ids(["lunch"])[0]
     many = many._replace(counts=np.where(many.ids == lunch, 70_000, 1).astype(np.uint32))

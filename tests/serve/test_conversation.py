@@ -92,7 +92,7 @@ def test_fields_of_spam_and_ham():
     fields = dict(Score.of("spam", 4.6, 2.3, tuple(evidence)).fields())
     assert fields["X-Spam-Flag"] == "YES" and fields["X-Spam-Level"] == "*" * 10
     assert fields["X-Spam-Status"].startswith(
-        "Yes, score=10.0 required=5.0 verdict=spam tests=subject:win, meeting, free autolearn=no"
+        "Yes, score=10.0 required=5.0 verdict=spam tests=subject:win, meeting, free"
     )
     fields = dict(Score.of("unsure", 0.0, 2.3).fields())
     assert "X-Spam-Flag" not in fields and "X-Spam-Level" not in fields

@@ -107,7 +107,7 @@ def test_a_correction_comes_back_whole(tmp_path: Path) -> None:
     units = rng.integers(-(1 << 20), 1 << 20, (2_000, 3))
     brought = {bytes([n]) * 16: dict(zip(names, units[n].tolist())) for n in range(5)}
     content = content._replace(
-        messages=[(digest, LearnedMessage("spam", True, None, of)) for digest, of in brought.items()],
+        messages=[(digest, LearnedMessage("spam", None, of)) for digest, of in brought.items()],
         cells=content.cells.with_weights(units),
     )
     with Store.create(tmp_path / "m", meta) as out:

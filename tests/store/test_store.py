@@ -134,16 +134,16 @@ def test_arrays_and_messages_come_back(tmp_path: Path) -> None:
         store.put_arrays({"w": np.arange(6.0).reshape(2, 3)})
         store.class_id("spam")
         store.put_messages(
-            [(b"0" * 16, LearnedMessage("spam", False, None)), (b"2" * 16, LearnedMessage("spam", True, {"spam": 3}))]
+            [(b"0" * 16, LearnedMessage("spam", None)), (b"2" * 16, LearnedMessage("spam", {"spam": 3}))]
         )
     with Store.open(tmp_path / "m") as store:
         assert store.arrays()["w"].tolist() == [[0, 1, 2], [3, 4, 5]]
-        assert store.learned(b"0" * 16) == LearnedMessage("spam", False, None)
-        assert store.learned(b"2" * 16) == LearnedMessage("spam", True, {"spam": 3})
+        assert store.learned(b"0" * 16) == LearnedMessage("spam", None)
+        assert store.learned(b"2" * 16) == LearnedMessage("spam", {"spam": 3})
         assert store.learned(b"1" * 16) is None
         assert store.meta()["note"] == "ü"
         with pytest.raises(SpamnbError, match="cannot be written"):
-            store.put_messages([(b"1" * 16, LearnedMessage("spam", True, None))])
+            store.put_messages([(b"1" * 16, LearnedMessage("spam", None))])
 
 
 def damaged(path: Path) -> None:

@@ -63,10 +63,10 @@ static void read_leaf(struct reader *reader, const struct entity *leaf) {
                    is_attached ? &message->attached : &message->texts);
 }
 
-/* 16 bytes that are the same however the message is stored, or, without_trace, wherever on its way it is. */
-static void make_digest(struct reader *reader, bool without_trace, uint8_t digest[DIGEST]) {
+/* 16 bytes that are the same however the message is stored. */
+static void make_digest(struct reader *reader, uint8_t digest[DIGEST]) {
     const struct message *message = &reader->message;
-    span lines = lasting_lines(reader, &message->section, without_trace);
+    span lines = lasting_lines(reader, &message->section);
     span body = span_between(message->section.body, message->raw.end);
     while (!is_empty(body) && body.end[-1] == '\n')
         body.end--;
@@ -136,11 +136,9 @@ enum failure read_message(struct reader *reader, span raw, unsigned wants) {
     if (wants & WANT_BODY)
         read_body(reader, text);
     if (wants & WANT_DIGEST)
-        make_digest(reader, false, message->digest);
+        make_digest(reader, message->digest);
     if (wants & WANT_DATE)
         copy_date(reader, message->date);
-    if (wants & WANT_IDENTITY)
-        make_digest(reader, true, message->identity);
     if ((wants & WANT_ROW) == WANT_ROW)
         make_row(reader);
     for (size_t i = 0; (wants & WANT_FIELDS) && i < message->section.fields.count; i++)

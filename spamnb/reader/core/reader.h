@@ -75,7 +75,7 @@ struct message {
     span_list named_facts; /* of HTML, as tokens and people have them */
     size_t n_tags, bytes_left;
     LIST(struct part) parts;
-    uint8_t digest[DIGEST], identity[DIGEST];
+    uint8_t digest[DIGEST];
     uint8_t date[DATE]; /* when it was received, as its topmost server wrote it; ends with 0 */
 };
 
@@ -86,8 +86,7 @@ enum {
     NEEDS_VOCABULARY = 4,
     WANT_ROW = NEEDS_VOCABULARY | WANT_BODY,
     WANT_DIGEST = 8,
-    WANT_IDENTITY = 16,
-    WANT_DATE = 32,
+    WANT_DATE = 16,
 };
 
 /* Reads a message into reader->message and a row of its vocabulary. The row is ended by the caller, or given up where
@@ -193,9 +192,8 @@ const uint8_t *skip_envelope(span message);
 /* The section at the beginning of a message, or of a part. A line that is no field ends it, unless a field that is
  * well known follows. Sets CUT_HEADERS where a bound is reached. */
 struct section read_section(struct reader *reader, span message);
-/* The lines of a section without the fields that mailboxes add, and without line feeds around them; without_trace:
- * without those that delivery adds, too. */
-span lasting_lines(struct reader *reader, const struct section *section, bool without_trace);
+/* The lines of a section without the fields that mailboxes add, and without line feeds around them. */
+span lasting_lines(struct reader *reader, const struct section *section);
 /* A value on one line, in UTF-8; with_words: its encoded words are decoded, too. */
 span field_value(struct reader *reader, span value, bool with_words);
 /* The value of the first field of a name in lower case; NULL spans where there is none. */
