@@ -169,9 +169,10 @@ def _of_classes(source: Source, on_unreadable: Report, options: ReadOptions) -> 
 def _of_class(label: str | None, path: str, spec: str, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
     """Mail of one class, or of none that is known."""
     if is_account(path):
+        from spamnb.sources.accounts import parsed
         from spamnb.sources.imap_reading import imap_entries
 
-        return imap_entries(label, path, on_unreadable, options.recursive)
+        return imap_entries(label, parsed(path), on_unreadable, options.recursive)
     if _is_folder(path, spec):
         return tree(label, path, on_unreadable, options.recursive)
     if label is not None and is_archive(path):  # what is judged may be an attachment that somebody saved
