@@ -281,7 +281,7 @@ def _with_mail(shown: str, find: Callable[[Report], Iterator[Entry]], on_unreada
             yield from found
         elif failures:
             name, why = failures[0]
-            many = f"{shown}: none of its {len(failures):,} files can be read as mail; " if len(failures) > 1 else ""
-            raise SpamnbError(f"{many}{name}: {reason(why)}")
+            none = f"{shown}: none of its {len(failures):,} files or lines can be read as mail; "
+            raise SpamnbError(f"{none if len(failures) > 1 else ''}{name}: {reason(why)}")
 
     return from_the_first(find(report))

@@ -189,7 +189,7 @@ def test_a_class_folder_that_cannot_be_read_is_an_error(tmp_path: Path, monkeypa
             list(entries(map(str, specs), pytest.fail))
     monkeypatch.undo()
     monkeypatch.setattr(Entry, "read", unreadable)
-    with pytest.raises(SpamnbError, match=r"spam: none of its 2 files can be read as mail; .*/1: Permission denied"):
+    with pytest.raises(SpamnbError, match=r"spam: none of its 2 files or lines can be read.*; .*/1: Permission denied"):
         list(entries([f"spam={tmp_path}/spam"], pytest.fail))
 
 
