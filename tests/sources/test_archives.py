@@ -49,7 +49,9 @@ def test_an_archive_is_read_as_the_folder_that_was_packed(tmp_path: Path, kind: 
     packed = archive(tmp_path / f"corpus{kind}", files | more)
     assert read(packed) == read(root) and len(read(packed)) == 18
     of_ham = {name: content for name, content in files.items() if "ham/" in name}
-    assert read(f"ham={archive(tmp_path / f'own{kind}', of_ham)}") == read(f"ham={root / 'ham'}")
+    apple = {f"{above}ham/9999.emlx": b"%d\n%b" % (len(GOOD), GOOD)}
+    own = archive(tmp_path / f"own{kind}", of_ham | apple)
+    assert read(f"ham={own}") == [*read(f"ham={root / 'ham'}"), ("ham", GOOD)]
 
 
 @pytest.mark.parametrize("kind", KINDS)
