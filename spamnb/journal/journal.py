@@ -7,7 +7,6 @@ is as private as the mail: the file's mode is 0600, and rows that leave are over
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sqlite3
 import time
@@ -102,13 +101,10 @@ class Journal(Database):
     def at(cls, path: str | Path) -> Self:
         """The journal at ``path``, made where there is none. SpamnbError where something else is there."""
         if str(path) != ":memory:" and not os.path.exists(path):
-            with contextlib.suppress(FileExistsError):
-                try:
-                    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-                except FileNotFoundError:
-                    raise SpamnbError(f"{path}: its folder is not there; make it, or name another file") from None
-                except PermissionError:
-                    raise SpamnbError(f"{path}: cannot be made; are its folder's permissions right?") from None
+            try:
+                os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+            except OSError as error:
+                raise SpamnbError(f"{path}: cannot be made in its folder: {error.strerror}") from None
         journal = cls.connect(path, writable=True)
         try:
             journal._prepare()

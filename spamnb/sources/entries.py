@@ -44,16 +44,7 @@ class Entry(NamedTuple):
 
         Raises OSError, also when over MAX_MESSAGE, and NotMail for a file that is something else.
         """
-        if self.content is not None:
-            return self.content
-        raw = contents(self.path)
-        if raw.startswith(COMPOUND_FILE):
-            from spamnb.sources.outlook import message_of_msg  # other mail has nothing of it
-
-            return message_of_msg(raw, self.path)
-        if what := foreign_format(raw):
-            raise NotMail(what, self.path)
-        return message_of_emlx(raw, self.path) if self.path.endswith(".emlx") else raw
+        return message_of_file(contents(self.path), self.path) if self.content is None else self.content
 
 
 class LeftOut:
@@ -179,6 +170,17 @@ def _size(descriptor: int, path: str) -> int:
 def too_long(path: str) -> OSError:
     """The error of a message over the bound."""
     return OSError(errno.EFBIG, f"longer than {MAX_MESSAGE >> 20} MiB, the bound on one message", path)
+
+
+def message_of_file(raw: bytes, path: str) -> bytes:
+    """The message in a file of these bytes. NotMail where they are something else."""
+    if raw.startswith(COMPOUND_FILE):
+        from spamnb.sources.outlook import message_of_msg  # other mail has nothing of it
+
+        return message_of_msg(raw, path)
+    if what := foreign_format(raw):
+        raise NotMail(what, path)
+    return message_of_emlx(raw, path) if path.endswith(".emlx") else raw
 
 
 def message_of_emlx(raw: bytes, path: str) -> bytes:

@@ -36,13 +36,19 @@ def listing(folder: str, on_unreadable: Report) -> Listing:
     files: list[str] = []
     folders: list[str] = []
     hidden: list[str] = []
-    for name, is_folder, size in _items(folder, on_unreadable):
-        if name.startswith("."):
-            hidden.append(name)
-        elif is_folder:
-            folders.append(name)
-        elif size and name != "cmds":
-            files.append(name)
+    with os.scandir(folder) as found:
+        for item in sorted(found, key=lambda item: item.name):
+            try:
+                if item.name.startswith("."):
+                    hidden.append(item.name)
+                elif item.is_dir():
+                    folders.append(item.name)
+                elif item.name != "cmds":
+                    status = item.stat()  # 1 µs, and raises where a symbolic link leads nowhere
+                    if status.st_size and stat.S_ISREG(status.st_mode):
+                        files.append(item.name)
+            except OSError as error:
+                on_unreadable(escape(item.path), error)
     if len(_MAILDIR.intersection(folders)) > 1:  # a Maildir: loose in it are a server's indexes
         return Listing([], [name for name in folders if name != "tmp"], hidden, True)
     if ".mh_sequences" in hidden:  # an MH folder: ",12" is a removed message
@@ -50,20 +56,6 @@ def listing(folder: str, on_unreadable: Report) -> Listing:
     elif {"Messages", "Attachments"}.issubset(folders):  # Apple Mail's: pieces of the messages beside them
         folders.remove("Attachments")
     return Listing(files, folders, [], False)
-
-
-def _items(folder: str, on_unreadable: Report) -> Iterator[tuple[str, bool, int]]:
-    """Name, whether it is a folder, and size of what stands in a folder; what is no regular file has none."""
-    with os.scandir(folder) as found:
-        for item in sorted(found, key=lambda item: item.name):
-            try:
-                if item.name.startswith(".") or item.is_dir(follow_symlinks=False):
-                    yield item.name, True, 0
-                    continue
-                status = item.stat()  # 1 µs, and raises where a symbolic link leads nowhere
-                yield item.name, stat.S_ISDIR(status.st_mode), status.st_size if stat.S_ISREG(status.st_mode) else 0
-            except OSError as error:
-                on_unreadable(escape(item.path), error)
 
 
 def tree(label: str | None, root: str, on_unreadable: Report, recursive: bool = False) -> Iterator[Entry]:
@@ -95,7 +87,7 @@ def _messages(label: str | None, before: str, files: list[str], on_unreadable: R
     indexes = {name for name in files if name.endswith(INDEX_SUFFIX)}
     for name in files:
         path = before + name
-        if name.endswith(MBOXES) or (indexes and name + INDEX_SUFFIX in indexes and starts_as_mbox(path)):
+        if name.endswith(MBOXES) or (name + INDEX_SUFFIX in indexes and starts_as_mbox(path)):
             yield from mail_file(label, path, on_unreadable)
         elif name.endswith(_NO_MESSAGES):
             what = "a table of text; its rows have classes of their own, so it is a SOURCE by itself"

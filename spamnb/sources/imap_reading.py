@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from spamnb.errors import SpamnbError
 from spamnb.naming import escape
-from spamnb.sources.accounts import ImapUrl, Login, account_of, parsed
+from spamnb.sources.accounts import ImapUrl, Login, account_of
 from spamnb.sources.entries import Entry, Report
 from spamnb.sources.imap_connection import SECONDS, NeverReached, Unreachable, connect, hang_up, told
 from spamnb.sources.mailbox import NOT_WANTED, Folder, MailboxMessage, role_of
@@ -266,17 +266,13 @@ class ImapReader:
                     yield message, b"" if said is None else said
 
 
-def imap_entries(label: str | None, text: str, on_unreadable: Report, recursive: bool) -> Iterator[Entry]:
+def imap_entries(label: str | None, url: ImapUrl, on_unreadable: Report, recursive: bool) -> Iterator[Entry]:
     """The messages of the folder that a URL names, the inbox where it names none, in the order of their UIDs. Each is
     fetched when it is its turn.
 
     With ``recursive`` and without a folder in the URL those of all folders but junk, trash, drafts, templates and
-    copies of everything. SpamnbError at once for what is no URL, and later where the account cannot be read.
+    copies of everything. SpamnbError where the account cannot be read.
     """
-    return _entries(label, parsed(text), on_unreadable, recursive)
-
-
-def _entries(label: str | None, url: ImapUrl, on_unreadable: Report, recursive: bool) -> Iterator[Entry]:
     box = ImapReader(url, account_of(url).login, PAUSES)
     try:
         for folder in _wanted_folders(box, label, recursive):

@@ -38,9 +38,9 @@ def mail_file(label: str | None, path: str, on_unreadable: Report) -> Iterator[E
             if _is_mbox(head):
                 stream.seek(0)
                 may_be_deleted = os.path.exists(path + INDEX_SUFFIX)
-                for entry, top in mbox_entries(path, stream, on_unreadable):
-                    if not (may_be_deleted and _is_deleted(top)):
-                        yield entry._replace(label=label)
+                for entry in _entries(label, path, stream, on_unreadable):
+                    if not (may_be_deleted and _is_deleted(entry.read()[:TOP])):
+                        yield entry
             elif head:
                 yield Entry(label, escape(path), path)
     except OSError as error:
@@ -65,8 +65,8 @@ def _is_deleted(top: bytes) -> bool:
     return bool(status and int(status[1], 16) & _EXPUNGED)
 
 
-def mbox_entries(path: str, stream: BinaryIO, on_unreadable: Report) -> Iterator[tuple[Entry, bytes]]:
-    """Each message of an mbox, without a class, and its first TOP bytes.
+def _entries(label: str | None, path: str, stream: BinaryIO, on_unreadable: Report) -> Iterator[Entry]:
+    """Each message of an mbox.
 
     A message that has the file for itself is taken as it stands, with its ``>From `` lines: so it is the same message
     to ``spamnb learn FILE`` as to ``spamc < FILE``.
@@ -74,14 +74,14 @@ def mbox_entries(path: str, stream: BinaryIO, on_unreadable: Report) -> Iterator
     messages = split_mbox(stream)
     first = list(islice(messages, 2))
     if len(first) == 1:
-        yield Entry(None, escape(path), path), (first[0] or b"")[:TOP]
+        yield Entry(label, escape(path), path)
         return
     for number, raw in enumerate(chain(first, messages), 1):
         name = f"{escape(path)}#{number}"
         if raw is None:
             on_unreadable(name, too_long(path))
         else:
-            yield Entry(None, name, path, content=_unquoted(raw)), raw[:TOP]
+            yield Entry(label, name, path, content=_unquoted(raw))
 
 
 def split_mbox(stream: BinaryIO) -> Iterator[bytes | None]:

@@ -169,9 +169,10 @@ def _of_classes(source: Source, on_unreadable: Report, options: ReadOptions) -> 
 def _of_class(label: str | None, path: str, spec: str, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
     """Mail of one class, or of none that is known."""
     if is_account(path):
+        from spamnb.sources.accounts import parsed
         from spamnb.sources.imap_reading import imap_entries
 
-        return imap_entries(label, path, on_unreadable, options.recursive)
+        return imap_entries(label, parsed(path), on_unreadable, options.recursive)
     if _is_folder(path, spec):
         return tree(label, path, on_unreadable, options.recursive)
     if label is not None and is_archive(path):  # what is judged may be an attachment that somebody saved
@@ -280,7 +281,7 @@ def _with_mail(shown: str, find: Callable[[Report], Iterator[Entry]], on_unreada
             yield from found
         elif failures:
             name, why = failures[0]
-            many = f"{shown}: none of its {len(failures):,} files can be read as mail; " if len(failures) > 1 else ""
-            raise SpamnbError(f"{many}{name}: {reason(why)}")
+            none = f"{shown}: none of its {len(failures):,} files or lines can be read as mail; "
+            raise SpamnbError(f"{none if len(failures) > 1 else ''}{name}: {reason(why)}")
 
     return from_the_first(find(report))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from mail import never
+from mail import never, write
 
 from spamnb.sources import entries, mbox
 
@@ -82,12 +82,12 @@ def test_a_message_over_the_bound_is_not_held_in_memory(monkeypatch: pytest.Monk
     assert held < len(raw) / 10
 
 
-def test_unquoted_takes_one_mark_and_leaves_the_headers() -> None:
+def test_unquoted_takes_one_mark_and_leaves_the_headers(tmp_path: Path) -> None:
     raw = b"From a 1:00\n>From uucp!b\nSubject: x\n\n>From me\n>>From you\n> From\nx >From\n"
     plain = b"From a 1:00\n>From uucp!b\nSubject: x\n\nFrom me\n>From you\n> From\nx >From\n"
     bare = b"From b 1:00\n>From x\n"
-    found = mbox.mbox_entries("box", io.BytesIO(raw + b"\n" + bare), never)
-    assert [entry.read() for entry, _ in found] == [plain, bare]
+    box = write(tmp_path / "box", raw + b"\n" + bare)
+    assert [entry.read() for entry in mbox.mail_file("ham", str(box), never)] == [plain, bare]
 
 
 def test_contents_are_decompressed_within_the_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

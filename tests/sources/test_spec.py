@@ -13,27 +13,11 @@ from pathlib import Path
 import pytest
 from commands import run
 from mail import write
+from reading import Unreadable, read
 
 from spamnb.errors import SpamnbError
 from spamnb.sources.entries import Entry, messages
 from spamnb.sources.spec import ReadOptions, entries, notes, unlabelled
-
-Unreadable = list[tuple[str, Exception]]
-
-
-def read(*specs: object, unreadable: Unreadable | None = None) -> list[tuple[str | None, str, bytes]]:
-    """All messages; a test that expects unreadable ones hands over the list."""
-    found: Unreadable = []
-
-    def report(name: str, error: Exception) -> None:
-        found.append((name, error))
-
-    result = [(entry.label, entry.name, raw) for entry, raw in messages(entries(map(str, specs), report), report)]
-    if unreadable is None:
-        assert not found
-    else:
-        unreadable.extend(found)
-    return result
 
 
 def names(root: Path, *specs: object, unreadable: Unreadable | None = None) -> list[str]:
@@ -189,7 +173,7 @@ def test_a_class_folder_that_cannot_be_read_is_an_error(tmp_path: Path, monkeypa
             list(entries(map(str, specs), pytest.fail))
     monkeypatch.undo()
     monkeypatch.setattr(Entry, "read", unreadable)
-    with pytest.raises(SpamnbError, match=r"spam: none of its 2 files can be read as mail; .*/1: Permission denied"):
+    with pytest.raises(SpamnbError, match=r"spam: none of its 2 files or lines can be read.*; .*/1: Permission denied"):
         list(entries([f"spam={tmp_path}/spam"], pytest.fail))
 
 
