@@ -56,6 +56,8 @@ class Spamd:
         self._journal = journal
         # One thread that writes: it may wait for another process's change while the others go on answering.
         self._learning_models = models(writable=True) if allow_tell else None
+        if self._learning_models is not None:
+            self._learning_models.for_classifying("").store.check_writable()
         self._learner = ThreadPoolExecutor(1, thread_name_prefix="learner")
         self._all_models = [models(writable=False) for _ in range(threads)]
         self._all_models[0].for_classifying("").check_spam()

@@ -139,6 +139,8 @@ class Stub:
     def check_spam(self) -> None:
         pass
 
+    check_writable = check_spam
+
     def close(self) -> None:
         pass
 
