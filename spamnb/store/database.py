@@ -108,8 +108,8 @@ class Database:
 
     def check_writable(self) -> None:
         """SpamnbError where the file cannot be written."""
-        with self.writing():
-            pass
+        with self.undoing():
+            self.execute("PRAGMA user_version = 0")
 
     @contextlib.contextmanager
     def undoing(self) -> Iterator[None]:
