@@ -87,18 +87,6 @@ def test_names_are_one_printable_word(token):
     assert name and all("!" <= c <= "~" and c != "," for c in name) and len(name) <= 480
 
 
-def test_fields_of_spam_and_ham():
-    evidence = [("subject:win", 2.5), ("meeting", -1.0), ("free", 0.5)]
-    fields = dict(Score.of("spam", 4.6, 2.3, tuple(evidence)).fields())
-    assert fields["X-Spam-Flag"] == "YES" and fields["X-Spam-Level"] == "*" * 10
-    assert fields["X-Spam-Status"].startswith(
-        "Yes, score=10.0 required=5.0 verdict=spam tests=subject:win, meeting, free autolearn=no"
-    )
-    fields = dict(Score.of("unsure", 0.0, 2.3).fields())
-    assert "X-Spam-Flag" not in fields and "X-Spam-Level" not in fields
-    assert fields["X-Spam-Status"].startswith("No, score=0.0 required=5.0 verdict=unsure tests=none")
-
-
 def test_evidence_is_for_spam_whatever_is_likeliest():
     with Classifier.create(":memory:") as classifier:
         for number in range(20):
