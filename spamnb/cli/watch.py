@@ -144,7 +144,7 @@ class Watching:
         self.missed = False  # whether a lesson was
         self._target, self._work, self._memory, self._stop = target, work, work.memory, stop
         self._first: bool | None = None  # whether this is the first look of all; None: not known yet
-        self._failures = 0
+        self._pause = 0.0  # seconds after the last failure
         self._told = ""
 
     def look(self) -> None:
@@ -200,15 +200,15 @@ class Watching:
             self.look()
             if self._told:
                 tell(f"spamnb: {self._target.shown}: connected again")
-            self._failures, self._told = 0, ""
+            self._pause, self._told = 0.0, ""
             box.wait(self._memory.state_of_inbox(), seconds, self._stop.descriptor)
             return 0.0
         except SpamnbError as error:
             box.close()
             first, longest = _AFTER_REFUSAL if isinstance(error, LoginRefused) else _AFTER_LOSS
-            pause = min(first * 2 ** min(self._failures, 6), longest)
-            self._failures += 1
+            # A pause out of these bounds was after the other kind of failure.
+            self._pause = min(2 * self._pause, longest) if first <= self._pause <= longest else first
             if str(error) != self._told:
                 self._told = str(error)
                 tell(f"spamnb: {self._told}; asked again after growing pauses")
-            return pause * random.uniform(0.7, 1.0)  # not all accounts of a server at once
+            return self._pause * random.uniform(0.7, 1.0)  # not all accounts of a server at once

@@ -16,9 +16,8 @@ from served import mail
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
-from spamnb.serve.reception import Limits
 from spamnb.serve.score import _MAX_REPORT_ROWS, Score, name_of, points_of, score_message
-from spamnb.serve.spamd import Spamd
+from spamnb.serve.spamd import Limits, Spamd
 from spamnb.serve.users import Models, NoSuchUser, class_of_label
 
 
