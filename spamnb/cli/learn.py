@@ -86,6 +86,7 @@ def learn_command(
             tell(f"spamnb: a new class, {label}, beside {', '.join(others)}")
         if keep_lessons is not None:
             set_bound(classifier.store, keep_lessons)
+        classifier.store.check_writable()  # before anything is said of what it keeps
         if is_public(classifier.store) and bound(classifier.store):
             tell(f"spamnb: {model}: everybody can read it, so it keeps no message to teach again; chmod o-r lets it")
         looked_like_another: list[bool] = []  # of each message that was learned

@@ -78,8 +78,7 @@ def serve_command(
     from spamnb.engines.executor import cores
     from spamnb.journal.writer import JournalWriter
     from spamnb.serve import service, sockets
-    from spamnb.serve.reception import Limits
-    from spamnb.serve.spamd import Spamd
+    from spamnb.serve.spamd import Limits, Spamd
     from spamnb.serve.users import Models
 
     for option, other, there in (("own_after", "--models", models), ("socket_mode", "--socket", path)):

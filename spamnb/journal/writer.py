@@ -26,6 +26,7 @@ class JournalWriter:
         self._lock = threading.Lock()  # of the next two
         self._waiting: list[Verdict | Correction] = []
         self._left_out = 0
+        self._something = threading.Event()  # is there to be done
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
         self._thread.start()
@@ -37,10 +38,12 @@ class JournalWriter:
                 self._waiting.append(what)
             else:
                 self._left_out += 1
+        self._something.set()
 
     def close(self) -> None:
         """Write what is waiting, and end."""
         self._stop.set()
+        self._something.set()
         self._thread.join()
 
     def _run(self) -> None:
@@ -63,13 +66,13 @@ class JournalWriter:
                     if str(error) != told:
                         told = str(error)
                         self._tell(f"{told}; meanwhile nothing is noted")
-                waiting = []
-                while not (waiting or stopping):
-                    stopping = self._stop.wait(_PAUSE)
-                    with self._lock:
-                        waiting, self._waiting = self._waiting, []
-                        left_out, self._left_out = self._left_out, 0
-                    if left_out:
-                        self._tell(f"{left_out} verdicts came too fast for the journal and are not in it")
-                if not waiting:
+                if stopping:
                     return
+                self._something.wait()
+                self._something.clear()
+                stopping = self._stop.wait(_PAUSE)
+                with self._lock:
+                    waiting, self._waiting = self._waiting, []
+                    left_out, self._left_out = self._left_out, 0
+                if left_out:
+                    self._tell(f"{left_out} verdicts came too fast for the journal and are not in it")

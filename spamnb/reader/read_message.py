@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +13,9 @@ from spamnb.reader.message import Reader, cuts_in_words, fields_of
 from spamnb.reader.rows import CsrRows
 from spamnb.reader.vocabulary import Vocabulary
 
+_FIELD = re.compile(rb"\s*(?:From |[!-9;-~]+[ \t]*:)")
+_CONTROL = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")  # what no text has
+MOST_CONTROL = 0.05  # of a text's bytes: of random ones it is a tenth
 
 @dataclass(frozen=True)
 class ReadMessage:
@@ -86,5 +90,12 @@ class RecalledMessage(ReadMessage):
 
 
 def is_empty(raw: bytes) -> bool:
-    """Whether a message holds nothing but whitespace: nothing is known of it."""
-    return not raw or raw.isspace()
+    """Whether nothing is known of a message: it is whitespace, or holds neither a header field nor text.
+
+    >>> is_empty(b"\\n"), is_empty(bytes(range(256))), is_empty(b"Subject: x\\n\\n" + bytes(99))
+    (True, True, False)
+    """
+    begin = raw[:4096]
+    if _FIELD.match(begin):
+        return False
+    return not raw or raw.isspace() or len(_CONTROL.findall(begin)) > MOST_CONTROL * len(begin)

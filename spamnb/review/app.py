@@ -25,7 +25,7 @@ from spamnb.api.words import word_of
 from spamnb.errors import SpamnbError
 from spamnb.journal.entries import INBOX, JUNK
 from spamnb.journal.journal import Journal
-from spamnb.naming import is_loopback, pluralize
+from spamnb.naming import is_loopback, pluralize, printable
 from spamnb.review import pages
 from spamnb.review.lessons import Taught, Teacher, missing
 from spamnb.serve.users import is_name
@@ -147,7 +147,7 @@ class Review:
 
     async def _refuse(self, request: Request, error: Exception) -> Response:
         refused = error if isinstance(error, Refused) else Refused(409, str(error))
-        line = pages.displayed(str(refused), 500)
+        line = printable(str(refused), 500)
         return self._render(request, "refused.html", refused.status, line=line, heading=refused.heading)
 
     # -- pages -----------------------------------------------------------------------------------------------

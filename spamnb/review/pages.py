@@ -25,15 +25,6 @@ DAY = 86_400
 WEEK, HALF_YEAR = 7 * DAY, 183 * DAY
 PER_PAGE = 50
 MAX_SHOWN = 20_000  # characters of a message's text
-def displayed(text: str, most: int = 200) -> str:
-    """The beginning of a field.
-
-    >>> displayed("an offer", 4)
-    'an o…'
-    """
-    return printable(text, most)
-
-
 def in_percent(p: float) -> str:
     """A probability, rounded down: what is below the one from which mail is spam stays below it. Never 0 or 100 %,
     which nobody can know.
@@ -42,15 +33,6 @@ def in_percent(p: float) -> str:
     ('50 %', '89 %', 'over 99 %')
     """
     return "over 99 %" if p > 0.99 else "under 1 %" if p < 0.01 else f"{int(100 * p + 1e-9)} %"
-
-
-def in_nats(weight: float) -> str:
-    """A weight with its sign.
-
-    >>> in_nats(-1.5)
-    '−1.50'
-    """
-    return f"{weight:+.2f}".replace("-", "−")
 
 
 def mail_list(journal: Journal, viewer: str | None, doubtful: bool, page: int, batch: str) -> dict[str, Any]:
@@ -112,10 +94,10 @@ def _environment() -> Environment:
     made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     made.filters |= {
         "pluralize": pluralize,
-        "displayed": displayed,
+        "displayed": lambda text, most=200: printable(text, most),
         "meaning": lambda token: meaning(token) or token,
         "percent": in_percent,
-        "nats": in_nats,
+        "nats": lambda weight: f"{weight:+.2f}".replace("-", "−"),
         "when": when,
     }
     return made

@@ -87,11 +87,6 @@ def has_headers(method: str, version: tuple[int, int]) -> bool:
     return version >= (1, 5) if method in ("PING", "SKIP") else version > (1, 0)
 
 
-def has_message(method: str) -> bool:
-    """Whether a message follows the headers."""
-    return method not in ("PING", "SKIP")
-
-
 def parse_request(method: str, version: tuple[int, int], lines: Sequence[bytes]) -> Request:
     """The request from its first line's parts and its header lines; unknown headers are ignored.
 

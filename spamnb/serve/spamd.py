@@ -11,8 +11,9 @@ import contextlib
 import queue
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 from spamnb.errors import SpamnbError, command_line_error
@@ -26,9 +27,25 @@ from spamnb.reader.spam_fields import section_length
 from spamnb.serve import metrics, protocol
 from spamnb.serve.metrics import Metrics
 from spamnb.serve.protocol import ExitCode, Refusal, Request
-from spamnb.serve.reception import CHUNK, Limits, Reception
 from spamnb.serve.score import THRESHOLD, Score, score_message
 from spamnb.serve.users import Models, NoSuchUser, class_of_label
+
+CHUNK = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one client may ask of the server; sizes in bytes, times in seconds."""
+
+    message_size: int = 8 << 20
+    line_size: int = 4096
+    header_lines: int = 64
+    head_time: float = 10.0
+    message_time: float = 60.0
+    reply_time: float = 30.0
+    linger_time: float = 2.0
+    connections: int = 512
+    held: int = 128 << 20  # of the messages of all connections together
 
 
 class Spamd:
@@ -51,11 +68,13 @@ class Spamd:
     ) -> None:
         self.limits = limits
         self.counts = Metrics()
-        self._reception = Reception(limits)
+        self._held = 0  # bytes of messages that are being received or judged
         self._log = log
         self._journal = journal
         # One thread that writes: it may wait for another process's change while the others go on answering.
         self._learning_models = models(writable=True) if allow_tell else None
+        if self._learning_models is not None:
+            self._learning_models.for_classifying("").store.check_writable()
         self._learner = ThreadPoolExecutor(1, thread_name_prefix="learner")
         self._all_models = [models(writable=False) for _ in range(threads)]
         self._all_models[0].for_classifying("").check_spam()
@@ -146,7 +165,7 @@ class Spamd:
     async def _answer(self, reader: asyncio.StreamReader, facts: dict[str, Any]) -> bytes:
         if len(self._conversations) > self.limits.connections:
             raise Refusal(ExitCode.EX_UNAVAILABLE, "Service Unavailable: too many connections")
-        asked = await self._reception.head(reader, facts)
+        asked = await self._head(reader, facts)
         if asked is None:
             return b""
         if asked.method == "PING":
@@ -155,11 +174,92 @@ class Spamd:
             return b""
         if asked.method == "TELL" and self._learning_models is None:
             raise Refusal(ExitCode.EX_UNAVAILABLE, "Service Unavailable: TELL needs --allow-tell")
-        async with self._reception.message(reader, asked) as raw:
+        async with self._message(reader, asked) as raw:
             facts.update(size=len(raw), id=_message_id(raw))
             if asked.method == "TELL":
                 return await self._tell(asked, raw, facts)
             return await self._classify(asked, raw, facts)
+
+    # -- a request off a connection -----------------------------------------------------------------------------
+
+    async def _head(self, reader: asyncio.StreamReader, facts: dict[str, Any]) -> Request | None:
+        """What is asked, or None from a client that says nothing; *facts* get what is known even where it fails."""
+        try:
+            async with asyncio.timeout(self.limits.head_time):
+                return await self._read_head(reader, facts)
+        except TimeoutError:
+            raise Refusal(ExitCode.EX_TIMEOUT, "Timeout: the request's headers took too long") from None
+
+    async def _read_head(self, reader: asyncio.StreamReader, facts: dict[str, Any]) -> Request | None:
+        first = await self._line(reader)
+        if first is None:
+            return None  # a probe that only connected
+        method, version = protocol.parse_request_line(first)
+        facts["method"] = method
+        lines: list[bytes] = []
+        if protocol.has_headers(method, version):
+            while line := await self._line(reader):
+                lines.append(line)
+                if len(lines) > self.limits.header_lines:
+                    raise Refusal(ExitCode.EX_PROTOCOL, "Bad header line: (too many headers)")
+            if line is None and method not in ("PING", "SKIP"):
+                raise Refusal(ExitCode.EX_PROTOCOL, "Bad header line: (EOF during headers)")
+        asked = protocol.parse_request(method, version, lines)
+        if asked.user:
+            facts["user"] = asked.user[:128]
+        return asked
+
+    async def _line(self, reader: asyncio.StreamReader) -> bytes | None:
+        """The next line without its end; None where the client has ended."""
+        too_long = Refusal(ExitCode.EX_PROTOCOL, f"Bad header line: (over {self.limits.line_size} bytes)")
+        try:
+            line = await reader.readuntil(b"\n")
+        except asyncio.IncompleteReadError as error:
+            if error.partial:
+                raise Refusal(ExitCode.EX_PROTOCOL, "Bad header line: (EOF within a line)") from None
+            return None
+        except asyncio.LimitOverrunError:
+            raise too_long from None
+        if len(line) > self.limits.line_size:
+            raise too_long
+        return line[:-1].removesuffix(b"\r")
+
+    @contextlib.asynccontextmanager
+    async def _message(self, reader: asyncio.StreamReader, asked: Request) -> AsyncIterator[bytes]:
+        """The message that follows, inflated where it came compressed; its bytes count as held inside the block."""
+        received = bytearray()
+        held = 0
+        try:
+            try:
+                async with asyncio.timeout(self.limits.message_time):
+                    await self._receive(reader, asked.content_length, received)
+            except TimeoutError:
+                raise Refusal(ExitCode.EX_TIMEOUT, "Timeout: the message took too long") from None
+            raw = bytes(received)
+            if asked.compressed:
+                raw = protocol.inflate(raw, self.limits.message_size)
+                self._held += (held := len(raw))
+            yield raw
+        finally:
+            self._held -= len(received) + held
+
+    async def _receive(self, reader: asyncio.StreamReader, length: int | None, received: bytearray) -> None:
+        limit = self.limits.message_size
+        if length is not None and length > limit:
+            raise protocol.too_large(limit)
+        while length is None or len(received) < length:
+            chunk = await reader.read(CHUNK if length is None else min(CHUNK, length - len(received)))
+            if not chunk:
+                break
+            received += chunk
+            self._held += len(chunk)
+            if len(received) > limit:
+                raise protocol.too_large(limit)
+            if self._held > self.limits.held:
+                raise Refusal(ExitCode.EX_UNAVAILABLE, "Service Unavailable: too many large messages at once")
+        if length is not None and len(received) < length:
+            got = f"Expected {length} bytes, got {len(received)} bytes"
+            raise Refusal(ExitCode.EX_PROTOCOL, f"Bad header line: (Content-Length mismatch: {got})")
 
     # -- what was asked --------------------------------------------------------------------------------------
 

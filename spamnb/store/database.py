@@ -106,6 +106,11 @@ class Database:
         """What is read inside belongs to one state of the file, whoever writes meanwhile."""
         return _PART if self._busy else self._transaction("BEGIN")
 
+    def check_writable(self) -> None:
+        """SpamnbError where the file cannot be written."""
+        with self.undoing():
+            self.execute("PRAGMA user_version = 0")
+
     @contextlib.contextmanager
     def undoing(self) -> Iterator[None]:
         """A change that is taken back at its end: what would be if it was made."""

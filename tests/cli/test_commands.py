@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import os
+import random
 import re
 import shlex
 import shutil
@@ -474,7 +475,7 @@ def test_a_dash_is_standard_input(model: Path) -> None:
     assert [result.output for result in with_dash] == [result.output for result in without]
 
 
-@pytest.mark.parametrize("raw", [b"", b"\r\n \n"])
+@pytest.mark.parametrize("raw", [b"", b"\r\n \n", random.Random(1).randbytes(500)])
 def test_an_empty_message_is_not_spam(model: Path, tmp_path: Path, raw: bytes) -> None:
     for options in ([], ["--journal", tmp_path / "journal"]):
         passed = run("filter", *options, "-m", model, stdin=raw)

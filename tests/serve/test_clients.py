@@ -1,6 +1,5 @@
-"""Mail software as it is: spamc, aiospamc, procmail and Exim against the server."""
+"""Mail software as it is: spamc, procmail and Exim against the server."""
 
-import asyncio
 import getpass
 import os
 import pwd
@@ -99,31 +98,6 @@ def test_procmail_with_spamc(server: Server, tmp_path):
     (inbox,) = (maildir / "new").iterdir()
     # procmail ends every message with an empty line, as mboxes need it
     assert junk.read_bytes().endswith(SPAM + b"\n") and inbox.read_bytes().endswith(HAM + b"\n")
-
-
-def test_aiospamc(serve, model):
-    aiospamc = pytest.importorskip("aiospamc", reason="aiospamc is not installed (pip install aiospamc)")
-    server = serve(model, "--allow-tell")
-    where = {"host": "127.0.0.1", "port": server.port}
-
-    async def converse() -> None:
-        assert (await aiospamc.ping(**where)).message == "PONG"
-        for method in ("check", "headers", "process", "report", "report_if_spam", "symbols"):
-            for compress in (False, True):
-                call = getattr(aiospamc, method)
-                found = await call(SPAM, compress=compress, user="ann", **where)
-                assert found.status_code == 0 and found.headers.spam.value is True, method
-                found = await call(HAM, compress=compress, **where)
-                assert found.headers.spam.value is False and found.headers.spam.threshold == 5.0
-        assert (await aiospamc.process(SPAM, **where)).body.endswith(SPAM)
-        told = await aiospamc.tell(SPAM, "ham", set_action="local", **where)
-        assert told.headers.did_set.local
-        told = await aiospamc.tell(SPAM, "ham", remove_action="local", **where)
-        assert told.headers.did_remove.local
-        with pytest.raises(aiospamc.responses.UnavailableException):
-            await aiospamc.check(SPAM + b"x" * (9 << 20), **where)
-
-    asyncio.run(converse())
 
 
 def exim(folder: Path) -> tuple[list[str], dict[str, str]]:

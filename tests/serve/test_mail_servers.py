@@ -6,8 +6,10 @@ dovecot-imapd, dovecot-sieve, libexttextcat-2.0-0, libexttextcat-data and liblua
 /usr in a mount namespace of its own. Both need root.
 """
 
+import re
 import shutil
 import smtplib
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -104,48 +106,30 @@ def test_postfix_with_spamass_milter(server: Server, overlaid: list[str], place:
     assert float(status.split()[2].removeprefix(b"score=")) == pytest.approx(alone, abs=0.3)
 
 
-IMAPSIEVE_CONF = """protocol imap {{
-  mail_plugins = imap_sieve
-}}
-plugin {{
-  sieve_plugins = sieve_imapsieve sieve_extprograms
-  sieve_global_extensions = +vnd.dovecot.pipe +vnd.dovecot.environment
-  sieve_pipe_bin_dir = {place}/bin
-  imapsieve_mailbox1_name = Junk
-  imapsieve_mailbox1_causes = COPY
-  imapsieve_mailbox1_before = file:{place}/sieve/learn-spam.sieve
-  imapsieve_mailbox2_name = *
-  imapsieve_mailbox2_from = Junk
-  imapsieve_mailbox2_causes = COPY
-  imapsieve_mailbox2_before = file:{place}/sieve/learn-ham.sieve
-}}
-"""
-LEARN_SPAM = """require ["vnd.dovecot.pipe", "copy", "imapsieve", "environment", "variables"];
-if environment :matches "imap.user" "*" {{ set "user" "${{1}}"; }}
-pipe :copy "spamc" ["-d", "127.0.0.1", "-p", "{port}", "-u", "${{user}}", "-L", "spam"];
-"""
-LEARN_HAM = """require ["vnd.dovecot.pipe", "copy", "imapsieve", "environment", "variables"];
-if environment :matches "imap.mailbox" "*" {{ set "mailbox" "${{1}}"; }}
-if string "${{mailbox}}" "Trash" {{ stop; }}
-if environment :matches "imap.user" "*" {{ set "user" "${{1}}"; }}
-pipe :copy "spamc" ["-d", "127.0.0.1", "-p", "{port}", "-u", "${{user}}", "-L", "ham"];
-"""
+def documented(path: str, place: Path) -> str:
+    """A file as docs/deploying.md shows it, with *place* as Dovecot's folder."""
+    text = (Path(__file__).parents[2] / "docs" / "deploying.md").read_text()
+    shown = re.search(rf"^    # {path}\b.*\n((?:    .+\n)+)", text, re.MULTILINE)
+    assert shown is not None
+    return textwrap.dedent(shown[1]).replace("/etc/dovecot", str(place))
 
 
 def test_dovecot_learns_what_is_moved_into_junk_and_out_of_it(serve, model, overlaid, place):
     server = serve(model, "--allow-tell")
-    for folder in ("sieve", "bin"):
+    for folder in ("sieve", "sieve-bin"):
         (place / folder).mkdir()
     (place / "sieve").chmod(0o777)
-    (place / "bin/spamc").symlink_to(shutil.which("spamc") or "")
-    (place / "sieve/learn-spam.sieve").write_text(LEARN_SPAM.format(port=server.port))
-    (place / "sieve/learn-ham.sieve").write_text(LEARN_HAM.format(port=server.port))
+    (place / "sieve-bin/spamc").write_text(f'#!/bin/sh\nexec {shutil.which("spamc")} -p {server.port} "$@"\n')
+    (place / "sieve-bin/spamc").chmod(0o755)
+    for name in ("learn-spam", "learn-ham"):
+        (place / f"sieve/{name}.sieve").write_text(documented(f"/etc/dovecot/sieve/{name}.sieve", place))
 
     def learned() -> str | None:
         with Classifier.open(model) as classifier:
             return classifier.learned(SPAM)
 
-    with account(place, more=IMAPSIEVE_CONF.format(place=place)) as dovecot, dovecot.person() as person:
+    conf = documented("/etc/dovecot/conf.d/90-imapsieve.conf", place)
+    with account(place, more=conf) as dovecot, dovecot.person() as person:
         person.deliver(SPAM)
         for source, target, label in (("INBOX", "Junk", "spam"), ("Junk", "INBOX", "ham"), ("INBOX", "Junk", "spam")):
             person.move(key_of(SPAM), source, target)

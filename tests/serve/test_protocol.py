@@ -1,14 +1,10 @@
 """The protocol of spamd: how requests are read, bounded and answered."""
 
-import asyncio
-import zlib
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.serve.protocol import Refusal, Request, parse_request, parse_request_line, verdict_reply
-from spamnb.serve.reception import Limits, Reception
 
 
 @given(st.binary(max_size=400))
@@ -61,52 +57,3 @@ def test_versions_of_a_report(method):
 
     assert reply((1, 3)) == reply((1, 5)) == OK + b"Content-length: 4\r\n" + SPAM + b"\r\nbody"
     assert reply((1, 2)) == OK + SPAM + b"\r\nbody"
-
-
-RAW = b"Subject: x\r\n\r\n" + b"hello " * 1000
-PACKED = zlib.compress(RAW)
-
-
-def asked(body: bytes, *lines: bytes) -> Request:
-    return parse_request("CHECK", (1, 5), [b"Content-length: %d" % len(body), *lines])
-
-
-def held(reception: Reception, asked: Request, sent: bytes) -> int:
-    """The bytes that count as held inside the batch; after it there are none."""
-
-    async def receive() -> int:
-        reader = asyncio.StreamReader()
-        reader.feed_data(sent)
-        reader.feed_eof()
-        async with reception.message(reader, asked) as raw:
-            assert raw == RAW
-            return reception._held
-
-    try:
-        return asyncio.run(receive())
-    finally:
-        assert reception._held == 0
-
-
-def test_what_came_and_what_it_became_are_held_inside_the_block_alone():
-    reception = Reception(Limits())
-    assert held(reception, asked(RAW), RAW) == len(RAW)
-    assert held(reception, asked(PACKED, b"Compress: zlib"), PACKED) == len(PACKED) + len(RAW)
-    assert held(reception, parse_request("CHECK", (1, 5), []), RAW) == len(RAW)
-
-
-@pytest.mark.parametrize(
-    ("limits", "request_", "sent", "says"),
-    [
-        (Limits(message_size=len(RAW) - 1), asked(RAW), RAW, "over"),
-        (Limits(message_size=len(RAW) - 1), parse_request("CHECK", (1, 5), []), RAW, "over"),
-        (Limits(message_size=len(RAW) - 1), asked(PACKED, b"Compress: zlib"), PACKED, "over"),
-        (Limits(held=len(RAW) - 1), asked(RAW), RAW, "too many large messages at once"),
-        (Limits(), asked(RAW), RAW[:-1], "Content-Length mismatch: Expected 6014 bytes, got 6013 bytes"),
-        (Limits(), asked(RAW, b"Compress: zlib"), RAW, "not a zlib"),
-        (Limits(), asked(PACKED[:-3], b"Compress: zlib"), PACKED[:-3], "no end"),
-    ],
-)
-def test_nothing_is_held_of_what_was_refused(limits: Limits, request_: Request, sent: bytes, says: str):
-    with pytest.raises(Refusal, match=says):
-        held(Reception(limits), request_, sent)

@@ -60,6 +60,14 @@ def test_a_compressed_message_is_the_message(server: Server):
     assert server.about("CHECK", bomb, "1.5", "Compress: zlib").startswith(b"SPAMD/1.0 69 EX_UNAVAILABLE")
 
 
+def test_what_was_refused_takes_no_room(server: Server):
+    """A server holds 128 MiB of messages at a time."""
+    large = zlib.compress(random.Random(1).randbytes(7 << 20), 0)
+    for _ in range(20):
+        assert server.about("CHECK", large[:-9], "1.5", "Compress: zlib").startswith(b"SPAMD/1.0 76 EX_PROTOCOL")
+    assert server.verdict(SPAM).startswith("Spam: True")
+
+
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_process_keeps_every_byte_but_forged_fields(server: Server, newline: str):
     raw = mail("spam", 7, newline=newline) + b"caf\xe9 \x00\r bytes\n\r\n"
