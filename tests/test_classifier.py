@@ -61,7 +61,6 @@ def test_an_open_model_that_is_trained_anew_with_other_settings_is_followed(tmp_
         write_snapshot(store, content)
     raw = message("spam", 500)
     with Classifier.open(path, writable=True) as classifier:
-        classifier.charge(false_positive_cost=3)
         before, read = classifier.classify(raw), classifier.read(raw)
         with atomic_replace(path, other.meta, force=True) as store:
             write_snapshot(store, other)
@@ -70,7 +69,6 @@ def test_an_open_model_that_is_trained_anew_with_other_settings_is_followed(tmp_
         after = classifier.classify(raw)
         assert after.scores.tolist() == told.scores.tolist() != before.scores.tolist()
         assert classifier.classify(read).scores.tolist() == told.scores.tolist()  # read with tokens of before
-        assert classifier.settings.loss.false_positive_cost == 3
         assert classifier.learn("spam", read) and classifier.forget("spam", raw)
         assert list(export(classifier.store)) == list(export(trained_as(other)))
 
@@ -140,19 +138,17 @@ def test_a_message_is_learned_once_and_moved_when_it_was_wrong() -> None:
     assert not classifier.forget("ham", raw)
 
 
-def test_what_a_person_taught_is_never_overridden_by_the_filter() -> None:
-    classifier = model_of(mail(3))
-    raw = message("spam", 60)
-    assert classifier.learn("ham", raw, taught=False)
-    assert not classifier.learn("ham", raw), "known already, but now a person has said so"
-    assert not classifier.learn("spam", raw, taught=False)
-    assert classifier.learned(raw) == "ham"
-    assert classifier.learn("spam", raw)
+
 
 
 def test_what_the_filter_learned_before_delivery_a_person_corrects_after_it() -> None:
     classifier = model_of(mail(3))
     before = exported(classifier)
+    other = message("spam", 60)
+    assert classifier.learn("ham", other, taught=False)
+    assert not classifier.learn("ham", other), "known already, but now a person has said so"
+    assert not classifier.learn("spam", other, taught=False), "what a person taught the filter never overrides"
+    assert classifier.forget("ham", other)
     raw = message("spam", 61)
     delivered = b"Return-Path: <x@y.example>\nReceived: from mx.example\n\tby inbox.example; today\n" + raw
     assert classifier.learn("ham", raw, taught=False)
@@ -174,27 +170,21 @@ def test_own_lessons_are_exported_and_the_oldest_let_go(monkeypatch: pytest.Monk
     classifier = model_of(mail(3))
     for n in range(70, 76):
         classifier.learn("spam", message("spam", n), taught=False)
-    lines = [line for line in exported(classifier) if line.startswith('{"lesson"')]
-    assert len(lines) == 3
-    content = parse_export(exported(classifier), "-")
-    assert len(content.lessons) == 3
+    assert len(parse_export(exported(classifier), "-").lessons) == 3
 
 
-def test_one_class_alone_is_told_and_never_a_verdict() -> None:
-    judgement = model_of([("spam", message("spam", 1))]).classify(message("spam", 2))
-    assert (judgement.verdict, judgement.enough) == ("unsure", False)
+def test_one_class_alone_is_never_a_verdict_and_calibrates_nothing() -> None:
     assert Classifier.create(":memory:").classify(b"hello").verdict == "unsure"
-
-
-@pytest.mark.parametrize("order", [("ham", "spam"), ("spam", "ham")])
-def test_teaching_one_class_after_the_other_does_not_make_all_mail_the_second(order: tuple[str, str]) -> None:
-    classifier = model_of([(label, message(label, n)) for label in order for n in range(60)])
-    asked = [(label, message(label, n)) for label in order for n in range(300, 340)]
-    right = {
-        label: sum(classifier.classify(raw).verdict == label for name, raw in asked if name == label) for label in order
-    }
-    assert right["ham"] == 40
-    assert right["spam"] >= 30
+    classifier = model_of([("ham", message("ham", n)) for n in range(3)])
+    judgement = classifier.classify(message("ham", 9))
+    assert (judgement.verdict, judgement.enough) == ("unsure", False)
+    classifier.learn("spam", message("spam", 1))
+    assert classifier.store.calibration() == []  # there was nothing of its class to score it against
+    classifier.learn("spam", message("spam", 2))
+    calibration = classifier.store.calibration()
+    assert sum(messages for *_, messages in calibration) == 2
+    classifier.learn("list", message("ham", 90))
+    assert classifier.store.calibration() == calibration
 
 
 @settings(max_examples=40, deadline=None)
@@ -233,26 +223,6 @@ def test_which_class_is_learned_first_does_not_matter(model_type: str) -> None:
             found.append([classifier.classify(raw).probabilities for raw in unseen])
     for one, other in zip(*found):  # what a correction learns depends on what came before, and tells the same
         assert one == pytest.approx(other, abs=1e-9 if model_type == "boolean" else 0.05)
-
-
-def test_curves_follow_each_change_and_inside_of_one_a_hundredth_of_the_messages(tmp_path: Path) -> None:
-    path, curves = tmp_path / "m", []
-    with Classifier.create(path) as classifier:
-        with classifier.store.writing():
-            for label, raw in mail(150):
-                classifier.learn(label, raw)
-        before = classifier.store.calibrated().curves()
-        with classifier.store.writing():
-            for n in range(200, 207):
-                classifier.learn("ham", message("ham", n))
-                curves.append(classifier.store.calibrated().curves())
-        with Classifier.open(path) as other:
-            after = other.store.calibrated().curves()
-        assert classifier.store.calibrated().curves() == after not in (before, curves[-1])
-        for n in range(200, 207):
-            classifier.forget("ham", message("ham", n))
-        assert classifier.store.calibrated().curves() == before
-    assert len(set(map(tuple, curves))) == 2
 
 
 def test_two_words_of_one_hash_do_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -306,31 +276,6 @@ def test_a_message_whose_judgement_was_broken_off_leaves_nothing_to_the_next(tok
     with pytest.raises(TimeoutError):
         classifier.classify_all(broken_off())
     assert classifier.classify(message("ham", 20)).evidence == expected.evidence
-
-
-def test_one_class_alone_calibrates_nothing() -> None:
-    classifier = model_of([("ham", message("ham", n)) for n in range(3)])
-    assert classifier.store.calibration() == []
-    classifier.learn("spam", message("spam", 1))
-    assert classifier.store.calibration() == []  # there was nothing of its class to score it against
-    classifier.learn("spam", message("spam", 2))
-    calibration = classifier.store.calibration()
-    assert sum(messages for *_, messages in calibration) == 2
-    classifier.learn("list", message("ham", 90))
-    assert classifier.store.calibration() == calibration
-
-
-def test_other_costs_change_the_verdicts_to_come_and_not_the_model() -> None:
-    classifier, raw = model_of(mail(20)), message("spam", 70)
-    before, told = exported(classifier), classifier.classify(raw)
-    assert told.verdict == "spam"
-    classifier.charge(false_positive_cost=1e6)
-    assert classifier.classify(raw).verdict == "ham"
-    classifier.charge(unsure_cost=1e-9)
-    assert classifier.classify(raw).verdict == "unsure"
-    assert classifier.classify(raw).probabilities == told.probabilities
-    classifier.charge(false_positive_cost=9, unsure_cost=1e6)
-    assert classifier.classify(raw).verdict == "spam" and exported(classifier) == before
 
 
 def test_a_verdict_is_of_one_state_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner
 from commands import run
 from mail import folders, mail, message
 
@@ -57,23 +56,16 @@ def test_help_says_what_it_does_with_an_example(name: str) -> None:
     assert all(option.help for option in command.params if isinstance(option, click.Option))
 
 
-def test_the_settings_are_explained_without_a_source() -> None:
+def test_help_names_every_command_and_every_setting() -> None:
+    output = run("--help").output
+    assert all(f"\n  {name} " in output for name in COMMANDS)
+    assert "..." not in output.split("Commands:")[1], "cut short on a terminal of 80 columns"
     result = run("train", "--set", "help")
     assert result.exit_code == 0 and result.output == run("evaluate", "--set", "help").output
     assert all(f"{each.name}={each.shown_default}" in result.output for each in SETTINGS.values())
 
 
-def test_help_names_every_command() -> None:
-    output = run("--help").output
-    assert all(f"\n  {name} " in output for name in COMMANDS)
-    assert "..." not in output.split("Commands:")[1], "cut short on a terminal of 80 columns"
 
-
-@pytest.mark.parametrize("words", ["train m", "classify m", "learn spam m", "forget spam m", "explain m", "evaluate m"])
-def test_shells_complete_the_files_of_a_source(words: str) -> None:
-    environment = {"COMP_WORDS": f"spamnb {words}", "COMP_CWORD": str(len(words.split()))}
-    result = CliRunner().invoke(cli, prog_name="spamnb", env={**environment, "_SPAMNB_COMPLETE": "bash_complete"})
-    assert result.output == "file,m\n"
 
 
 def test_tables_columns_and_folders_are_options(folder: Path, tmp_path: Path) -> None:
@@ -110,7 +102,7 @@ def test_classify_text_json_csv(model: Path, folder: Path) -> None:
         assert all(row["verdict"] == "ham" and float(row["ham"]) > 0.5 > float(row["spam"]) for row in rows)
 
 
-def test_classify_exit_codes(model: Path, tmp_path: Path) -> None:
+def test_classify_exit_codes(model: Path, folder: Path, tmp_path: Path) -> None:
     def code(*arguments: object, stdin: bytes = message("spam", 1)) -> int:
         return run("classify", "--exit-code", *arguments, stdin=stdin).exit_code
 
@@ -118,9 +110,10 @@ def test_classify_exit_codes(model: Path, tmp_path: Path) -> None:
     assert code("-m", model, stdin=b"") == 75
     assert code("-m", model, stdin=message("ham", 1)) == 0
     assert code("-m", tmp_path / "none") == code("-m", tmp_path) == 75
-    assert code("-m", model, "--unsure-cost", "0.000001") == 75
     (tmp_path / "empty").mkdir()
     assert code("-m", model, tmp_path / "empty") == 75
+    assert run("train", "--force", "-m", model, "--set", "unsure_cost=0.000001", folder).exit_code == 0
+    assert code("-m", model) == 75
     assert run("classify", "-m", tmp_path / "none", stdin=b"").exit_code == 1
     assert run("classify", "--no-such-option").exit_code == 2
 
@@ -131,12 +124,10 @@ def test_words_are_those_of_the_text_unless_all_are_asked_for(model: Path) -> No
         return {row["token"] for row in csv.DictReader(lines)}
 
     text, every = tokens(), tokens("--all")
-    assert text == tokens() and text < every
     assert text == {token for token in every if ":" not in token and not token.startswith("#")}
     assert {"from:spam.example", "header:from", "subject:pills"} <= every - text and {"pills", "meeting"} <= text
     record = json.loads(run("words", "-m", model, "--top", "5", "--format", "json").output)
     assert [len(words) for words in record["likeliest"].values()] == [5, 5] and len(record["informative"]) == 5
-    assert len(run("words", "-m", model, "--top", "5").output.splitlines()) == 6
 
 
 def test_a_word_is_looked_up_wherever_it_stands(model: Path, folder: Path) -> None:
@@ -281,9 +272,9 @@ def test_info_says_when_and_from_what_a_model_was_trained(model: Path) -> None:
     assert lines[1] == "  trained: 2026-11-22 05:48:07+01:00" and lines[2].startswith("  by: spamnb train xxx")
     assert lines[3:11] == [f"  from: c{n}=/mail/\\x1b[2J{n}" for n in range(8)] and lines[11] == "  … and from 1 more"
     assert max(map(len, lines)) <= 400
-    for odd in (None, 7, {"a": [1]}, "", [["x"]]):  # a file of somebody else may hold anything
+    for odd in (None, 7, {"a": [1]}, [["x"]]):  # a file of somebody else may hold anything
         with Store.open(model, writable=True) as store:
-            store.put_meta(dict.fromkeys(made, odd))
+            store.put_meta({**dict.fromkeys(made, odd), "pruned": odd})
         assert run("info", "-m", model).exit_code == 0
 
 
@@ -291,7 +282,7 @@ def test_no_terminal_escape_comes_out_of_a_model(model: Path, tmp_path: Path) ->
     """U+009B begins one, too, and JSON leaves it as it is."""
     other, escape = tmp_path / "other", '"\\u001b]0;x\\u0007\\u009b2J"'
     head, *lines = run("export", "-m", model).output.splitlines()
-    head = head.replace('"meta": {', f'"meta": {{{escape}: {escape}, ')
+    head = head.replace('"meta": {', f'"meta": {{{escape}: {escape}, "command": {escape}, ')
     token = f'{{"token": {escape}, "counts": {{"spam": [60, 60]}}}}'
     other.write_text("\n".join([head, *lines[:-1], token, lines[-1]]))
     assert run("import", "-m", tmp_path / "copy", other).exit_code == 0
@@ -306,19 +297,15 @@ def test_no_terminal_escape_comes_out_of_a_model(model: Path, tmp_path: Path) ->
     [
         (["train", "/no/such/folder"], "/no/such/folder"),
         (["train", "spam="], "spam="),
-        (["train", "--set", "stem=klingon", "."], "klingon"),
         (["train", "--set", "model_type=lda", "--set", "embedding=lsa:0", "/no/such/folder"], "lsa:0"),
         (["classify", "/no/such/file"], "no"),
         (["explain", "/no/such/file"], "no such file"),
         (["explain", "/dev/zero"], "neither file nor folder"),
-        (["learn", "spam", "/no/such/file"], "no such file"),
-        (["words"], "no model there"),
         (["info"], "no model there"),
         (["merge", "/no/such/model"], "no model there"),
         (["merge", "postgresql://db/mail"], "let the other hosts ask one 'spamnb serve'"),
         (["import", "/dev/null"], "empty"),
         (["import", "/no/such/export"], "'/no/such/export': No such file or directory"),
-        (["import", "/"], "'/': Is a directory"),
         (["import", sys.executable], "not text; 'spamnb export' writes what can be imported"),
     ],
 )
@@ -357,18 +344,14 @@ def test_where_no_class_is_spam_mail_is_not_passed_as_good(folder: Path, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("error", "options", "code", "said"),
-    [
-        (RuntimeError("out of order"), ["--exit-code"], 75, "Error: out of order\n"),
-        (KeyboardInterrupt(), ["--exit-code"], 130, "\nspamnb: interrupted\n"),
-        (KeyboardInterrupt(), [], 130, "\nspamnb: interrupted\n"),
-    ],
+    ("error", "code", "said"),
+    [(RuntimeError("no order"), 75, "Error: no order\n"), (KeyboardInterrupt(), 130, "\nspamnb: interrupted\n")],
 )
 def test_what_ends_classify_is_no_verdict(
-    model: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, options: list[str], code: int, said: str
+    model: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, said: str
 ) -> None:
     monkeypatch.setattr("spamnb.classifier.Classifier.classify_all", fails(error))
-    result = run("classify", "-m", model, *options, stdin=b"Subject: x\n")
+    result = run("classify", "-m", model, "--exit-code", stdin=b"Subject: x\n")
     assert (result.exit_code, result.output) == (code, said)
 
 
@@ -405,14 +388,12 @@ def test_filter_passes_mail_on_whatever_is_in_the_place_of_the_model(tmp_path: P
         assert result.stdout_bytes.endswith(raw)
 
 
-@pytest.mark.parametrize("command", ["info", "export", "classify", "words", "help"])
-def test_a_full_disk_is_one_line(model: Path, command: str) -> None:
-    words = ["--help"] if command == "help" else [command, "-m", str(model), *["."] * (command == "classify")]
-    with open("/dev/full", "w") as full:
-        done = subprocess.run([sys.executable, "-m", "spamnb", *words], stdout=full, stderr=subprocess.PIPE)
+@pytest.mark.parametrize("command", ["export", "classify .", "--help"])
+def test_a_full_disk_is_one_line(model: Path, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPAMNB_MODEL", str(model))
+    done = subprocess.run(["sh", "-c", f"{SPAMNB} {command} >/dev/full"], stderr=subprocess.PIPE)
     assert done.returncode not in (0, 75)
-    assert b"No space left on device" in done.stderr
-    assert b"Traceback" not in done.stderr
+    assert b"No space left on device" in done.stderr and b"Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -424,37 +405,30 @@ def test_no_room_on_the_disk_is_one_line(folder: Path, tmp_path: Path, workers: 
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("command", ["train", "evaluate"])
-def test_a_closed_standard_error_stops_nobody(folder: Path, tmp_path: Path, command: str) -> None:
-    model = f"-m '{tmp_path / 'm'}'" if command == "train" else ""
-    done = subprocess.run(["sh", "-c", f"{SPAMNB} {command} {model} '{folder}' 2>&-"], capture_output=True)
-    assert (done.returncode, b"120" in done.stdout) == (0, True)
-
-
 @pytest.mark.parametrize(
-    ("command", "code"), [("filter", 1), ("export", 1), ("classify", 1), ("classify --exit-code", 75)]
+    ("command", "code", "said"),
+    [
+        ("evaluate '{folder}' 2>&-", 0, ""),
+        ("filter >&-", 1, "standard output is closed"),
+        ("export >&-", 1, "standard output is closed"),
+        ("classify --exit-code >&-", 75, "standard output is closed"),
+        ("classify --exit-code <&-", 75, "standard input is closed"),
+        ("import --force <&-", 1, "standard input is closed"),
+    ],
 )
-def test_a_closed_standard_output_is_one_line(model: Path, command: str, code: int) -> None:
-    written = f"printf '\\nhello' | {SPAMNB} {command} -m '{model}' >&-"
-    done = subprocess.run(["sh", "-c", written], stderr=subprocess.PIPE)
-    assert (done.returncode, done.stderr.count(b"\n")) == (code, 1)
-    assert b"standard output is closed" in done.stderr
-
-
-def test_a_closed_standard_input_is_one_line(model: Path) -> None:
-    for command, code in (("classify --exit-code", 75), ("import", 1)):
-        whole = f"exec {SPAMNB} {command} -m '{model}' <&-"
-        done = subprocess.run(["sh", "-c", whole], capture_output=True)
-        assert (done.returncode, done.stdout) == (code, b"")
-        assert done.stderr.startswith(b"Error: standard input is closed") and done.stderr.count(b"\n") == 1
+def test_what_is_closed_is_told_in_one_line_or_stops_nobody(
+    model: Path, folder: Path, command: str, code: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPAMNB_MODEL", str(model))
+    whole = f"{SPAMNB} {command.format(folder=folder)}"
+    done = subprocess.run(["sh", "-c", whole], input=b"\nhello", stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    assert (done.returncode, done.stderr.count(b"\n")) == (code, int(bool(said))) and said in done.stderr.decode()
 
 
 def test_a_dash_is_standard_input(model: Path) -> None:
-    raw = message("spam", 803)
-    commands = (["classify"], ["explain"], ["learn", "spam"], ["forget", "spam"])
-    with_dash, without = ([run(*command, *dash, "-m", model, stdin=raw) for command in commands] for dash in ("-", ""))
-    assert [result.exit_code for result in with_dash] == [0] * len(commands)
-    assert [result.output for result in with_dash] == [result.output for result in without]
+    for command in (["classify"], ["explain"], ["forget", "spam"]):
+        with_dash, without = (run(*command, *dash, "-m", model, stdin=message("spam", 803)) for dash in ("-", ""))
+        assert with_dash.exit_code == 0 and with_dash.output == without.output
 
 
 @pytest.mark.parametrize("raw", [b"", b"\r\n \n"])
@@ -464,8 +438,6 @@ def test_an_empty_message_is_not_spam(model: Path, tmp_path: Path, raw: bytes) -
         assert "No, score=0.0 required=5.0 verdict=ham" in passed.output
     with Classifier.open(model) as classifier:
         told = classifier.classify_all([raw, message("spam", 1)])
-        classifier.charge(false_positive_cost=0.1)
-        assert classifier.classify(raw).verdict == "unsure"
     assert [(one.verdict, one.score == 0) for one in told] == [("ham", True), ("spam", False)]
 
 
@@ -492,11 +464,6 @@ def test_explain_takes_one_message_of_any_source(model: Path, folder: Path, tmp_
     (tmp_path / "message.gz").write_bytes(gzip.compress(message("spam", 804)))
     assert run("explain", "-m", model, tmp_path / "message.gz").output.startswith("verdict: spam")
     assert "more than one message" in run("explain", "-m", model, folder / "spam").output
-    (tmp_path / "empty").mkdir()
-    assert "no message" in run("explain", "-m", model, tmp_path / "empty").output
-    nothing = run("classify", "-m", model, tmp_path / "empty")
-    assert (nothing.exit_code, nothing.stdout) == (1, "")
-    assert "no message" in nothing.stderr
 
 
 def test_output_is_utf_8_whatever_the_locale(model: Path, tmp_path: Path) -> None:
