@@ -1,14 +1,14 @@
 """settings.py: what is refused, and that the model file gives back what was put in."""
 
 import json
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any
 
 import pytest
 
 from spamnb.errors import SpamnbError
 from spamnb.formulas.decision import Loss
 from spamnb.reader.options import TokenOptions
-from spamnb.settings import SETTINGS, Settings, SettingsOptions
+from spamnb.settings import SETTINGS, Settings
 
 
 def stored(settings: Settings) -> Any:
@@ -61,15 +61,6 @@ def test_refused_in_one_line(change: dict[str, object], says: str) -> None:
     with pytest.raises(SpamnbError, match=says) as error:
         Settings(**change)  # type: ignore[arg-type]
     assert "\n" not in str(error.value)
-
-
-def test_the_names_and_choices_that_type_checkers_know_are_those_of_the_fields() -> None:
-    hints = get_type_hints(SettingsOptions)
-    assert hints.keys() == SETTINGS.keys()
-    for name, each in SETTINGS.items():
-        literals = [hint for hint in (hints[name], *get_args(hints[name])) if get_origin(hint) is Literal]
-        assert [tuple(each.choices)] * len(literals) == [get_args(literal) for literal in literals]
-        assert bool(literals) == bool(each.choices)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from tempfile import gettempdir
 from threading import RLock
-from typing import Any, NamedTuple, Self, Unpack
+from typing import Any, NamedTuple, Self
 from weakref import finalize
 
 import numpy as np
@@ -40,7 +40,7 @@ from spamnb.formulas.decision import Loss
 from spamnb.naming import check_has_class
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.pdf import is_available
-from spamnb.settings import SETTINGS, ModelSettings, Settings
+from spamnb.settings import SETTINGS, Settings
 from spamnb.sources.entries import Entry
 from spamnb.store.snapshot import atomic_replace
 from spamnb.store.store import Store
@@ -138,7 +138,7 @@ class SpamClassifier(Parameters):
     model_: MemoryModel
 
     def __init__(
-        self, *, spam: Any = "spam", input: str = "auto", n_jobs: int | None = -1, **settings: Unpack[ModelSettings]
+        self, *, spam: Any = "spam", input: str = "auto", n_jobs: int | None = -1, **settings: Any
     ) -> None:
         self.spam = spam
         self.input = input

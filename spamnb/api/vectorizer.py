@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 from tempfile import gettempdir
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -21,7 +21,6 @@ from spamnb.estimators.validation import not_fitted
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.token_array import TokenArray
 from spamnb.setting_fields import settings_in
-from spamnb.settings import TokenSettings
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -62,7 +61,7 @@ class MailVectorizer(Parameters):
         binary: bool = False,
         dtype: DTypeLike = np.int64,
         n_jobs: int | None = -1,
-        **tokens: Unpack[TokenSettings],
+        **tokens: Any,
     ) -> None:
         self.input = input
         self.min_df = min_df

@@ -69,11 +69,10 @@ def headline(found: Figures, verbose: bool = False) -> list[tuple[str, str, str]
     add("accuracy %", found.accuracy)
     if verbose or found.spam is None:
         add("macro F1 %", found.macro_f1)
-    if found.calibration is not None:
-        if verbose:
-            rows.append(("log loss, nats", f"{found.calibration.log_loss:.4f}", ""))
-            rows.append(("Brier score", f"{found.calibration.brier:.4f}", ""))
-        rows.append(("expected calibration error %", percent(found.calibration.expected_calibration_error), ""))
+    if verbose:
+        rows.append(("log loss, nats", f"{found.calibration.log_loss:.4f}", ""))
+        rows.append(("Brier score", f"{found.calibration.brier:.4f}", ""))
+    rows.append(("expected calibration error %", percent(found.calibration.expected_calibration_error), ""))
     return rows
 
 

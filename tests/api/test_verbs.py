@@ -89,7 +89,6 @@ def test_words_and_an_explanation_from_python_are_the_commands(folder: Path, mod
     asked = ("words", "-m", model, "--top", 4, "--all")
     assert str(report) == printed(*asked)
     assert report.to_dict() == json.loads(printed(*asked, "--format", "json"))
-    assert report.to_csv() == printed(*asked, "--format", "csv")
     path = folder / "spam" / "0001.eml"
     found = spamnb.explain(path, model, top=5)
     assert str(found) + "\n" == printed("explain", "-m", model, "--top", 5, path)
