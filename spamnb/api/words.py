@@ -81,7 +81,7 @@ class WordsReport(Report):
             told = [(word.token, f"{word.value:.3f}", word.label) for word in self.informative]
             tables.append(_table(("highest MI", "bits", "speaks for"), told))
         out = io.StringIO()
-        Console(file=out, width=width).print(Columns(tables, padding=(0, 2)))
+        Console(file=out, width=width, force_jupyter=False).print(Columns(tables, padding=(0, 2)))
         return "\n".join(line.rstrip() for line in out.getvalue().rstrip().splitlines()) + "\n"
 
 

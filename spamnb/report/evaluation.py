@@ -34,7 +34,7 @@ def text(found: Figures, verbose: bool = False) -> str:
     if len(found.classes) <= MATRIX_CLASSES:
         shown.append(_confusion(found))
     out = io.StringIO()
-    console = Console(file=out, width=Console().width)
+    console = Console(file=out, width=Console().width, force_jupyter=False)  # a notebook would get it, and not ``out``
     for each in shown:
         drawn = rich.Table(title=Text(each.title) if each.title else None, title_justify="left")
         for place, name in enumerate(each.head):

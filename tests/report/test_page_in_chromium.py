@@ -17,7 +17,7 @@ from spamnb.settings import Settings
 
 pytestmark = pytest.mark.slow
 LONG = tuple(f"{n:02}{'w' * 98}" for n in range(30))
-KINDS = {"two": TWO, "three": ("list", "ham", "spam"), "seven": LONG[:7], "twenty": TWENTY, "long": LONG}
+KINDS = {"two": TWO, "seven": LONG[:7], "twenty": TWENTY, "long": LONG}
 # Sizes of the charts' letters as they are drawn, and letters outside of their chart.
 LETTERS = """[...document.querySelectorAll("figure svg")].flatMap((svg) => {
   const box = svg.getBoundingClientRect();
