@@ -183,7 +183,7 @@ def test_every_type_of_model_fits_saves_and_loads(
 
 def test_parameters_are_named_as_in_the_settings() -> None:
     # The model type follows from the others.
-    assert SpamClassifier().get_params() == {**Settings().by_name(), "model_type": None, "input": "auto", "n_jobs": -1}
+    assert SpamClassifier().get_params() == {**Settings().by_name(), "model_type": None, "n_jobs": -1}
 
 
 def test_a_file_in_the_way_stays(tmp_path: Path, fitted: SpamClassifier) -> None:
