@@ -412,12 +412,6 @@ def test_what_is_closed_is_told_in_one_line_or_stops_nobody(
     assert (ran.returncode, ran.stderr.count(b"\n")) == (code, int(bool(said))) and said in ran.stderr.decode()
 
 
-def test_a_dash_is_standard_input(model: Path) -> None:
-    for command in (["classify"], ["explain"], ["forget", "spam"]):
-        with_dash, without = (run(*command, *dash, "-m", model, stdin=message("spam", 803)) for dash in ("-", ""))
-        assert with_dash.exit_code == 0 and with_dash.output == without.output
-
-
 @pytest.mark.parametrize("raw", [b"", b"\r\n \n"])
 def test_an_empty_message_is_not_spam(model: Path, tmp_path: Path, raw: bytes) -> None:
     for options in ([], ["--journal", tmp_path / "journal"]):

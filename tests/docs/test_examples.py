@@ -99,4 +99,4 @@ def test_it_runs_and_prints_what_it_holds(corpora: Path, notebook: Any, monkeypa
 def outputs_of(cell: Any) -> list[str]:
     """The texts that a cell prints or returns."""
     found = [output.get("text") or output.get("data", {}).get("text/plain", "") for output in cell.outputs]
-    return [text for text in found if " object at 0x" not in text]
+    return [text for text in found if " at 0x" not in text]
