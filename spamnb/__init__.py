@@ -49,7 +49,6 @@ if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
     from spamnb.reader.message import parse as parse
     from spamnb.reader.options import TokenOptions as TokenOptions
     from spamnb.settings import Settings as Settings
-    from spamnb.settings import SettingsOptions as SettingsOptions
 
 __version__ = "0.1.0"
 
@@ -64,7 +63,6 @@ _PUBLIC = {
     "WordsReport": "api.words",
     "Explanation": "api.explain",
     "LabelledMessage": "api.read",
-    "SettingsOptions": "settings",
     "Classifier": "classifier",
     "Judgement": "judgement",
     "Settings": "settings",

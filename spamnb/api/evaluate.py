@@ -29,8 +29,6 @@ from spamnb.sources.entries import LeftOut
 from spamnb.sources.spec import ReadOptions
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -38,7 +36,7 @@ if TYPE_CHECKING:
     from spamnb.evaluation.metrics import McNemar
     from spamnb.evaluation.protocols import Mail
     from spamnb.evaluation.result import Head, Result
-    from spamnb.settings import Settings, SettingsOptions
+    from spamnb.settings import Settings
     from spamnb.sources.entries import Entry
 
 
@@ -157,7 +155,7 @@ def evaluate(
     progress: bool | None = None,
     tell: Tell = warn,
     command: str = "spamnb.evaluate in Python",
-    **settings: Unpack[SettingsOptions],
+    **settings: Any,
 ) -> Evaluation:
     """Measure the filter on labelled mail: good mail lost, spam let through, and how far its probabilities are right.
 

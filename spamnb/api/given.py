@@ -16,9 +16,7 @@ from spamnb.estimators.parameters import Parameters
 from spamnb.estimators.validation import check_labels
 from spamnb.naming import check_cases, check_class_name
 from spamnb.setting_fields import settings_in
-from spamnb.sources.entries import Entry, message_of_text, raw_message
-
-INPUTS = ("auto", "mail", "text")
+from spamnb.sources.entries import Entry, raw_message
 
 E = TypeVar("E", bound=type[Parameters])
 
@@ -62,52 +60,36 @@ def with_settings(*owners: type) -> Callable[[E], E]:
     return decorate
 
 
-def raw_messages(X: Iterable[str | bytes], input: str = "auto") -> Iterator[bytes]:
-    """Each of X as raw mail. With "auto" bytes are that already, and a str is a text without headers; with "mail" a str
-    is raw mail too, with "text" bytes are a text.
+def raw_messages(X: Iterable[str | bytes]) -> Iterator[bytes]:
+    """Each of X as raw mail: bytes are that already, and a str is a text without headers.
 
-    Raises ValueError for another ``input``, and TypeError where X or one of it is no message.
+    Raises TypeError where X or one of it is no message.
 
-    >>> [*raw_messages(["Subject: tea"])], [*raw_messages(["Subject: tea"], "mail")]
-    ([b'\\nSubject: tea\\n'], [b'Subject: tea'])
+    >>> [*raw_messages(["Subject: tea", b"Subject: tea"])]
+    [b'\\nSubject: tea\\n', b'Subject: tea']
     """
-    if input not in INPUTS:
-        raise ValueError(f"input is {input!r}, which is not one of {', '.join(INPUTS)}")
     if isinstance(X, (str, bytes, bytearray)):
         raise TypeError("X is a single message: give a list of messages")
     if hasattr(X, "columns"):
         raise TypeError("X is a table: give the one column that holds the messages, as table['text']")
-    return _each(X, input)
+    return _each(X)
 
 
-def _each(X: Iterable[str | bytes], input: str) -> Iterator[bytes]:
+def _each(X: Iterable[str | bytes]) -> Iterator[bytes]:
     for number, item in enumerate(X):
-        if isinstance(item, str) and input == "mail":
-            yield _encoded(item)
-        elif isinstance(item, bytes) and input == "text":
-            yield message_of_text(item)
-        else:
-            try:
-                yield raw_message(item)
-            except TypeError as error:
-                # None, NaN, NA and NaT, as pandas and numpy read an empty cell.
-                is_nan = isinstance(item, float) and item != item
-                blank = is_nan or type(item).__name__ in ("NoneType", "NAType", "NaTType")
-                hint = "; an empty cell: leave its row out, as by table.dropna()" if blank else ""
-                raise TypeError(f"X[{number}]: {error}{hint}") from None
+        try:
+            yield raw_message(item)
+        except TypeError as error:
+            # None, NaN, NA and NaT, as pandas and numpy read an empty cell.
+            is_nan = isinstance(item, float) and item != item
+            blank = is_nan or type(item).__name__ in ("NoneType", "NAType", "NaTType")
+            hint = "; an empty cell: leave its row out, as by table.dropna()" if blank else ""
+            raise TypeError(f"X[{number}]: {error}{hint}") from None
 
 
-def _encoded(mail: str) -> bytes:
-    """Raw mail that was read as text; bytes that were none in UTF-8 come back where "surrogateescape" kept them."""
-    try:
-        return mail.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return mail.encode("utf-8", "replace")
-
-
-def entries_of(X: Iterable[str | bytes], input: str, labels: Sequence[str] | None = None) -> Iterator[Entry]:
+def entries_of(X: Iterable[str | bytes], labels: Sequence[str] | None = None) -> Iterator[Entry]:
     """X as messages of the engines, with their classes ("" where there are no ``labels``)."""
-    raws = raw_messages(X, input)
+    raws = raw_messages(X)
     return (Entry(labels[i] if labels else "", f"X[{i}]", "", content=raw) for i, raw in enumerate(raws))
 
 
@@ -116,9 +98,9 @@ def tell_unreadable(name: str, error: Exception) -> None:
     raise SpamnbError(f"{name}: {error}")
 
 
-def as_list(X: Iterable[str | bytes], input: str) -> Sequence[str | bytes]:
+def as_list(X: Iterable[str | bytes]) -> Sequence[str | bytes]:
     """X as something with a length; a generator becomes a list. Raises what ``raw_messages`` does."""
-    raw_messages(X, input)
+    raw_messages(X)
     return X if isinstance(X, (list, tuple)) else list(X)
 
 

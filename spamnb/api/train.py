@@ -40,11 +40,8 @@ from spamnb.sources.spec import ReadOptions
 from spamnb.training import LeaveOneOutResult
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     from spamnb.counts.training_set import TrainingSet
     from spamnb.engines.rebuilding import Rebuilt
-    from spamnb.settings import SettingsOptions
 
 FEW = 50  # messages of a class below which its error estimate is worth little
 MATRIX_VERDICTS = 8  # with more the table of verdicts is wider than a terminal
@@ -213,7 +210,7 @@ def train(
     progress: bool | None = None,
     tell: Tell = warn,
     command: str = "spamnb.train in Python",
-    **settings: Unpack[SettingsOptions],
+    **settings: Any,
 ) -> TrainingReport:
     """Make the model file ``model`` of labelled mail, and judge each message by a model that has not learned it.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from spamnb.api.arguments import settings_of, threads_of
 from spamnb.api.given import entries_of, tell_unreadable, with_settings
@@ -19,7 +19,6 @@ from spamnb.estimators.validation import not_fitted
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.token_array import TokenArray
 from spamnb.setting_fields import settings_in
-from spamnb.settings import TokenSettings
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -30,13 +29,12 @@ class MailVectorizer(Parameters):
     """Messages → how often each holds which token, as a CSR array (messages, tokens).
 
     A token is what spamnb reads in a message: words of its text and pairs of them, headers, hosts of links, what its
-    HTML and its parts are. X is a list of messages: bytes are raw mail and a str is a text without headers, unless
-    ``input`` is "mail" or "text" for both. Column j is the j-th token by its 64-bit hash, whatever the order of the
-    messages and the number of threads.
+    HTML and its parts are. X is a list of messages: bytes are raw mail and a str is a text without headers. Column j is
+    the j-th token by its 64-bit hash, whatever the order of the messages and the number of threads.
 
     ``tokenizer``, ``stem``, ``ngrams``, ``body_only`` and ``ignore_headers`` are those of ``TokenOptions``. ``min_df``
-    leaves out tokens that fewer messages hold, ``binary`` counts a token once per message, ``dtype`` is the type of the
-    counts, and ``n_jobs`` threads (-1: one per core) share the work.
+    leaves out tokens that fewer messages hold, ``binary`` counts a token once per message, and ``n_jobs`` threads (-1:
+    one per core) share the work.
 
     Raises ValueError for a wrong parameter and for mail without any token, TypeError for an X that holds no messages.
 
@@ -55,17 +53,13 @@ class MailVectorizer(Parameters):
     def __init__(
         self,
         *,
-        input: str = "auto",
         min_df: int = 1,
         binary: bool = False,
-        dtype: DTypeLike = np.int64,
         n_jobs: int | None = -1,
-        **tokens: Unpack[TokenSettings],
+        **tokens: Any,
     ) -> None:
-        self.input = input
         self.min_df = min_df
         self.binary = binary
-        self.dtype = dtype
         self.n_jobs = n_jobs
 
     def fit(self, X: Iterable[str | bytes], y: object = None) -> Self:
@@ -117,7 +111,7 @@ class MailVectorizer(Parameters):
 
     def _count(self, X: Iterable[str | bytes]) -> TrainingSet:
         """The messages X, counted by threads."""
-        options, entries = self._options(), entries_of(X, self.input)
+        options, entries = self._options(), entries_of(X)
         return count_parallel(entries, options, tell_unreadable, workers=threads_of(self.n_jobs))
 
     def _matrix(self, counted: TrainingSet, columns: NDArray[np.int64]) -> csr_array:
@@ -132,7 +126,7 @@ class MailVectorizer(Parameters):
             X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
         if self.binary:
             X.data[:] = 1
-        return X.astype(self.dtype)
+        return X
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,8 +36,8 @@ class WordsReport(Report):
     <WordsReport: ham ... spam ... speaks for>
     >>> found.informative
     [TellingWord(token='...', value=0..., label='...'), TellingWord(token='...', value=0..., label='...')]
-    >>> list(found.to_dict()), found.to_csv().splitlines()[0]
-    (['likeliest', 'informative'], 'list,rank,token,value,class')
+    >>> list(found.to_dict())
+    ['likeliest', 'informative']
     """
 
     likeliest: dict[str, list[Word]]
@@ -56,18 +55,6 @@ class WordsReport(Report):
                 {"token": word.token, "bits": word.value, "class": word.label} for word in self.informative
             ],
         }
-
-    def to_csv(self) -> str:
-        """A line for each word: its list (a class or "mutual information"), rank, token, value and class, which is the
-        one that an informative word speaks for. Unprintable characters are escaped."""
-        lists = {name: [TellingWord(*word, name) for word in words] for name, words in self.likeliest.items()}
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(["list", "rank", "token", "value", "class"])
-        for name, words in {**lists, "mutual information": self.informative}.items():
-            for rank, word in enumerate(words, 1):
-                writer.writerow([name, rank, escape(word.token), f"{word.value:.6g}", word.label])
-        return text.getvalue()
 
     def __str__(self) -> str:
         from rich.console import Console
@@ -94,7 +81,7 @@ class WordsReport(Report):
             told = [(word.token, f"{word.value:.3f}", word.label) for word in self.informative]
             tables.append(_table(("highest MI", "bits", "speaks for"), told))
         out = io.StringIO()
-        Console(file=out, width=width).print(Columns(tables, padding=(0, 2)))
+        Console(file=out, width=width, force_jupyter=False).print(Columns(tables, padding=(0, 2)))
         return "\n".join(line.rstrip() for line in out.getvalue().rstrip().splitlines()) + "\n"
 
 
@@ -173,14 +160,6 @@ class WordReport(Report):
     def to_dict(self) -> dict[str, Any]:
         """The report as what json can hold."""
         return {"word": self.word, "messages": self.documents, "tokens": self.held}
-
-    def to_csv(self) -> str:
-        """A line for each token: itself and, for each class, the messages that have it."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(["token", *self.documents])
-        writer.writerows([escape(token), *counts.values()] for token, counts in self.held.items())
-        return text.getvalue()
 
     def __str__(self) -> str:
         if not self.held:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -19,9 +19,6 @@ from spamnb.cli.options import (
     tell_of_ours,
     workers_option,
 )
-
-if TYPE_CHECKING:
-    from spamnb.settings import SettingsOptions
 
 SWAPPED, FEW = 20, 10  # percent right of so many messages: names of classes were swapped, rather
 
@@ -76,7 +73,7 @@ def evaluate_command(
     compare: Path | None,
     report: Path | None,
     verbose: bool,
-    settings: SettingsOptions,
+    settings: dict[str, Any],
     **given: Any,
 ) -> None:
     """Measure the filter on labelled mail: good mail lost, spam let through, and what its probabilities are worth.

@@ -10,7 +10,7 @@ from functools import partial
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, cast
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 from click.core import ParameterSource
@@ -20,7 +20,6 @@ from spamnb.naming import escape
 from spamnb.sources.entries import LeftOut
 
 if TYPE_CHECKING:
-    from spamnb.settings import SettingsOptions
     from spamnb.sources.entries import Entry
 
 
@@ -149,7 +148,7 @@ def set_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def _set(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> SettingsOptions:
+def _set(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
     from spamnb.api.arguments import settings_of
     from spamnb.settings import SETTINGS
 
@@ -172,7 +171,7 @@ def _set(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> 
         models = SETTINGS[name].models
         if models and kind not in models:
             raise click.UsageError(f"--set {name} changes nothing in a {kind} model; it is for {', '.join(models)}")
-    return cast("SettingsOptions", chosen)
+    return chosen
 
 
 def _settings_help() -> str:

@@ -61,13 +61,13 @@ class Figures:
     accuracy: Estimate
     macro_f1: Estimate
     spam: SpamFigures | None
-    calibration: CalibrationFigures | None
+    calibration: CalibrationFigures
     by_class: list[ClassFigures]
     confusion: list[list[int]]  # rows true, columns verdicts, last unsure
 
 
 def figures(result: Result, *, replicates: int = intervals.REPLICATES, seed: int = 0) -> Figures:
-    """Sum a result up. The same seed gives the same intervals."""
+    """Sum a result of one message and more up. The same seed gives the same intervals."""
     return Figures(
         result.protocol,
         len(result),
@@ -103,9 +103,7 @@ def _percent(which: NDArray[np.bool_]) -> float:
     return 100 * float(which.mean()) if which.size else math.nan
 
 
-def _calibration(result: Result) -> CalibrationFigures | None:
-    if not result.calibrated:
-        return None
+def _calibration(result: Result) -> CalibrationFigures:
     truth, p = result.truth, result.probabilities
     table = metrics.reliability(truth, p, result.spam_index)
     error = metrics.expected_calibration_error(table)

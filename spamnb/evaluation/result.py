@@ -70,12 +70,6 @@ class Result:
     spam: str = "spam"
     details: Mapping[int, ErrorDetail] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        n, c = len(self.names), len(self.classes)
-        shapes = (self.truth.shape, self.verdicts.shape, self.scores.shape, self.probabilities.shape)
-        if shapes != ((n,), (n,), (n, c), (n, c)):
-            raise ValueError(f"{n} messages of {c} classes cannot have arrays of shapes {shapes}")
-
     def __len__(self) -> int:
         return len(self.names)
 
@@ -93,11 +87,6 @@ class Result:
     def right(self) -> NDArray[np.bool_]:
         """Which verdicts are the true class, (n,)."""
         return self.truth == self.verdicts
-
-    @property
-    def calibrated(self) -> bool:
-        """Whether every message has probabilities; a filter that only scores leaves them NaN."""
-        return len(self) > 0 and not np.isnan(self.probabilities).any()
 
     def margin(self, of_class: int) -> NDArray[np.float64]:
         """Log-odds of one class in the scores, in nats: its score less the log-sum-exp of the others', (n,).

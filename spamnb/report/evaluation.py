@@ -34,7 +34,7 @@ def text(found: Figures, verbose: bool = False) -> str:
     if len(found.classes) <= MATRIX_CLASSES:
         shown.append(_confusion(found))
     out = io.StringIO()
-    console = Console(file=out, width=Console().width)
+    console = Console(file=out, width=Console().width, force_jupyter=False)  # a notebook would get it, and not ``out``
     for each in shown:
         drawn = rich.Table(title=Text(each.title) if each.title else None, title_justify="left")
         for place, name in enumerate(each.head):
@@ -69,11 +69,10 @@ def headline(found: Figures, verbose: bool = False) -> list[tuple[str, str, str]
     add("accuracy %", found.accuracy)
     if verbose or found.spam is None:
         add("macro F1 %", found.macro_f1)
-    if found.calibration is not None:
-        if verbose:
-            rows.append(("log loss, nats", f"{found.calibration.log_loss:.4f}", ""))
-            rows.append(("Brier score", f"{found.calibration.brier:.4f}", ""))
-        rows.append(("expected calibration error %", percent(found.calibration.expected_calibration_error), ""))
+    if verbose:
+        rows.append(("log loss, nats", f"{found.calibration.log_loss:.4f}", ""))
+        rows.append(("Brier score", f"{found.calibration.brier:.4f}", ""))
+    rows.append(("expected calibration error %", percent(found.calibration.expected_calibration_error), ""))
     return rows
 
 

@@ -80,8 +80,6 @@ def summary_line(result: Result) -> str:
     Spam that is called unsure was let through, as in sm%; good mail that is called unsure was not lost.
     """
     cells, spam = result.confusion, result.spam_index
-    if not len(result):
-        return "No message was judged"
     if spam is None:
         return f"{int(np.trace(cells)):,} of {pluralize(len(result), 'message')} right"
     good, bad = np.delete(cells, spam, axis=0), cells[spam]
@@ -103,18 +101,16 @@ class Chart(NamedTuple):
 
 def _charts(result: Result, found: Figures) -> list[Chart]:
     drawn = []
-    if found.spam is not None and result.spam_index is not None and len(result):
+    if found.spam is not None and result.spam_index is not None:
         levels = ", ".join(f"{level:g}" for level in found.spam.sm_at_hm)
         caption = (
             "Every threshold's two errors; up and left is better. Large dot: the verdicts as given; small dots: the"
             f" best at {levels} % of good mail lost."
         )
         drawn.append(Chart("ROC", charts.roc_chart(result, found, result.spam_index), caption))
-    if found.calibration is not None:
-        what = "probability of spam" if found.spam else "probability of the likeliest class"
-        picture = charts.reliability_chart(found.calibration.reliability, what)
-        drawn.append(Chart("Reliability", picture, "On the dashed line a probability means what it says."))
-    return drawn
+    what = "probability of spam" if found.spam else "probability of the likeliest class"
+    picture = charts.reliability_chart(found.calibration.reliability, what)
+    return [*drawn, Chart("Reliability", picture, "On the dashed line a probability means what it says.")]
 
 
 class Cell(NamedTuple):
@@ -191,13 +187,7 @@ def worst(result: Result) -> list[Group]:
     wrong = np.flatnonzero(~result.right)
     if not len(wrong):
         return []
-    true = result.truth[wrong]
-    if result.calibrated:
-        weight = -result.probabilities[wrong, true]
-    else:
-        with np.errstate(invalid="ignore"):  # both may be −∞: no number, and last
-            weight = result.scores[wrong].max(axis=1) - result.scores[wrong, true]
-    wrong = wrong[np.argsort(-weight, kind="stable")]
+    wrong = wrong[np.argsort(result.probabilities[wrong, result.truth[wrong]], kind="stable")]
     spam = result.spam_index
     if spam is None:
         return [_group(result, "Worst errors", wrong)]
@@ -218,13 +208,11 @@ def _group(result: Result, title: str, rows: NDArray[np.int64]) -> Group:
 def _error(result: Result, row: int) -> Error:
     names = [*result.classes, UNSURE]  # index −1 is the last
     true = result.classes[result.truth[row]]
-    tags = [f"{true} → {names[result.verdicts[row]]}"]
-    if result.calibrated:
-        tags.append(f"p({true}) = {result.probabilities[row, result.truth[row]]:.4f}")
+    p = result.probabilities[row]
+    tags = [f"{true} → {names[result.verdicts[row]]}", f"p({true}) = {p[result.truth[row]]:.4f}"]
     detail = result.details.get(row, ErrorDetail(NO_HEAD, ()))
     subject = detail.head.subject or "(no subject)"
-    # By probability, as the evidence is: it may be another class than that of the highest score.
-    best = result.classes[int((result.probabilities if result.calibrated else result.scores)[row].argmax())]
+    best = result.classes[int(p.argmax())]  # the evidence is for it; another class may have the highest score
     tokens = [(meaning(token) or token, weight) for token, weight in detail.evidence[:TOKENS]]
     evidence = [(token if len(token) <= 60 else token[:59] + "…", f"{weight:+.2f}") for token, weight in tokens]
     return Error(tags, subject[:300], result.names[row][-300:], best, evidence)

@@ -20,7 +20,7 @@ def without_evidence(classifier: Classifier) -> list[str]:
     return str(replace(found, judgement=judgement)).split("\n")
 
 
-@pytest.mark.parametrize("others", [0, 2, 3])
+@pytest.mark.parametrize("others", [0, 3])
 def test_shares_are_those_of_the_messages_that_hold_the_token(others: int) -> None:
     messages = mail(15) + [(f"list{n}", message("ham", 100 + 9 * n + k)) for n in range(others) for k in range(n + 1)]
     classifier, raw = model_of(messages), message("spam", 70)
@@ -64,20 +64,16 @@ def test_an_address_is_told_once() -> None:
     assert brief.count("example.org") == 1 and "passed through relay.example.org\n" in brief
 
 
-def test_few_messages_are_told_and_enough_are_not() -> None:
+
+
+
+def test_what_can_be_said_of_few_messages_of_one_class_and_without_evidence() -> None:
     few = "  the model has seen too few messages for these probabilities to mean much"
     assert few in told(model_of(mail(3)), message("spam", 70), 5)
     assert few not in told(model_of(mail(30)), message("spam", 70), 5)
-
-
-@pytest.mark.parametrize("messages", [1, 100])
-def test_one_class_is_against_nothing_and_that_is_all_that_is_said(messages: int) -> None:
-    classifier = model_of([("ham", message("ham", n)) for n in range(messages)])
+    one = model_of([("ham", message("ham", n)) for n in range(3)])
     said = "  the model has learned class 'ham' alone, and nothing to tell it from; 'spamnb learn' adds another class"
-    assert told(classifier, message("ham", 70), 3) == ["verdict: unsure", said]
-    assert without_evidence(classifier) == ["verdict: unsure", said, "  not read: text after 9 bytes"]
-
-
-def test_without_evidence_that_is_said_and_what_was_not_read() -> None:
+    assert told(one, message("ham", 70), 3) == ["verdict: unsure", said]
+    assert without_evidence(one) == ["verdict: unsure", said, "  not read: text after 9 bytes"]
     lines = without_evidence(model_of(mail(15)))
     assert lines[-2:] == ["  not read: text after 9 bytes", "no token of this message is evidence"]

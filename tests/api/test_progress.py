@@ -2,13 +2,10 @@
 
 import sys
 import types
-from pathlib import Path
 from typing import Any
 
 import pytest
-from mail import folders, mail
 
-import spamnb
 from spamnb.api import progress as module
 from spamnb.api.progress import progress
 
@@ -47,9 +44,3 @@ def test_nothing_is_shown_where_nobody_looks(
     with progress("Reading", wanted) as show:
         show(1)
     assert not shown and capsys.readouterr() == ("", "")
-
-
-def test_training_shows_it_in_a_notebook(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    shown = within(monkeypatch, True)
-    spamnb.train(folders(tmp_path / "mail", mail(70)), tmp_path / "m")
-    assert any("messages" in repr(each) for each in shown)

@@ -78,14 +78,10 @@ def test_what_there_is_nothing_of_is_not_told() -> None:
         "  few messages of class 'spam' (49): these figures and all probabilities are rough",
     ]
     assert lines({("ham", "unsure"): 9})[1:] == ["Only class 'ham': nothing to tell it from. Learn another class."]
-
-
-def test_a_class_of_spam_that_is_none_and_doubted_labels_are_told() -> None:
     said = lines(GOOD, spam="junk", doubted=1)
     assert "  there is no class 'junk', so all errors cost the same; the setting spam names another" in said
     assert "  The labels of 1 message contradict all the others: it was not learned." in said
-    assert said[0].startswith("m: 119 messages") and not any(line.startswith("copies") for line in said)
-    assert not any("good mail" in line for line in said)
+    assert not any("good mail" in line or line.startswith("copies") for line in said)
 
 
 @pytest.mark.parametrize("names", [("日本", "spam"), ("e\u0301te\u0301", "ｈａｍ", "x" * 20), "abcdefgh"])

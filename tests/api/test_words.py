@@ -34,13 +34,8 @@ def test_two_classes_make_one_table_where_they_fit() -> None:
 
 
 def test_other_programs_get_the_class_of_each_telling_word() -> None:
-    likeliest = {"ham": [Word("lunch", 0.5)], "spam": [Word("pills", 0.75)]}
-    made = WordsReport(likeliest, [TellingWord("pills", 0.25, "spam")])
-    assert made.to_dict()["likeliest"]["ham"] == [{"token": "lunch", "probability": 0.5}]
-    assert made.to_dict()["informative"] == [{"token": "pills", "bits": 0.25, "class": "spam"}]
-    assert made.to_csv().splitlines() == [
-        "list,rank,token,value,class",
-        "ham,1,lunch,0.5,ham",
-        "spam,1,pills,0.75,spam",
-        "mutual information,1,pills,0.25,spam",
-    ]
+    made = WordsReport({"ham": [Word("lunch", 0.5)]}, [TellingWord("pills", 0.25, "spam")])
+    assert made.to_dict() == {
+        "likeliest": {"ham": [{"token": "lunch", "probability": 0.5}]},
+        "informative": [{"token": "pills", "bits": 0.25, "class": "spam"}],
+    }

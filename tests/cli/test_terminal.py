@@ -60,8 +60,7 @@ def box(tmp_path: Path) -> Path:
     return box
 
 
-@pytest.mark.parametrize("columns", [40, 80, 120])
-@pytest.mark.parametrize("command", ["classify", "sort"])
+@pytest.mark.parametrize(("command", "columns"), [("classify", 40), ("classify", 120), ("sort", 80)])
 def test_every_message_is_one_line_that_fits(trained: Path, box: Path, command: str, columns: int) -> None:
     where = [box] if command == "sort" else [box / "new"]
     lines = in_terminal(columns, command, "-m", trained, *where)
@@ -69,12 +68,10 @@ def test_every_message_is_one_line_that_fits(trained: Path, box: Path, command: 
     if columns == 40:
         return  # too narrow to tell them apart
     (chinese,) = (line for line in lines if "Ann" in line or "免" in line)
-    assert chinese.split()[0] in ("ham", "spam") and "2002-08-22" in chinese
-    assert SUBJECT[:4] in chinese
-    if columns == 120:
-        assert all(line.endswith((".spam", "5.chinese", "6.hostile")) for line in lines)
+    assert "2002-08-22" in chinese and SUBJECT[:4] in chinese
     hostile = next(line for line in lines if "\\x1b" in line)
     assert hostile.startswith(("spam  ", "ham  "))
+    assert columns < 120 or all(line.endswith((".spam", "5.chinese", "6.hostile")) for line in lines)
     subjects = {cell_len(line.partition("spam.example")[0]) for line in lines if "spam.example" in line}
     assert len(subjects) <= 1  # columns stand below one another
 

@@ -1,6 +1,5 @@
 """The bootstrap against slow resampling, and the figures of made-up answers."""
 
-import dataclasses
 import json
 import math
 
@@ -11,7 +10,7 @@ from sklearn.metrics import precision_recall_fscore_support
 
 from spamnb.evaluation import intervals, metrics
 from spamnb.evaluation.figures import as_json, figures
-from spamnb.evaluation.result import Recorder, Result
+from spamnb.evaluation.result import Result
 
 
 def sample(rng: np.random.Generator, ham: int = 150, spam: int = 100) -> tuple[np.ndarray, np.ndarray]:
@@ -75,17 +74,14 @@ def test_two_classes():
     result = made_up(("ham", "spam"))
     found = figures(result, replicates=100)
     spam = found.spam
-    assert spam is not None and found.calibration is not None
+    assert spam is not None
     assert spam.one_minus_roca.value == metrics.one_minus_roca(result.truth == 1, result.probabilities[:, 1])
     ham_row, spam_row = found.confusion
     assert spam.hm.value == pytest.approx(100 * ham_row[1] / sum(ham_row))
     assert spam.sm.value == pytest.approx(100 * (spam_row[0] + spam_row[2]) / sum(spam_row))
     assert spam.unsure_ham == pytest.approx(100 * ham_row[2] / sum(ham_row))
     assert spam.sm_at_hm[0.1].value >= spam.sm_at_hm[1.0].value
-    assert figures(result, replicates=100) == found
-    assert figures(result, replicates=100, seed=1).macro_f1 != found.macro_f1
-    scored = dataclasses.replace(result, probabilities=np.full((400, 2), np.nan))
-    assert figures(scored, replicates=50).calibration is None
+    assert figures(result, replicates=100) == found != figures(result, replicates=100, seed=1)
 
 
 def test_of_many_classes_each_has_its_row():
@@ -104,6 +100,4 @@ def test_json_has_no_nan_and_comes_back():
     text = json.dumps(found, allow_nan=False)
     assert json.loads(text)["spam"]["sm_at_hm"].keys() == {"0.1", "0.5", "1"}
     assert as_json({"a": math.inf, 0.5: [math.nan, 1]}) == {"a": None, "0.5": [None, 1]}
-    nothing = as_json(figures(Recorder().result("empty"), replicates=50))
-    assert nothing["messages"] == 0 and nothing["accuracy"]["value"] is None
     json.dumps(as_json(figures(made_up(("ham", "spam"), n=1), replicates=50)), allow_nan=False)

@@ -50,8 +50,6 @@ def test_classes_may_turn_up_on_the_way():
 
 def test_no_spam_class_no_spam_figures():
     assert result_of([("a", "x", "x")], ("x", "y")).spam_index is None
-    with pytest.raises(ValueError, match="cannot have arrays"):
-        Result("", ("a",), ["1"], np.zeros(2, int), np.zeros((1, 1)), np.zeros((1, 1)), np.zeros(1, int))
 
 
 values = st.floats(allow_nan=False)
