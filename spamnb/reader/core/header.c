@@ -136,7 +136,7 @@ span lasting_lines(struct reader *reader, const struct section *section, bool wi
         if (!is_left_out || is_empty(line) || !is_blank(*line.at)) {
             span name = field_name(line);
             is_left_out = !is_empty(name) &&
-                          (header_rule_of(&reader->rules, name)->is_volatile ||
+                          (header_rule_of(&reader->rules, name)->how == HOW_VOLATILE ||
                            (without_trace && is_field_of(name, TRACE_FIELDS, COUNT_OF(TRACE_FIELDS))));
         }
         if (!is_left_out)
