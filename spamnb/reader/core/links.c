@@ -1,10 +1,10 @@
-/* Where links lead: the host that a browser goes to, and the hosts of the URLs inside of a URL. */
+/* Where links lead: the host that a browser goes to. */
 #define _DEFAULT_SOURCE /* inet_aton */
 #include "reader.h"
 
 #include <arpa/inet.h>
 
-enum { MAX_HOST_NAME = 255, MAX_SCHEME = 31, MAX_DECODINGS = 3, MAX_TARGETS = 4, MAX_SHOWN_URL = 200 };
+enum { MAX_HOST_NAME = 255, MAX_SCHEME = 31, MAX_SHOWN_URL = 200 };
 enum { N_RECENT = 64 };
 
 /* Hosts whose tokens were counted: each counts once a message, and most are met again and again. */
@@ -64,12 +64,12 @@ static span behind_scheme(span url) {
     return rest;
 }
 
-/* The host that a text begins with, without user and port; moves the text behind it. */
-static span take_host(struct reader *reader, span *text) {
-    span authority = *text;
-    while (text->at < text->end && !is_slash(*text->at) && (*text->at > '?' || !strchr("?#&<>\"' ", *text->at)))
-        text->at++;
-    authority.end = text->at;
+/* The host that a text begins with, without user and port. */
+static span host_of(struct reader *reader, span text) {
+    span authority = span_of(text.at, 0);
+    while (authority.end < text.end && !is_slash(*authority.end) &&
+           (*authority.end > '?' || !strchr("?#&<>\"' ", *authority.end)))
+        authority.end++;
     const uint8_t *user_end = find_last(authority, '@');
     return canonical_host(reader, before_first(span_between(user_end ? user_end + 1 : authority.at, authority.end), ':'));
 }
@@ -87,25 +87,6 @@ static void add_link_host(struct link_tokens *tokens, span host) {
     add_host(reader, LITERAL("url:"), host);
 }
 
-/* The hosts of the URLs in what follows a host. */
-static void add_targets(struct link_tokens *tokens, span rest) {
-    for (int i = 0; i < MAX_DECODINGS && find_byte(rest, '%'); i++)
-        rest = percent_decoded(&tokens->reader->arena, rest);
-    const uint8_t *at;
-    for (int n = 0; n < MAX_TARGETS && (at = find_any_case(rest, LITERAL("http")));) {
-        span target = behind_scheme(span_between(at, rest.end));
-        rest.at = at + 4;
-        if (is_empty(target) || !is_slash(target.at[-1]))
-            continue;
-        span host = take_host(tokens->reader, &target);
-        rest.at = target.at;
-        if (!is_empty(host)) {
-            add_link_host(tokens, host);
-            n++;
-        }
-    }
-}
-
 /* A URL without blanks, line ends and controls. */
 static span trimmed_url(struct arena *arena, span url) {
     struct writer writer = writer_open(arena, size_of(url));
@@ -116,11 +97,10 @@ static span trimmed_url(struct arena *arena, span url) {
 }
 
 static void add_link(struct link_tokens *tokens, span written) {
-    span url = trimmed_url(&tokens->reader->arena, first_characters(written, MAX_URL)), rest = behind_scheme(url);
-    span host = take_host(tokens->reader, &rest);
+    span url = trimmed_url(&tokens->reader->arena, first_characters(written, MAX_URL));
+    span host = host_of(tokens->reader, behind_scheme(url));
     if (!is_empty(host))
         add_link_host(tokens, host);
-    add_targets(tokens, is_empty(host) ? url : rest);
 }
 
 /* Reads what a reader takes for a URL that begins there; returns its last byte. */
