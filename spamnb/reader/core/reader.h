@@ -278,7 +278,7 @@ void add_host(struct reader *reader, span prefix, span host);
 
 /* ---- links.c, evidence.c: what becomes tokens beside the words of texts ---- */
 
-/* The hosts of links, and of the URLs that stand in texts. */
+/* The hosts of links. */
 void add_links(struct reader *reader);
 /* Sorts rules into buckets, so that they are found. Of two that fit, the one that came first stays it. */
 void rules_sort(struct rule_table *table);
