@@ -2,7 +2,7 @@
 
 import pytest
 
-from spamnb.reader.dates import arrival
+from spamnb.reader.message import arrival
 
 DAY = b"Thu, 22 Aug 2002 18:26:25 +0700"
 WHEN = 1030015585

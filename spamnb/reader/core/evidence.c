@@ -59,17 +59,6 @@ static void add_subject(struct reader *reader, span value) {
     add_texts(reader, &place, &(span_list){&value, 1, 1}, LITERAL("subject:"));
 }
 
-/* The time zone. */
-static void add_date(struct reader *reader, span value) {
-    span zone = LITERAL("no-zone");
-    for (const uint8_t *at = value.at; value.end - at >= 5; at++)
-        if ((*at == '+' || *at == '-') && is_digit(at[1]) && is_digit(at[2]) && is_digit(at[3]) && is_digit(at[4])) {
-            zone = span_of(at, 5);
-            break;
-        }
-    add_token(reader, LITERAL("date:"), zone);
-}
-
 /* The host that made the id. */
 static void add_message_id(struct reader *reader, span value) {
     value = lower_copy(&reader->arena, strip_any(value, "<> "));
@@ -100,9 +89,6 @@ static void add_field(struct reader *reader, const struct field *field) {
     struct place place = {two_spans(arena, is_empty(rule->prefix) ? name : rule->prefix, LITERAL(":")), WORD_WHOLE};
     const uint8_t *date;
     switch (rule->how) {
-    case HOW_DATE:
-        add_date(reader, value);
-        break;
     case HOW_MESSAGE_ID:
         add_message_id(reader, value);
         break;
