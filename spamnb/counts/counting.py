@@ -15,8 +15,7 @@ from spamnb.counts.class_counts import inverse_index
 from spamnb.counts.messages import MAX_IN_MEMORY, UNDATED, Messages, room
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import reason
-from spamnb.reader.dates import seconds
-from spamnb.reader.message import Reader
+from spamnb.reader.message import Reader, seconds
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.token_array import TokenArray
 from spamnb.reader.vocabulary import Vocabulary

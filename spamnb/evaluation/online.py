@@ -14,8 +14,7 @@ from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.evaluation.result import EVIDENCE, NO_HEAD, Answer, Head, Recorder, Result
 from spamnb.naming import check_has_class, pluralize
-from spamnb.reader.dates import arrival
-from spamnb.reader.message import header_of
+from spamnb.reader.message import arrival, header_of
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry, Report, messages
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from spamnb.errors import Damaged
 from spamnb.formulas.decision import UNSURE
-from spamnb.reader.dates import seconds
+from spamnb.reader.message import seconds
 from spamnb.reader.options import TOKENS_VERSION, TokenOptions
 from spamnb.reader.read_message import ReadMessage
 from spamnb.settings import Settings

@@ -88,20 +88,21 @@ void vocabulary_forget_rows(struct vocabulary *vocabulary) {
 
 /* ---- Reader ---- */
 
-/* The rules of header fields: n names and prefixes, and of each four numbers: is_beginning, is_volatile, how, extra. The
- * texts must stay where they are. */
+/* The rules of header fields: n names, of which "*" at the end stands for any end, how to read each, and prefixes of tokens.
+ * The texts must stay where they are. */
 struct reader *reader_new(answerer answerer, unsigned ngrams, bool body_only, bool stems, bool splits,
-                          const char *const names[], const char *const prefixes[], const uint8_t *numbers, size_t n) {
+                          const char *const names[], const char *const prefixes[], const uint8_t *hows, size_t n) {
     struct reader *reader = calloc(1, sizeof *reader);
     struct header_rule *rules = calloc(n + 1, sizeof *rules);
     if (!reader || !rules) {
         free(reader), free(rules);
         return NULL;
     }
-    for (size_t i = 0; i < n; i++, numbers += 4)
-        rules[i] = (struct header_rule){
-            .name = span_of_text(names[i]), .is_beginning = numbers[0], .is_volatile = numbers[1], .how = numbers[2],
-            .extra = numbers[3], .prefix = span_of_text(prefixes[i])};
+    for (size_t i = 0; i < n; i++) {
+        rules[i] = (struct header_rule){.name = span_of_text(names[i]), .how = hows[i], .prefix = span_of_text(prefixes[i])};
+        rules[i].is_beginning = ends_with(rules[i].name, LITERAL("*"));
+        rules[i].name.end -= rules[i].is_beginning;
+    }
     reader->rules = (struct rule_table){.rules = rules, .n_rules = n, .other = {.how = HOW_NAMES}};
     rules_sort(&reader->rules);
     reader->answerer = answerer;

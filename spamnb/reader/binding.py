@@ -220,16 +220,15 @@ class ReaderCore:
     """
 
     def __init__(
-        self, rules: Sequence[tuple[bytes, bool, bool, int, int, bytes]], program: object, options: TokenOptions
+        self, rules: Sequence[tuple[bytes, int, bytes]], program: object, options: TokenOptions
     ) -> None:
         self.lock = threading.Lock()
         self._rules = list(rules)  # whose texts the core has
         self._answers = _Answers(program)
         self._answerer = _Answerer(self._answers.answer)
-        names, prefixes = _texts([rule[0] for rule in rules]), _texts([rule[-1] for rule in rules])
-        numbers = b"".join([bytes(rule[1:5]) for rule in rules])
+        names, hows, prefixes = zip(*self._rules)
         chosen = options.ngrams, options.body_only, options.stem is not None, options.tokenizer != "own"
-        pointer = _core.reader_new(self._answerer, *chosen, names, prefixes, numbers, len(rules))
+        pointer = _core.reader_new(self._answerer, *chosen, _texts(names), _texts(prefixes), bytes(hows), len(rules))
         self.pointer = _new(self, pointer, _core.reader_delete)
 
     def _check(self, failure: int) -> None:

@@ -142,14 +142,14 @@ def test_every_place_has_its_tokens() -> None:
         "click", "here", "click here", "caps:1", "free", "free offer", "subject:free", "subject:50%", "subject:#00%",
         "subject:caps:1", "from:offers", "from:promo.example.com", "to:example.org", "header:from",
         "header:references", "header:list-unsubscribe", "received:mx.example.net", "received:example.net",
-        "received:192.0.2", "sender:lists.example.net", "date:+0100", "message-id:example.com",
+        "received:192.0.2", "sender:lists.example.net", "message-id:example.com",
         "x-mailer:mass", "x-mailer:5.0", "x-mailer:#0.0", "x-folder-colour:green", "url:shop.example.com",
         "url:example.com", "html:tag:a", "html:hidden", "hidden:poetry", "part:application/pdf", "attachment:pdf",
         "charset:us-ascii",
     } <= set(found)  # fmt: skip
     places = {token.partition(":")[0] for token in found}
     assert not places & {"x-spam-status", "newsgroups", "references", "list-unsubscribe"} and "poetry" not in found
-    assert not [token for token in found if token.startswith(("received:", "date:2")) and "aug" in token]
+    assert not [token for token in found if token.startswith("received:") and "aug" in token]
 
 
 def test_of_a_signature_its_signer_counts_and_of_what_is_opaque_that_it_is_there() -> None:

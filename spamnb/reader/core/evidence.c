@@ -59,27 +59,12 @@ static void add_subject(struct reader *reader, span value) {
     add_texts(reader, &place, &(span_list){&value, 1, 1}, LITERAL("subject:"));
 }
 
-/* The time zone. */
-static void add_date(struct reader *reader, span value) {
-    span zone = LITERAL("no-zone");
-    for (const uint8_t *at = value.at; value.end - at >= 5; at++)
-        if ((*at == '+' || *at == '-') && is_digit(at[1]) && is_digit(at[2]) && is_digit(at[3]) && is_digit(at[4])) {
-            zone = span_of(at, 5);
-            break;
-        }
-    add_token(reader, LITERAL("date:"), zone);
-}
-
 /* The host that made the id. */
 static void add_message_id(struct reader *reader, span value) {
     value = lower_copy(&reader->arena, strip_any(value, "<> "));
     const uint8_t *at = find_last(value, '@');
     add_host(reader, LITERAL("message-id:"), at ? span_between(at + 1, value.end) : value);
 }
-
-static void (*const EXTRAS[])(struct reader *reader, span value) = {
-    [EXTRA_SUBJECT] = add_subject, [EXTRA_DATE] = add_date, [EXTRA_MESSAGE_ID] = add_message_id,
-};
 
 /* A signature field without what differs in every message: the signature, the body's hash and the times. */
 static void add_signature(struct reader *reader, const struct place *place, span value) {
@@ -94,26 +79,33 @@ static void add_signature(struct reader *reader, const struct place *place, span
 static void add_field(struct reader *reader, const struct field *field) {
     struct arena *arena = &reader->arena;
     const struct header_rule *rule = header_rule_of(&reader->rules, field->name);
-    if (rule->how == HOW_IGNORED)
+    if (rule->how == HOW_IGNORED || rule->how == HOW_VOLATILE)
         return;
     span name = lower_copy(arena, first_bytes(field->name, MAX_FIELD_NAME));
     add_token(reader, LITERAL("header:"), name);
-    if (rule->how == HOW_PRESENCE && rule->extra == EXTRA_NOTHING)
+    if (rule->how == HOW_PRESENCE)
         return;
     span value = first_characters(field_value(reader, field->value, true), MAX_VALUE);
     struct place place = {two_spans(arena, is_empty(rule->prefix) ? name : rule->prefix, LITERAL(":")), WORD_WHOLE};
-    if (rule->how == HOW_SIGNATURE)
+    const uint8_t *date;
+    switch (rule->how) {
+    case HOW_MESSAGE_ID:
+        add_message_id(reader, value);
+        break;
+    case HOW_SIGNATURE:
         add_signature(reader, &place, value);
-    else if (rule->how == HOW_RECEIVED) { /* without the date behind it, which tells when mail was collected */
-        const uint8_t *date = find_last(value, ';');
+        break;
+    case HOW_RECEIVED: /* without the date behind it, which tells when mail was collected */
+        date = find_last(value, ';');
         place.method = WORD_HOST;
         add_words(reader, &place, date ? span_between(value.at, date) : value);
-    } else if (rule->how != HOW_PRESENCE) {
-        place.method = rule->how == HOW_TEXT ? WORD_PARTS : WORD_WHOLE;
+        break;
+    default:
+        place.method = rule->how == HOW_NAMES ? WORD_WHOLE : WORD_PARTS;
         add_words(reader, &place, value);
     }
-    if (rule->extra != EXTRA_NOTHING)
-        EXTRAS[rule->extra](reader, value);
+    if (rule->how == HOW_SUBJECT)
+        add_subject(reader, value);
 }
 
 /* ---- Structure ---- */

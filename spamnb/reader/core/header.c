@@ -130,7 +130,7 @@ span lasting_lines(struct reader *reader, const struct section *section) {
     for (span rest = section->text, line; next_line(&rest, &line);) {
         if (!is_left_out || is_empty(line) || !is_blank(*line.at)) {
             span name = field_name(line);
-            is_left_out = !is_empty(name) && header_rule_of(&reader->rules, name)->is_volatile;
+            is_left_out = !is_empty(name) && header_rule_of(&reader->rules, name)->how == HOW_VOLATILE;
         }
         if (!is_left_out)
             put_span(&writer, span_between(line.at, rest.at));

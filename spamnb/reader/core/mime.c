@@ -3,7 +3,7 @@
 
 enum {
     MAX_DEPTH = 16, MAX_TYPE = 100, MAX_CHARSET = 60, MAX_ENCODING = 40, MAX_FILENAME = 255,
-    MAX_FALSE_BOUNDARIES = 2000, MAX_DOCUMENTS = 3, MAX_PDF_BYTES = 3 << 22,
+    MAX_FALSE_BOUNDARIES = 2000, MAX_DOCUMENTS = 3, MAX_CODED_BYTES = 3 << 22,
 };
 
 /* How a type, or what begins with a type that ends with "/", is shown; a file whose type says nothing by the end of its
@@ -125,7 +125,7 @@ static span_list parts_of(struct arena *arena, const struct entity *entity, size
 struct walk {
     struct reader *reader;
     entity_list leaves;
-    size_t bytes_left, n_documents; /* bytes of messages that are encoded as a whole, and of what the program opens */
+    size_t n_documents; /* that the program opened */
 };
 
 static bool is_coded(const struct entity *entity) {
@@ -157,13 +157,9 @@ static span inner_entity(struct walk *walk, const struct entity *entity) {
     struct arena *arena = &reader->arena;
     span body = entity->body;
     if (entity->as != AS_MESSAGE || is_coded(entity)) {
-        bool is_pdf = entity->as == AS_PDF;
-        size_t most = is_pdf ? MAX_PDF_BYTES : walk->bytes_left < 2 * MAX_TEXT ? walk->bytes_left : 2 * MAX_TEXT;
-        if (size_of(body) > most)
+        if (size_of(body) > MAX_CODED_BYTES)
             reader->message.cuts |= cut_of(entity->as);
-        body = first_bytes(body, most);
-        walk->bytes_left -= is_pdf ? 0 : size_of(body);
-        body = decode_transfer(reader, body, entity->part.encoding);
+        body = decode_transfer(reader, first_bytes(body, MAX_CODED_BYTES), entity->part.encoding);
     }
     if (entity->as == AS_MESSAGE) {
         body = with_line_feeds(arena, body);
@@ -219,7 +215,7 @@ static void walk_entity(struct walk *walk, struct entity entity, int depth) {
 }
 
 entity_list read_leaves(struct reader *reader, const struct section *section, span message) {
-    struct walk walk = {.reader = reader, .bytes_left = 4 * (size_t)MAX_TEXT};
+    struct walk walk = {.reader = reader};
     walk_entity(&walk, describe(reader, section, message, "text/plain"), 0);
     return walk.leaves;
 }

@@ -101,20 +101,20 @@ extern uint64_t SECRET[2];
 /* How a header field is read. */
 enum header_how {
     HOW_IGNORED,
-    HOW_PRESENCE, /* that it is there */
-    HOW_TEXT,     /* and its words as those of a text */
-    HOW_NAMES,    /* its words as names, never cut */
-    HOW_RECEIVED, /* hosts, networks and the shapes of ids, without the date behind them */
-    HOW_SIGNATURE /* names, without what differs in every message */
+    HOW_VOLATILE,   /* ignored, and no part of the message's digest */
+    HOW_PRESENCE,   /* that it is there */
+    HOW_TEXT,       /* and its words as those of a text */
+    HOW_NAMES,      /* its words as names, never cut */
+    HOW_SUBJECT,    /* its words as those of a text, and once more without a prefix */
+    HOW_MESSAGE_ID, /* the host that made it */
+    HOW_RECEIVED,   /* hosts, networks and the shapes of ids, without the date behind them */
+    HOW_SIGNATURE   /* names, without what differs in every message */
 };
-
-/* What else it says. */
-enum header_extra { EXTRA_NOTHING, EXTRA_SUBJECT, EXTRA_DATE, EXTRA_MESSAGE_ID };
 
 struct header_rule {
     span name; /* in lower case; with is_beginning what it begins with */
-    bool is_beginning, is_volatile;
-    uint8_t how, extra;
+    bool is_beginning;
+    uint8_t how;
     span prefix; /* of its tokens; empty: its own name */
 };
 
@@ -275,7 +275,7 @@ void add_host(struct reader *reader, span prefix, span host);
 
 /* ---- links.c, evidence.c: what becomes tokens beside the words of texts ---- */
 
-/* The hosts of links, and of the URLs that stand in texts. */
+/* The hosts of links. */
 void add_links(struct reader *reader);
 /* Sorts rules into buckets, so that they are found. Of two that fit, the one that came first stays it. */
 void rules_sort(struct rule_table *table);
