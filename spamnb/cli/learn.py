@@ -91,9 +91,10 @@ def learn_command(
         def learn(raw: bytes) -> bool:
             message = classifier.read(raw)
             before = classifier.store.learned(message.digest)
-            against_all = before is None and classifier.contradicts(label, message)
-            learned = classifier.learn(label, message)
-            looked_like_another.extend([against_all] * learned)
+            judged = classifier.classify(message, tokens=0, posterior=False)
+            learned = classifier.learn(label, message, judged=judged)
+            if learned and not before:
+                looked_like_another.append(classifier.contradicts(label, judged))
             if before and learned:
                 nonlocal trained
                 moved[before.label] += 1

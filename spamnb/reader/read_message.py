@@ -10,7 +10,7 @@ import numpy as np
 
 from spamnb.reader.message import Reader, cuts_in_words, fields_of, identity
 from spamnb.reader.rows import CsrRows
-from spamnb.reader.vocabulary import Vocabulary
+from spamnb.reader.vocabulary import TokenIds, Vocabulary
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,8 @@ class ReadMessage:
 
     reader: what read it; whoever has another one reads ``raw`` again
     vocabulary: what numbers the tokens
-    row: the message as one row of the vocabulary's ids, in the order in which the tokens were met
+    row: the message as one row of the vocabulary's ids, in the order in which the tokens were met. Of two with one
+        hash, which a sender may search for, the first alone: a model could not tell the other's counts from its own
     digest: 16 bytes, the same however the message is stored
     cuts: what was left out because a bound was reached, in words
 
@@ -39,7 +40,11 @@ class ReadMessage:
     def read(cls, raw: bytes, reader: Reader, vocabulary: Vocabulary) -> ReadMessage:
         """The message as this reader reads it, with the numbers of this vocabulary."""
         found = reader.read([raw], vocabulary)
-        return cls(raw, reader, vocabulary, found.rows, found.digests, cuts_in_words(int(found.cuts[0])))
+        row, hashes = found.rows, vocabulary.named(found.rows.ids).hashes
+        if len(np.unique(hashes)) < len(hashes):
+            first = np.sort(np.unique(hashes, return_index=True)[1])
+            row = CsrRows(np.array([0, len(first)]), row.ids[first], row.counts[first])
+        return cls(raw, reader, vocabulary, row, found.digests, cuts_in_words(int(found.cuts[0])))
 
     @property
     def empty(self) -> bool:
@@ -47,12 +52,14 @@ class ReadMessage:
         return is_empty(self.raw)
 
     @cached_property
+    def tokens(self) -> TokenIds:
+        """The tokens, which are distinct, in the order of ``row``."""
+        return self.vocabulary.named(self.row.ids)
+
+    @cached_property
     def counts(self) -> dict[str, int]:
-        """The tokens with their occurrences. Of two with one hash, which a sender may search for, the first alone: a
-        model could not tell the other's counts from its own."""
-        tokens = self.vocabulary.take(self.row.ids)
-        first = np.sort(np.unique(tokens.hashes, return_index=True)[1])
-        return dict(zip(tokens.take(first), self.row.counts[first].tolist()))
+        """The tokens with their occurrences."""
+        return dict(zip(self.tokens, self.row.counts.tolist()))
 
     @property
     def identity(self) -> bytes:
