@@ -272,7 +272,7 @@ class Classifier:
             if known and (known.label == label or (known.taught and not taught)):
                 if taught and not known.taught:
                     self.store.drop_autolearned(read.digest)
-                    self.store.remember(read.digest, taught=True)
+                    self.store.put_messages([(read.digest, known._replace(taught=True))])
                     keep(self.store, read.digest, label, read.raw)
                 return False
             if known:
@@ -364,4 +364,4 @@ class Classifier:
 
 
 def _counted(message: ReadMessage) -> CountedTokens:
-    return CountedTokens(message.tokens, message.row.counts)
+    return CountedTokens(message.tokens, message.occurrences)

@@ -169,9 +169,11 @@ class Corrected(Learner):
 
     def _solve_again(self, store: Store, hard: HardMessage) -> dict[str, Any] | None:
         """Fit a hard message to all that was learned since; what that changed, if anything."""
+        known = store.learned(hard.digest)
+        if known is None:
+            return None
         classes, value = list(hard.offsets), value_of(len(hard.hashes))
-        y, brought = classes.index(hard.label), _brought(store, hard.digest)
-        units = np.array([brought.get(name, 0) for name in classes], np.int64)
+        y, units = classes.index(hard.label), np.array([known.brought.get(name, 0) for name in hard.offsets], np.int64)
         own = units * (len(hard.hashes) * value * UNIT)
         scores = np.array(list(hard.offsets.values())) + _part(store, hard.hashes, classes) - own
         change = units_of(coefficients(scores.tolist(), y, PENALTY), y, value) - units
@@ -179,7 +181,7 @@ class Corrected(Learner):
             return None
         changed = {name: n for name, n in zip(classes, change.tolist()) if n}
         store.add_weights(hard.hashes, changed)
-        store.remember(hard.digest, brought=_sum(brought, changed))
+        store.put_messages([(hard.digest, known._replace(brought=_sum(known.brought, changed)))])
         return {"hard": hard.number, "units": changed}
 
     def forget(self, store: Store, label: str, message: CountedTokens, digest: bytes) -> None:
@@ -193,9 +195,9 @@ class Corrected(Learner):
                 store.add_weights(take_tokens(tokens, np.flatnonzero(moved)), back)
             elif hard := store.hard.get(known.changed["hard"]):
                 store.add_weights(hard.hashes, back)
-                store.remember(hard.digest, brought=_sum(_brought(store, hard.digest), back))
+                if solved := store.learned(hard.digest):
+                    store.put_messages([(hard.digest, solved._replace(brought=_sum(solved.brought, back)))])
         own = _minus(known.brought)
-        store.remember(digest, brought={}, changed=None)
         store.hard.drop(digest)
         if "pruned" not in store.meta():
             store.add_weights(tokens, own)
@@ -216,12 +218,6 @@ def _there(store: Store, label: str, tokens: Sequence[str]) -> tuple[Sequence[st
 def _part(store: Store, tokens: Sequence[str] | np.ndarray, classes: list[str]) -> np.ndarray:
     """The part (C,) in nats that the correction has in the scores of a message with these tokens, or their hashes."""
     return store.weights(tokens, classes).sum(axis=1) * (UNIT * value_of(len(tokens)))
-
-
-def _brought(store: Store, digest: bytes) -> Mapping[str, int]:
-    """What a learned message brought to the weight of each of its tokens, by class."""
-    known = store.learned(digest)
-    return known.brought if known else {}
 
 
 def _sum(brought: Mapping[str, int], added: Mapping[str, int]) -> dict[str, int]:

@@ -9,7 +9,6 @@ from functools import cached_property
 import numpy as np
 
 from spamnb.reader.message import Reader, cuts_in_words, fields_of, identity
-from spamnb.reader.rows import CsrRows
 from spamnb.reader.vocabulary import TokenIds, Vocabulary
 
 
@@ -18,9 +17,9 @@ class ReadMessage:
     """A raw message and its tokens. Its headers are read again when they are first asked for.
 
     reader: what read it; whoever has another one reads ``raw`` again
-    vocabulary: what numbers the tokens
-    row: the message as one row of the vocabulary's ids, in the order in which the tokens were met. Of two with one
-        hash, which a sender may search for, the first alone: a model could not tell the other's counts from its own
+    tokens: distinct, in the order in which they were met. Of two with one hash, which a sender may search for, the
+        first alone: a model could not tell the other's counts from its own
+    occurrences: (k,) how often each of them occurs
     digest: 16 bytes, the same however the message is stored
     cuts: what was left out because a bound was reached, in words
 
@@ -31,8 +30,8 @@ class ReadMessage:
 
     raw: bytes
     reader: Reader | None
-    vocabulary: Vocabulary
-    row: CsrRows
+    tokens: TokenIds
+    occurrences: np.ndarray
     digest: bytes
     cuts: tuple[str, ...]
 
@@ -40,11 +39,11 @@ class ReadMessage:
     def read(cls, raw: bytes, reader: Reader, vocabulary: Vocabulary) -> ReadMessage:
         """The message as this reader reads it, with the numbers of this vocabulary."""
         found = reader.read([raw], vocabulary)
-        row, hashes = found.rows, vocabulary.named(found.rows.ids).hashes
-        if len(np.unique(hashes)) < len(hashes):
-            first = np.sort(np.unique(hashes, return_index=True)[1])
-            row = CsrRows(np.array([0, len(first)]), row.ids[first], row.counts[first])
-        return cls(raw, reader, vocabulary, row, found.digests, cuts_in_words(int(found.cuts[0])))
+        tokens, counts = vocabulary.named(found.rows.ids), found.rows.counts
+        if len(np.unique(tokens.hashes)) < len(tokens):
+            first = np.sort(np.unique(tokens.hashes, return_index=True)[1])
+            tokens, counts = tokens.take(first), counts[first]
+        return cls(raw, reader, tokens, counts, found.digests, cuts_in_words(int(found.cuts[0])))
 
     @property
     def empty(self) -> bool:
@@ -52,14 +51,9 @@ class ReadMessage:
         return is_empty(self.raw)
 
     @cached_property
-    def tokens(self) -> TokenIds:
-        """The tokens, which are distinct, in the order of ``row``."""
-        return self.vocabulary.named(self.row.ids)
-
-    @cached_property
     def counts(self) -> dict[str, int]:
         """The tokens with their occurrences."""
-        return dict(zip(self.tokens, self.row.counts.tolist()))
+        return dict(zip(self.tokens, self.occurrences.tolist()))
 
     @property
     def identity(self) -> bytes:
@@ -90,9 +84,9 @@ class RecalledMessage(ReadMessage):
     def of(cls, counts: Mapping[str, int], digest: bytes, identity: bytes) -> RecalledMessage:
         """The message of these tokens with their occurrences, whose digest and identity were these."""
         vocabulary = Vocabulary()
-        ids = vocabulary.ids(counts)
-        row = CsrRows(np.array([0, len(ids)]), ids, np.fromiter(counts.values(), np.int64, len(ids)))
-        return cls(b"", None, vocabulary, row, digest, (), identity)
+        tokens = vocabulary.named(vocabulary.ids(counts))
+        occurrences = np.fromiter(counts.values(), np.int64, len(counts))
+        return cls(b"", None, tokens, occurrences, digest, (), identity)
 
     @property
     def identity(self) -> bytes:

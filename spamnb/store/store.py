@@ -469,7 +469,7 @@ class Store(Database):
                     self._check_figures(self._rows.figures)
                     self._place_of_id[:] = -1
                     places, asked = self._place_of_id[ids], np.arange(len(ids))
-            places[asked] = self._places(self._rows, self._vocabulary.named(ids[asked]).hashes)
+            places[asked] = self._places(self._rows, described(tokens).hashes[asked])
             self._place_of_id[ids[asked]] = places[asked]
         return self._rows, places
 
@@ -663,12 +663,6 @@ class Store(Database):
                 raise SpamnbError(f"{self.path}: {error}") from None
             marks = ", ".join("?" * (MESSAGE_COLUMNS.count(",") + 1))
             self.executemany(f"REPLACE INTO messages ({MESSAGE_COLUMNS}) VALUES ({marks})", rows)  # noqa: S608
-
-    def remember(self, digest: bytes, **fields: Any) -> None:
-        """Set fields of a learned message; nothing where it was not learned."""
-        with self.writing():
-            if known := self.learned(digest):
-                self.put_messages([(digest, known._replace(**fields))])
 
     def delete_message(self, digest: bytes) -> None:
         """A message is learned no longer."""
