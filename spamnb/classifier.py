@@ -9,7 +9,7 @@ whatever the model's size.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,9 +36,9 @@ FEW = 20  # messages of the smaller side with which it must be half of that: few
 
 
 class TokensOf(NamedTuple):
-    """The tokens of n messages as rows of ids, which of them are empty, and what was left out."""
+    """The tokens of n messages, the messages as rows of these, which of them are empty, and what was left out."""
 
-    named: Callable[[np.ndarray], Sequence[str]]  # ids → their tokens
+    tokens: Sequence[str]  # distinct
     rows: CsrRows
     are_empty: list[bool]
     cuts: list[tuple[str, ...]]
@@ -149,7 +149,7 @@ class Classifier:
         with self.store.reading():
             self._follow()
             read = self._read(message)
-            found = TokensOf(read.vocabulary.named, read.row, [read.empty], [read.cuts])
+            found = TokensOf(read.tokens, _counted(read).row, [read.empty], [read.cuts])
             return self._judge(found, tokens, of_spam, posterior)[0]
 
     def classify_all(
@@ -161,7 +161,8 @@ class Classifier:
             vocabulary, messages = self.store.vocabulary, list(map(raw_message, raws))
             read = self._reader.read(messages, vocabulary, identify=False)
             cuts = list(map(cuts_in_words, read.cuts.tolist()))
-            found = TokensOf(vocabulary.named, read.rows, list(map(is_empty, messages)), cuts)
+            ids, rows = read.rows.renumbered()
+            found = TokensOf(vocabulary.named(ids), rows, list(map(is_empty, messages)), cuts)
             return self._judge(found, tokens, of_spam, posterior)
 
     def classify_rows(self, names: TokenArray, rows: CsrRows, tokens: int | None = None) -> list[Judgement]:
@@ -173,8 +174,9 @@ class Classifier:
         """
         with self.store.reading():
             self._follow()
-            messages = len(rows.indptr) - 1
-            return self._judge(TokensOf(names.take, rows, [False] * messages, [()] * messages), tokens, False, False)
+            messages, (ids, rows) = len(rows.indptr) - 1, rows.renumbered()
+            found = TokensOf(names.take(ids), rows, [False] * messages, [()] * messages)
+            return self._judge(found, tokens, False, False)
 
     def _judge(self, found: TokensOf, tokens: int | None, of_spam: bool, posterior: bool) -> list[Judgement]:
         """The judgement of each message. Of an empty one nothing is known: all classes are alike, and it is never
@@ -182,8 +184,7 @@ class Classifier:
         totals = self.store.totals()
         if not totals.classes:
             return [Judgement(UNSURE, {}, {}, 0.0, [], np.zeros(0), False, cuts) for cuts in found.cuts]
-        ids, rows = found.rows.renumbered()
-        scored = self.learner.score(self.store, totals, found.named(ids), rows)
+        scored = self.learner.score(self.store, found.tokens, found.rows)
         own = scored.posterior().tolist() if posterior else [()] * len(found.are_empty)
         calibration = self.store.calibrated()
         classes, spam = totals.classes, self.settings.spam
@@ -230,18 +231,16 @@ class Classifier:
         """Does this model, as it is, say rather surely that a message which it has not learned is not of this class?
         Then learning it moves what it shares with few others, such as its sender, and not the class
         (docs/experiments.md#wrong-labels)."""
-        with self.store.reading():
-            return self._contradicts(label, self._scores_judged(label, judged))
+        return self._contradicts(label, judged.probabilities)
 
-    def _contradicts(self, label: str, scores: Mapping[str, float]) -> bool:
-        totals = self.store.totals()
-        if not scores:
+    def _contradicts(self, label: str, probabilities: Mapping[str, float]) -> bool:
+        if label not in probabilities or len(probabilities) < 2:
             return False
+        totals, p = self.store.totals(), np.array(list(probabilities.values()))
         own = totals.classes.index(label)
         smaller = min(totals.documents[own], totals.documents.sum() - totals.documents[own])
         if smaller < MIN_MESSAGES:
             return False
-        p = self.store.calibrated().probabilities(np.array([list(scores.values())]))[0]
         return bool(p[own] < CONTRADICTED * smaller / (smaller + FEW) * (p[own] + np.delete(p, own).max()))
 
     def learn(
@@ -260,20 +259,23 @@ class Classifier:
             self._follow()
             read = self._read(message)
             known, counted = self.store.learned(read.digest), _counted(read)
-            if known or len(counted.tokens) < len(read.row.ids):
-                judged = None
             if known and known.label == label:
                 return False
             if known:
+                judged = None
                 self._take_back(read.digest, known, counted)
-            scores = self._scores_judged(label, judged) if judged else self.scores_without(label, counted)
-            contradicted = self._contradicts(label, scores)
+            if judged:  # it is no part of the model
+                scores, probabilities = self._scores_judged(label, judged), judged.probabilities
+            else:
+                scores = self.scores_without(label, counted)
+                probabilities = self._probabilities(scores)
+            contradicted = self._contradicts(label, probabilities)
             # The score of a message that all others contradict tells of its label, and not of the scores.
             bins = {} if contradicted else bins_by_class(scores)
             self._count_score(label, bins, 1)
             self.store.add(label, counted)
             new = Lesson(read.digest, label, counted, scores, contradicted)
-            fields = self.learner.learn(self.store, self.store.totals(), new)
+            fields = self.learner.learn(self.store, new)
             self.store.put_messages([(read.digest, LearnedMessage(label, bins, **fields))])
             self.store.refit()
             keep(self.store, read.digest, label, read.raw)
@@ -303,7 +305,7 @@ class Classifier:
 
     def _take_back(self, digest: bytes, known: LearnedMessage, message: CountedTokens) -> None:
         label, bins = known.label, known.bins
-        self.learner.forget(self.store, self.store.totals(), label, message, digest)
+        self.learner.forget(self.store, label, message, digest)
         self.store.add(label, message, -1)
         self._count_score(label, bins_by_class(self.scores_without(label, message)) if bins is None else bins, -1)
         self.store.delete_message(digest)
@@ -315,8 +317,12 @@ class Classifier:
         if label not in totals.classes or len(totals.classes) < 2:
             return {}
         message = CountedTokens.of(counted)
-        scores = self.learner.score(self.store, totals, message.tokens, message.row).scores
+        scores = self.learner.score(self.store, message.tokens, message.row).scores
         return dict(zip(totals.classes, scores[0].tolist()))
+
+    def _probabilities(self, scores: Mapping[str, float]) -> dict[str, float]:
+        found = self.store.calibrated().probabilities(np.array([list(scores.values())])) if scores else np.zeros((1, 0))
+        return dict(zip(scores, found[0].tolist()))
 
     @staticmethod
     def _scores_judged(label: str, judged: Judgement) -> dict[str, float]:
@@ -329,7 +335,4 @@ class Classifier:
 
 
 def _counted(message: ReadMessage) -> CountedTokens:
-    """The tokens of a message. Of two with one hash the first alone, as ``ReadMessage.counts`` has it."""
-    tokens = message.vocabulary.named(message.row.ids)
-    first = np.sort(np.unique(tokens.hashes, return_index=True)[1])
-    return CountedTokens(tokens if len(first) == len(tokens) else tokens.take(first), message.row.counts[first])
+    return CountedTokens(message.tokens, message.occurrences)

@@ -140,11 +140,10 @@ def _fit_all(training_set: TrainingSet, learned: Screened, settings: Settings) -
             continue
         learner = learner_for(settings)
         with _in_memory(others, learner.train(Screened(others, learned.noise)), settings) as store:
-            totals = store.totals()
             for batch in training_set.select(in_fold).batches():
                 columns, rows = batch.rows.renumbered()
                 tokens = training_set.tokens.take(columns)
-                scores[row[batch.positions]] = learner.score(store, totals, tokens, rows).scores
+                scores[row[batch.positions]] = learner.score(store, tokens, rows).scores
     return result._replace(scores=scores, n_folds=N_FOLDS)
 
 

@@ -95,10 +95,10 @@ def learn_command(
         def learn(raw: bytes) -> bool:
             message = classifier.read(raw)
             before = classifier.store.learned(message.digest)
-            judged = classifier.classify(message, tokens=0, posterior=False) if before is None else None
-            against_all = judged is not None and classifier.contradicts(label, judged)
+            judged = classifier.classify(message, tokens=0, posterior=False)
             learned = classifier.learn(label, message, judged=judged)
-            looked_like_another.extend([against_all] * learned)
+            if learned and not before:
+                looked_like_another.append(classifier.contradicts(label, judged))
             if before and learned:
                 moved[before.label] += 1
             return learned

@@ -234,8 +234,8 @@ def _evidence(mail: Mail, settings: Settings, store: Store, place: int, p: np.nd
         if learned and learner.forgets and totals.documents[totals.classes.index(learned.label)] > 1:
             known = store.look_up(message.tokens).positions
             counted = CountedTokens(take_tokens(message.tokens, known), message.counts[known])
-            learner.forget(store, totals, learned.label, counted, digest)
+            learner.forget(store, learned.label, counted, digest)
             store.add(learned.label, counted, -1)
-        scored = learner.score(store, store.totals(), message.tokens, message.row)
+        scored = learner.score(store, message.tokens, message.row)
         evidence = scored.heaviest(0, p, EVIDENCE)
     return evidence

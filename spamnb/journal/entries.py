@@ -153,7 +153,7 @@ def entry_of(
         log_odds=found.log_odds,
         evidence=json.dumps(evidence),
         made_by=token_rules(settings),
-        tokens=pack_tokens(message.vocabulary.take(message.row.ids), message.row.counts),
+        tokens=pack_tokens(message.tokens, message.occurrences),
     )
 
 

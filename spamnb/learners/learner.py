@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from spamnb.counts.class_counts import ClassTotals, CountedTokens
+from spamnb.counts.class_counts import CountedTokens
 from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.settings import COUNT_MODELS, Settings
 from spamnb.store.store import Store
@@ -125,10 +125,9 @@ class Learner:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
 
-    def score(self, store: Store, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
-        """The scores of n messages over ``tokens`` (k,), at the cost of these tokens only.
-
-        ``totals`` holds at least one class."""
+    def score(self, store: Store, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
+        """The scores of n messages over ``tokens`` (k,), at the cost of these tokens only, by a model of one class at
+        least."""
         raise NotImplementedError
 
     def screen(self, training_set: TrainingSet) -> Screened:
@@ -144,14 +143,13 @@ class Learner:
         same columns, all of which occur in ``others``. None where that would take another training."""
         return None
 
-    def learn(self, store: Store, totals: ClassTotals, lesson: Lesson) -> Mapping[str, Any]:
-        """Add one message to what is kept beside the sums; these and ``totals`` hold it already. Returns what the file
-        shall keep of the message, fields of ``LearnedMessage``."""
+    def learn(self, store: Store, lesson: Lesson) -> Mapping[str, Any]:
+        """Add one message to what is kept beside the sums, which hold it already. Returns what the file shall keep of
+        the message, fields of ``LearnedMessage``."""
         return {}
 
-    def forget(self, store: Store, totals: ClassTotals, label: str, message: CountedTokens, digest: bytes) -> None:
-        """Take one message out of what is kept beside the sums; these hold it still, and
-        ``totals`` too. Gradient steps stay."""
+    def forget(self, store: Store, label: str, message: CountedTokens, digest: bytes) -> None:
+        """Take one message out of what is kept beside the sums, which hold it still. Gradient steps stay."""
 
 
 def learner_for(settings: Settings) -> Learner:

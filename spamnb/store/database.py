@@ -44,6 +44,7 @@ class Database:
         self.file = path  # its own name; not asked of SQLite, which tells no name that is not UTF-8
         self._connection = connection
         self._busy = False  # inside a transaction
+        self.is_changing = False  # and one that writes
         self._data_version: int | None = None
         self._drop_cache()
 
@@ -124,7 +125,7 @@ class Database:
             writing = begin != "BEGIN"
             self._follow_file(writing)
             self._connection.execute(begin)
-            self._busy = True
+            self._busy, self.is_changing = True, writing
             try:
                 version = self._connection.execute("PRAGMA data_version").fetchone()[0]
                 if version != self._data_version:  # another process wrote since
@@ -141,7 +142,7 @@ class Database:
                     self._connection.execute("ROLLBACK")
                 raise
             finally:
-                self._busy = False
+                self._busy = self.is_changing = False
 
     def _follow_file(self, writing: bool) -> None:
         """Before a transaction: is the file at the path the one that is open?"""

@@ -229,12 +229,12 @@ class RowsAtHand:
         """(m,) bool: does any message hold the tokens at these places?"""
         return np.any(self.figures[places, :, DOCUMENTS], axis=1)
 
-    def change(self, places: np.ndarray, tokens: Sequence[str]) -> None:
-        """Note that these rows, of these tokens, are changed."""
+    def change(self, places: np.ndarray, tokens: Sequence[str] | np.ndarray, at: np.ndarray) -> None:
+        """Note that these rows, of the ``tokens`` at these indices, are changed."""
         new = np.flatnonzero(~(self.known[places] | self.changed[places]))
         self.changed[places] = True
         if len(new):
-            self._new.append((places[new], packed(take_tokens(tokens, new))))
+            self._new.append((places[new], packed(take_tokens(tokens, at[new]))))
 
     def written(self) -> tuple[np.ndarray, Cells]:
         """The places of the rows that are to be written, ascending by hash, and their cells."""

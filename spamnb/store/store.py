@@ -45,7 +45,7 @@ from spamnb.store.database import (
     parse_json,
 )
 from spamnb.store.records import MESSAGE_COLUMNS, VECTOR, LearnedMessage, array_of, vectors_of
-from spamnb.store.rows import DOCUMENTS, MAX_COUNT, MAX_UNITS, WEIGHT, Cells, RowsAtHand, described, packed
+from spamnb.store.rows import DOCUMENTS, MAX_COUNT, MAX_UNITS, OCCURRENCES, WEIGHT, Cells, RowsAtHand, described, packed
 
 if TYPE_CHECKING:
     from spamnb.store.hard import HardMessages
@@ -63,8 +63,9 @@ SCHEMA = (
     "CREATE TABLE kept_lessons (position INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, class INTEGER NOT NULL,"
     " taught_at INTEGER NOT NULL, message BLOB NOT NULL)",
     "CREATE TABLE hard (sequence INTEGER PRIMARY KEY, digest BLOB UNIQUE, class INTEGER NOT NULL,"
-    " offsets TEXT NOT NULL, tokens TEXT NOT NULL)",
+    " offsets TEXT NOT NULL, hashes BLOB NOT NULL)",
 )
+SIZE = "vocabulary_size"  # in table meta, the number of tokens
 ARRAY = "array:"  # before the name of an array in table meta
 AMONG = "hash IN (SELECT value FROM json_each(?))"  # one of the hashes in a list of JSON
 
@@ -79,7 +80,7 @@ _SUMS = {"documents": MAX_COUNT, "document_counts": MAX_SUM, "occurrences": MAX_
 # and how many of the class's messages came or went since.
 _CALIBRATION = np.dtype([("histogram", "<i8", (2, BINS)), ("curve", "<f8", len(Curve._fields)), ("since", "<i8")])
 _NEVER = MAX_COUNT  # since other classes held messages than do now
-REFIT = 1 / 100  # of all messages came or went since, inside of a change: then the curves are fitted anew
+REFIT = 1 / 100  # of all messages came or went since: then the curves in the file are fitted anew
 
 
 def this_month() -> int:
@@ -98,6 +99,7 @@ class View:
     calibration: np.ndarray  # (C,) of _CALIBRATION
     changed: set[int] = field(default_factory=set)  # classes that are not written yet
     totals: ClassTotals | None = None
+    present: np.ndarray | None = None  # with totals, the numbers of their classes
     calibrated: Calibration | None = None
     arrays: dict[str, np.ndarray] | None = None
     frequencies: list[dict[int, int]] | None = None  # by class number {n: tokens that n messages hold}, n > 0
@@ -129,7 +131,10 @@ class Store(Database):
     """A model file, open: ``with Store.open(path) as store: store.look_up(["offer"])``."""
 
     _identity: tuple[int, int] | None = None  # of the open file
-    _vocabulary: Vocabulary | None = None
+
+    def __init__(self, path: str, connection: sqlite3.Connection) -> None:
+        super().__init__(path, connection)
+        self._vocabulary = Vocabulary()
 
     # -- the file --------------------------------------------------------------------------------------------
 
@@ -149,7 +154,7 @@ class Store(Database):
                     store.execute(statement)
                 store.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 store.execute(f"PRAGMA user_version = {FORMAT}")
-                store.put_meta({**meta, "vocabulary_size": 0})
+                store.put_meta({**meta, SIZE: 0})
         return store
 
     @classmethod
@@ -320,24 +325,24 @@ class Store(Database):
         with self.reading():
             view = self.view
             if view.totals is None:
-                size = view.meta.get("vocabulary_size", -1)
+                size = view.meta.get(SIZE, -1)
                 if not int_between(MAX_COUNT)(size):
-                    raise Damaged(f"vocabulary_size in table meta: {size!r}")
+                    raise Damaged(f"{SIZE} in table meta: {size!r}")
                 documents, held, occurring = view.sums.T
                 if (held > documents * float(size)).any() or (held > occurring).any():
                     raise Damaged("figures in table classes that do not fit together")
-                present = self.present()
-                names = list(view.class_ids)
+                names = sorted(name for name, number in view.class_ids.items() if documents[number])
+                view.present = present = np.array([view.class_ids[name] for name in names], np.intp)
                 view.totals = ClassTotals(
-                    tuple(names[c] for c in present), documents[present], held[present], occurring[present], size
+                    tuple(names), documents[present], held[present], occurring[present], size
                 )
             return view.totals
 
     def present(self) -> np.ndarray:
         """The numbers of the classes that hold a message, in the order of their names."""
-        view = self.view
-        found = sorted(name for name, number in view.class_ids.items() if view.sums[number, 0])
-        return np.array([view.class_ids[name] for name in found], np.intp)
+        self.totals()
+        assert self.view.present is not None
+        return self.view.present
 
     def class_sums(self) -> np.ndarray:
         """(C, 3) N_c, Σ_j N_jc and Σ_j T_jc of every class, in the order of their numbers."""
@@ -353,24 +358,25 @@ class Store(Database):
     def calibrated(self) -> Calibration:
         """The calibration of the classes that hold a message, in the order of their names.
 
-        Its curves are in the file, where they are always those of the sums. Inside of a change that learns many
-        messages they may lack the last hundredth of all messages (``refit``)."""
+        Its curves are those of the sums. Inside of a change, and in the file, they may lack the last hundredth of all
+        messages (``refit``)."""
         with self.reading():
             view = self.view
             if view.calibrated is None:
                 present = self.present()
                 parts, documents = view.calibration[present], view.sums[present, 0]
-                due = parts["since"].sum() > REFIT * documents.sum()
+                due = parts["since"].sum() > (REFIT * documents.sum() if self.is_changing else 0)
                 curves = None if due else [Curve(*curve) for curve in parts["curve"].tolist()]
                 view.calibrated = Calibration(len(present), documents, curves=curves)
                 view.calibrated.histogram = parts["histogram"][:, ::-1]
             return view.calibrated
 
-    def refit(self, share: float = REFIT) -> None:
-        """Fit the calibration's curves anew where more than this share of all messages came or went since."""
+    def refit(self) -> None:
+        """Fit the calibration's curves in the file anew where more than a hundredth of all messages came or went
+        since."""
         with self.writing():
             view, present = self.view, self.present()
-            if view.calibration["since"][present].sum() > share * view.sums[:, 0].sum():
+            if view.calibration["since"][present].sum() > REFIT * view.sums[:, 0].sum():
                 calibration = Calibration(len(present), view.sums[present, 0])
                 calibration.histogram = view.calibration["histogram"][present, ::-1]
                 view.calibration["curve"][present] = calibration.curves()
@@ -401,7 +407,7 @@ class Store(Database):
     def vocabulary(self) -> Vocabulary:
         """The numbers under which messages are read; others when there are too many."""
         most = MAX_VOCABULARY * (2 if self._rows is not None and self._rows.is_whole else 1)
-        if self._vocabulary is None or len(self._vocabulary) > most:
+        if len(self._vocabulary) > most:
             self._vocabulary = Vocabulary()
             if self._rows is None or not (self._rows.is_whole or self._rows.changed.any()):
                 self._forget_rows()
@@ -427,49 +433,58 @@ class Store(Database):
                 parts.append((len(keys), Cells.unpack(blobs, len(self.view.class_ids))))
             return np.concatenate(hashes), Cells.concat(parts)
 
-    def rows_of(self, tokens: Sequence[str]) -> tuple[RowsAtHand, np.ndarray]:
-        """The rows at hand, those of ``tokens`` (k,) among them, and their places (k,).
+    def rows_of(self, tokens: Sequence[str] | np.ndarray) -> tuple[RowsAtHand, np.ndarray]:
+        """The rows at hand, those of ``tokens`` (k,) among them, and their places (k,). Tokens that are known to be in
+        the table may be given as an array of their hashes; those that are not there after all are left out.
 
         Whoever seeks rows of many messages, an eighth of all rows or more, reads the whole table: that is cheaper."""
-        classes, vocabulary = len(self.view.class_ids), self.vocabulary
+        classes = len(self.view.class_ids)
         if self._rows is None or len(self._rows) * classes > MAX_AT_HAND:
             self.write_changes()
             self._forget_rows()
             self._rows = RowsAtHand(classes)
-        if isinstance(tokens, TokenIds) and tokens.vocabulary is vocabulary:
+        if isinstance(tokens, np.ndarray):
+            places = self._places(self._rows, tokens)
+            return self._rows, places[self._rows.known[places] | self._rows.changed[places]]
+        if isinstance(tokens, TokenIds) and tokens.vocabulary is self._vocabulary:
             ids = tokens.ids
         else:
-            ids = vocabulary.ids(packed(tokens))
-        more = len(vocabulary) - len(self._place_of_id)
-        if more > 0:
+            ids = self._vocabulary.ids(packed(tokens))
+        if ids.max(initial=0) >= len(self._place_of_id):
+            more = max(len(self._vocabulary), 2 * len(self._place_of_id)) - len(self._place_of_id)
             self._place_of_id = np.concatenate([self._place_of_id, np.full(more, -1, np.int32)])
         places = self._place_of_id[ids]
         if (asked := np.flatnonzero(places < 0)).size:
-            hashes = vocabulary.named(ids[asked]).hashes
-            at = self._rows.places(hashes)
-            self._asked += len(tokens) > MANY and int(np.count_nonzero(at < 0))
-            rows = self.totals().vocabulary_size
-            if not self._rows.is_whole and rows < 8 * self._asked and rows * classes <= MAX_TABLE:
-                self._rows = RowsAtHand(classes, self.table.of(self))
-                self._check_figures(self._rows.figures)
-                self._place_of_id[:] = -1
-                return self.rows_of(tokens)
-            if (missing := np.unique(hashes[at < 0])).size:
-                added = self._rows.add(missing, *self._read_rows(missing))
-                self._check_figures(self._rows.figures[added])
-                at = self._rows.places(hashes)
-            self._place_of_id[ids[asked]] = places[asked] = at
+            if len(tokens) > MANY and not self._rows.is_whole:
+                self._asked += len(asked)
+                rows = self.totals().vocabulary_size
+                if rows < 8 * self._asked and rows * classes <= MAX_TABLE:
+                    self._rows = RowsAtHand(classes, self.table.of(self))
+                    self._check_figures(self._rows.figures)
+                    self._place_of_id[:] = -1
+                    places, asked = self._place_of_id[ids], np.arange(len(ids))
+            places[asked] = self._places(self._rows, described(tokens).hashes[asked])
+            self._place_of_id[ids[asked]] = places[asked]
         return self._rows, places
+
+    def _places(self, rows: RowsAtHand, hashes: np.ndarray) -> np.ndarray:
+        """The places (k,) of the tokens with these hashes; rows that are not at hand yet are read."""
+        places = rows.places(hashes)
+        if (absent := np.flatnonzero(places < 0)).size:
+            missing, place = np.unique(hashes[absent], return_inverse=True)
+            added = rows.add(missing, *self._read_rows(rows, missing))
+            self._check_figures(rows.figures[added])
+            places[absent] = added[place]
+        return places
 
     def _check_figures(self, figures: np.ndarray) -> None:
         if (figures[:, :, DOCUMENTS] > self.view.sums[:, 0]).any():
             raise Damaged("sums of tokens that cannot be")
 
-    def _read_rows(self, hashes: np.ndarray) -> tuple[np.ndarray, Cells]:
+    def _read_rows(self, rows: RowsAtHand, hashes: np.ndarray) -> tuple[np.ndarray, Cells]:
         """Which of these tokens the table has, and their cells."""
         found = []
-        is_new = self.execute("SELECT 1 FROM tokens LIMIT 1").fetchone() is None
-        if not is_new and not (self._rows and self._rows.is_whole):
+        if not rows.is_whole and self.execute("SELECT 1 FROM tokens LIMIT 1").fetchone():
             which = "SELECT key, cells FROM json_each(?) CROSS JOIN tokens ON hash = value"
             found = self.execute(which, (json.dumps(hashes.tolist()),)).fetchall()
         known, blobs = zip(*found) if found else ((), ())
@@ -484,18 +499,17 @@ class Store(Database):
             named = described(tokens)
             rows, places = self.rows_of(named)
             positions = np.flatnonzero(self._in_vocabulary(rows, places))
-            figures = rows.figures[places[positions][:, None], self.present()]
-            documents, occurrences, weights = np.ascontiguousarray(figures.transpose(2, 1, 0))
+            figures = rows.figures[places[positions]].transpose(2, 1, 0)[:, self.present()]
+            documents, occurrences, weights = np.ascontiguousarray(figures)
             return TokenCounts(positions, documents, occurrences, named.groups[positions], weights)
 
     def in_vocabulary(self, tokens: Sequence[str]) -> Sequence[str]:
-        """Those of ``tokens`` to which learning adds, each once: in a model of chosen words these, else all."""
+        """Those of ``tokens`` (distinct) to which learning adds: in a model of chosen words these, else all."""
         with self.reading():
+            if not self.view.is_fixed:
+                return tokens
             rows, places = self.rows_of(tokens)
-            first = np.sort(np.unique(places, return_index=True)[1])
-            if self.view.is_fixed:
-                first = first[rows.known[places[first]]]
-            return tokens if len(first) == len(tokens) else take_tokens(tokens, first)
+            return take_tokens(tokens, np.flatnonzero(rows.known[places]))
 
     def frequencies(self) -> list[dict[int, int]]:
         """Per class {n: number of tokens that exactly n of its messages hold}. The first time reads all rows."""
@@ -511,32 +525,30 @@ class Store(Database):
             return [{0: totals.vocabulary_size - sum(of.values()), **of} for of in found]
 
     def add(self, label: str, occurrences: Mapping[str, int] | CountedTokens, sign: int = 1) -> None:
-        """Add one message's tokens to the sums of a class, or take them away with ``sign=-1``.
+        """Add one message's tokens (distinct) to the sums of a class, or take them away with ``sign=-1``.
 
         Raises SpamnbError, and changes nothing, where taking away would leave a negative count.
         """
         with self.writing():
-            number, message = self.class_id(label), CountedTokens.of(occurrences)
-            rows, places = self.rows_of(message.tokens)
-            at, first, place = np.unique(places, return_index=True, return_inverse=True)
-            counts = np.bincount(place, message.counts, len(at)).astype(np.int64)
-            if self.view.is_fixed:
-                here = rows.known[at]
-                at, first, counts = at[here], first[here], counts[here]
-            before = rows.figures[at, number]
+            number, (tokens, counts) = self.class_id(label), CountedTokens.of(occurrences)
+            rows, places = self.rows_of(tokens)
+            at = np.flatnonzero(rows.known[places]) if self.view.is_fixed else np.arange(len(places))
+            before, counts = rows.figures[places[at], number], counts[at]
             if sign < 0 and "pruned" in self.view.meta:
                 left, counts = left_of(before, counts)
-                at, first, before = at[left], first[left], before[left]
-            after = before + np.stack([np.full(len(at), sign), sign * counts, np.zeros(len(at), np.int64)], axis=1)
-            if after.min(initial=0, where=[True, True, False]) < 0:
+                at, before = at[left], before[left]
+            places, after = places[at], before.copy()
+            after[:, DOCUMENTS] += sign
+            after[:, OCCURRENCES] += sign * counts
+            if after[:, :WEIGHT].min(initial=0) < 0:
                 raise SpamnbError(f"{self.path}: this message is not part of class {label!r}; nothing was forgotten")
-            known = self._in_vocabulary(rows, at).sum()
-            rows.change(at, take_tokens(message.tokens, first))
-            rows.taught[at] |= sign > 0
-            rows.figures[at, number] = after
+            known = np.count_nonzero(self._in_vocabulary(rows, places))
+            rows.change(places, tokens, at)
+            rows.taught[places] |= sign > 0
+            rows.figures[places, number] = after
             self._add_to_sums(number, before[:, DOCUMENTS], sign, sign * int(counts.sum()))
-            if new := int(self._in_vocabulary(rows, at).sum() - known):
-                self.put_meta({"vocabulary_size": self.view.meta["vocabulary_size"] + new})
+            if new := int(np.count_nonzero(self._in_vocabulary(rows, places)) - known):
+                self.view.meta = {**self.view.meta, SIZE: self.view.meta[SIZE] + new}
 
     def _add_to_sums(self, number: int, documents: np.ndarray, sign: int, occurrences: int) -> None:
         """A message comes to a class or goes; ``documents`` (k,) of the class held its tokens before."""
@@ -554,15 +566,17 @@ class Store(Database):
                 moved[n] = moved.get(n, 0) - tokens
                 moved[n + sign] = moved.get(n + sign, 0) + tokens
 
-    def weights(self, tokens: Sequence[str], classes: Sequence[str]) -> np.ndarray:
-        """What the correction of a corrected model adds for ``tokens`` (k,) in these classes, (C, k) in units."""
+    def weights(self, tokens: Sequence[str] | np.ndarray, classes: Sequence[str]) -> np.ndarray:
+        """What the correction of a corrected model adds for ``tokens`` (k,), or for those with these hashes, in these
+        classes, (C, k) in units."""
         with self.reading():
             rows, places = self.rows_of(tokens)
             ids = [self.view.class_ids[name] for name in classes]
             return np.ascontiguousarray(rows.figures[places[:, None], ids, WEIGHT].T)
 
-    def add_weights(self, tokens: Sequence[str], units: Mapping[str, int]) -> None:
-        """Add so many units a class to the weight of each of ``tokens``, which are distinct."""
+    def add_weights(self, tokens: Sequence[str] | np.ndarray, units: Mapping[str, int]) -> None:
+        """Add so many units a class to the weight of each of ``tokens``, which are distinct, or of those with these
+        hashes."""
         changes = {self.class_ids()[name]: n for name, n in units.items() if n}
         if changes and len(tokens):
             self._change_weights(tokens, [*changes], [*changes.values()])
@@ -574,18 +588,16 @@ class Store(Database):
             every = [*self.class_ids()]
             self._change_weights(tokens, range(len(every)), -self.weights(tokens, every).T)
 
-    def _change_weights(self, tokens: Sequence[str], classes: Sequence[int], change: Any) -> None:
+    def _change_weights(self, tokens: Sequence[str] | np.ndarray, classes: Sequence[int], change: Any) -> None:
         with self.writing():
             rows, places = self.rows_of(tokens)
             weights = rows.figures[places[:, None], classes, WEIGHT] + change
-            if np.abs(weights).max() > MAX_UNITS:
+            if np.abs(weights).max(initial=0) > MAX_UNITS:
                 raise SpamnbError(f"{self.path}: a token's weight is larger than a model file holds")
-            rows.change(places, tokens)
+            rows.change(places, tokens, np.arange(len(places)))
             rows.figures[places[:, None], classes, WEIGHT] = weights
 
     def _before_commit(self) -> None:
-        if self._view is not None and self._view.changed:
-            self.refit(0)
         self.write_changes()
 
     def write_changes(self) -> None:
@@ -596,6 +608,8 @@ class Store(Database):
             sums = [(*view.sums[c].tolist(), view.calibration[c].tobytes(), c) for c in numbers]
             put = "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ? WHERE id = ?"
             self.executemany(put, sums)
+            view.calibrated = None  # inside of this change it may have lacked some
+            self.execute("UPDATE meta SET value = ? WHERE key = ?", (view.meta[SIZE], SIZE))
         if rows is None or not rows.changed.any():
             return
         places, cells = rows.written()
@@ -643,12 +657,6 @@ class Store(Database):
                 raise SpamnbError(f"{self.path}: {error}") from None
             marks = ", ".join("?" * (MESSAGE_COLUMNS.count(",") + 1))
             self.executemany(f"REPLACE INTO messages ({MESSAGE_COLUMNS}) VALUES ({marks})", rows)  # noqa: S608
-
-    def remember(self, digest: bytes, **fields: Any) -> None:
-        """Set fields of a learned message; nothing where it was not learned."""
-        with self.writing():
-            if known := self.learned(digest):
-                self.put_messages([(digest, known._replace(**fields))])
 
     def delete_message(self, digest: bytes) -> None:
         """A message is learned no longer."""

@@ -28,7 +28,7 @@ COLUMNS = {
     "tokens": ["hash", "token", "month", "cells", "vector"],
     "messages": ["digest", "class", "bins", "brought", "changed"],
     "kept_lessons": ["position", "digest", "class", "taught_at", "message"],
-    "hard": ["sequence", "digest", "class", "offsets", "tokens"],
+    "hard": ["sequence", "digest", "class", "offsets", "hashes"],
 }
 # NULL, text for numbers, numbers for text, what is too large, below 0, broken, empty, and no longer whole.
 SPOILT = ("NULL", "'ü'", "7.5", "-3", "4611686018427387905", "x'ff'", "'ü' || char(10) || {0}")

@@ -25,11 +25,11 @@ def test_many_at_once_score_as_one_by_one(tmp_path: Path, model_type: str) -> No
     settings = Settings(model_type=model_type)
     train_file(tmp_path / "m", counted(tmp_path, mail(20)), settings)
     with Classifier.open(tmp_path / "m") as classifier:
-        totals, reader = classifier.store.totals(), Reader()
+        reader = Reader()
         messages = [reader.tokens(message(label, n)) for label in ("ham", "spam") for n in range(90, 95)]
-        many = classifier.learner.score(classifier.store, totals, *CsrRows.of([*messages, {}]))
+        many = classifier.learner.score(classifier.store, *CsrRows.of([*messages, {}]))
         for i, one in enumerate([*messages, {}]):
-            alone = classifier.learner.score(classifier.store, totals, *CsrRows.of([one]))
+            alone = classifier.learner.score(classifier.store, *CsrRows.of([one]))
             np.testing.assert_allclose(many.scores[i], alone.scores[0], atol=1e-12)
             cells = slice(many.rows.indptr[i], many.rows.indptr[i + 1])
             given = dict(zip([many.tokens[j] for j in many.rows.ids[cells]], many.weights[:, cells].T))
@@ -135,7 +135,7 @@ def test_evidence_of_vectors_adds_up_to_the_score(tmp_path: Path, model_type: st
         raw = message("spam", 77)
         judgement = classifier.classify(raw)
         store = classifier.store
-        constant = classifier.learner.score(store, store.totals(), *CsrRows.of([{}])).scores[0]
+        constant = classifier.learner.score(store, *CsrRows.of([{}])).scores[0]
         told = sum(evidence.weight for evidence in judgement.evidence)
         sign = 1 if judgement.probabilities["spam"] > 0.5 else -1
         difference = sign * ((judgement.scores - constant)[1] - (judgement.scores - constant)[0])

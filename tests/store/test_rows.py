@@ -45,7 +45,7 @@ def test_what_is_packed_is_found_again_and_changed_at_hand(first: list, then: li
     places = rows.add(hashes, np.arange(10), Cells.unpack(blobs, 4))
     assert np.array_equal(rows.figures[places], before) and rows.known[places].all()
     assert np.array_equal(rows.held(places), before[:, :, 0].any(axis=1))
-    rows.change(places[::-1], list("abcdefghij"))
+    rows.change(places[::-1], list("abcdefghij"), np.arange(10))
     rows.figures[places] = after
     written, cells = rows.written()
     assert np.array_equal(written, places) and rows.new_texts() == {}
