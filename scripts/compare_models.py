@@ -25,7 +25,6 @@ from scipy.sparse import csr_array
 from spamnb import (
     BernoulliNB,
     CategoricalNB,
-    ComplementNB,
     GaussianNB,
     LinearDiscriminantAnalysis,
     LogisticRegression,
@@ -64,7 +63,6 @@ def estimators(
         yield f"Bernoulli, α={alpha:g}", BernoulliNB(alpha), learn, ask
         yield f"multinomial, α={alpha:g}", MultinomialNB(alpha), learn, ask
         yield f"boolean multinomial, α={alpha:g}", MultinomialNB(alpha, binary=True), learn, ask
-        yield f"complement, α={alpha:g}", ComplementNB(alpha), learn, ask
     held = np.argsort(-np.bincount(learn.indices, minlength=learn.shape[1]), kind="stable")[:2000]
     few = [np.minimum(rows[:, held].toarray(), 2) for rows in (learn, ask)]
     yield "categorical (0, 1, more) of the 2,000 commonest, α=1", CategoricalNB(1.0, min_categories=3), *few

@@ -37,7 +37,6 @@ if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
     from spamnb.errors import SpamnbWarning as SpamnbWarning
     from spamnb.estimators.discrete import BernoulliNB as BernoulliNB
     from spamnb.estimators.discrete import CategoricalNB as CategoricalNB
-    from spamnb.estimators.discrete import ComplementNB as ComplementNB
     from spamnb.estimators.discrete import MultinomialNB as MultinomialNB
     from spamnb.estimators.gaussian import GaussianNB as GaussianNB
     from spamnb.estimators.gaussian import LinearDiscriminantAnalysis as LinearDiscriminantAnalysis
@@ -73,7 +72,6 @@ _PUBLIC = {
     "parse": "reader.message",
     "MultinomialNB": "estimators.discrete",
     "BernoulliNB": "estimators.discrete",
-    "ComplementNB": "estimators.discrete",
     "CategoricalNB": "estimators.discrete",
     "GaussianNB": "estimators.gaussian",
     "LinearDiscriminantAnalysis": "estimators.gaussian",

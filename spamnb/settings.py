@@ -80,7 +80,7 @@ class Settings:
     )
     embedding: str | None = setting(
         None,
-        "Dense vectors for `gaussian`, `lda` or `qda`: `lsa:100`, `vectors:FILE` or `model:DIRECTORY`.",
+        "Dense vectors for `gaussian`, `lda` or `qda`: `lsa:100` or `vectors:FILE`.",
     )
     spam: str = setting("spam", "The class that is spam.")
     tokens: TokenOptions = field(default_factory=TokenOptions)

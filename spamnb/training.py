@@ -6,18 +6,22 @@ without it. Selected once, random labels score 104/120 where chance is 60 (docs/
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from spamnb.counts.class_counts import inverse_index
 from spamnb.counts.newest import split_newest
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.formulas.calibration import Calibration
-from spamnb.learners.learner import FitResult, NewestScores, Screened, learner_for
+from spamnb.formulas.correction import with_first
+from spamnb.learners.learner import Correction, FitResult, NewestScores, Screened, learner_for
 from spamnb.naming import check_cases
+from spamnb.reader.token_array import CHUNK_TOKENS
 from spamnb.settings import Settings
 from spamnb.store.pruning import noted_as_pruned
 from spamnb.store.records import LearnedMessage
@@ -40,7 +44,8 @@ class NewestResult(NamedTuple):
 
 
 class LeaveOneOutResult(NamedTuple):
-    """What a model was trained on, and how each message of the training set is judged by the model without it.
+    """What a model was trained on, and how each message of the training set is judged by the model without it, in the
+    order of the mail.
 
     The last of the n messages are those that were ``doubted``: their labels seem wrong, and the model did not learn
     them. ``n_folds`` is None where each message was left out by itself, else the number of folds that were left out.
@@ -87,7 +92,9 @@ def check_classes(classes: tuple[str, ...], settings: Settings, one_class: bool)
 def select_features(training_set: TrainingSet, settings: Settings) -> TrainingSet:
     """The training set with only the ``settings.top_words`` tokens of highest mutual information with the class, or
     with those that ``settings.min_messages`` hold."""
-    training_set = training_set.without_rare(settings.min_messages)
+    if settings.min_messages == 1 and settings.top_words is None:
+        return training_set
+    training_set = training_set.select_columns(training_set.by_hash(settings.min_messages))
     if settings.top_words is not None and settings.top_words < len(training_set.tokens):
         from spamnb.formulas.mutual_information import mutual_information, top_columns
 
@@ -108,10 +115,13 @@ def _fit(
 ) -> FitResult:
     """The learner fitted to ``learned``, what to learn of the training set, with left-out scores.
 
-    The ``executor``, where there is one, finds the scores of the newest messages meanwhile."""
-    newest = executor.submit(newest_scores, learned.training_set, settings) if executor else None
-    result = _fit_all(training_set, learned, settings)
-    return result._replace(newest=newest.result() if newest else newest_scores(learned.training_set, settings))
+    The ``executor``, where there is one, finds the scores of the newest messages meanwhile; where memory does not hold
+    all messages, these come first, and what they took is free again."""
+    if executor is None or not training_set.messages.in_memory:
+        newest = newest_scores(learned.training_set, settings)
+        return _fit_all(training_set, learned, settings)._replace(newest=newest)
+    found = executor.submit(newest_scores, learned.training_set, settings)
+    return _fit_all(training_set, learned, settings)._replace(newest=found.result())
 
 
 def _fit_all(training_set: TrainingSet, learned: Screened, settings: Settings) -> FitResult:
@@ -123,7 +133,7 @@ def _fit_all(training_set: TrainingSet, learned: Screened, settings: Settings) -
     """
     result = learner_for(settings).train(learned)
     selected = learned.training_set
-    chosen = settings.top_words is not None and len(selected.tokens) < len(training_set.tokens)
+    chosen = settings.top_words is not None and len(selected.tokens) < len(training_set.by_hash())
     if not chosen or not len(result.labels):
         return result
     positions = selected.included_positions()
@@ -135,7 +145,7 @@ def _fit_all(training_set: TrainingSet, learned: Screened, settings: Settings) -
     scores = np.zeros_like(result.scores)
     for fold in range(N_FOLDS):
         in_fold = fold_of == fold
-        others = select_features(training_set.minus(in_fold).select_columns(), settings)
+        others = select_features(training_set.minus(in_fold), settings)
         if not others.counts.documents.all():
             continue
         learner = learner_for(settings)
@@ -149,13 +159,13 @@ def _fit_all(training_set: TrainingSet, learned: Screened, settings: Settings) -
 
 def _in_memory(selected: TrainingSet, result: FitResult, settings: Settings) -> Store:
     store = Store.create(":memory:", settings.as_meta())
-    write_snapshot(store, with_fit_result(snapshot_of(selected, settings), result))
+    write_model(store, selected, settings, result)
     return store
 
 
 def model_of(training_set: TrainingSet, settings: Settings) -> Store:
     """A model in memory, made of the training set's messages as ``train_file`` would make its file."""
-    training_set = prepare(training_set.select_columns())
+    training_set = prepare(training_set)
     learned = screened(training_set, settings)
     return _in_memory(learned.training_set, _fit(training_set, learned, settings), settings)
 
@@ -171,13 +181,9 @@ def _judged(result: FitResult, learned: Screened, settings: Settings) -> LeaveOn
     training_set, doubted = learned.training_set, learned.doubted
     classes, documents = training_set.counts.classes, training_set.counts.documents
     labels, scores, positions = result.labels, result.scores, training_set.included_positions()
-    trained_on = classes, documents, len(training_set.tokens), result.n_folds
+    trained_on = classes, documents, training_set.counts.totals().vocabulary_size, result.n_folds
     if not len(labels):
         return LeaveOneOutResult(*trained_on, positions[:0], labels, scores, scores, [])
-    if doubted is not None and result.doubted_scores is not None:
-        labels = np.concatenate([labels, doubted.included_labels()])
-        scores = np.concatenate([scores, result.doubted_scores])
-        positions = np.concatenate([positions, doubted.included_positions()])
     calibration = _calibration(result, classes)
     enough = calibration.enough(settings.spam_column(classes))
 
@@ -187,9 +193,18 @@ def _judged(result: FitResult, learned: Screened, settings: Settings) -> LeaveOn
 
     newest = None
     if result.newest is not None:
-        newest = NewestResult(result.newest.since, labels[result.newest.rows], judged(result.newest.scores)[1])
-    n_doubted = len(labels) - len(result.labels)
-    return LeaveOneOutResult(*trained_on, positions, labels, scores, *judged(scores), n_doubted, newest)
+        rows = result.newest.rows
+        order = np.argsort(positions[rows])
+        newest = NewestResult(result.newest.since, labels[rows[order]], judged(result.newest.scores[order])[1])
+    order, n_doubted = np.argsort(positions), 0
+    if doubted is not None and result.doubted_scores is not None:
+        positions = np.concatenate([positions, doubted.included_positions()])
+        labels = np.concatenate([labels, doubted.included_labels()])
+        scores = np.concatenate([scores, result.doubted_scores])
+        n_doubted = len(labels) - len(order)
+        order = np.append(order, len(order) + np.argsort(positions[len(order) :]))
+    scores = scores[order]
+    return LeaveOneOutResult(*trained_on, positions[order], labels[order], scores, *judged(scores), n_doubted, newest)
 
 
 def newest_scores(training_set: TrainingSet, settings: Settings) -> NewestScores | None:
@@ -200,8 +215,10 @@ def newest_scores(training_set: TrainingSet, settings: Settings) -> NewestScores
     """
     if settings.top_words is not None or (parts := split_newest(training_set, settings.spam)) is None:
         return None
-    columns = np.flatnonzero(parts.older.counts.document_frequency() >= settings.min_messages)
-    older, newest = (part.select_columns(columns) for part in (parts.older, parts.newest))
+    older, newest = parts.older, parts.newest
+    if settings.min_messages > 1:
+        columns = older.by_hash(settings.min_messages)
+        older, newest = older.select_columns(columns), newest.select_columns(columns)
     if (scores := learner_for(settings).scores_by_others(older, newest)) is None:
         return None
     return NewestScores(parts.since, parts.rows, scores)
@@ -215,32 +232,45 @@ def _calibration(result: FitResult, classes: tuple[str, ...]) -> Calibration:
     return calibration
 
 
-def snapshot_of(training_set: TrainingSet, settings: Settings) -> Snapshot:
-    """The part of a model file that is sums of messages, with the list of these messages; ``with_fit_result`` adds the
-    rest."""
-    counts = training_set.counts
-    record_of = [LearnedMessage(name, None) for name in counts.classes]
-    digests = training_set.messages.digests[training_set.messages.included].view("V16").ravel().tolist()
-    messages = list(zip(digests, map(record_of.__getitem__, training_set.included_labels().tolist())))
-    cells = Cells.of_counts(counts)
-    return Snapshot(settings.as_meta(), counts.classes, counts.documents, training_set.tokens, cells, messages)
+def write_model(store: Store, training_set: TrainingSet, settings: Settings, result: FitResult) -> None:
+    """Write the model of a training set, fitted, into a new, empty store."""
+    counts, columns = training_set.counts, training_set.by_hash()
+    of_file = counts.reindex(inverse_index(columns, len(training_set.tokens)), len(columns))
+    correction = result.correction
 
+    def chunks() -> Iterator[tuple[slice, Cells]]:  # of all at once copies would fill the memory
+        for first in range(0, len(columns), CHUNK_TOKENS):
+            these = slice(first, min(first + CHUNK_TOKENS, len(columns)))
+            cells = Cells.of_counts(of_file.between(these.start, these.stop))
+            if correction is not None:
+                cells = cells.with_weights(with_first(correction.weights[columns[these]]))
+            yield these, cells
 
-def with_fit_result(snapshot: Snapshot, result: FitResult) -> Snapshot:
-    """The snapshot with what fitting gave that is no sum: calibration, arrays and vectors."""
-    if result.correction is not None:
-        messages = [
-            (digest, learned._replace(brought={name: n for name, n in zip(snapshot.classes, units) if n}))
-            for (digest, learned), units in zip(snapshot.messages, result.correction.brought.tolist())
-        ]
-        cells = snapshot.cells.with_weights(result.correction.weights)
-        snapshot = snapshot._replace(cells=cells, messages=messages, hard=result.correction.hard)
-    return snapshot._replace(
-        meta={**snapshot.meta, **result.meta},
-        calibration=_calibration(result, tuple(snapshot.classes)).cells(snapshot.classes),
-        arrays=dict(result.arrays),
-        vectors=result.vectors,
+    snapshot = Snapshot(
+        {**settings.as_meta(), **result.meta},
+        counts.classes,
+        counts.documents,
+        training_set.tokens.take(columns),
+        Cells.unpack((), 0),
+        [],
+        _calibration(result, counts.classes).cells(counts.classes),
+        result.arrays,
+        result.vectors,
+        hard=correction.hard if correction is not None else (),
     )
+    write_snapshot(store, snapshot, chunks(), _learned(training_set, correction))
+
+
+def _learned(training_set: TrainingSet, correction: Correction | None) -> Iterator[tuple[bytes, LearnedMessage]]:
+    """The digests of the messages, ascending, and how they were learned."""
+    classes, digests = training_set.counts.classes, training_set.messages.digests[training_set.messages.included]
+    labels = training_set.included_labels()
+    for first in range(0, len(labels), CHUNK_TOKENS):
+        some = slice(first, first + CHUNK_TOKENS)
+        units = repeat([]) if correction is None else with_first(correction.brought[some]).tolist()
+        for digest, label, of_message in zip(digests[some], labels[some].tolist(), units):
+            brought = {name: n for name, n in zip(classes, of_message) if n}
+            yield digest.tobytes(), LearnedMessage(classes[label], None, brought)
 
 
 def train_file(
@@ -272,8 +302,8 @@ def train_file(
         selected = learned.training_set
         result = _fit(training_set, learned, settings, executor)
         with store.writing():
-            write_snapshot(store, with_fit_result(snapshot_of(selected, settings), result))
-            rare = len(training_set.tokens) - len(selected.tokens)
+            write_model(store, selected, settings, result)
+            rare = len(training_set.by_hash()) - len(selected.tokens)
             if settings.min_messages > 1 and rare:  # as ``prune`` says it: such a message is forgotten but for these
                 store.put_meta({"pruned": noted_as_pruned(rare)})
             finish(store, learned.doubted.included_positions() if learned.doubted else np.zeros(0, np.int64))

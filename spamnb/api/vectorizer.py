@@ -72,7 +72,7 @@ class MailVectorizer(Parameters):
         if self.min_df < 1:
             raise ValueError(f"min_df is {self.min_df}: give a number of messages, at least 1")
         counted = self._count(X)
-        counted = counted.select_columns(np.flatnonzero(counted.counts.document_frequency() >= self.min_df))
+        counted = counted.select_columns(counted.by_hash(self.min_df))
         if not len(counted.tokens):
             raise ValueError(f"no token that at least {self.min_df} of the messages of X hold")
         # A copy: the text of those left out goes.
@@ -119,7 +119,7 @@ class MailVectorizer(Parameters):
         ascending in each row, none twice."""
         from scipy.sparse import csr_array
 
-        found = counted.matrix()
+        found = counted.matrix()[np.argsort(counted.included_positions())]
         X = csr_array((found.data, columns[found.indices], found.indptr), shape=(found.shape[0], len(self.tokens_)))
         X.sum_duplicates()
         if X.nnz < 2**31 - 1:  # liblinear takes no indices of 64 bits

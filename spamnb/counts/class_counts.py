@@ -16,10 +16,15 @@ from spamnb.reader.rows import CsrRows
 
 
 def inverse_index(kept: np.ndarray, size: int) -> np.ndarray:
-    """For each of ``size`` places where it stands among ``kept`` (k,), −1 where it is left out: (size,)."""
-    places = np.full(size, -1, np.intp)
-    places[kept] = np.arange(len(kept))
+    """For each of ``size`` places where it stands among ``kept`` (k,), −1 where it is left out: (size,) int32."""
+    places = np.full(size, -1, np.int32)
+    places[kept] = np.arange(len(kept), dtype=np.int32)
     return places
+
+
+def narrow(counts: np.ndarray) -> np.ndarray:
+    """The same counts as int32 where that holds them."""
+    return counts.astype(np.int32) if counts.max(initial=0) <= np.iinfo(np.int32).max else counts
 
 
 class ClassTotals(NamedTuple):
@@ -65,26 +70,21 @@ class CountedTokens(NamedTuple):
 class SparseRow(NamedTuple):
     """One class's sums over the tokens that its messages hold."""
 
-    columns: np.ndarray  # (k,), ascending in a ClassCounts
+    columns: np.ndarray  # (k,), ascending in a ClassCounts; int32, as all counts that fit
     document_counts: np.ndarray  # (k,) N_jc
     occurrences: np.ndarray  # (k,) T_jc
 
     @classmethod
-    def sum(cls, parts: Iterable[SparseRow], size: int, moved: np.ndarray | None = None) -> SparseRow:
-        """The sum of parts whose columns, below ``size``, come in any order and may repeat; cells of 0 are dropped.
-
-        With ``moved`` (m,) column j of the parts, below m, becomes ``moved[j]``, or is left out where that is -1."""
-        document_counts, occurrences = sums = np.zeros((2, size if moved is None else len(moved)), np.int64)
+    def sum(cls, parts: Iterable[SparseRow], size: int) -> SparseRow:
+        """The sum of parts whose columns, below ``size``, come in any order and may repeat; cells of 0 are dropped."""
+        document_counts, occurrences = np.zeros(size, np.int32), np.zeros(size, np.int64)
         for columns, held, occurring in parts:
-            # Values of another type take forty times as long: 43 ms a million.
-            np.add.at(document_counts, columns, held.astype(np.int64, copy=False))
-            np.add.at(occurrences, columns, occurring.astype(np.int64, copy=False))
-        if moved is not None:
-            kept = moved >= 0
-            document_counts, occurrences = placed = np.zeros((2, size), np.int64)
-            placed[:, moved[kept]] = sums[:, kept]
-        columns = np.flatnonzero(document_counts | occurrences)
-        return cls(columns, document_counts[columns], occurrences[columns])
+            # Values and columns of other types take forty times as long: 43 ms a million.
+            at = columns.astype(np.intp, copy=False)
+            np.add.at(document_counts, at, held.astype(np.int32, copy=False))
+            np.add.at(occurrences, at, occurring.astype(np.int64, copy=False))
+        columns = np.flatnonzero((document_counts != 0) | (occurrences != 0)).astype(np.int32)
+        return cls(columns, document_counts[columns], narrow(occurrences[columns]))
 
     def frequencies(self) -> dict[int, int]:
         """{n: number of tokens that exactly n messages hold}, without n = 0."""
@@ -106,9 +106,11 @@ class SparseRow(NamedTuple):
     def reindex(self, columns: np.ndarray) -> SparseRow:
         """Column j becomes ``columns[j]``; it is left out where that is −1."""
         moved = self._replace(columns=columns[self.columns])
-        if moved.columns.min(initial=0) >= 0:
-            return moved
-        return moved.take(np.flatnonzero(moved.columns >= 0))
+        if moved.columns.min(initial=0) < 0:
+            moved = moved.take(np.flatnonzero(moved.columns >= 0))
+        if (moved.columns[1:] < moved.columns[:-1]).any():
+            moved = moved.take(np.argsort(moved.columns))
+        return moved
 
 
 class ClassCounts(NamedTuple):
@@ -127,15 +129,6 @@ class ClassCounts(NamedTuple):
     rows: tuple[SparseRow, ...]  # one a class
 
     @classmethod
-    def from_cells(
-        cls, classes: Sequence[str], documents: np.ndarray, vocabulary_size: int, label: np.ndarray, cells: SparseRow
-    ) -> ClassCounts:
-        """From k cells in any order; ``label`` (k,) is the class number of each."""
-        parts = [cells.take(np.flatnonzero(label == c)) for c in range(len(classes))]
-        rows = tuple(SparseRow.sum([part], vocabulary_size) for part in parts)
-        return cls(tuple(classes), documents, vocabulary_size, rows)
-
-    @classmethod
     def from_matrix(cls, X: Any, y: Sequence[str]) -> ClassCounts:
         """The sums of the messages in the CSR array X (n, V) of occurrences, labelled y (n,).
 
@@ -150,9 +143,10 @@ class ClassCounts(NamedTuple):
         names = [str(name) for name in y]  # numpy's own strings would reach files and messages
         classes = sorted(set(names))
         label = np.array([classes.index(name) for name in names], np.intp)
-        cells = SparseRow(X.indices, (X.data != 0).astype(np.int64), X.data)
-        documents = np.bincount(label, minlength=len(classes))
-        return cls.from_cells(classes, documents, X.shape[1], np.repeat(label, np.diff(X.indptr)), cells)
+        cells, of_cell = SparseRow(X.indices, X.data != 0, X.data), np.repeat(label, np.diff(X.indptr))
+        parts = [cells.take(np.flatnonzero(of_cell == c)) for c in range(len(classes))]
+        rows = tuple(SparseRow.sum([part], X.shape[1]) for part in parts)
+        return cls(tuple(classes), np.bincount(label, minlength=len(classes)), X.shape[1], rows)
 
     def __sub__(self, other: ClassCounts) -> ClassCounts:
         """These sums without those of ``other``, which are part of them."""
@@ -170,6 +164,13 @@ class ClassCounts(NamedTuple):
         moved = tuple(row.reindex(columns) for row in rows)
         return ClassCounts(classes, np.array(documents, np.int64), vocabulary_size, moved)
 
+    def between(self, first: int, end: int) -> ClassCounts:
+        """The sums of these columns alone."""
+        places = [slice(*np.searchsorted(row.columns, [first, end])) for row in self.rows]
+        chosen = [SparseRow(*(values[at] for values in row)) for row, at in zip(self.rows, places)]
+        rows = tuple(row._replace(columns=row.columns - first) for row in chosen)
+        return self._replace(vocabulary_size=end - first, rows=rows)
+
     def nonempty_classes(self) -> ClassCounts:
         """Without the classes that hold no message."""
         held = np.flatnonzero(self.documents)
@@ -177,14 +178,15 @@ class ClassCounts(NamedTuple):
         return ClassCounts(names, self.documents[held], self.vocabulary_size, rows)
 
     def totals(self) -> ClassTotals:
-        """The sums over all tokens."""
+        """The sums over all tokens; the vocabulary are those that occur."""
         sums = [[values.sum(dtype=np.int64) for values in row[1:]] for row in self.rows]
         document_counts, occurrences = np.array(sums, np.int64).reshape(-1, 2).T
-        return ClassTotals(self.classes, self.documents, document_counts, occurrences, self.vocabulary_size)
+        size = int(np.count_nonzero(self.document_frequency()))
+        return ClassTotals(self.classes, self.documents, document_counts, occurrences, size)
 
     def document_frequency(self) -> np.ndarray:
         """Σ_c N_jc, how many messages hold each token, (V,)."""
-        held = np.zeros(self.vocabulary_size, np.int64)
+        held = np.zeros(self.vocabulary_size, np.int32)
         for row in self.rows:
             held[row.columns] += row.document_counts
         return held
@@ -204,5 +206,5 @@ class ClassCounts(NamedTuple):
 
         indptr = np.cumsum([0, *(len(row.columns) for row in self.rows)])
         none = np.zeros(0, np.int64)
-        columns, data = (np.concatenate([none, *(row[i] for row in self.rows)]) for i in (0, field))
+        columns, data = (np.concatenate([none, *(row[i] for row in self.rows)]) for i in (0, field))  # int64
         return csr_array((data, columns, indptr), shape=(len(self.classes), self.vocabulary_size))

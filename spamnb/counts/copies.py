@@ -10,11 +10,15 @@ from spamnb.counts.training_set import TrainingSet
 def in_several_classes(training_set: TrainingSet) -> list[list[tuple[int, str]]]:
     """(place, class) of every copy of each message whose copies are not all of one class, in the order of the mail."""
     messages, names = training_set.messages, training_set.counts.classes
-    order, begins = messages.copies()
-    if not len(order):
+    begins = messages.first_copies()
+    if not len(begins):
         return []
-    labels = messages.labels[order]
-    several = np.minimum.reduceat(labels, begins) != np.maximum.reduceat(labels, begins)
-    ends = np.append(begins[1:], len(order))
-    groups = [order[begin:end] for begin, end in zip(begins[several], ends[several])]
-    return sorted([(int(messages.positions[i]), names[messages.labels[i]]) for i in group] for group in groups)
+    several = np.minimum.reduceat(messages.labels, begins) != np.maximum.reduceat(messages.labels, begins)
+    ends = np.append(begins[1:], len(messages.labels))
+    return sorted(
+        [
+            (place, names[label])
+            for place, label in zip(messages.positions[begin:end].tolist(), messages.labels[begin:end].tolist())
+        ]
+        for begin, end in zip(begins[several], ends[several])
+    )

@@ -20,7 +20,7 @@ MIN_OLDER = 1 / 2  # of each of these sides, among the older: a folder for junk 
 
 
 class OlderAndNewest(NamedTuple):
-    """Two parts of a training set, over the columns that occur in the first."""
+    """Two parts of a training set."""
 
     older: TrainingSet  # with the sums of its own messages alone, those that do not say when among them
     newest: TrainingSet  # its messages, beside the sums of the older

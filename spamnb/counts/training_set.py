@@ -22,7 +22,11 @@ class LabelledRows(NamedTuple):
 
 
 class TrainingSet(NamedTuple):
-    """Sums over messages, the tokens of their columns (ascending by hash), and the messages."""
+    """Sums over messages, the tokens of their columns, and the messages.
+
+    Columns are those of all messages that were counted, the commonest first: what is read most lies together. A part of
+    the messages has the same columns; those that do not occur in it are no part of its vocabulary.
+    """
 
     tokens: TokenArray
     counts: ClassCounts
@@ -71,10 +75,10 @@ class TrainingSet(NamedTuple):
         return self.select(~places)._replace(counts=self.counts - self.subset(places).counts)
 
     def split(self, positions: np.ndarray) -> tuple[TrainingSet, TrainingSet]:
-        """The training set without the messages at ``positions``, and these: over the same columns, beside its sums."""
+        """The training set without the messages at ``positions``, and these beside its sums."""
         places = np.zeros(self._n_places(), bool)
         places[positions] = True
-        rest = self.minus(places).select_columns()
+        rest = self.minus(places)
         return rest, rest._including(self.messages.included & places[self.messages.positions])
 
     def _n_places(self) -> int:
@@ -86,23 +90,19 @@ class TrainingSet(NamedTuple):
         if last.all():
             return self
         surplus = self._including(included & ~last).messages.class_counts(self.counts.classes, len(self.tokens))
-        return self._including(included & last)._replace(counts=self.counts - surplus).select_columns()
+        return self._including(included & last)._replace(counts=self.counts - surplus)
 
-    def select_columns(self, columns: np.ndarray | None = None) -> TrainingSet:
-        """With only these columns (ascending); by default those that still occur."""
-        if columns is None:
-            columns = np.flatnonzero(self.counts.document_frequency())
-        if len(columns) == len(self.tokens):
-            return self
+    def by_hash(self, min_messages: int = 1) -> np.ndarray:
+        """The columns that so many messages hold, ascending by the hash of their tokens: the order of a model file."""
+        held = np.flatnonzero(self.counts.document_frequency() >= min_messages)
+        return held[np.argsort(self.tokens.hashes[held])]
+
+    def select_columns(self, columns: np.ndarray) -> TrainingSet:
+        """With only these columns, in this order."""
         mapping = inverse_index(columns, len(self.tokens) + 1)  # the last for −1, so that it stays −1
-        messages = self.messages._replace(columns=mapping[self.messages.columns])
+        own = self.messages.columns
+        messages = self.messages._replace(columns=mapping[:-1] if own is None else mapping[own])
         return TrainingSet(self.tokens.take(columns), self.counts.reindex(mapping, len(columns)), messages)
-
-    def without_rare(self, min_messages: int) -> TrainingSet:
-        """Without the tokens that fewer messages hold."""
-        if min_messages == 1:
-            return self
-        return self.select_columns(np.flatnonzero(self.counts.document_frequency() >= min_messages))
 
     def nonempty_classes(self) -> TrainingSet:
         """Without classes that hold no message, or copies of others' alone: to a model they do not exist."""
@@ -110,7 +110,7 @@ class TrainingSet(NamedTuple):
         if len(held) == len(self.counts.classes):
             return self
         number = inverse_index(held, len(self.counts.classes))
-        messages = self.messages._replace(labels=number[self.messages.labels])
+        messages = self.messages._replace(labels=number[self.messages.labels].astype(np.int64))
         return self._replace(counts=self.counts.nonempty_classes(), messages=messages)
 
     def stratified_folds(self, n_folds: int) -> np.ndarray:

@@ -171,8 +171,9 @@ def _overlap(training_set: TrainingSet, lessons: Mapping[bytes, str], sources: i
     met: set[bytes] = set()
     other: set[bytes] = set()
     messages = training_set.messages
-    for place, label, found in zip(messages.positions.tolist(), messages.labels.tolist(), messages.digests):
-        own = lessons.get(key := found.tobytes()) if lessons and place < sources else None
+    every = zip(messages.positions, messages.labels, messages.digests) if lessons else ()
+    for place, label, found in every:
+        own = lessons.get(key := found.tobytes()) if place < sources else None
         if own is not None:
             met.add(key)
             if own != training_set.counts.classes[label]:

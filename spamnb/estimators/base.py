@@ -307,10 +307,6 @@ class SumClassifier(BaseClassifier):
         """
         return self.class_scores(self._check_X(X))
 
-
-class GenerativeClassifier(SumClassifier):
-    """A sum classifier that models P(x|c) in full, so that it can also draw from it."""
-
     def _sample(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
         """n draws of x from class number ``c``, (n, V)."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Naive Bayes on sums: of columns (multinomial, Bernoulli, complement), or of a few kinds a column (categorical)."""
+"""Naive Bayes on sums: of columns (multinomial, Bernoulli), or of a few kinds a column (categorical)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spamnb.estimators.base import GenerativeClassifier, SumClassifier
+from spamnb.estimators.base import SumClassifier
 from spamnb.formulas.naive_bayes import token_absence_log_probability, token_log_odds, token_log_probability
 from spamnb.formulas.sums import ClassSums, placed
 
@@ -50,17 +50,13 @@ class DiscreteNB(SumClassifier):
         """w_jc in nats, (C, V)."""
         return self._weights_.T
 
-    def _products(self, X: Any) -> np.ndarray:
-        """Σ_j x_ij w_jc of every row and class, (n, C)."""
-        # scipy multiplies integers by floats too, but five times slower.
-        return self._counted(X).astype(float, copy=False) @ self._weights_
-
     def class_scores(self, X: Any) -> np.ndarray:
-        return self._products(X) + self.class_log_prior_
+        # scipy multiplies integers by floats too, but five times slower.
+        return self._counted(X).astype(float, copy=False) @ self._weights_ + self.class_log_prior_
 
 
 @dataclass(eq=False, repr=False)
-class MultinomialNB(DiscreteNB, GenerativeClassifier):
+class MultinomialNB(DiscreteNB):
     """log P(c, x) = log P(c) + Σ_j x_j log φ_jc, φ_jc = (T_jc + α) / (T_c + αV).
 
     T_jc is the sum of column j over the training rows of class c, T_c = Σ_j T_jc, V the number of columns;
@@ -95,8 +91,8 @@ class MultinomialNB(DiscreteNB, GenerativeClassifier):
         return (X != 0).astype(np.int8) if self.binary else X
 
     def _class_weights(self, sums: ClassSums, alpha: np.ndarray) -> np.ndarray:
-        totals = sums.columns.sum(axis=1)
-        return token_log_probability(sums.columns, totals, _total(alpha, sums.n_features), alpha)
+        total_alpha = np.broadcast_to(alpha, (sums.n_features,)).sum()
+        return token_log_probability(sums.columns, sums.columns.sum(axis=1), total_alpha, alpha)
 
     def _sample(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
         # The model says nothing of lengths. One length for all classes, the mean training row's, keeps it so
@@ -107,7 +103,7 @@ class MultinomialNB(DiscreteNB, GenerativeClassifier):
 
 
 @dataclass(eq=False, repr=False)
-class BernoulliNB(DiscreteNB, GenerativeClassifier):
+class BernoulliNB(DiscreteNB):
     """log P(c, x) = log P(c) + Σ_j [x_j log θ_jc + (1−x_j) log(1−θ_jc)], θ_jc = (N_jc + α) / (N_c + 2α).
 
     N_jc is the number of training rows of class c in which column j is above ``binarize``, N_c that of all
@@ -166,59 +162,6 @@ class BernoulliNB(DiscreteNB, GenerativeClassifier):
     def _sample(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
         theta = np.exp(self.feature_log_prob_[c])
         return (rng.random((n, len(theta))) < theta).astype(np.int64)
-
-
-@dataclass(eq=False, repr=False)
-class ComplementNB(DiscreteNB):
-    """score(c, x) = Σ_j x_j w_jc, w_jc = −log[(T_j − T_jc + α) / (T − T_c + αV)].
-
-    T_jc is the sum of column j over the training rows of class c; T_j, T_c and T its sums over classes,
-    columns and both. The class prior takes no part (unless there is a single class): these are scores of a
-    rule, not log-probabilities of a model, so there is nothing to draw samples from. Logarithms are natural.
-
-    Parameters
-    ----------
-    alpha : pseudo-count above 0, one for all columns or (V,)
-    norm : divide the weights of a class by their sum (step 6 of Rennie et al.), w_jc / Σ_j w_jc
-
-    X is (n, V), dense or sparse, not negative.
-
-    Source: Rennie, Shih, Teevan and Karger 2003, Tackling the poor assumptions of naive Bayes text
-    classifiers. Here Tokyo and Japan outweigh three times Chinese:
-
-    >>> X = [[1, 2, 0, 0, 0, 0], [0, 2, 0, 0, 1, 0], [0, 1, 0, 1, 0, 0], [0, 1, 1, 0, 0, 1]]
-    >>> model = ComplementNB().fit(X, ["yes", "yes", "yes", "no"])
-    >>> np.exp(-model.feature_log_prob_[:, 1]).round(4).tolist()  # Chinese outside the class: 6/14 and 2/9
-    [0.4286, 0.2222]
-    >>> model.predict([[0, 3, 1, 0, 0, 1]])
-    array(['no'], dtype='<U3')
-    """
-
-    alpha: float | ArrayLike = 1.0
-    _: KW_ONLY
-    norm: bool = False
-
-    def _class_weights(self, sums: ClassSums, alpha: np.ndarray) -> np.ndarray:
-        # Multinomial naive Bayes of the other classes. Sums of weights added in another order can take away more than
-        # there is, by rounding.
-        elsewhere = np.maximum(sums.columns.sum(axis=0) - sums.columns, 0)
-        log_phi = token_log_probability(elsewhere, elsewhere.sum(axis=1), _total(alpha, sums.n_features), alpha)
-        if self.norm and sums.n_features > 1:  # a lone column weighs log 1 = 0, with nothing to divide by
-            return log_phi / log_phi.sum(axis=1, keepdims=True)
-        return -log_phi
-
-    @property
-    def feature_all_(self) -> np.ndarray:
-        """T_j, the sum of every column over all training rows, (V,)."""
-        return self.sums_.columns.sum(axis=0)
-
-    def class_scores(self, X: Any) -> np.ndarray:
-        return super().class_scores(X) if len(self.classes_) == 1 else self._products(X)
-
-
-def _total(alpha: np.ndarray, n_features: int) -> np.ndarray:
-    """Σ_j α_j over all columns."""
-    return np.broadcast_to(alpha, (n_features,)).sum()
 
 
 def check_alpha(alpha: float | ArrayLike, n_features: int, per_column: bool) -> np.ndarray:
@@ -282,7 +225,7 @@ class CategorySums(ClassSums):
 
 
 @dataclass(eq=False, repr=False)
-class CategoricalNB(DiscreteNB, GenerativeClassifier):
+class CategoricalNB(DiscreteNB):
     """log P(c, x) = log P(c) + Σ_j log φ_jc(x_j), φ_jc(k) = (N_jkc + α) / (N_c + α K_j).
 
     N_jkc is the number of training rows of class c whose column j holds category k, of K_j: one more than the

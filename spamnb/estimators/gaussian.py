@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spamnb.estimators.base import DecisionFunction, GenerativeClassifier
+from spamnb.estimators.base import DecisionFunction, SumClassifier
 from spamnb.estimators.validation import not_fitted
 from spamnb.formulas.sums import Scatter, shrink, whitening
 
@@ -39,7 +39,7 @@ class QuadraticForm(NamedTuple):
     constant: np.ndarray  # (C,)
 
 
-class GaussianClassifier(GenerativeClassifier, DecisionFunction):
+class GaussianClassifier(SumClassifier, DecisionFunction):
     """fit, partial_fit, merge, forget and sample for classes that are Gaussian in some way, by ``_covariances``."""
 
     _sparse = False

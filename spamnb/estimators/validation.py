@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+MIXED_LABELS = "Unknown label type: the labels in y must all be strings or all be numbers."
 MAX_CATEGORIES = 2**31 - 1  # sums of such numbers fit 64 bits: past them np.bincount writes into foreign memory
 
 
@@ -109,6 +110,8 @@ def check_labels(y: Any, model: str) -> np.ndarray:
     """y as a 1-d array of discrete labels."""
     if y is None:
         raise ValueError(f"{model} requires y to be passed, but the target y is None.")
+    if isinstance(y, list | tuple) and len({isinstance(label, str) for label in y}) > 1:
+        raise ValueError(MIXED_LABELS)  # numpy would make text of what is none
     y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] == 1:
         warnings.warn(
@@ -125,7 +128,7 @@ def check_labels(y: Any, model: str) -> np.ndarray:
     if y.dtype.kind == "O" and not all(isinstance(label, str) for label in y):
         y = np.array(y.tolist())
         if y.dtype.kind not in "biuf":
-            raise ValueError("Unknown label type: the labels in y must all be strings or all be numbers.")
+            raise ValueError(MIXED_LABELS)
     if y.dtype.kind == "f":
         _finite(y, "y")
         if (y != np.floor(y)).any():

@@ -65,8 +65,11 @@ class Mail(NamedTuple):
 def mail_of(training_set: TrainingSet, names: list[str]) -> Mail:
     """A training set and the names of its messages, by place."""
     messages = training_set.messages
-    keys = messages.digests.view("V16").ravel()
-    return Mail(training_set, names, messages.positions, messages.labels, keys, messages.dates)
+    order = np.argsort(messages.positions)
+    keys = messages.digests[order].view("V16").ravel()
+    return Mail(
+        training_set, names, messages.positions[order], messages.labels[order], keys, messages.dates[order]
+    )
 
 
 def judge(mail: Mail, settings: Settings, trained: TrainingSet, places: NDArray[np.bool_]) -> dict[int, Answer]:

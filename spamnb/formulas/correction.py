@@ -27,8 +27,7 @@ all that counts. The loops are C, ``core/fit.c`` of the reader's compiled module
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -44,47 +43,65 @@ NEGLIGIBLE = 0.1  # of many classes: what a class is less wrong by is 0. Of 20 c
 TOLERANCE = 0.01  # a pass that moves no coefficient by more is the last
 
 
-class Problem(NamedTuple):
-    """n messages, and the columns that their tokens are."""
+class Problem:
+    """n messages to correct the scores of, and the columns that their tokens are.
 
-    indptr: np.ndarray  # (n+1,) int64, where the messages' columns begin and end
-    columns: np.ndarray  # (nnz,) int32
-    values: np.ndarray  # (n,) what stands in a message's row at each of its tokens
-    offsets: np.ndarray  # (n, C) nats, naive Bayes' part of the scores
-    labels: np.ndarray  # (n,) int64, class numbers
+    ``values`` (n,): what stands in a message's row at each of its tokens. ``offsets`` (n, C) in nats: naive Bayes' part
+    of the scores. ``labels`` (n,): class numbers. ``blocks()`` gives the messages' columns anew, some messages at a
+    time, so that memory need not hold them all.
+    """
+
+    def __init__(
+        self,
+        blocks: Callable[[], Iterable[binding.FitRows]],
+        values: np.ndarray,
+        offsets: np.ndarray,
+        labels: np.ndarray,
+    ) -> None:
+        self._blocks, self.values, self.offsets, self.labels = blocks, values, offsets, labels
 
     def ascend(
-        self, order: np.ndarray, penalty: float, noise: float, passes: int, brought: np.ndarray, weights: np.ndarray
+        self, visits: np.ndarray, penalty: float, noise: float, passes: int, brought: np.ndarray, weights: np.ndarray
     ) -> int:
-        """Visit the messages in ``order`` (m,), at most ``passes`` times; returns how many passes there were.
+        """Visit these messages (m,), ascending, at most ``passes`` times; returns how many passes there were.
 
         A share ``noise`` of labels is wrong. ``brought`` (n, C - 1), what each message brings to the weight of each of
         its tokens, and ``weights`` (V, C - 1), the sums of that, are int64 multiples of UNIT of all classes but the
         first; both are changed in place.
         """
         least = NEGLIGIBLE if self.offsets.shape[1] > 2 else 0.0
-        return binding.ascend(*self, order, brought, weights, penalty, noise, UNIT, TOLERANCE, least, passes)
+        how = {"penalty": penalty, "noise": noise, "unit": UNIT, "least": least}
+        for done in range(1, passes + 1):
+            worst = 0.0
+            for rows, place, visited in self._parts(visits):
+                worst = max(worst, rows.sweep(*self._of(place), visited, brought[place], weights, **how))
+            if worst < TOLERANCE:
+                return done
+        return passes
 
     def take_out(self, messages: np.ndarray, brought: np.ndarray, weights: np.ndarray) -> None:
-        """Take what these messages brought out of ``weights``, in place."""
-        columns, lengths = self._columns_of(messages)
-        for k, of_class in enumerate(weights.T):
-            np.subtract.at(of_class, columns, np.repeat(brought[messages, k], lengths))
+        """Take what these messages (m,), ascending, brought out of ``weights``, in place."""
+        for rows, place, visited in self._parts(messages):
+            rows.take_out(*self._of(place), visited, brought[place], weights)
 
     def scores(self, messages: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Scores (m, C) of these messages by ``weights`` (V, C - 1), in nats."""
-        columns, lengths = self._columns_of(messages)
-        sums, ends = np.empty((len(messages), weights.shape[1]), np.int64), np.cumsum(lengths)
-        for k, of_class in enumerate(weights.T):
-            running = np.append(0, np.cumsum(of_class[columns]))
-            sums[:, k] = running[ends] - running[ends - lengths]
-        return self.offsets[messages] + with_first(sums) * (self.values[messages] * UNIT)[:, None]
+        """Scores (m, C) of these messages (m,), ascending, by ``weights`` (V, C - 1) to which they brought nothing."""
+        found = [
+            rows.scores(*self._of(place), visited, weights, unit=UNIT) for rows, place, visited in self._parts(messages)
+        ]
+        return np.concatenate([self.offsets[:0], *found])
 
-    def _columns_of(self, messages: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The columns of these messages, one message after the other, and how many each has."""
-        begins, lengths = self.indptr[messages], np.diff(self.indptr)[messages]
-        ends = np.cumsum(lengths)
-        return self.columns[np.arange(lengths.sum()) + np.repeat(begins - ends + lengths, lengths)], lengths
+    def _parts(self, messages: np.ndarray) -> Iterator[tuple[binding.FitRows, slice, np.ndarray]]:
+        """The blocks, the messages of each, and which of these to visit, numbered within the block."""
+        begin = 0
+        for rows in self._blocks():
+            end = begin + len(rows)
+            visited = messages[slice(*np.searchsorted(messages, [begin, end]))]
+            yield rows, slice(begin, end), visited - begin
+            begin = end
+
+    def _of(self, place: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.values[place], self.offsets[place], self.labels[place]
 
 
 def with_first(units: np.ndarray) -> np.ndarray:

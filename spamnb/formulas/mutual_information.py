@@ -15,7 +15,8 @@ def mutual_information(document_counts: Any, documents: np.ndarray, alpha: float
         θ_jc = (N_jc + α)/(N_c + 2α),   π_c = N_c/N,   θ_j = Σ_c π_c θ_jc
 
     ``document_counts`` (C, V) holds N_jc, sparse or dense; ``documents`` (C,) N_c. α = 0, the empirical
-    mutual information, is allowed here, where 0 log 0 is 0. ValueError for α < 0 and without documents.
+    mutual information, is allowed here, where 0 log 0 is 0. ValueError for α < 0, without documents, and for
+    counts that cannot be.
 
     >>> mutual_information(np.array([[4, 2], [0, 2]]), np.array([4, 4]), alpha=0).tolist()
     [1.0, 0.0]
@@ -28,6 +29,10 @@ def mutual_information(document_counts: Any, documents: np.ndarray, alpha: float
     if not n.sum() > 0:
         raise ValueError("no documents: there is nothing to measure information from")
     N = csr_array(document_counts)
+    if n.shape != (N.shape[0],):
+        raise ValueError(f"document_counts has {N.shape[0]} rows, one a class, and documents has the shape {n.shape}")
+    if not ((N.data >= 0).all() and (n >= N.max(axis=1).toarray().ravel()).all()):
+        raise ValueError("a class cannot have fewer documents than hold a column, nor can a count be negative")
     seen = n > 0  # a class without documents has π = 0
     n, N = n[seen], N[seen]
     total, size = n.sum(), n + 2 * alpha

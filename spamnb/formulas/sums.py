@@ -24,6 +24,7 @@ import numpy as np
 # The least share of a feature's variance that the other features must leave unexplained. Rounding leaves about 1e-16 of
 # an exact copy of another column; a share of 1e-12 still has four good digits.
 MIN_OWN_VARIANCE = 1e-12
+MAX_ROUNDING = 1e-9  # of the squares of all rows: what is further below zero than that is no rounding
 # Numbers whose squares overflow leave inf or NaN in the sums, which the models refuse with an error.
 _overflow_shows = np.errstate(over="ignore", invalid="ignore")
 
@@ -152,7 +153,7 @@ class Scatter:
         """The sums without the rows of ``other``, which must be among them.
 
         Exact up to rounding, and exactly zero for a class that loses all its weight. Raises ValueError
-        where ``other`` weighs more than what is there.
+        where ``other`` weighs more than what is there, or spreads further.
         """
         documents = subtract(self.documents, other.documents)
         left = documents > 0
@@ -161,7 +162,9 @@ class Scatter:
         part = np.divide(other.documents, self.documents, out=np.zeros_like(documents), where=left)
         scatter = self.scatter - other.scatter - self._outer(other.mean - mean, documents * part)
         scatter[~left] = 0.0
-        squares = scatter if scatter.ndim == 2 else np.einsum("cii->ci", scatter)
+        squares, before = (each if each.ndim == 2 else np.einsum("cii->ci", each) for each in (scatter, self.scatter))
+        if (squares < -MAX_ROUNDING * (before + self.documents[:, None] * self.mean**2)).any():
+            raise ValueError("rows would be taken out that were not learned")
         np.maximum(squares, 0.0, out=squares)  # rounding, where a feature is constant
         return Scatter(documents, mean, scatter)
 

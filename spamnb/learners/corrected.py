@@ -7,7 +7,7 @@ brings so many units to the weight of each of its tokens, which are kept beside 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,6 +30,7 @@ from spamnb.formulas.correction import (
 from spamnb.formulas.pooling import row_sums
 from spamnb.learners.learner import BatchScores, Correction, FitResult, Learner, Lesson, Screened
 from spamnb.learners.naive_bayes import NaiveBayes
+from spamnb.reader.binding import FitRows
 from spamnb.reader.evidence import HEADERS
 from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.reader.token_array import hashes_of
@@ -44,7 +45,6 @@ if TYPE_CHECKING:  # classifying a message does not need it
 # many classes each pass takes as many times as long.
 PASSES = 10, 10, 3  # over all messages; folds, and passes over the others of a fold
 MANY_PASSES = 2, 2, 1  # where there are more than two classes: 20 Newsgroups 89.4 % with 2 passes, 89.1 with 5
-MESSAGES_AT_ONCE = 1 << 9  # whose cells are gathered in one go, and fit the processor's cache
 MAX_COPIED = 1 << 27  # bytes of weights that folds which are solved at the same time may copy
 MAX_TRAINED = 100  # messages of training that are kept to be solved again: 300 do no better
 PASSES_OF_OLDER = 3  # over the older mail, whose model judges the newest and is not kept
@@ -82,8 +82,7 @@ class Corrected(Learner):
         solved = _solve(training_set, scores, screened.noise, passes)
         left_out = (offset_of(classes) - fitted_offset_of(classes)) * scores
         left_out += _left_out(solved, training_set, folds, fold_passes)
-        weights, hard = solved.weights[solved.columns], _hardest(solved, training_set)
-        correction = Correction(with_first(solved.brought), with_first(weights), hard)
+        correction = Correction(solved.brought, solved.weights, _hardest(solved, training_set))
         result = FitResult(labels, left_out, folds, correction=correction)
         if screened.doubted is not None:
             result = result._replace(doubted_scores=self._scores_by(solved, training_set, screened.doubted))
@@ -104,7 +103,7 @@ class Corrected(Learner):
         assert found is not None
         classes = len(others.counts.classes)
         lengths = asked.messages.lengths[asked.messages.included]  # with the tokens that no other holds
-        problem = _problem(asked, solved.columns, offset_of(classes) * found, lengths)
+        problem = _problem(asked, offset_of(classes) * found, lengths)
         return problem.scores(np.arange(len(found)), solved.weights)
 
     # -- on the store ----------------------------------------------------------------------------------------
@@ -238,14 +237,12 @@ def _hardest(solved: _Solved, training_set: TrainingSet) -> list[HardMessage]:
     """The messages with the largest coefficients, the hardest last."""
     problem, classes = solved.problem, training_set.counts.classes
     largest = np.abs(with_first(solved.brought)).max(axis=1) * UNIT / problem.values
-    chosen = solved.order[np.argsort(largest[solved.order], kind="stable")][-MAX_TRAINED:]
-    digests = training_set.messages.digests[training_set.messages.included]
-    column_of = np.argsort(solved.columns)  # the training set's, of the problem's
-    hard = []
+    messages, chosen = training_set.messages, np.argsort(largest, kind="stable")[-MAX_TRAINED:]
+    numbers, hard = np.flatnonzero(messages.included), []
     for i in chosen[largest[chosen] >= HARD].tolist():
-        columns = column_of[problem.columns[problem.indptr[i] : problem.indptr[i + 1]]]
-        offsets, hashes = dict(zip(classes, problem.offsets[i].tolist())), training_set.tokens.hashes[columns]
-        hard.append(HardMessage(digests[i].tobytes(), classes[problem.labels[i]], offsets, hashes))
+        hashes = training_set.tokens.hashes[messages.rows(numbers[i : i + 1]).ids]
+        offsets = dict(zip(classes, problem.offsets[i].tolist()))
+        hard.append(HardMessage(messages.digests[numbers[i]].tobytes(), classes[problem.labels[i]], offsets, hashes))
     return hard
 
 
@@ -253,55 +250,41 @@ class _Solved(NamedTuple):
     """A solved problem, over all columns of a training set."""
 
     problem: Problem
-    columns: np.ndarray  # (V,) int32, the problem's column of each of the training set's
-    order: np.ndarray  # (n,) of the visits
     brought: np.ndarray  # (n, C - 1) in units, of all classes but the first
-    weights: np.ndarray  # (V, C - 1) in units, by the problem's columns
+    weights: np.ndarray  # (V, C - 1) in units
     noise: float  # share of wrong labels
 
 
 def _solve(training_set: TrainingSet, scores: np.ndarray, noise: float, passes: int) -> _Solved:
     """The correction of naive Bayes' left-out ``scores`` (n, C), where a share ``noise`` of labels is wrong."""
-    classes = scores.shape[1]
-    held = training_set.counts.document_frequency()
-    # The commonest first, so that the weights that are read most lie together in memory.
-    columns = np.empty(len(held), np.int32)
-    columns[np.argsort(-held, kind="stable")] = np.arange(len(held), dtype=np.int32)
-    problem = _problem(training_set, columns, fitted_offset_of(classes) * scores)
-    digests = training_set.messages.digests[training_set.messages.included]
-    order = np.lexsort(digests.T[::-1]).astype(np.int64)  # the same whoever counted which message
-    brought = np.zeros((len(scores), classes - 1), np.int64)
-    weights = np.zeros((len(held), classes - 1), np.int64)
-    problem.ascend(order, PENALTY, noise, passes, brought, weights)
-    return _Solved(problem, columns, order, brought, weights, noise)
+    n, classes = scores.shape
+    problem = _problem(training_set, fitted_offset_of(classes) * scores)
+    brought = np.zeros((n, classes - 1), np.int64)
+    weights = np.zeros((len(training_set.tokens), classes - 1), np.int64)
+    problem.ascend(np.arange(n), PENALTY, noise, passes, brought, weights)
+    return _Solved(problem, brought, weights, noise)
 
 
-def _problem(
-    training_set: TrainingSet, column: np.ndarray, offsets: np.ndarray, lengths: np.ndarray | None = None
-) -> Problem:
-    """The problem of the included messages, over the training set's columns j as ``column[j]``. ``lengths`` (n,) are
-    the messages' numbers of tokens, where some of these are no columns."""
-    messages = training_set.messages
-    number = np.where(messages.columns < 0, -1, column[messages.columns]).astype(np.int32)  # of the messages' own ids
-    included = np.flatnonzero(messages.included)
-    columns, lengths_known = [np.zeros(0, np.int32)], [np.zeros(1, np.int64)]
-    for first in range(0, len(included), MESSAGES_AT_ONCE):
-        indptr, ids = messages.own_rows(included[first : first + MESSAGES_AT_ONCE])
-        found = np.take(number, ids)
-        known = found >= 0
-        columns.append(found[known])
-        lengths_known.append(np.diff(np.append(0, np.cumsum(known))[indptr]))
-    ends = np.cumsum(np.concatenate(lengths_known))
-    values = 1 / np.sqrt(np.maximum(np.diff(ends) if lengths is None else lengths, 1))
-    labels = training_set.included_labels().astype(np.int64)
-    return Problem(ends, np.concatenate(columns), values, np.ascontiguousarray(offsets), labels)
+def _problem(training_set: TrainingSet, offsets: np.ndarray, lengths: np.ndarray | None = None) -> Problem:
+    """The problem of the included messages. ``lengths`` (n,) are the messages' numbers of tokens, where some of these
+    are no columns."""
+    messages, included = training_set.messages, np.flatnonzero(training_set.messages.included)
+
+    def blocks() -> Iterator[FitRows]:
+        return (FitRows(*block, len(training_set.tokens)) for block in messages.blocks(included))
+
+    kept = list(blocks()) if messages.in_memory else None
+    if lengths is None:
+        lengths = np.concatenate([np.zeros(0, np.int64), *(rows.lengths for rows in kept or blocks())])
+    values = 1 / np.sqrt(np.maximum(lengths, 1))
+    return Problem(lambda: kept or blocks(), values, np.ascontiguousarray(offsets), training_set.included_labels())
 
 
 def _left_out(solved: _Solved, training_set: TrainingSet, folds: int, passes: int) -> np.ndarray:
     """Scores (n, C) of each message, in the problem's order, by a correction to which its fold brought nothing."""
     from concurrent.futures import ThreadPoolExecutor  # classifying a message does not need it
 
-    problem, order = solved.problem, solved.order
+    problem = solved.problem
     fold = training_set.stratified_folds(folds)[training_set.included_positions()]
     scores = problem.offsets.copy()
     of_class = np.bincount(problem.labels, minlength=scores.shape[1])
@@ -312,8 +295,8 @@ def _left_out(solved: _Solved, training_set: TrainingSet, folds: int, passes: in
         if not len(inside) or (alone & (of_class > 0)).any():  # all that the others say is "not this class"
             return
         of_rest, rest = solved.brought.copy(), solved.weights.copy()
-        problem.take_out(inside, solved.brought, rest)
-        problem.ascend(order[fold[order] != f], PENALTY, solved.noise, passes, of_rest, rest)
+        problem.take_out(inside, of_rest, rest)
+        problem.ascend(np.flatnonzero(fold != f), PENALTY, solved.noise, passes, of_rest, rest)
         scores[inside] = problem.scores(inside, rest)
 
     at_once = min(os.cpu_count() or 1, folds, MAX_COPIED // max(solved.weights.nbytes, 1))

@@ -1,4 +1,4 @@
-"""Messages as dense vectors, for the Gaussian models: one formula, three sources of vectors.
+"""Messages as dense vectors, for the Gaussian models: one formula, two sources of vectors.
 
     z = Σ_j (1 + ln n_j) g_j v_j        x = √d z/|z|        g_j = 1 − H_j / ln(1+N)
 
@@ -9,7 +9,6 @@ token, g_j v_j, and a single message looks up its own tokens and nothing else.
 
     lsa:100        v_j from the training mail itself: latent semantic analysis
     vectors:PATH   v_j from a text file of word vectors, GloVe's or word2vec's
-    model:DIR      v_j from a local sentence-embedding model, by model2vec (extra ``embeddings``); nothing is downloaded
 
 Log-entropy weights and a fixed length err least on 20 Newsgroups under all three Gaussian models, better than idf or
 vectors of their own length (docs/experiments.md#embeddings).
@@ -185,36 +184,6 @@ class WordVectors(Embedding):
             raise SpamnbError(f"{self.path}: {error.strerror}") from error
 
 
-class SentenceModel(Embedding):
-    """v_j from a model2vec model in a local directory: static vectors distilled from a sentence-embedding model.
-
-    Each token is embedded by itself, once, when training; afterwards neither the library nor the directory is needed.
-    """
-
-    def __init__(self, directory: str | Path) -> None:
-        self.directory = Path(directory)
-        self.spec = f"model:{directory}"
-
-    def _directions(self, X: csr_array, tokens: Sequence[str], weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        if not self.directory.is_dir():  # before model2vec, which takes another name for one to download
-            raise SpamnbError(f"{self.directory}: no such directory; {self.spec} needs a model2vec model on this disk")
-        try:
-            from model2vec import StaticModel
-        except ImportError as error:
-            raise SpamnbError(f"{self.spec} needs model2vec: pip install model2vec") from error
-        wanted = _words(tokens)
-        words = sorted(wanted)
-        if not words:
-            raise SpamnbError(f"{self.spec}: the training mail has no words")
-        try:
-            vectors = StaticModel.from_pretrained(self.directory, normalize=False).encode(words)
-        except Exception as error:  # whatever the files in the directory make the libraries raise
-            raise SpamnbError(f"{self.directory}: not a model that model2vec can load: {error}") from error
-        rows = [(column, row) for row, word in enumerate(words) for column in wanted[word]]
-        columns, row = np.array(sorted(rows)).T
-        return columns, np.asarray(vectors, dtype=float)[row]
-
-
 def _words(tokens: Sequence[str]) -> dict[str, list[int]]:
     """Columns by word: of the body and of the subject, no pairs, no other headers, nothing without a letter."""
     wanted: dict[str, list[int]] = {}
@@ -233,7 +202,7 @@ def parse_embedding(spec: str) -> Embedding:
     >>> parse_embedding("bert")
     Traceback (most recent call last):
     ...
-    spamnb.errors.SpamnbError: embedding 'bert' is unknown: use lsa:DIMENSIONS, vectors:PATH or model:DIRECTORY
+    spamnb.errors.SpamnbError: embedding 'bert' is unknown: use lsa:DIMENSIONS or vectors:PATH
     """
     kind, _, rest = spec.partition(":")
     if kind == "lsa":
@@ -242,6 +211,4 @@ def parse_embedding(spec: str) -> Embedding:
         return LatentSemanticAnalysis(int(rest) if rest else DIMENSIONS)
     if kind == "vectors" and rest:
         return WordVectors(rest)
-    if kind == "model" and rest:
-        return SentenceModel(rest)
-    raise SpamnbError(f"embedding {spec!r} is unknown: use lsa:DIMENSIONS, vectors:PATH or model:DIRECTORY")
+    raise SpamnbError(f"embedding {spec!r} is unknown: use lsa:DIMENSIONS or vectors:PATH")

@@ -60,8 +60,8 @@ def _heaviest(weights: np.ndarray, limit: int | None) -> np.ndarray:
 class Correction(NamedTuple):
     """What corrects naive Bayes, in whole units of a weight (formulas/correction.py)."""
 
-    brought: np.ndarray  # (n, C) what each message brings to each of its tokens
-    weights: np.ndarray  # (V, C) the sums of that, by token
+    brought: np.ndarray  # (n, C - 1) what each message brings to each of its tokens, of all classes but the first
+    weights: np.ndarray  # (V, C - 1) the sums of that, by token
     hard: Sequence[HardMessage]  # the hardest, the hardest last
 
 
@@ -131,8 +131,9 @@ class Learner:
         raise NotImplementedError
 
     def screen(self, training_set: TrainingSet) -> Screened:
-        """Tell which messages of the training set to learn: all of them, unless a model doubts labels."""
-        return Screened(training_set)
+        """Tell which messages of the training set to learn, and of what columns: all messages, unless a model doubts
+        labels, and the columns that occur."""
+        return Screened(training_set.select_columns(training_set.by_hash()))
 
     def train(self, screened: Screened) -> FitResult:
         """Fit to the messages to learn, and score each of them as if it had not been there."""
@@ -140,7 +141,7 @@ class Learner:
 
     def scores_by_others(self, others: TrainingSet, asked: TrainingSet) -> np.ndarray | None:
         """Scores (m, C) of the messages of ``asked`` by a model of ``others``, of which they are no part; both have the
-        same columns, all of which occur in ``others``. None where that would take another training."""
+        same columns. None where that would take another training."""
         return None
 
     def learn(self, store: Store, lesson: Lesson) -> Mapping[str, Any]:

@@ -34,34 +34,30 @@ def leave_one_out_scores(settings: Settings, training_set: TrainingSet) -> np.nd
     counts = training_set.counts
     if len(counts.classes) < 2:
         return np.zeros((0, len(counts.classes)))
-    frequencies = frequencies_of(counts) if settings.model_type == "bernoulli" else []
     table, totals = count_table(counts, settings), counts.totals()
-    groups = training_set.tokens.groups.copy()
+    frequencies = frequencies_of(counts, totals) if settings.model_type == "bernoulli" else []
+    groups = training_set.tokens.groups
     if settings.top_words is None:
-        held = table[:, : len(totals.classes)].sum(axis=1, dtype=np.int64)
-        np.putmask(groups, held == settings.min_messages, -1)
-
-    # The messages' own ids number common tokens first: the rows of the table that are read most lie together.
-    columns = training_set.messages.columns
-    own_table, own_groups = np.take(table, columns, axis=0), np.take(groups, columns)
-    own = training_set._replace(messages=training_set.messages.with_own_ids())
-    return _scored(own, lambda batch: loo_scores(settings, batch, own_table, own_groups, totals, frequencies))
+        groups = np.where(counts.document_frequency() == settings.min_messages, np.int8(-1), groups)
+    return _scored(training_set, lambda batch: loo_scores(settings, batch, table, groups, totals, frequencies))
 
 
 def scores_by_others(settings: Settings, others: TrainingSet, asked: TrainingSet) -> np.ndarray:
     """Scores (n, C) of the messages of ``asked`` by the sums of ``others``, of which they are no part. Both have the
-    same columns; every one of these occurs in ``others``."""
+    same columns."""
     counts = others.counts
-    frequencies = frequencies_of(counts) if settings.model_type == "bernoulli" else []
     table, totals = count_table(counts, settings), counts.totals()
+    frequencies = frequencies_of(counts, totals) if settings.model_type == "bernoulli" else []
     classes = len(totals.classes)
+    held = counts.document_frequency() > 0
     groups = asked.tokens.groups
     start = intercept(settings, totals, frequencies)
 
     def score(batch: LabelledRows) -> np.ndarray:
-        found = np.ascontiguousarray(np.take(table, batch.rows.ids, axis=0).T)
+        rows = batch.rows.only(held[batch.rows.ids])
+        found = np.ascontiguousarray(np.take(table, rows.ids, axis=0).T)
         contributions = log_likelihoods(settings, totals, found[:classes], found[classes:])
-        return pooled_scores(settings, contributions, batch.rows, start, groups[batch.rows.ids])[0]
+        return pooled_scores(settings, contributions, rows, start, groups[rows.ids])[0]
 
     return _scored(asked, score)
 
@@ -86,17 +82,15 @@ def count_table(counts: ClassCounts, settings: Settings) -> np.ndarray:
     figures = [row.document_counts for row in counts.rows]
     if settings.model_type not in ("boolean", "bernoulli"):
         figures += [row.occurrences for row in counts.rows]
-    largest = max(values.max(initial=0) for values in figures)
-    dtype = np.int32 if largest <= np.iinfo(np.int32).max else np.int64
-    table = np.zeros((counts.vocabulary_size, len(figures)), dtype)
+    table = np.zeros((counts.vocabulary_size, len(figures)), np.result_type(*figures))
     for column, values in enumerate(figures):
         table[counts.rows[column % classes].columns, column] = values
     return table
 
 
-def frequencies_of(counts: ClassCounts) -> list[dict[int, int]]:
+def frequencies_of(counts: ClassCounts, totals: ClassTotals) -> list[dict[int, int]]:
     """For each class {n: number of tokens that exactly n of its messages hold}, n = 0 included."""
-    return [{0: counts.vocabulary_size - len(row.columns), **row.frequencies()} for row in counts.rows]
+    return [{0: totals.vocabulary_size - len(row.columns), **row.frequencies()} for row in counts.rows]
 
 
 def _log_priors(settings: Settings, documents: np.ndarray, labels: np.ndarray) -> np.ndarray:

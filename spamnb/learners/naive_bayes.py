@@ -52,6 +52,9 @@ class NaiveBayes(Learner):
             take_tokens(tokens, found.positions), known, scores, weights, lambda: softmax(pooled("sum")[0])
         )
 
+    def screen(self, training_set: TrainingSet) -> Screened:
+        return Screened(training_set)
+
     def train(self, screened: Screened) -> FitResult:
         from spamnb.learners.leave_one_out import leave_one_out_scores
 

@@ -12,7 +12,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from ctypes import POINTER, byref, c_bool, c_double, c_int, c_long, c_size_t, c_uint32, c_void_p
+from ctypes import POINTER, byref, c_bool, c_double, c_int, c_size_t, c_uint32, c_void_p
 from html.entities import html5
 from importlib.util import find_spec
 from typing import Any
@@ -72,10 +72,9 @@ class _Fit(ctypes.Structure):
     """core/fit.h."""
 
     _fields_ = (
-        *((name, c_void_p) for name in "indptr columns values offsets labels order brought weights".split()),
+        *((name, c_void_p) for name in "begins ends columns values offsets labels visits brought weights".split()),
         ("n_visits", c_size_t), ("n_others", c_size_t),
-        *((name, c_double) for name in "penalty noise unit tolerance least".split()),
-        ("passes", c_size_t),
+        *((name, c_double) for name in "penalty noise unit least".split()),
     )  # fmt: skip
 
 
@@ -109,7 +108,9 @@ for _name, _result, _arguments in (
     _function.restype, _function.argtypes = _result, _arguments
 _free.read_messages.argtypes = [c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, c_int, *[c_void_p] * 4]
 _free.parse_message.argtypes = [c_void_p, c_void_p, c_size_t, c_int]
-_free.ascend.argtypes, _free.ascend.restype = [POINTER(_Fit)], c_long
+_free.fit_sweep.argtypes, _free.fit_sweep.restype = [POINTER(_Fit)], c_double
+_free.fit_take_out.argtypes = [POINTER(_Fit)]
+_free.fit_scores.argtypes, _free.fit_scores.restype = [POINTER(_Fit), c_void_p], c_bool
 
 
 def _texts(texts: Sequence[bytes]) -> Any:
@@ -323,33 +324,70 @@ def unpack_numbers(packed: bytes) -> tuple[np.ndarray, np.ndarray] | None:
 # ---- The loops of formulas/correction.py ----
 
 
-def ascend(
-    indptr: np.ndarray, columns: np.ndarray, values: np.ndarray, offsets: np.ndarray, labels: np.ndarray,
-    order: np.ndarray, brought: np.ndarray, weights: np.ndarray,
-    penalty: float, noise: float, unit: float, tolerance: float, least: float, passes: int,
-) -> int:  # fmt: skip
-    """Solve for messages in turn; how many passes there were. ValueError for arrays that do not fit together."""
-    n, classes = offsets.shape
-    n_columns = len(weights)
-    forms = (
-        (indptr, np.int64, n + 1), (columns, np.int32), (values, np.float64, n), (offsets, np.float64, n, classes),
-        (labels, np.int64, n), (order, np.int64),
-    )  # fmt: skip
-    for array, *form in forms:
-        _array(array, *form)
-    _array(brought, np.int64, n, classes - 1, writable=True)
-    _array(weights, np.int64, n_columns, classes - 1, writable=True)
-    bounds = (labels, classes), (order, n), (columns, n_columns)
-    if indptr[0] < 0 or (np.diff(indptr) < 0).any() or indptr[-1] > len(columns):
-        raise ValueError("messages' columns are not there")
-    if any([len(numbers) and not 0 <= numbers.min() <= numbers.max() < bound for numbers, bound in bounds]):
+class FitRows:
+    """The columns of n messages, from ``columns[begins[i]]`` to ``columns[ends[i]]`` of the i-th; all are below
+    ``n_columns``. ValueError for arrays that do not fit together."""
+
+    def __init__(self, begins: np.ndarray, ends: np.ndarray, columns: np.ndarray, n_columns: int) -> None:
+        _array(begins, np.int64)
+        _array(ends, np.int64, len(begins))
+        _array(columns, np.int32)
+        if (begins > ends).any() or begins.min(initial=0) < 0 or ends.max(initial=0) > len(columns):
+            raise ValueError("messages' columns are not there")
+        _check_numbers(columns, n_columns)
+        self._arrays, self._n_columns = (begins, ends, columns), n_columns
+
+    def __len__(self) -> int:
+        return len(self._arrays[0])
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """How many columns each message has, (n,)."""
+        return self._arrays[1] - self._arrays[0]
+
+    def _fit(
+        self, values: np.ndarray, offsets: np.ndarray, labels: np.ndarray, visits: np.ndarray,
+        brought: np.ndarray | None, weights: np.ndarray, *numbers: float,
+    ) -> Any:  # fmt: skip
+        """The struct of C; the arrays must be kept for as long as it is used."""
+        n, classes = len(self), offsets.shape[-1]
+        for array, *form in (
+            (values, np.float64, n), (offsets, np.float64, n, classes), (labels, np.int64, n), (visits, np.int64),
+        ):  # fmt: skip
+            _array(array, *form)
+        if brought is not None:
+            _array(brought, np.int64, n, classes - 1, writable=True)
+        _array(weights, np.int64, self._n_columns, classes - 1, writable=True)
+        _check_numbers(labels, classes)
+        _check_numbers(visits, n)
+        arrays = (*self._arrays, values, offsets, labels, visits, brought, weights)
+        pointers = [None if array is None else array.ctypes.data for array in arrays]
+        return _Fit(*pointers, len(visits), classes - 1, *numbers)
+
+    def sweep(self, *arrays: Any, penalty: float, noise: float, unit: float, least: float) -> float:
+        """Solve for each message of the visits; by how much the coefficient moved that moved most."""
+        worst = _free.fit_sweep(byref(self._fit(*arrays, penalty, noise, unit, least)))
+        if worst < 0:
+            raise MemoryError
+        return worst
+
+    def take_out(self, *arrays: Any) -> None:
+        """Take what each message of the visits brought out of the weights."""
+        _free.fit_take_out(byref(self._fit(*arrays)))
+
+    def scores(self, *arrays: Any, unit: float) -> np.ndarray:
+        """The scores of each message of the visits, (m, C), by the weights."""
+        values, offsets, labels, visits, weights = arrays
+        scores = np.empty((len(visits), offsets.shape[-1]))
+        fit = self._fit(values, offsets, labels, visits, None, weights, 0.0, 0.0, unit)
+        if not _free.fit_scores(byref(fit), scores.ctypes.data):
+            raise MemoryError
+        return scores
+
+
+def _check_numbers(numbers: np.ndarray, bound: int) -> None:
+    if len(numbers) and not 0 <= numbers.min() <= numbers.max() < bound:
         raise ValueError("a label, a message or a column is not there")
-    arrays = [array.ctypes.data for array in (indptr, columns, values, offsets, labels, order, brought, weights)]
-    fit = _Fit(*arrays, len(order), classes - 1, penalty, noise, unit, tolerance, least, passes)
-    done = int(_free.ascend(byref(fit)))
-    if done < 0:
-        raise MemoryError
-    return done
 
 
 def solve(scores: np.ndarray, y: int, penalty: float) -> list[float]:

@@ -66,6 +66,12 @@ class CsrRows(NamedTuple):
         lengths = np.bincount(self.row_numbers[use], minlength=len(self.indptr) - 1)
         return CsrRows(np.concatenate([[0], np.cumsum(lengths)]), ids[use], self.counts[use])
 
+    def only(self, chosen: np.ndarray) -> CsrRows:
+        """Only the cells where ``chosen`` (nnz,) is true."""
+        if chosen.all():
+            return self
+        return CsrRows(np.append(0, np.cumsum(chosen))[self.indptr], self.ids[chosen], self.counts[chosen])
+
     def matrix(self, n_columns: int) -> Any:
         """The rows as a scipy CSR array, messages × columns, which shares their memory."""
         from scipy.sparse import csr_array

@@ -20,6 +20,8 @@ class Vocabulary(VocabularyCore):
     (array([0, 1, 0], dtype=int32), array([2], dtype=int32), ['c', 'a'])
     """
 
+    is_complete = False  # whether no reader adds tokens any more
+
     def ids(self, tokens: Iterable[str]) -> np.ndarray:
         """The id of each of the k ``tokens``, (k,) int32."""
         array = tokens if isinstance(tokens, TokenArray) else TokenArray.of(tokens)

@@ -77,7 +77,7 @@ def _sum(models: list[Snapshot], messages: Mapping[bytes, LearnedMessage], repea
         documents,
         tokens,
         cells,
-        list(messages.items()),
+        sorted(messages.items()),
         [(*cell, scored) for cell, scored in sorted(calibration.items())],
         kept=sorted(kept.values(), key=attrgetter("taught_at")),
     )

@@ -7,8 +7,8 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from operator import itemgetter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -24,6 +24,7 @@ from spamnb.store.records import LearnedMessage, dense_vectors
 from spamnb.store.rows import DOCUMENTS, OCCURRENCES, Cells, texts, tokens_of
 from spamnb.store.store import Store, refuse_server
 
+MESSAGES_AT_ONCE = 1 << 14  # written at a time
 COPIED_PAGES = 8  # at a time: fewer than the tables that a model has, so that the first are never all
 STALE_SECONDS = 86_400  # seconds: nobody is still writing a file that has not changed for so long
 
@@ -36,7 +37,7 @@ class Snapshot(NamedTuple):
     documents: np.ndarray  # (C,) N_c
     tokens: TokenArray  # ascending by hash
     cells: Cells  # what training wrote and what was learned since, in one sum
-    messages: list[tuple[bytes, LearnedMessage]]  # digest, and as what
+    messages: Sequence[tuple[bytes, LearnedMessage]]  # digest, and as what
     calibration: Sequence[tuple[str, int, int, int]] = ()  # class, own, bin, messages
     arrays: Mapping[str, np.ndarray] = MappingProxyType({})
     vectors: np.ndarray | None = None  # (V, d) one vector a token
@@ -49,23 +50,32 @@ class Snapshot(NamedTuple):
         return self.cells.counts(self.classes, self.documents, len(self.tokens)).nonempty_classes()
 
 
-def write_snapshot(store: Store, snapshot: Snapshot) -> None:
-    """Write everything into a new, empty store."""
+def write_snapshot(
+    store: Store,
+    snapshot: Snapshot,
+    chunks: Iterable[tuple[slice, Cells]] | None = None,
+    messages: Iterable[tuple[bytes, LearnedMessage]] = (),
+) -> None:
+    """Write everything into a new, empty store; ``chunks`` are its cells, those of some tokens at a time, where memory
+    should not hold all of them, and ``messages`` more of its messages."""
     with store.writing():
-        tokens, cells, classes = snapshot.tokens, snapshot.cells, len(snapshot.classes)
+        tokens, classes = snapshot.tokens, len(snapshot.classes)
         numbers = list(map(store.class_id, snapshot.classes))
-        sums = [snapshot.documents, *(cells.sums(figure, cells.label, classes) for figure in (DOCUMENTS, OCCURRENCES))]
-        put = "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ? WHERE id = ?"
-        store.executemany(put, zip(*(of_class.tolist() for of_class in sums), numbers))
-        store.read_anew()
-        for these, part in cells.chunks(len(tokens)):
+        sums = np.zeros((2, classes), np.int64)
+        for these, part in snapshot.cells.chunks(len(tokens)) if chunks is None else chunks:
             own = tokens[these]
             rows = zip(own.hashes.tolist(), texts(own), part.pack(len(own), store.path))
             store.executemany("INSERT INTO tokens (hash, token, cells) VALUES (?, ?, ?)", rows)
+            sums += np.stack([part.sums(figure, part.label, classes) for figure in (DOCUMENTS, OCCURRENCES)])
+        put = "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ? WHERE id = ?"
+        store.executemany(put, zip(snapshot.documents.tolist(), *sums.tolist(), numbers))
+        store.read_anew()
         if snapshot.vectors is not None:
             some = np.flatnonzero(snapshot.vectors.any(axis=1))
             store.put_vectors(tokens.take(some), snapshot.vectors[some])
-        store.put_messages(sorted(snapshot.messages, key=itemgetter(0)))
+        every = chain(snapshot.messages, messages)
+        while batch := list(islice(every, MESSAGES_AT_ONCE)):
+            store.put_messages(batch)
         store.add_calibration(snapshot.calibration)
         store.put_arrays(snapshot.arrays)
         store.put_meta({**snapshot.meta, "vocabulary_size": len(tokens)})

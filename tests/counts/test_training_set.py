@@ -34,7 +34,7 @@ def check_against_scikit_learn(made: TrainingSet, messages: Sequence[tuple[str, 
     twin = CountVectorizer(analyzer=lambda n: Counter(Reader().tokens(messages[n][1])).elements())
     X = csr_array(twin.fit_transform(range(len(messages))))
     assert sorted(made.tokens) == sorted(twin.vocabulary_)
-    assert (made.tokens.hashes[1:] > made.tokens.hashes[:-1]).all()
+    assert (np.diff(made.counts.document_frequency()) <= 0).all() and (np.diff(made.by_hash()) != 0).all()
     X = X[:, [twin.vocabulary_[token] for token in made.tokens]]
     labels = np.array([label for label, _ in messages])
     assert made.counts.classes == tuple(sorted(set(labels)))
@@ -57,6 +57,8 @@ def check_against_scikit_learn(made: TrainingSet, messages: Sequence[tuple[str, 
 
 
 def same(a: TrainingSet, b: TrainingSet) -> None:
+    """The same tokens occur in both, as often."""
+    a, b = (each.select_columns(each.by_hash()) for each in (a, b))
     assert list(a.tokens) == list(b.tokens)
     assert same_counts(a.counts, b.counts)
 
@@ -87,9 +89,15 @@ def test_rows_that_lie_in_files_are_counted_all_the_same(tmp_path: Path, monkeyp
     monkeypatch.setattr(engine, "MAX_PART", 7)
     for most in (0, 1000, 1 << 28):
         monkeypatch.setattr(module, "MAX_IN_MEMORY", most)
+        monkeypatch.setattr(module, "MAX_TOKENS", 20 if most else 1 << 20)  # a vocabulary that is full makes way
         made = counted(tmp_path, messages)
-        assert isinstance(made.messages.ids, np.memmap) == (most < 1 << 28)
+        assert made.messages.in_memory == (most == 1 << 28)
         check_against_scikit_learn(made, messages)
+        columns = np.array([4, 0])
+        check = made.select_columns(columns)
+        for few, whole in zip(check.batches(5), made.batches(5)):
+            rows = whole.rows.matrix(len(made.tokens)).toarray()[:, columns]
+            np.testing.assert_array_equal(few.rows.matrix(2).toarray(), rows)
     assert not list(tmp_path.iterdir())
 
 
@@ -110,7 +118,7 @@ def test_the_last_copy_counts_wherever_the_copies_were_counted(tmp_path: Path) -
     moved = ("spam", ham[1])
     made = counted(tmp_path, [ham, spam, moved, spam, other, spam]).deduplicate()
     same(made, counted(tmp_path, [moved, other, spam]))
-    assert made.included_positions().tolist() == [2, 4, 5]
+    assert sorted(made.included_positions()) == [2, 4, 5]
     same(made.deduplicate(), made)
 
 
@@ -122,10 +130,6 @@ def test_restricted_to_columns(tmp_path: Path) -> None:
     assert list(part.tokens) == [whole.tokens[j] for j in columns]
     assert np.array_equal(part.counts.occurrences.toarray(), whole.counts.occurrences.toarray()[:, columns])
     assert np.array_equal(part.counts.document_counts.toarray(), whole.counts.document_counts.toarray()[:, columns])
-    for few, all_ in zip(part.batches(5), whole.batches(5)):
-        X = all_.rows.matrix(len(whole.tokens))
-        Y = few.rows.matrix(3)
-        np.testing.assert_array_equal(X.toarray()[:, columns], Y.toarray())
     twice = counted(tmp_path, messages * 2).select_columns(columns)
     assert same_counts(twice.counts - part.counts, part.counts)
     same(twice.deduplicate(), part)

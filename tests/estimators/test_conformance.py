@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import (
     estimator_checks_generator,
 )
 
-from spamnb.estimators.discrete import BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB
+from spamnb.estimators.discrete import BernoulliNB, CategoricalNB, MultinomialNB
 from spamnb.estimators.gaussian import GaussianNB, LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from spamnb.estimators.logistic import LogisticRegression
 
@@ -23,8 +23,6 @@ DISCRETE = [
     MultinomialNB(),
     MultinomialNB(binary=True, class_prior="dirichlet"),
     BernoulliNB(),
-    ComplementNB(),
-    ComplementNB(norm=True),
     CategoricalNB(),
 ]
 CONTINUOUS = [GaussianNB(), LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis(), LogisticRegression()]

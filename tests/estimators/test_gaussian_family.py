@@ -205,6 +205,15 @@ def test_singular_covariances_name_the_remedy() -> None:
 
 
 @by_name
+def test_rows_that_were_not_learned_are_not_forgotten(model: Any) -> None:
+    X, y = data(3)
+    fitted = clone(model).fit(X, y)
+    with pytest.raises(ValueError, match="that were not learned"):
+        fitted.forget(X[:1] + 1000, y[:1])
+    np.testing.assert_array_equal(fitted.predict(X), clone(model).fit(X, y).predict(X))
+
+
+@by_name
 def test_numbers_too_large_to_square_are_refused(model: Any) -> None:
     X, y = data(19)
     fitted = clone(model).fit(X, y)

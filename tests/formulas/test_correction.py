@@ -16,6 +16,7 @@ from spamnb.formulas.correction import (
     with_first,
 )
 from spamnb.formulas.softmax import softmax
+from spamnb.reader.binding import FitRows
 
 finite = st.floats(-300, 300)
 
@@ -32,27 +33,25 @@ def test_coefficients_are_the_gradient_at_the_scores_that_they_make(
     assert found[y] >= 0 and all(c <= 0 for k, c in enumerate(found) if k != y)
 
 
-def problem(rng: np.random.Generator, n: int, tokens: int, classes: int) -> Problem:
+def problem(rng: np.random.Generator, n: int, tokens: int, classes: int) -> tuple[Problem, np.ndarray]:
+    """n messages in blocks of 25, and the numbers of their columns."""
     rows = [np.sort(rng.choice(tokens, rng.integers(0, 12), replace=False)) for _ in range(n)]
     lengths = np.array([len(row) for row in rows])
-    return Problem(
-        np.append(0, np.cumsum(lengths)).astype(np.int64),
-        np.concatenate(rows).astype(np.int32),
-        1 / np.sqrt(np.maximum(lengths + rng.integers(0, 3, n), 1)),
-        rng.normal(0, 2, (n, classes)),
-        rng.integers(0, classes, n).astype(np.int64),
-    )
+    ends, columns = np.cumsum(lengths), np.concatenate(rows).astype(np.int32)
+    blocks = [FitRows((ends - lengths)[i : i + 25], ends[i : i + 25], columns, tokens) for i in range(0, n, 25)]
+    values = 1 / np.sqrt(np.maximum(lengths + rng.integers(0, 3, n), 1))
+    return Problem(lambda: blocks, values, rng.normal(0, 2, (n, classes)), rng.integers(0, classes, n)), lengths
 
 
 @pytest.mark.parametrize("classes", [2, 3, 7])
 def test_ascent_ends_where_the_gradient_is_zero(classes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(correction, "NEGLIGIBLE", 0.0)
-    given = problem(np.random.default_rng(classes), 60, 40, classes)
+    given, n_tokens = problem(np.random.default_rng(classes), 60, 40, classes)
     brought, weights = np.zeros((60, classes - 1), np.int64), np.zeros((40, classes - 1), np.int64)
     passes = given.ascend(np.arange(60), 20.0, 0.0, 1000, brought, weights)
     assert passes < 1000
     own, every = with_first(brought) * UNIT, np.arange(60)
-    lengths = np.diff(given.indptr)[:, None] * given.values[:, None] ** 2
+    lengths = n_tokens[:, None] * given.values[:, None] ** 2
     found = own / given.values[:, None]
     # With all of its tokens a row has length 1, whatever columns it has; the rest are its own alone.
     scores = given.scores(every, weights) + (1 - lengths) * found
@@ -65,7 +64,7 @@ def test_ascent_ends_where_the_gradient_is_zero(classes: int, monkeypatch: pytes
 
 @pytest.mark.parametrize("classes", [2, 3, 20])
 def test_of_many_classes_small_coefficients_are_zero(classes: int) -> None:
-    given = problem(np.random.default_rng(classes), 60, 40, classes)
+    given, _ = problem(np.random.default_rng(classes), 60, 40, classes)
     brought, weights = np.zeros((60, classes - 1), np.int64), np.zeros((40, classes - 1), np.int64)
     given.ascend(np.arange(60), PENALTY, 0.0, 4, brought, weights)
     others = -with_first(brought)[np.arange(classes) != given.labels[:, None]].reshape(60, -1)
@@ -76,57 +75,72 @@ def test_of_many_classes_small_coefficients_are_zero(classes: int) -> None:
 @pytest.mark.parametrize(("score", "trust"), [(-800.0, 1.0), (0.0, 0.95), (2.0, 0.72), (800.0, 0.0)])
 def test_what_others_say_tells_how_far_a_label_is_trusted(score: float, trust: float) -> None:
     brought, offsets = np.zeros((1, 1), np.int64), np.array([[score, 0.0]])
-    alone = Problem(np.zeros(2, np.int64), np.zeros(0, np.int32), np.ones(1), offsets, np.ones(1, np.int64))
+    rows = FitRows(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int32), 0)
+    alone = Problem(lambda: [rows], np.ones(1), offsets, np.ones(1, np.int64))
     alone.ascend(np.zeros(1, np.int64), PENALTY, 0.05, 1, brought, np.zeros((0, 1), np.int64))
     wanted = coefficients(offsets[0].tolist(), 1, PENALTY * trust)[1] if trust else 0.0
     assert brought[0, 0] * UNIT == pytest.approx(wanted, rel=0.01, abs=1e-3)
 
 
-@pytest.mark.parametrize("spoilt", ["indptr", "columns", "values", "offsets", "labels"])
-@pytest.mark.parametrize("how", ["short", "long", "high", "negative", "type", "dimensions", "strides"])
-def test_arrays_that_do_not_fit_are_refused(spoilt: str, how: str) -> None:
-    given, order = problem(np.random.default_rng(1), 30, 20, 3), np.arange(30)
-    array = getattr(given, spoilt)
+def fitted(**spoilt: np.ndarray) -> None:
+    """Three messages of three classes and two columns, fitted with one array put in another's place."""
+    arrays = {
+        "begins": np.array([0, 0, 2]),
+        "ends": np.array([0, 2, 3]),
+        "columns": np.array([0, 1, 0], np.int32),
+        "values": np.ones(3),
+        "offsets": np.zeros((3, 3)),
+        "labels": np.array([0, 1, 2]),
+        "visits": np.arange(3),
+        "brought": np.zeros((3, 2), np.int64),
+        "weights": np.zeros((2, 2), np.int64),
+    } | spoilt
+    begins, ends, columns, *others = arrays.values()
+    FitRows(begins, ends, columns, 2).sweep(*others, penalty=20.0, noise=0.0, unit=UNIT, least=0.0)
+
+
+READ_ONLY = np.zeros((2, 2), np.int64)
+READ_ONLY.setflags(write=False)
+
+
+@pytest.mark.parametrize("name", ["begins", "ends", "columns", "values", "offsets", "labels", "brought", "weights"])
+@pytest.mark.parametrize("how", ["short", "long", "type", "dimensions", "strides"])
+def test_arrays_that_do_not_fit_are_refused(name: str, how: str) -> None:
+    fitted()
+    kept = {"begins": np.array([0, 0, 2]), "ends": np.array([0, 2, 3]), "columns": np.zeros(3, np.int32)}
+    shapes = {"values": 3, "offsets": (3, 3), "labels": 3, "brought": (3, 2), "weights": (2, 2)}
+    array = kept.get(name, np.zeros(shapes.get(name, 0), float if name in ("values", "offsets") else np.int64))
     other = {
-        "short": array[: len(array) // 2],
-        "long": np.concatenate([array, array]) * 2,
-        "high": array + 1000,
-        "negative": -array - 1,
+        "short": array[:1],
+        "long": np.concatenate([array, array]),
         "type": array.astype(np.float32),
         "dimensions": array[None],
         "strides": np.repeat(array, 2, axis=0)[::2],
     }[how]
-    if how in ("high", "negative") and spoilt in ("values", "offsets"):
-        return  # all numbers will do
-    if how == "long" and spoilt == "columns":
-        other = array * 2  # columns that no message has would do
-    brought, weights = np.zeros((30, 2), np.int64), np.zeros((20, 2), np.int64)
+    if (name, how) == ("columns", "long"):
+        return  # columns that no message has
     with pytest.raises(ValueError):
-        given._replace(**{spoilt: other}).ascend(order, 20.0, 0.0, 5, brought, weights)
-    assert not brought.any() and not weights.any()
-
-
-MESSAGES, BROUGHT, WEIGHTS = np.arange(30), np.zeros((30, 2), np.int64), np.zeros((20, 2), np.int64)
-READ_ONLY = WEIGHTS.copy()
-READ_ONLY.setflags(write=False)
+        fitted(**{name: other})
 
 
 @pytest.mark.parametrize(
-    ("messages", "brought", "weights"),
+    ("name", "spoilt"),
     [
-        *((np.array([number]), BROUGHT, WEIGHTS) for number in (30, -1, 2**62)),
-        (MESSAGES, BROUGHT[:29], WEIGHTS),
-        (MESSAGES, BROUGHT[:, :1].copy(), WEIGHTS),
-        (MESSAGES, BROUGHT, WEIGHTS[:1]),
-        (MESSAGES, BROUGHT, READ_ONLY),
+        ("begins", np.array([-1, 0, 2])),
+        ("begins", np.array([1, 0, 2])),
+        ("ends", np.array([0, 2, 4])),
+        *(("columns", np.array([0, 1, column], np.int32)) for column in (2, -1)),
+        *(("labels", np.array([0, 1, label])) for label in (3, -1)),
+        *(("visits", np.array([number])) for number in (3, -1, 2**62)),
+        ("weights", READ_ONLY),
     ],
 )
-def test_messages_and_matrices_that_do_not_fit_are_refused(
-    messages: np.ndarray, brought: np.ndarray, weights: np.ndarray
-) -> None:
-    given = problem(np.random.default_rng(1), 30, 20, 3)
+def test_numbers_that_are_not_there_are_refused(name: str, spoilt: np.ndarray) -> None:
     with pytest.raises(ValueError):
-        given.ascend(messages, 20.0, 0.0, 5, brought, weights)
-    for y in (-1, 2):
-        with pytest.raises(ValueError):
-            coefficients([0.0, 0.0], y, 5.0)
+        fitted(**{name: spoilt})
+
+
+@pytest.mark.parametrize("y", [-1, 2])
+def test_a_class_that_is_not_there_is_refused(y: int) -> None:
+    with pytest.raises(ValueError):
+        coefficients([0.0, 0.0], y, 5.0)

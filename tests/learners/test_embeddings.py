@@ -1,4 +1,4 @@
-"""Embeddings against a dense SVD, hand-made files of vectors, and a tiny model made here."""
+"""Embeddings against a dense SVD, and hand-made files of vectors."""
 
 from pathlib import Path
 
@@ -10,7 +10,6 @@ from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import CountVectorizer
 
 from spamnb.errors import SpamnbError
-from spamnb.estimators.gaussian import LinearDiscriminantAnalysis
 from spamnb.learners.embeddings import embed, parse_embedding
 
 MAIL = [
@@ -21,7 +20,6 @@ MAIL = [
     "cheap watches and pills",
     "agenda of the meeting and lunch",
 ]
-TOPICS = ["spam", "spam", "ham", "ham", "spam", "ham"]
 
 
 def counts(texts: list[str], subjects: bool = False) -> tuple[csr_array, list[str]]:
@@ -146,32 +144,8 @@ def test_any_bytes_give_vectors_or_one_line(tmp_path_factory: pytest.TempPathFac
 def test_specifications(tmp_path: Path) -> None:
     assert parse_embedding("lsa").spec == "lsa:100"
     assert parse_embedding("vectors:a:b").spec == "vectors:a:b"
-    for wrong in ("", "lsa:0", "lsa:x", "lsa:-3", "lsa:99999999", "vectors", "vectors:", "model:", "bert"):
+    for wrong in ("", "lsa:0", "lsa:x", "lsa:-3", "lsa:99999999", "vectors", "vectors:", "bert"):
         with pytest.raises(SpamnbError):
             parse_embedding(wrong)
-    for absent in ("vectors", "model"):
-        with pytest.raises(SpamnbError, match=r"(?i)no such (file|directory)"):
-            parse_embedding(f"{absent}:{tmp_path}/absent").fit(*counts(MAIL))
-
-
-def test_sentence_model_from_a_local_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    model2vec = pytest.importorskip("model2vec", reason="the extra spamnb[embeddings] is not installed")
-    from tokenizers import Tokenizer
-    from tokenizers.models import WordLevel
-    from tokenizers.pre_tokenizers import Whitespace
-
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    words = {"[UNK]": 0, "cheap": 1, "pills": 2, "meeting": 3}
-    tokenizer = Tokenizer(WordLevel(words, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = Whitespace()
-    vectors = np.array([[0, 0], [1, 0], [0.8, 0.2], [0, 1]], dtype=np.float32)
-    model2vec.StaticModel(vectors=vectors, tokenizer=tokenizer).save_pretrained(tmp_path / "tiny")
-    X, tokens = counts(MAIL, subjects=True)
-    fitted = parse_embedding(f"model:{tmp_path}/tiny").fit(X, tokens)
-    found = {tokens[j]: vector for j, vector in zip(fitted.columns_, fitted.vectors_)}
-    np.testing.assert_allclose(found["cheap"] / found["cheap"][0], [1, 0], atol=1e-6)
-    np.testing.assert_allclose(found["subject:meeting"] / found["subject:meeting"][1], [0, 1], atol=1e-6)
-    assert LinearDiscriminantAnalysis().fit(fitted.transform(X), TOPICS).score(fitted.transform(X), TOPICS) == 1
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(SpamnbError, match="not a model that model2vec can load"):
-        parse_embedding(f"model:{tmp_path}/empty").fit(X, tokens)
+    with pytest.raises(SpamnbError, match="No such file"):
+        parse_embedding(f"vectors:{tmp_path}/absent").fit(*counts(MAIL))

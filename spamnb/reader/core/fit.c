@@ -71,11 +71,11 @@ void solve(const double *scores, size_t classes, size_t y, double penalty, doubl
     found[y] = total;
 }
 
-/* Adds units to the weights of message i's columns, of which it has each once. */
-static void move_weights(const struct fit *fit, size_t i, const int64_t *units) {
-    for (int64_t j = fit->indptr[i]; j < fit->indptr[i + 1]; j++)
+/* Adds so many times these units to the weights of message i's columns, of which it has each once. */
+static void move_weights(const struct fit *fit, size_t i, const int64_t *units, int64_t times) {
+    for (int64_t j = fit->begins[i]; j < fit->ends[i]; j++)
         for (size_t k = 0; k < fit->n_others; k++)
-            fit->weights[(size_t)fit->columns[j] * fit->n_others + k] += units[k];
+            fit->weights[(size_t)fit->columns[j] * fit->n_others + k] += times * units[k];
 }
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -86,12 +86,12 @@ struct visit {
     int64_t *units;
 };
 
-/* The scores of message i by all other messages. */
-static void score(const struct fit *fit, size_t i, struct visit *visit) {
+/* The scores of message i by all other messages; sums is room for a number of each class but the first. */
+static void score(const struct fit *fit, size_t i, int64_t *sums, double *scores) {
     size_t others = fit->n_others;
-    int64_t begin = fit->indptr[i], end = fit->indptr[i + 1], *sums = visit->units, of_first = 0;
+    int64_t begin = fit->begins[i], end = fit->ends[i], of_first = 0;
     for (size_t k = 0; k < others; k++)
-        sums[k] = (begin - end) * fit->brought[i * others + k];
+        sums[k] = fit->brought ? (begin - end) * fit->brought[i * others + k] : 0;
     if (others == 1) { /* no loop within the loop */
         int64_t sum = 0;
         for (int64_t j = begin; j < end; j++)
@@ -104,17 +104,17 @@ static void score(const struct fit *fit, size_t i, struct visit *visit) {
     double scale = fit->values[i] * fit->unit;
     const double *offsets = fit->offsets + i * (others + 1);
     for (size_t k = 0; k < others; k++) {
-        visit->scores[k + 1] = offsets[k + 1] + scale * (double)sums[k];
+        scores[k + 1] = offsets[k + 1] + scale * (double)sums[k];
         of_first -= sums[k];
     }
-    visit->scores[0] = offsets[0] + scale * (double)of_first;
+    scores[0] = offsets[0] + scale * (double)of_first;
 }
 
 /* Solves for message i; by how much its largest coefficient moved. */
 static double visit_message(const struct fit *fit, size_t i, struct visit *visit) {
     size_t others = fit->n_others, classes = others + 1, y = (size_t)fit->labels[i];
     int64_t *brought = fit->brought + i * others, *change = visit->units, of_label = 0, of_first = 0, largest = 0;
-    score(fit, i, visit);
+    score(fit, i, visit->units, visit->scores);
     solve(visit->scores, classes, y, fit->penalty * trust(visit->scores, classes, y, fit->noise), visit->found);
     double scale = fit->values[i] / fit->unit;
     for (size_t k = 0; k < classes; k++)
@@ -135,25 +135,36 @@ static double visit_message(const struct fit *fit, size_t i, struct visit *visit
     largest = larger(largest, larger(of_first, -of_first));
     if (!largest)
         return 0.0;
-    move_weights(fit, i, change);
+    move_weights(fit, i, change, 1);
     return (double)largest / scale;
 }
 
-long ascend(const struct fit *fit) {
+double fit_sweep(const struct fit *fit) {
     size_t classes = fit->n_others + 1;
-    double *numbers = calloc(classes, 2 * sizeof *numbers);
+    double *numbers = calloc(classes, 2 * sizeof *numbers), worst = -1.0;
     int64_t *units = calloc(classes, sizeof *units);
-    long done = -1;
     if (numbers && units) {
         struct visit visit = {numbers, numbers + classes, units};
-        double worst = fit->tolerance;
-        for (done = 0; (size_t)done < fit->passes && worst >= fit->tolerance; done++) {
-            worst = 0.0;
-            for (size_t n = 0; n < fit->n_visits; n++)
-                worst = fmax(worst, visit_message(fit, (size_t)fit->order[n], &visit));
-        }
+        worst = 0.0;
+        for (size_t n = 0; n < fit->n_visits; n++)
+            worst = fmax(worst, visit_message(fit, (size_t)fit->visits[n], &visit));
     }
     free(numbers);
     free(units);
-    return done;
+    return worst;
+}
+
+void fit_take_out(const struct fit *fit) {
+    for (size_t n = 0; n < fit->n_visits; n++) {
+        size_t i = (size_t)fit->visits[n];
+        move_weights(fit, i, fit->brought + i * fit->n_others, -1);
+    }
+}
+
+bool fit_scores(const struct fit *fit, double *scores) {
+    int64_t *sums = calloc(fit->n_others + 1, sizeof *sums);
+    for (size_t n = 0; sums && n < fit->n_visits; n++)
+        score(fit, (size_t)fit->visits[n], sums, scores + n * (fit->n_others + 1));
+    free(sums);
+    return sums != NULL;
 }
