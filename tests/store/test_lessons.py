@@ -140,7 +140,7 @@ def test_a_smaller_bound_holds_at_once_and_0_takes_everything_out(classifier: Cl
     assert held(classifier) == []
     classifier.learn("spam", message("spam", 200))
     assert held(classifier) == []
-    assert learned_and_not_kept(classifier.store) == 27
+    assert learned_and_not_kept(classifier.store) == 21
 
 
 def test_a_message_that_is_a_large_part_of_the_bound_is_learned_and_not_kept(classifier: Classifier) -> None:
