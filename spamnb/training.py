@@ -136,24 +136,21 @@ def _fit_all(training_set: TrainingSet, learned: Screened, settings: Settings) -
     chosen = settings.top_words is not None and len(selected.tokens) < len(training_set.by_hash())
     if not chosen or not len(result.labels):
         return result
-    positions = selected.included_positions()
     if learned.doubted is not None:
-        training_set, _ = training_set.split(learned.doubted.included_positions())
+        training_set, _ = training_set.split(learned.doubted.messages.included[training_set.messages.included])
     fold_of = training_set.stratified_folds(N_FOLDS)
-    row = np.zeros(len(fold_of), np.intp)  # of each position
-    row[positions] = np.arange(len(positions))
     scores = np.zeros_like(result.scores)
     for fold in range(N_FOLDS):
-        in_fold = fold_of == fold
-        others = select_features(training_set.minus(in_fold), settings)
+        others, asked = training_set.split(fold_of == fold)
+        others = select_features(others, settings)
         if not others.counts.documents.all():
             continue
-        learner = learner_for(settings)
+        learner, found = learner_for(settings), [scores[:0]]
         with _in_memory(others, learner.train(Screened(others, learned.noise)), settings) as store:
-            for batch in training_set.select(in_fold).batches():
+            for batch in asked.batches():
                 columns, rows = batch.rows.renumbered()
-                tokens = training_set.tokens.take(columns)
-                scores[row[batch.positions]] = learner.score(store, tokens, rows).scores
+                found.append(learner.score(store, asked.tokens.take(columns), rows).scores)
+        scores[fold_of == fold] = np.concatenate(found)
     return result._replace(scores=scores, n_folds=N_FOLDS)
 
 

@@ -85,20 +85,6 @@ def test_training_and_learning_make_the_same_sums_of_naive_bayes(tmp_path: Path)
     np.testing.assert_allclose(left_out.probabilities, calibration.probabilities(left_out.scores))
 
 
-def test_copies_count_once_and_the_last_label_is_right(tmp_path: Path) -> None:
-    messages = [*mail(3), ("spam", message("ham", 1)), ("ham", message("ham", 2)), ("ham", message("ham", 2))]
-    made = prepare(counted(tmp_path, messages))
-    expected = [(label, raw) for label, raw in mail(3) if raw != message("ham", 1)] + [("spam", message("ham", 1))]
-    (tmp_path / "other").mkdir()
-    plain = counted(tmp_path / "other", expected)
-    assert dict(zip(made.counts.classes, made.counts.documents)) == {"ham": 2, "spam": 4}
-    order, other = np.argsort(made.tokens), np.argsort(plain.tokens)
-    assert np.array(made.tokens)[order].tolist() == np.array(plain.tokens)[other].tolist()
-    for name in ("document_counts", "occurrences"):
-        found, expected_counts = (getattr(part.counts, name).toarray() for part in (made, plain))
-        assert np.array_equal(found[:, order], expected_counts[:, other])
-
-
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("kind", ["boolean", "bernoulli", "corrected", "gaussian"])
 def test_a_class_of_copies_alone_does_not_exist(tmp_path: Path, kind: str) -> None:
@@ -146,18 +132,6 @@ def test_top_words_are_those_with_the_highest_mutual_information(tmp_path: Path)
     assert len(tokens) == 10
     assert set(tokens) >= {token for token, value in bits.items() if value > min(bits.values()) + 1e-12}
     assert {word.token: word.value for word in top_words(sums, tokens, 10).informative}.keys() == set(tokens)
-
-
-def test_an_existing_model_is_replaced_only_when_told(tmp_path: Path) -> None:
-    path = tmp_path / "m"
-    train_file(path, counted(tmp_path, mail(2)), Settings())
-    with pytest.raises(SpamnbError, match="force=True"):
-        train_file(path, counted(tmp_path, mail(3)), Settings())
-    with Classifier.open(path) as reader:
-        assert reader.store.totals().documents.tolist() == [2, 2]
-        train_file(path, counted(tmp_path, mail(3)), Settings(), force=True)
-        assert reader.store.totals().documents.tolist() == [3, 3], "one who has it open sees the new one"
-    assert {p.name for p in tmp_path.iterdir()} <= {"rows", "m", "m-wal", "m-shm"}, "nothing is left behind"
 
 
 def test_no_messages_is_told(tmp_path: Path) -> None:

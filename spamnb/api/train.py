@@ -318,9 +318,7 @@ def make_model(
 
 def _in_several_classes(made: Rebuilt) -> int:
     """How many messages of the sources have copies in several classes."""
-    from spamnb.counts.copies import in_several_classes
-
-    groups = in_several_classes(made.training_set)
+    groups = made.training_set.in_several_classes()
     return sum(len({label for place, label in group if place < made.messages}) > 1 for group in groups)
 
 

@@ -60,6 +60,6 @@ def split_newest(training_set: TrainingSet, spam: str) -> OlderAndNewest | None:
         among, whole = (np.array([n[is_spam].sum(), n[~is_spam].sum()]) for n in (among, whole))
     if len(among) < 2 or (among < MIN_OF_SIDE).any() or (whole - among < MIN_OLDER * whole).any():
         return None
-    older, asked = training_set.split(positions[chosen])
+    older, asked = training_set.split(chosen)
     since = int(dates[chosen].min())
     return OlderAndNewest(older, asked, since, np.flatnonzero(chosen))

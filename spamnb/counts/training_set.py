@@ -72,25 +72,35 @@ class TrainingSet(NamedTuple):
 
     def minus(self, places: np.ndarray) -> TrainingSet:
         """The training set without the messages at these places: all sums minus theirs."""
-        return self.select(~places)._replace(counts=self.counts - self.subset(places).counts)
+        return self.split(places[self.included_positions()])[0]
 
-    def split(self, positions: np.ndarray) -> tuple[TrainingSet, TrainingSet]:
-        """The training set without the messages at ``positions``, and these beside its sums."""
-        places = np.zeros(self._n_places(), bool)
-        places[positions] = True
-        rest = self.minus(places)
-        return rest, rest._including(self.messages.included & places[self.messages.positions])
-
-    def _n_places(self) -> int:
-        return 1 + int(self.messages.positions.max(initial=-1))
+    def split(self, chosen: np.ndarray) -> tuple[TrainingSet, TrainingSet]:
+        """The training set without those of its messages where ``chosen`` (n,) is true, and these beside its sums."""
+        included = self.messages.included
+        taken = included.copy()
+        taken[included] = chosen
+        surplus = self._including(taken).messages.class_counts(self.counts.classes, len(self.tokens))
+        rest = self._including(included & ~taken)._replace(counts=self.counts - surplus)
+        return rest, rest._including(taken)
 
     def deduplicate(self) -> TrainingSet:
         """With every message counted once: the last of its copies, whose class is taken to be right."""
-        last, included = self.messages.last_copies(), self.messages.included
-        if last.all():
-            return self
-        surplus = self._including(included & ~last).messages.class_counts(self.counts.classes, len(self.tokens))
-        return self._including(included & last)._replace(counts=self.counts - surplus)
+        copies = ~self.messages.last_copies()[self.messages.included]
+        return self.split(copies)[0] if copies.any() else self
+
+    def in_several_classes(self) -> list[list[tuple[int, str]]]:
+        """(place, class) of every copy of each message whose copies are not all of one class, in the order of the
+        mail."""
+        positions, labels, begins = self.messages.positions, self.messages.labels, self.messages.first_copies()
+        if not len(begins):
+            return []
+        names, bounds = self.counts.classes, np.append(begins, len(labels))
+        several = np.minimum.reduceat(labels, begins) != np.maximum.reduceat(labels, begins)
+        copies = (slice(bounds[group], bounds[group + 1]) for group in np.flatnonzero(several))
+        return sorted(
+            [(place, names[label]) for place, label in zip(positions[part].tolist(), labels[part].tolist())]
+            for part in copies
+        )
 
     def by_hash(self, min_messages: int = 1) -> np.ndarray:
         """The columns that so many messages hold, ascending by the hash of their tokens: the order of a model file."""
@@ -114,11 +124,10 @@ class TrainingSet(NamedTuple):
         return self._replace(counts=self.counts.nonempty_classes(), messages=messages)
 
     def stratified_folds(self, n_folds: int) -> np.ndarray:
-        """The fold of each place in the mail, −1 where no message is included.
+        """The fold of each included message, (n,), in the order of the batches.
 
         Every class is dealt out in turn: one that comes in step with the folds would be all in one of them.
         """
-        positions, labels = self.included_positions(), self.included_labels()
-        fold = np.full(self._n_places(), -1)
-        fold[positions[np.lexsort((positions, labels))]] = np.arange(len(positions)) % n_folds
+        fold = np.empty(int(self.messages.included.sum()), np.int64)
+        fold[np.lexsort((self.included_positions(), self.included_labels()))] = np.arange(len(fold)) % n_folds
         return fold

@@ -1,4 +1,4 @@
-"""What all models share: input checks, predictions, and fit, merge and forget of those whose model is a sum.
+"""What all models share: input checks, predictions, and fit and forget of those whose model is a sum.
 
 The interface is scikit-learn's, which is not imported: only ``__sklearn_tags__``, that scikit-learn alone calls, does
 so.
@@ -7,7 +7,7 @@ so.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +18,6 @@ from spamnb.estimators.validation import (
     check_labels,
     check_lengths,
     check_matrix,
-    check_merge,
     check_weight,
     feature_names,
     not_fitted,
@@ -78,53 +77,24 @@ class BaseClassifier(Parameters):
         ``classes_``.
 
         The one hook of the predictions, for numeric X (n, V) of this model's columns, which is not checked.
-
-        >>> import numpy as np, spamnb
-        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-        >>> model.class_scores(np.array([[0, 1]])).round(3)
-        array([[-2.015, -1.322]])
         """
         raise NotImplementedError
 
     def predict(self, X: Any) -> np.ndarray:
-        """The likeliest class of every row, (n,).
-
-        >>> import spamnb
-        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-        >>> model.predict([[0, 1]]).tolist()
-        ['spam']
-        """
+        """The likeliest class of every row, (n,)."""
         best = self.class_scores(self._check_X(X)).argmax(axis=1)
         return self.classes_[best]
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """log P(c|x) in nats, (n, C), columns as in ``classes_``.
-
-        >>> import spamnb
-        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-        >>> model.predict_log_proba([[0, 1]]).round(3)
-        array([[-1.099, -0.405]])
-        """
+        """log P(c|x) in nats, (n, C), columns as in ``classes_``."""
         return log_softmax(self.class_scores(self._check_X(X)))
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """P(c|x), (n, C), columns as in ``classes_``.
-
-        >>> import spamnb
-        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-        >>> model.predict_proba([[0, 1]]).round(3)
-        array([[0.333, 0.667]])
-        """
+        """P(c|x), (n, C), columns as in ``classes_``."""
         return softmax(self.class_scores(self._check_X(X)))
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Share of rows whose predicted class is ``y``, weighted by ``sample_weight``.
-
-        >>> import spamnb
-        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-        >>> model.score([[1, 0], [0, 1]], ["ham", "spam"])
-        1.0
-        """
+        """Share of rows whose predicted class is ``y``, weighted by ``sample_weight``."""
         predicted, truth = self.predict(X), np.asarray(y)
         check_lengths(predicted, truth)
         return float(np.average(predicted == truth, weights=check_weight(sample_weight, len(truth))))
@@ -144,13 +114,7 @@ class DecisionFunction(BaseClassifier):
     """A classifier whose scores are of use by themselves."""
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Log-odds of ``classes_[1]`` over ``classes_[0]``, (n,); for more classes their scores, (n, C).
-
-        >>> import spamnb
-        >>> model = spamnb.LinearDiscriminantAnalysis().fit([[1.0], [2.0], [7.0], [9.0]], ["low"] * 2 + ["high"] * 2)
-        >>> (model.decision_function([[1.5], [8.0]]) > 0).tolist()
-        [True, False]
-        """
+        """Log-odds of ``classes_[1]`` over ``classes_[0]``, (n,); for more classes their scores, (n, C)."""
         joint = self.class_scores(self._check_X(X))
         return joint[:, 1] - joint[:, 0] if joint.shape[1] == 2 else joint
 
@@ -159,7 +123,7 @@ class DecisionFunction(BaseClassifier):
 class SumClassifier(BaseClassifier):
     """A classifier whose parameters are a function of sums over the training rows, kept in ``sums_``.
 
-    Learning adds, forgetting subtracts, merging adds another's. All of it follows from three hooks: ``_sums``,
+    Learning adds, forgetting subtracts. All of it follows from three hooks: ``_sums``,
     ``_derive`` and ``class_scores``.
 
     All take ``class_prior``, which is "mle", "dirichlet", "map", "uniform" or the probabilities (C,) themselves; None
@@ -169,17 +133,27 @@ class SumClassifier(BaseClassifier):
 
     ValueError for missing or infinite values, for negative ones where counts are expected, and for X of another width;
     TypeError for sparse X where dense rows are needed.
+
+    >>> import spamnb
+    >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
+    >>> model.predict([[0, 1]]).tolist(), model.predict_proba([[0, 1]]).round(3).tolist()
+    (['spam'], [[0.333, 0.667]])
+    >>> model.partial_fit([[0, 1]], ["spam"]).forget([[1, 0]], ["ham"]).class_count_.tolist()
+    [1, 2]
+    >>> spamnb.MultinomialNB().fit_sums(model.sums_, model.classes_).score([[0, 1]], ["spam"])
+    1.0
+    >>> rows, labels = model.sample(5, random_state=0)
+    >>> rows.shape, labels.shape
+    ((5, 2), (5,))
     """
 
     fit_prior: bool = True
     class_prior: str | ArrayLike | None = None
     prior_concentration: float | ArrayLike = 1.0
 
-    _counting: ClassVar[tuple[str, ...]] = ()  # parameters that say what of X is summed
-
     def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None) -> Any:
         """Sums of checked rows of the classes ``codes`` (n,), with a weight per row or None: anything with
-        ``documents`` (C,), ``n_features``, +, − and ``reindex(positions, n_classes)`` onto a longer list of classes."""
+        ``documents`` (C,), ``n_features``, + and −."""
         raise NotImplementedError
 
     def _derive(self, sums: Any) -> None:
@@ -198,25 +172,13 @@ class SumClassifier(BaseClassifier):
         return self.sums_.documents
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from X (n, V) and its labels alone, forgetting what was learned before.
-
-        >>> import spamnb
-        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-        >>> model.class_count_.tolist()
-        [2, 1]
-        """
+        """Learn from X (n, V) and its labels alone, forgetting what was learned before."""
         return self._begin(X, y, None, sample_weight)
 
     def partial_fit(
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Learn from more rows. The first call must name all ``classes`` that will ever come.
-
-        >>> import spamnb
-        >>> model = spamnb.MultinomialNB().partial_fit([[2, 0]], ["ham"], classes=["ham", "spam"])
-        >>> model.partial_fit([[0, 3]], ["spam"]).class_count_.tolist()
-        [1, 1]
-        """
+        """Learn from more rows. The first call must name all ``classes`` that will ever come."""
         if not hasattr(self, "classes_"):
             if classes is None:
                 raise ValueError("classes must be passed on the first call to partial_fit.")
@@ -249,62 +211,21 @@ class SumClassifier(BaseClassifier):
         """Learn from the sums of training rows instead of the rows, forgetting what was learned before.
 
         ``sums`` are of the kind that ``sums_`` has, and their class c is ``classes[c]``. So a model that was kept as
-        its sums needs none of its rows.
-
-        >>> import spamnb
-        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-        >>> again = spamnb.MultinomialNB().fit_sums(model.sums_, model.classes_)
-        >>> again.predict([[0, 1]]).tolist()
-        ['spam']
+        its sums needs none of its rows, and models of the same classes add up: ``fit_sums(a.sums_ + b.sums_, …)``.
         """
         self._remember(np.asarray(classes), sums.n_features, None)
         return self._replace(sums)
-
-    def merge(self, other: Self) -> Self:
-        """Add what ``other``, a fitted model of the same kind and features, has learned, its classes included.
-
-        Raises ValueError where the two cannot be added: models of different kinds, other columns, rows that were
-        counted in another way, classes that are text here and numbers there.
-
-        >>> import spamnb
-        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-        >>> other = spamnb.MultinomialNB().fit([[1, 0]], ["list"])
-        >>> model.merge(other).classes_.tolist()
-        ['ham', 'list', 'spam']
-        """
-        for model in (self, other):
-            if not hasattr(model, "sums_"):
-                raise not_fitted(model)
-        check_merge(self, other, self._counting)
-        classes = np.union1d(self.classes_, other.classes_)
-        mine, others = (
-            model.sums_.reindex(np.searchsorted(classes, model.classes_), len(classes)) for model in (self, other)
-        )
-        self._replace(mine + others)
-        self.classes_ = classes
-        return self
 
     def forget(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Take rows out again that were learned before: undoes ``partial_fit`` of the same rows, exactly where whole
         numbers are counted and otherwise up to rounding. CategoricalNB keeps room for their categories.
 
         Raises ValueError where more would be taken out than was learned.
-
-        >>> import spamnb
-        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-        >>> model.forget([[1, 0]], ["ham"]).class_count_.tolist()
-        [1, 1]
         """
         return self._replace(self.sums_ - self._more_sums(X, y, sample_weight))
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """log P(x, c) = log P(c) + log P(x|c) in nats, (n, C), columns as in ``classes_``.
-
-        >>> import spamnb
-        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-        >>> model.predict_joint_log_proba([[0, 1]]).round(3)
-        array([[-2.015, -1.322]])
-        """
+        """log P(x, c) = log P(c) + log P(x|c) in nats, (n, C), columns as in ``classes_``."""
         return self.class_scores(self._check_X(X))
 
     def _sample(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
@@ -314,14 +235,7 @@ class SumClassifier(BaseClassifier):
     def sample(
         self, n: int = 1, random_state: int | np.random.Generator | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Draw n pairs from the fitted P(x, c): (X of shape (n, V), y of shape (n,)).
-
-        >>> import spamnb
-        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-        >>> rows, labels = model.sample(5, random_state=0)
-        >>> rows.shape, labels.shape
-        ((5, 2), (5,))
-        """
+        """Draw n pairs from the fitted P(x, c): (X of shape (n, V), y of shape (n,))."""
         if not hasattr(self, "classes_"):
             raise not_fitted(self)
         rng = np.random.default_rng(random_state)

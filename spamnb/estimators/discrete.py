@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from spamnb.estimators.base import SumClassifier
 from spamnb.formulas.naive_bayes import token_absence_log_probability, token_log_odds, token_log_probability
-from spamnb.formulas.sums import ClassSums, placed
+from spamnb.formulas.sums import ClassSums
 
 
 class DiscreteNB(SumClassifier):
@@ -85,8 +85,6 @@ class MultinomialNB(DiscreteNB):
     _: KW_ONLY
     binary: bool = False
 
-    _counting = ("binary",)
-
     def _counted(self, X: Any) -> Any:
         return (X != 0).astype(np.int8) if self.binary else X
 
@@ -133,7 +131,6 @@ class BernoulliNB(DiscreteNB):
 
     _nonnegative = False  # the threshold makes 0 of them
     _alpha_per_column = False
-    _counting = ("binarize",)
 
     def _counted(self, X: Any) -> Any:
         if self.binarize is None:
@@ -204,8 +201,9 @@ class CategorySums(ClassSums):
     def _widened(self, categories: np.ndarray) -> ClassSums:
         """The sums with room for ``categories[j]`` ≥ K_j categories in column j."""
         moved = (np.cumsum(categories) - categories) - self.offsets
-        places = np.arange(self.categories.sum()) + np.repeat(moved, self.categories)
-        return ClassSums(self.documents, placed(self.columns.T, places, categories.sum()).T)
+        wide = np.zeros((len(self.columns), categories.sum()), self.columns.dtype)
+        wide[:, np.arange(self.categories.sum()) + np.repeat(moved, self.categories)] = self.columns
+        return ClassSums(self.documents, wide)
 
     def _with(self, sums: ClassSums, categories: np.ndarray) -> CategorySums:
         return CategorySums(sums.documents, sums.columns, categories)
@@ -218,10 +216,6 @@ class CategorySums(ClassSums):
         """Without the rows of ``other``; categories that only they held stay, with nothing in them."""
         categories = np.maximum(self.categories, other.categories)
         return self._with(self._widened(categories) - other._widened(categories), categories)
-
-    def reindex(self, positions: np.ndarray, n_classes: int) -> CategorySums:
-        """The same sums where class c has become number ``positions[c]`` of ``n_classes``."""
-        return self._with(ClassSums.reindex(self, positions, n_classes), self.categories)
 
 
 @dataclass(eq=False, repr=False)

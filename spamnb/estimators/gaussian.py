@@ -74,13 +74,7 @@ class GaussianClassifier(SumClassifier, DecisionFunction):
         return np.where(self.sums_.documents > 0, self.class_log_prior_ - log_normalizer, -np.inf)
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from X (n, d) and its labels alone. Raises ValueError for a singular covariance.
-
-        >>> import spamnb
-        >>> model = spamnb.LinearDiscriminantAnalysis().fit([[1.0], [2.0], [7.0], [9.0]], ["low"] * 2 + ["high"] * 2)
-        >>> model.means_.tolist()
-        [[8.0], [1.5]]
-        """
+        """Learn from X (n, d) and its labels alone. Raises ValueError for a singular covariance."""
         super().fit(X, y, sample_weight)
         self._density()
         return self
@@ -257,13 +251,7 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
         return constant[1:] - constant[:1] if len(constant) == 2 else constant
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """log P(x, c) = log P(c) + log N(x | μ_c, Σ) in nats, (n, C), columns as in ``classes_``.
-
-        >>> import spamnb
-        >>> model = spamnb.LinearDiscriminantAnalysis().fit([[1.0], [2.0], [7.0], [9.0]], ["low"] * 2 + ["high"] * 2)
-        >>> model.predict_joint_log_proba([[1.5]]).shape
-        (1, 2)
-        """
+        """log P(x, c) = log P(c) + log N(x | μ_c, Σ) in nats, (n, C), columns as in ``classes_``."""
         return super().class_scores(self._check_X(X))
 
     def class_scores(self, X: Any) -> np.ndarray:

@@ -58,13 +58,7 @@ class LogisticRegression(DecisionFunction):
             )
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from X (n, d) and its labels alone, forgetting what was learned before.
-
-        >>> import spamnb
-        >>> model = spamnb.LogisticRegression().fit([[1.0], [2.0], [7.0], [9.0]], ["low", "low", "high", "high"])
-        >>> model.predict([[1.5], [8.0]]).tolist()
-        ['low', 'high']
-        """
+        """Learn from X (n, d) and its labels alone, forgetting what was learned before."""
         from scipy.optimize import minimize
 
         names = feature_names(X)

@@ -160,25 +160,6 @@ def check_lengths(X: Any, y: np.ndarray) -> None:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {[X.shape[0], len(y)]}")
 
 
-def check_merge(model: Any, other: Any, counting: tuple[str, ...]) -> None:
-    """ValueError where the sums of two fitted models cannot be added; ``counting`` names the parameters that say what
-    of X was summed."""
-    kind = type(model).__name__
-    if type(other) is not type(model):
-        raise ValueError(f"cannot merge a {type(other).__name__} into a {kind}")
-    if model.n_features_in_ != other.n_features_in_:
-        raise ValueError(f"cannot merge a model of {other.n_features_in_} features into one of {model.n_features_in_}")
-    names, others_names = (getattr(one, "feature_names_in_", None) for one in (model, other))
-    if names is not None and others_names is not None and not np.array_equal(names, others_names):
-        raise ValueError(f"cannot merge a {kind} whose feature names are others, or in another order")
-    for parameter in counting:
-        mine, others = getattr(model, parameter), getattr(other, parameter)
-        if mine != others:
-            raise ValueError(f"cannot merge a {kind} with {parameter}={others!r} into one with {parameter}={mine!r}")
-    if (model.classes_.dtype.kind in "OUS") != (other.classes_.dtype.kind in "OUS"):
-        raise ValueError(f"cannot merge classes {other.classes_} into {model.classes_}: numbers and text")
-
-
 def _numeric(X: Any) -> Any:
     if X.dtype.kind == "c":
         raise ValueError("Complex data not supported: X is complex.")

@@ -52,10 +52,6 @@ class ClassSums:
     def __sub__(self, other: ClassSums) -> ClassSums:
         return ClassSums(subtract(self.documents, other.documents), subtract(self.columns, other.columns))
 
-    def reindex(self, positions: np.ndarray, n_classes: int) -> ClassSums:
-        """The same sums where class c has become number ``positions[c]`` of ``n_classes``."""
-        return ClassSums(*(placed(part, positions, n_classes) for part in (self.documents, self.columns)))
-
 
 def class_sums(X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None = None) -> np.ndarray:
     """Sum of the rows of each class, (C, V), of X (n, V), a numpy array or CSR array.
@@ -81,13 +77,6 @@ def subtract(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     if (difference < 0).any():
         raise ValueError("more would be taken out than was learned")
     return difference
-
-
-def placed(per_class: np.ndarray, positions: np.ndarray, n_classes: int) -> np.ndarray:
-    """``per_class`` (C, …) with class c as number ``positions[c]`` of ``n_classes``; 0 for the others."""
-    moved = np.zeros((n_classes, *per_class.shape[1:]), per_class.dtype)
-    moved[positions] = per_class
-    return moved
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,11 +161,6 @@ class Scatter:
         """factor_c δ_c δ_cᵀ for every class, in the shape of the scatter."""
         scaled = shift * factor[:, None]
         return scaled * shift if self.scatter.ndim == 2 else scaled[:, :, None] * shift[:, None, :]
-
-    def reindex(self, positions: np.ndarray, n_classes: int) -> Scatter:
-        """The same sums where class c has become number ``positions[c]`` of ``n_classes``."""
-        parts = (self.documents, self.mean, self.scatter)
-        return Scatter(*(placed(part, positions, n_classes) for part in parts))
 
     def overall_mean(self) -> np.ndarray:
         """Mean of all rows, (d,)."""

@@ -285,7 +285,7 @@ def _left_out(solved: _Solved, training_set: TrainingSet, folds: int, passes: in
     from concurrent.futures import ThreadPoolExecutor  # classifying a message does not need it
 
     problem = solved.problem
-    fold = training_set.stratified_folds(folds)[training_set.included_positions()]
+    fold = training_set.stratified_folds(folds)
     scores = problem.offsets.copy()
     of_class = np.bincount(problem.labels, minlength=scores.shape[1])
 

@@ -59,7 +59,7 @@ class EmbeddedModel(Learner):
         vectors[embedding.columns_] = embedding.vectors_
         X = embedding.transform(matrix)
         y = training_set.included_labels()
-        fold = training_set.stratified_folds(N_FOLDS)[training_set.included_positions()]
+        fold = training_set.stratified_folds(N_FOLDS)
         diagonal = self.settings.model_type == "gaussian"
         whole = Moments.of(X, y, len(classes), diagonal)
         scores = np.zeros((len(y), len(classes)))

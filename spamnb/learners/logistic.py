@@ -46,7 +46,7 @@ class Logistic(Learner):
         holds.data = (training_set.counts.document_frequency() >= MIN_DF)[holds.indices].astype(float)
         holds.eliminate_zeros()
         folds = 5 if len(classes) == 2 else 2
-        fold = training_set.stratified_folds(folds)[training_set.included_positions()]
+        fold = training_set.stratified_folds(folds)
         scores = np.zeros((len(y), len(classes)))
         for f in range(folds):
             inside = fold == f

@@ -37,13 +37,9 @@ def screen(settings: Settings, training_set: TrainingSet) -> Screened:
     parts = _parted(training_set, wrong)
     if parts.doubted is None:
         return everything._replace(noise=noise if not wrong.any() else 0.0)
-    positions = training_set.included_positions()
-    row = np.zeros(1 + positions.max(), np.intp)  # of each position
-    row[positions] = np.arange(len(positions))
-    by_trusted = np.empty_like(scores)
-    by_trusted[row[parts.training_set.included_positions()]] = leave_one_out_scores(settings, parts.training_set)
-    others = scores_by_others(settings, parts.training_set, parts.doubted)
-    by_trusted[row[parts.doubted.included_positions()]] = others
+    learned, by_trusted = parts.training_set.messages.included[training_set.messages.included], np.empty_like(scores)
+    by_trusted[learned] = leave_one_out_scores(settings, parts.training_set)
+    by_trusted[~learned] = scores_by_others(settings, parts.training_set, parts.doubted)
     second_noise, wrong = _wrong_labels(by_trusted, labels, 0.0)  # that some are wrong is known by now
     if second_noise < noise / 2:  # clear verdicts alone, which a curve without wrong labels describes as well
         return parts._replace(noise=noise)
@@ -59,10 +55,10 @@ def _wrong_labels(scores: np.ndarray, labels: np.ndarray, min_gain: float) -> tu
 
 
 def _parted(training_set: TrainingSet, wrong: np.ndarray) -> Screened:
-    """The training set without the messages that are ``wrong`` (n,), and these, over the same columns."""
+    """The training set without the messages that are ``wrong`` (n,), and these."""
     labels = training_set.included_labels()
     trusted = np.bincount(labels[~wrong], minlength=len(training_set.counts.classes))
     if not wrong.any() or (trusted < MIN_TRUSTED * training_set.counts.documents).any():
         return Screened(training_set)
-    learned, doubted = training_set.split(training_set.included_positions()[wrong])
+    learned, doubted = training_set.split(wrong)
     return Screened(learned, doubted=doubted)

@@ -101,15 +101,6 @@ def test_sums_that_32_bits_do_not_hold() -> None:
     assert SparseRow.sum([many, many], 2).occurrences.tolist() == [1 << 32]
 
 
-@given(drawn())
-def test_classes_without_messages_go(a: Drawn) -> None:
-    documents = a.counts.documents
-    present = a.counts.nonempty_classes()
-    assert present.classes == tuple(name for name, n in zip(CLASSES, documents) if n)
-    assert present.documents.tolist() == [n for n in documents if n]
-    check(present.reindex(np.arange(WIDTH), WIDTH, CLASSES), a.document_counts, a.occurrences)
-
-
 def test_no_classes_have_no_sums() -> None:
     nothing = ClassCounts((), np.zeros(0, np.int64), 0, ())
     assert nothing.occurrences.shape == (0, 0)
@@ -166,11 +157,6 @@ def test_sums_of_rows_that_the_fixed_point_holds_are_exact() -> None:
     diagonal = Moments.of(x, np.array([0, 0, 2]), 3, diagonal=True)
     assert diagonal.second.tolist() == np.einsum("cii->ci", full.second).tolist()
     assert {part.dtype.kind for part in (*full, *diagonal)} == {"i"}
-
-
-def test_what_lies_between_two_units_is_rounded_to_the_nearer() -> None:
-    x = np.array([[0.4, 0.6, -0.4, -0.6]]) * UNIT
-    assert Moments.of(x, np.array([0]), 1, diagonal=True).first.tolist() == [[0, 1, 0, -1]]
 
 
 @pytest.mark.parametrize("diagonal", [True, False])

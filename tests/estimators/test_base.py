@@ -1,9 +1,8 @@
-"""Learning adds, forgetting subtracts, merging adds; bad input is refused as scikit-learn refuses it."""
+"""Learning adds, forgetting subtracts; bad input is refused as scikit-learn refuses it."""
 
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -43,8 +42,8 @@ def test_sums(model: Any, container: Any, seed: int, n: int, cut: int) -> None:
     whole = model().partial_fit(container(X), y, classes)
     in_parts = model().partial_fit(*head, classes).partial_fit(*tail)
     assert_same(whole, in_parts)
-    merged = model().partial_fit(*head, classes).merge(model().partial_fit(*tail, classes))
-    assert_same(whole, merged)
+    parts = [model().partial_fit(*part, classes).sums_ for part in (head, tail)]
+    assert_same(whole, model().fit_sums(parts[0] + parts[1], classes))
     before = model().partial_fit(*head, classes)
     after = model().partial_fit(*head, classes).partial_fit(*tail).forget(*tail)
     assert_same(before, after)
@@ -52,23 +51,6 @@ def test_sums(model: Any, container: Any, seed: int, n: int, cut: int) -> None:
     repeated = model().partial_fit(container(np.repeat(X, weight, axis=0)), np.repeat(y, weight), classes)
     weighted = model().partial_fit(container(X), y, classes, weight)
     np.testing.assert_allclose(numbers(repeated)[1], numbers(weighted)[1])
-
-
-def test_what_cannot_be_added_is_not_merged() -> None:
-    X, y = rows(5, 20)
-    named, turned = (pd.DataFrame(X, columns=list(names)) for names in ("abcde", "edcba"))
-    refused: list[tuple[Any, Any, str]] = [
-        (MultinomialNB().fit(X, y), MultinomialNB().fit(X, np.arange(20) % 2), r"classes \[0 1\] into \['a' 'b' 'c'\]"),
-        (MultinomialNB().fit(X, y), MultinomialNB(binary=True).fit(X, y), "binary=True into one with binary=False"),
-        (BernoulliNB().fit(X, y), BernoulliNB(binarize=1.0).fit(X, y), "binarize=1.0 into one with binarize=0.0"),
-        (MultinomialNB().fit(named, y), MultinomialNB().fit(turned, y), "feature names"),
-    ]
-    for model, other, message in refused:
-        before = numbers(model)
-        with pytest.raises(ValueError, match=message):
-            model.merge(other)
-        assert all(np.array_equal(a, b) for a, b in zip(before, numbers(model), strict=True))
-    assert MultinomialNB().fit(named, y).merge(MultinomialNB().fit(X, y)).class_count_.sum() == 40
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -79,12 +61,6 @@ def test_refusals_leave_the_model_as_it_was(model: Any) -> None:
         fitted.forget(np.vstack([X, X]), np.concatenate([y, y]))
     with pytest.raises(ValueError, match=r"label\(s\) \['z'\] in y do not exist"):
         fitted.partial_fit(X[:1], ["z"])
-    with pytest.raises(ValueError, match="cannot merge a model of 4 features into one of 5"):
-        fitted.merge(model().fit(X[:, :4], y))
-    with pytest.raises(ValueError, match="cannot merge a"):
-        fitted.merge((BernoulliNB if model is not BernoulliNB else MultinomialNB)().fit(X, y))
-    with pytest.raises(ValueError, match="not fitted yet"):
-        fitted.merge(model())
     fitted.alpha = 0
     for call in (lambda: fitted.partial_fit(X, y), lambda: fitted.fit(X[:3], y[:3])):
         with pytest.raises(ValueError, match=r"alpha must be greater than 0.*Use a small number"):

@@ -1,15 +1,10 @@
-"""All models inside scikit-learn: its own checks, its pipelines, searches, clone and pickle."""
+"""All models inside scikit-learn: its own checks."""
 
 import warnings
 from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import clone
-from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import (
     check_dataframe_column_names_consistency,
     estimator_checks_generator,
@@ -27,17 +22,6 @@ DISCRETE = [
 ]
 CONTINUOUS = [GaussianNB(), LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis(), LogisticRegression()]
 MODELS = [*DISCRETE, *CONTINUOUS]
-
-TEXTS = [
-    "cheap pills",
-    "lunch at noon",
-    "cheap cheap offer",
-    "noon or later",
-    "pills offer",
-    "lunch later",
-] * 4
-CHOICES: dict[str, list[Any]] = {"alpha": [0.1, 1.0], "C": [0.1, 10], "class_prior": ["mle", "uniform"]}
-LABELS = ["spam", "ham", "spam", "ham", "spam", "ham"] * 4
 
 
 def checks() -> list[Any]:
@@ -62,23 +46,6 @@ def test_scikit_learns_checks(estimator: Any, check: Any) -> None:
 def test_data_frames_keep_their_column_names(model: Any) -> None:
     pytest.importorskip("pandas")
     check_dataframe_column_names_consistency(type(model).__name__, model)
-
-
-def dense(X: Any) -> np.ndarray:
-    return X.toarray()
-
-
-@pytest.mark.parametrize("model", [*DISCRETE[:-1], *CONTINUOUS], ids=repr)
-def test_pipeline_with_count_vectorizer(model: Any) -> None:
-    rows = FunctionTransformer(dense) if model in CONTINUOUS[:-1] else "passthrough"
-    pipeline = make_pipeline(CountVectorizer(), rows, clone(model)).fit(TEXTS, LABELS)
-    assert pipeline.predict(["cheap offer", "lunch"]).tolist() == ["spam", "ham"]
-    assert pipeline.score(TEXTS, LABELS) == 1.0
-    assert cross_val_score(pipeline, TEXTS, LABELS, cv=3).tolist() == [1.0, 1.0, 1.0]
-    name, choice = next((name, choice) for name, choice in CHOICES.items() if name in model.get_params())
-    parameter = f"{type(model).__name__.lower()}__{name}"
-    search = GridSearchCV(pipeline, {parameter: choice}, cv=2, scoring="neg_log_loss").fit(TEXTS, LABELS)
-    assert search.best_params_[parameter] in choice
 
 
 def test_parameters() -> None:

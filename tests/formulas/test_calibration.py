@@ -162,9 +162,3 @@ def test_wrong_labels_neither_flatten_the_curve_nor_pass_for_right_ones(missed: 
     assert doubts.mean() == pytest.approx(flips.mean(), abs=0.01)
     clear = np.abs(margin) > 2
     assert np.array_equal(doubts[clear] > 0.5, flips[clear])
-
-
-@given(st.integers(0, 2000), st.integers(0, 2000))
-def test_messages_without_a_score_make_no_certainty(ham: int, spam: int) -> None:
-    p = Calibration(2, np.array([ham, spam])).probabilities(np.array([[3.0, 0.0], [0.0, 3.0]]))
-    assert (p > 1e-6).all() and np.allclose(p.sum(axis=1), 1)

@@ -59,15 +59,19 @@ def test_left_out_scores_are_those_of_folds_solved_anew(tmp_path: Path, monkeypa
     assert np.abs(warm - exact).mean() < 0.2 * moved
 
 
-def test_a_model_is_the_same_whoever_counted_which_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_is_the_same_whoever_counted_and_wherever_rows_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     messages = labelled(20)
     whole = counted(tmp_path / "whole", messages)
     monkeypatch.setattr(counting, "MAX_PART", 3)
     entries = [Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages)]
     shared = [count_parallel(entries, TokenOptions(), never, workers=n) for n in (2, 3)]
-    for name, made in zip("mno", (whole, *shared)):
+    monkeypatch.setattr("spamnb.counts.counting.MAX_IN_MEMORY", 0)
+    monkeypatch.setattr("spamnb.counts.messages.MESSAGES_AT_ONCE", 4)
+    in_file = counted(tmp_path, messages)
+    assert not in_file.messages.in_memory
+    for name, made in zip("mnop", (whole, *shared, in_file)):
         train_file(tmp_path / name, made, CORRECTED)
-    assert exported(tmp_path / "m") == exported(tmp_path / "n") == exported(tmp_path / "o")
+    assert all(exported(tmp_path / name) == exported(tmp_path / "m") for name in "nop")
     assert any('"correction"' in line for line in exported(tmp_path / "m"))
 
 

@@ -1,7 +1,6 @@
 """learners/: the kinds of model that are no sums, against the estimators they are made of, and what all kinds share."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.formulas.softmax import softmax
-from spamnb.learners.learner import Screened, learner_for
+from spamnb.learners.learner import Screened
 from spamnb.learners.logistic import MIN_DF, C, Logistic
 from spamnb.reader.message import Reader
 from spamnb.reader.rows import CsrRows
@@ -113,19 +112,6 @@ def test_gaussian_sums_forget_exactly_and_equal_training_on_the_rest(tmp_path: P
 def test_too_few_messages_for_vectors_are_told_by_the_name_of_their_class(tmp_path: Path) -> None:
     with pytest.raises(SpamnbError, match="too few messages: the covariance of class spam from 1 samples"):
         train_file(tmp_path / "m", counted(tmp_path, mail(1)), Settings(model_type="qda", embedding="lsa:1"))
-
-
-@pytest.mark.parametrize("chosen", [{"model_type": "logistic"}, {"model_type": "lda", "embedding": "lsa:30"}])
-def test_classes_that_come_in_step_with_the_folds_are_left_out_like_any_others(tmp_path: Path, chosen: Any) -> None:
-    """Of ten classes in turn each was all in one fold of ten, and of its own tokens nobody else knew anything."""
-    in_turn = [
-        (label, (f"Subject: {n}\n\n" + " ".join(f"{label}{label}{(n + k) % 5}" for k in range(3))).encode())
-        for n in range(12)
-        for label in "abcdefghij"
-    ]
-    trained = learner_for(Settings(**chosen)).train(Screened(counted(tmp_path, in_turn)))
-    assert trained.n_folds is not None
-    assert (trained.scores.argmax(axis=1) == trained.labels).mean() > 0.95
 
 
 @pytest.mark.parametrize("model_type", VECTOR_MODELS)
