@@ -101,18 +101,16 @@ class ImapReader:
 
     def ask(self, question: Callable[[IMAPClient], T]) -> T:
         """An answer to what may be asked twice."""
-        pauses = iter(self._pauses)
-        while True:
+        for pause in self._pauses:
             try:
                 with self.asking() as client:
                     return question(client)
             except NeverReached:  # mistyped, mostly
                 raise
             except Unreachable:
-                pause = next(pauses, None)
-                if pause is None:
-                    raise
                 time.sleep(pause)
+        with self.asking() as client:
+            return question(client)
 
     # -- folders ---------------------------------------------------------------------------------------------
 
