@@ -31,6 +31,7 @@ _MAGIC: dict[bytes, str] = {
     b"%PDF-": "a PDF document",
     b"\xff\xd8\xff": "an image",
     b"{\\rtf": "an RTF document",
+    b"PAR1": "a Parquet table; pandas.read_parquet(FILE).to_csv(...) makes a table that is read",
     COMPOUND_FILE: OUTLOOK,
     b"!BDN": "an Outlook data file; 'readpst -o FOLDER FILE' makes mailboxes of it",
     b"// <!-- <mdb:mork": "an index of Thunderbird (.msf)",

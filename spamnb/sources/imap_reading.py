@@ -78,18 +78,6 @@ class ImapReader:
         self._own: str | None = None  # what the names of the person's own folders begin with
         self.separator = "/"
 
-    @property
-    def client(self) -> IMAPClient:
-        """The connection, made where there is none."""
-        if self._client is None:
-            self._open = None
-            try:
-                self._client = connect(self.url, self._login)
-            except Unreachable as error:
-                raise error if self._met else NeverReached(str(error)) from None
-            self._met = True
-        return self._client
-
     def close(self) -> None:
         self.refresh()
         if self._client is not None:
@@ -98,30 +86,31 @@ class ImapReader:
 
     @contextmanager
     def asking(self, doing: str = "", seconds: float | None = None) -> Iterator[IMAPClient]:
-        """The connection, for a server that may be silent for so many seconds; Unreachable where it is lost."""
+        """The connection, made where there is none, to a server that may be silent for so many seconds. Unreachable
+        where it is lost."""
         try:
-            client = self.client
+            if self._client is None:
+                self._client, self._open = connect(self.url, self._login), None
+                self._met = True
             with told(self.url, doing):
-                client.socket().settimeout(seconds or SECONDS)
-                yield client
-        except Unreachable:
+                self._client.socket().settimeout(seconds or SECONDS)
+                yield self._client
+        except Unreachable as error:
             self.close()
-            raise
+            raise error if self._met else NeverReached(str(error)) from None
 
     def ask(self, question: Callable[[IMAPClient], T]) -> T:
         """An answer to what may be asked twice."""
-        pauses = iter(self._pauses)
-        while True:
+        for pause in self._pauses:
             try:
                 with self.asking() as client:
                     return question(client)
             except NeverReached:  # mistyped, mostly
                 raise
             except Unreachable:
-                pause = next(pauses, None)
-                if pause is None:
-                    raise
                 time.sleep(pause)
+        with self.asking() as client:
+            return question(client)
 
     # -- folders ---------------------------------------------------------------------------------------------
 

@@ -215,7 +215,8 @@ def _is_folder(path: str, spec: str, hint: str = "") -> bool:
         mode = os.stat(path).st_mode
     except FileNotFoundError as error:
         missing = shown if path == spec else f"{shown}: {escape(path)}"
-        raise SpamnbError(f"{missing}: no such file or folder{hint}") from error
+        advice = "; mail elsewhere is downloaded first" if "://" in path else hint
+        raise SpamnbError(f"{missing}: no such file or folder{advice}") from error
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise SpamnbError(f"{shown}: cannot be opened: {reason(error)}") from error
     if not (stat.S_ISDIR(mode) or stat.S_ISREG(mode)):

@@ -1,6 +1,5 @@
 """Messages in files: where those of an mbox begin and end, against the standard library; gzip, limits of size."""
 
-import gzip
 import io
 import mailbox
 import tracemalloc
@@ -88,17 +87,6 @@ def test_unquoted_takes_one_mark_and_leaves_the_headers(tmp_path: Path) -> None:
     bare = b"From b 1:00\n>From x\n"
     box = write(tmp_path / "box", raw + b"\n" + bare)
     assert [entry.read() for entry in mbox.mail_file("ham", str(box), never)] == [plain, bare]
-
-
-def test_contents_are_decompressed_within_the_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "m"
-    for written in (gzip.compress(b"x" * 50_000) + gzip.compress(b"x" * 50_000), b"x" * 100_000):
-        path.write_bytes(written)
-        monkeypatch.setattr(entries, "MAX_MESSAGE", 100_000)
-        assert entries.contents(str(path)) == b"x" * 100_000
-        monkeypatch.setattr(entries, "MAX_MESSAGE", 99_999)
-        with pytest.raises(OSError, match="longer than"):
-            entries.contents(str(path))
 
 
 def test_what_is_left_out_is_told_once_and_named_once() -> None:

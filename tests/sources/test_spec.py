@@ -257,6 +257,7 @@ def test_messages_over_the_bound_are_reported(tmp_path: Path, monkeypatch: pytes
     [
         ("{0}/missing", "no such file or folder; a SOURCE is"),
         ("ham={0}/missing", "no such file or folder"),
+        ("ham=https://example.org/mail.tar", "no such file or folder; mail elsewhere is downloaded first"),
         ("ham=", "no path after"),
         ("={0}", "cannot name a class"),
         ("unsure={0}/loose", "cannot name a class"),

@@ -150,6 +150,7 @@ def test_rows_without_a_message_are_told(tmp_path: Path) -> None:
         ("a.csv", "text,label\n".encode("utf-16"), "UTF-16"),
         ("a.csv", b"x" * (5 << 20), "more than 4 MiB"),
         ("a.csv", b"\x1f\x8bbroken", "broken gzip data"),
+        ("a.parquet", b"PAR1\x15\0\x15", "a Parquet table, not mail; pandas.read_parquet"),
         ("a.csv", b"From: a\n\nhello\n", "no column's name"),
     ],
 )
