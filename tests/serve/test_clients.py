@@ -2,14 +2,13 @@
 
 import getpass
 import os
-import pwd
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from served import Server, mail
-from unpacked import command_with_user
+from unpacked import command_of_unpacked, command_with_user
 
 from spamnb.classifier import Classifier
 
@@ -100,38 +99,6 @@ def test_procmail_with_spamc(server: Server, tmp_path):
     assert junk.read_bytes().endswith(SPAM + b"\n") and inbox.read_bytes().endswith(HAM + b"\n")
 
 
-def exim(folder: Path) -> tuple[list[str], dict[str, str]]:
-    """The command of an Exim with content scanning, in the folder that ``SPAMNB_MAIL_ROOT`` names, and its environment;
-    *folder* takes what it has to see."""
-    root = os.environ.get("SPAMNB_MAIL_ROOT", "")
-    path = f"{root}/usr/sbin/exim4"
-    libraries = ":".join(f"{root}{folder}" for folder in ("/usr/lib/x86_64-linux-gnu", "/usr/lib"))
-    env = {**os.environ, "LD_LIBRARY_PATH": libraries} if root else dict(os.environ)
-    if shutil.which(path) is None:
-        pytest.skip("no Exim with content scanning: unpack exim4-daemon-heavy into SPAMNB_MAIL_ROOT")
-    command = [path]
-    try:
-        pwd.getpwnam("Debian-exim")
-    except KeyError:  # its package makes the user whom Debian's Exim asks for at its start
-        command = [*command_with_user("Debian-exim", folder), path]
-    version = subprocess.run([*command, "-bV"], env=env, capture_output=True, text=True)
-    if "Content_Scanning" not in version.stdout:
-        pytest.skip(f"{path} does not run here: {version.stderr.strip() or 'it lacks content scanning'}")
-    return command, env
-
-
-def smtp(exim: tuple[list[str], dict[str, str]], configuration: Path, raw: bytes) -> bytes:
-    start, env = exim
-    lines = raw.replace(b"\r\n", b"\n").split(b"\n")
-    text = b"\r\n".join(b"." + line if line.startswith(b".") else line for line in lines)
-    talk = b"EHLO client.example\r\nMAIL FROM:<a@client.example>\r\nRCPT TO:<b@test.example>\r\nDATA\r\n"
-    talk += text.removesuffix(b"\r\n") + b"\r\n.\r\nQUIT\r\n"
-    command = [*start, "-C", str(configuration), "-bs", "-oMa", "192.0.2.1"]
-    done = subprocess.run(command, input=talk, env=env, capture_output=True, timeout=120)
-    answers = [line for line in done.stdout.split(b"\r\n") if line[:4] not in (b"250-", b"")]
-    return answers[5] if len(answers) > 5 else done.stdout + done.stderr
-
-
 EXIM_CONF = """
 primary_hostname = test.example
 spool_directory = {place}/spool
@@ -165,11 +132,21 @@ discard:
 
 
 def test_exim_refuses_spam_and_accepts_ham(server: Server, tmp_path: Path):
-    found, path = exim(tmp_path), tmp_path / "exim.conf"
+    path = tmp_path / "exim.conf"
     path.write_text(EXIM_CONF.format(place=tmp_path, user=getpass.getuser(), port=server.port))
     path.chmod(0o600)
+    # Its package makes the user whom Debian's Exim asks for at its start.
+    programs = [*command_of_unpacked("usr/sbin/exim4"), *command_with_user("Debian-exim", tmp_path)]
+
+    def answer(raw: bytes) -> bytes:
+        talk = b"EHLO client.example\nMAIL FROM:<a@client.example>\nRCPT TO:<b@test.example>\nDATA\n%s\n.\nQUIT\n" % raw
+        command = [*programs, "/usr/sbin/exim4", "-C", str(path), "-bs", "-oMa", "192.0.2.1"]
+        done = subprocess.run(command, input=talk.replace(b"\n", b"\r\n"), capture_output=True, timeout=120)
+        answers = [line for line in done.stdout.split(b"\r\n") if line[:4] not in (b"250-", b"")]
+        return answers[5] if len(answers) > 5 else done.stdout + done.stderr
+
     points = server.verdict(SPAM).split()[3]
-    assert smtp(found, path, SPAM) == f"550 spam scored {points}".encode()
-    assert smtp(found, path, HAM).startswith(b"250 OK")
+    assert answer(SPAM) == f"550 spam scored {points}".encode()
+    assert answer(HAM).startswith(b"250 OK")
     queued = b"".join(path.read_bytes() for path in tmp_path.glob("spool/input/*-H"))
     assert b"X-Spam-Score: " + server.verdict(HAM).split()[3].encode() + b" (" in queued
