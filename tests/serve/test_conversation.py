@@ -120,7 +120,7 @@ class Stub:
     def for_classifying(self, user: str) -> Stub:
         return self
 
-    def taught(self, user: str) -> Stub:
+    def for_learning(self, user: str) -> Stub:
         raise SpamnbError("the model is busy")
 
     def check_spam(self) -> None:
