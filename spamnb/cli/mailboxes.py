@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from spamnb.cli.options import Unreadable, on_command_line, tell, tell_of_ours
-from spamnb.errors import SpamnbError
+from spamnb.cli.options import Unreadable, on_command_line, tell_of_ours
+from spamnb.errors import SpamnbError, command_line_error
 from spamnb.naming import escape
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def in_each(found: list[Target], unreadable: Unreadable, work: Callable[[Target]
         except SpamnbError as error:
             if len(found) == 1:
                 raise
-            tell(f"spamnb: {error}")
+            tell_of_ours(command_line_error(error))
             failed = True
     if failed or unreadable.count:
         raise SystemExit(1)
@@ -141,6 +141,6 @@ def until_done(work: Callable[[], None]) -> None:
         except NeverReached:  # a name that is mistyped, mostly
             raise
         except (Unreachable, imap_reading.Renumbered) as error:
-            tell(f"spamnb: {error}; again in {pause:g} s")
+            tell_of_ours(f"{error}; again in {pause:g} s")
             time.sleep(pause)
     return work()

@@ -40,7 +40,7 @@ class UsersPath(ModelPath):
 @click.option("--models", type=UsersPath(), help="Folder with a model for each user.")
 @click.option(
     "--own-after",
-    type=click.IntRange(min=10),  # serve/users.py: FEWEST
+    type=click.IntRange(min=10),  # formulas/calibration.py: MIN_MESSAGES
     default=100,
     help="Messages of each class before a user's model is used.",
 )

@@ -69,7 +69,7 @@ class Filing:
         What a person moved back is not judged again.
         """
         here: set[bytes] = set()  # judged by this run: what comes again is a second copy, which no person moved back
-        waiting: dict[str, list[tuple[Filed, bytes]]] = {}  # by verdict
+        waiting: dict[str, list[Filed]] = {}  # by verdict
         for message, raw in self.memory.box.read(self.memory.unjudged(everything)):
             if isinstance(raw, OSError):
                 if not isinstance(raw, FileNotFoundError):  # a mail reader moved it on since it was listed
@@ -89,19 +89,19 @@ class Filing:
                 yield self._noted(one._replace(after=message))
                 continue
             batch = waiting.setdefault(found.verdict, [])
-            batch.append((one, known))
-            if len(batch) >= _AT_ONCE or sum(len(each.mail.raw) for each, _ in batch) > _BYTES_AT_ONCE:
+            batch.append(one)
+            if len(batch) >= _AT_ONCE or sum(len(each.mail.raw) for each in batch) > _BYTES_AT_ONCE:
                 yield from self._move(waiting.pop(found.verdict), into)
         for verdict, batch in waiting.items():
             yield from self._move(batch, folders[verdict])
         self.memory.finish()
 
-    def _move(self, batch: list[tuple[Filed, bytes]], into: Folder) -> Iterator[Filed]:
+    def _move(self, batch: list[Filed], into: Folder) -> Iterator[Filed]:
         if self.memory.dry_run:
-            yield from (one for one, _ in batch)
+            yield from batch
             return
-        moved = self.memory.move([(one.message, known) for one, known in batch], into)
-        for one, _ in batch:
+        moved = self.memory.move([(one.message, one.mail.digest) for one in batch], into)
+        for one in batch:
             if one.message in moved:
                 yield self._noted(one._replace(after=moved[one.message]))
 

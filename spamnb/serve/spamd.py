@@ -313,9 +313,8 @@ class Spamd:
     def _teach(self, user: str, label: str | None, raw: bytes, facts: dict[str, Any]) -> bool:
         """Learn *raw* as *label*, or forget it; whether anything changed."""
         assert self._learning_models is not None
-        model = self._learning_models.taught(user)
-        if model is None and label is not None:
-            model = self._learning_models.for_learning(user)
+        models = self._learning_models
+        model = models.for_learning(user) if label is not None else models.taught(user)
         if model is None:
             return False
         facts["model"] = model.store.path

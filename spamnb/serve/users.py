@@ -12,11 +12,12 @@ from pathlib import Path
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
+from spamnb.formulas.calibration import MIN_MESSAGES
 from spamnb.store.snapshot import create_empty
 
 SUFFIX = ".spamnb"
-FEWEST = 10  # messages of each class: a model that has learned fewer says unsure where it would say spam
-MAX_OPEN_MODELS = 64  # A name becomes a file's name: no separator, no leading dot or dash, no control character.
+MAX_OPEN_MODELS = 64
+# A name becomes a file's name: no separator, no leading dot or dash, no control character.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,127}\Z")
 
 
@@ -53,13 +54,14 @@ def class_of_label(model: Classifier, label: str) -> str:
 class Models:
     """The open models of one thread (connections are not shared between threads).
 
-    ``minimum`` is the number of messages that a user's model must hold of every class before it answers; FEWEST or
-    more. Raises SpamnbError where the shared model cannot be opened.
+    ``minimum`` is the number of messages that a user's model must hold of every class before it answers, MIN_MESSAGES
+    or more: with fewer it would say unsure in place of spam. Raises SpamnbError where the shared model cannot be
+    opened.
     """
 
     def __init__(self, shared: Path, folder: Path | None, minimum: int, *, writable: bool) -> None:
         self._folder = folder
-        self._minimum = max(minimum, FEWEST)
+        self._minimum = max(minimum, MIN_MESSAGES)
         self._writable = writable
         self._shared = Classifier.open(shared, writable=writable)
         self._own: OrderedDict[str, Classifier] = OrderedDict()
