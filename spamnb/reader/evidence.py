@@ -29,12 +29,12 @@ CUTS = {
 # writes these and no others: a test reads its source.
 KINDS = {
     "subject": "subject",
-    **dict.fromkeys(("from", "to", "sender", "message-id", "received", "header"), "headers"),
+    **dict.fromkeys(("from", "to", "sender", "received", "header"), "headers"),
     **dict.fromkeys(("part", "charset", "encoding", "attachment", "html", "hidden", "url"), "structure"),
     **dict.fromkeys(("p", "length", "caps", "line", "capitals"), "structure"),
 }
 # How a field is read: enum header_how of core/reader.h.
-IGNORED, VOLATILE, PRESENCE, TEXT, NAMES, SUBJECT, MESSAGE_ID, RECEIVED, SIGNATURE = range(9)
+IGNORED, VOLATILE, PRESENCE, TEXT, NAMES, SUBJECT, RECEIVED, SIGNATURE = range(8)
 
 # Names of fields; "*" stands for any end.
 TEXT_FIELDS = ("keywords", "comments", "summary", "thread-topic")
@@ -43,6 +43,7 @@ TEXT_FIELDS = ("keywords", "comments", "summary", "thread-topic")
 PRESENCE_ONLY = (
     "list-*",
     "date",
+    "message-id",
     "in-reply-to*",
     "references*",
     "x-original-date*",
@@ -90,7 +91,7 @@ def header_rules(ignored: Iterable[str]) -> list[Rule]:
     ((b'path', 0, b''), (b'status', 1, b''))
     """
     hows = {
-        **dict.fromkeys(VOLATILE_FIELDS, VOLATILE), "received": RECEIVED, "message-id": MESSAGE_ID,
+        **dict.fromkeys(VOLATILE_FIELDS, VOLATILE), "received": RECEIVED,
         "subject": SUBJECT, **dict.fromkeys(TEXT_FIELDS, TEXT), **dict.fromkeys(SIGNATURES, SIGNATURE),
         **dict.fromkeys(SHARED_PREFIXES, NAMES), **dict.fromkeys(PRESENCE_ONLY, PRESENCE),
     }  # fmt: skip

@@ -12,7 +12,6 @@ _PHRASES = {
     "from": "From: {}",
     "header": "a header field {}",
     "hidden": "hidden from the reader: {}",
-    "message-id": "Message-ID: {}",
     "p": "the sign {}",
     "part": "a part of type {}",
     "received": "Received: {}",

@@ -59,13 +59,6 @@ static void add_subject(struct reader *reader, span value) {
     add_texts(reader, &place, &(span_list){&value, 1, 1}, LITERAL("subject:"));
 }
 
-/* The host that made the id. */
-static void add_message_id(struct reader *reader, span value) {
-    value = lower_copy(&reader->arena, strip_any(value, "<> "));
-    const uint8_t *at = find_last(value, '@');
-    add_host(reader, LITERAL("message-id:"), at ? span_between(at + 1, value.end) : value);
-}
-
 /* A signature field without what differs in every message: the signature, the body's hash and the times. */
 static void add_signature(struct reader *reader, const struct place *place, span value) {
     while (!is_empty(value)) {
@@ -89,9 +82,6 @@ static void add_field(struct reader *reader, const struct field *field) {
     struct place place = {two_spans(arena, is_empty(rule->prefix) ? name : rule->prefix, LITERAL(":")), WORD_WHOLE};
     const uint8_t *date;
     switch (rule->how) {
-    case HOW_MESSAGE_ID:
-        add_message_id(reader, value);
-        break;
     case HOW_SIGNATURE:
         add_signature(reader, &place, value);
         break;

@@ -106,8 +106,7 @@ enum header_how {
     HOW_TEXT,       /* and its words as those of a text */
     HOW_NAMES,      /* its words as names, never cut */
     HOW_SUBJECT,    /* its words as those of a text, and once more without a prefix */
-    HOW_MESSAGE_ID, /* the host that made it */
-    HOW_RECEIVED,   /* hosts, networks and the shapes of ids, without the date behind them */
+    HOW_RECEIVED,   /* hosts and networks, without the date behind them */
     HOW_SIGNATURE   /* names, without what differs in every message */
 };
 

@@ -255,16 +255,15 @@ static void put_other(struct scan *scan, span part) {
 
 /* ---- Words ---- */
 
-/* The word as it is, and where it has digits its shape; of what is_opaque the shape alone. */
-static void put_whole(struct scan *scan, span word, bool has_digits, bool is_opaque) {
+/* The word as it is, and where it has digits its shape. */
+static void put_whole(struct scan *scan, span word, bool has_digits) {
     while (word.at < word.end && is_inner(*word.at) && *word.at != '$')
         word.at++;
     while (word.at < word.end && KIND[word.end[-1]] & ENDS)
         word.end--;
     if (is_empty(word) || size_of(word) > MAX_WORD)
         return;
-    if (!is_opaque)
-        put(scan, word);
+    put(scan, word);
     if (has_digits)
         add_shape(scan, word);
 }
@@ -292,10 +291,9 @@ static void put_parts(struct scan *scan, span word) {
     }
 }
 
-/* A host with the domains above it, of up to four labels, or an address with the networks it is in. Where it was
- * received from, of what has digits and is neither address nor domain the shape alone, and of a domain the shape too.
- */
-static void put_host(struct scan *scan, span word, bool is_received) {
+/* A host with the domains above it, of up to four labels, or an address with the networks it is in; nothing of what has
+ * digits and is neither, such as the ids that servers give. */
+static void put_host(struct scan *scan, span word) {
     span host = word;
     while (host.at < host.end && is_inner(*host.at))
         host.at++;
@@ -310,8 +308,8 @@ static void put_host(struct scan *scan, span word, bool is_received) {
         has_digits = has_digits || is_digit(*at);
         is_number = is_number && (is_digit(*at) || *at == '.');
     }
-    bool is_address = is_number && n_dots == 3, is_plain_number = is_number && !n_dots;
-    bool is_opaque = is_received && has_digits && !n_dots && !is_number;
+    bool is_address = is_number && n_dots == 3;
+    bool is_opaque = has_digits && !n_dots && !is_number;
     if (!is_opaque && (is_address || n_dots < 4))
         put(scan, host);
     for (const uint8_t *at = host.at; at < host.end && n_dots; at++) {
@@ -323,14 +321,12 @@ static void put_host(struct scan *scan, span word, bool is_received) {
         else if (n_dots > 0 && n_dots < 4)
             put(scan, span_between(at + 1, host.end));
     }
-    if (is_received && has_digits && !is_address && !is_plain_number)
-        put_whole(scan, word, true, true);
 }
 
 void add_host(struct reader *reader, span prefix, span host) {
     struct scan scan = begin_scan(reader, &(struct place){prefix, WORD_HOST});
     scan.only_once = true;
-    put_host(&scan, host, false);
+    put_host(&scan, host);
 }
 
 /* The words of a text: the first max_words, and the first max_joined of these are to be joined. How many were read. */
@@ -356,9 +352,9 @@ static size_t scan_words(struct scan *scan, const struct text *text, size_t max_
         }
         uint8_t kinds = kinds_of(word);
         if (method == WORD_HOST)
-            put_host(scan, word, true);
+            put_host(scan, word);
         else if (!(kinds & NOT_ASCII) && (method == WORD_WHOLE || kinds & DIGIT))
-            put_whole(scan, word, kinds & DIGIT, false);
+            put_whole(scan, word, kinds & DIGIT);
         else
             put_parts(scan, word);
     }
