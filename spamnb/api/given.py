@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from difflib import get_close_matches
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -38,22 +37,19 @@ def with_settings(*owners: type) -> Callable[[E], E]:
     def decorate(cls: E) -> E:
         own = cls.__init__
         taken = [p for p in inspect.signature(own).parameters.values() if p.kind is not p.VAR_KEYWORD]
-        parameters = [parameter.name for parameter in taken]
-        for name in parameters:
-            defaults.pop(name, None)
+        for parameter in taken:
+            defaults.pop(parameter.name, None)
 
         @functools.wraps(own)
         def __init__(self: Any, *given: Any, **named: Any) -> None:
+            signature.bind(self, *given, **named)  # TypeError for an unknown one
             settings = {name: named.pop(name, default) for name, default in defaults.items()}
-            if unknown := next((name for name in named if name not in parameters), None):
-                near = get_close_matches(unknown, [*parameters, *settings], 1)
-                meant = f"; did you mean {near[0]}?" if near else f"; the parameters are {', '.join(settings)}"
-                raise TypeError(f"{cls.__name__} has no parameter {unknown!r}{meant}")
             own(self, *given, **named)
             vars(self).update(settings)
 
         keyword = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=d) for name, d in defaults.items()]
-        __init__.__signature__ = inspect.Signature([*taken, *keyword])  # type: ignore[attr-defined]
+        signature = inspect.Signature([*taken, *keyword])
+        __init__.__signature__ = signature  # type: ignore[attr-defined]
         cls.__init__ = __init__  # type: ignore[method-assign]
         return cls
 

@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from mail import mail, message, model_of
 
 from spamnb.api.explain import explanation_of
 from spamnb.classifier import Classifier
+from spamnb.learners.corrected import offset_of
 from spamnb.reader.message import Reader
 
 
@@ -77,3 +79,16 @@ def test_what_can_be_said_of_few_messages_of_one_class_and_without_evidence() ->
     assert without_evidence(one) == ["verdict: unsure", said, "  not read: text after 9 bytes"]
     lines = without_evidence(model_of(mail(15)))
     assert lines[-2:] == ["  not read: text after 9 bytes", "no token of this message is evidence"]
+
+
+def test_naive_bayes_and_its_correction_add_up() -> None:
+    raw, scores = message("spam", 500), {}
+    for kind in ("corrected", "boolean"):
+        with model_of(mail(20), model_type=kind) as classifier:
+            judged, scores[kind] = classifier.classify(raw), np.ptp(classifier.classify(raw).scores)
+            if kind == "corrected":
+                whole, correction = sum(weight for _, weight in judged.evidence), sum(judged.corrections)
+                said = f"naive Bayes gives {whole - correction:+.3f} nats, its correction {correction:+.3f}"
+                assert said in told(classifier, raw, 5, verbose=True)
+    assert whole == pytest.approx(scores["corrected"]) and correction != 0
+    assert whole - correction == pytest.approx(offset_of(2) * scores["boolean"]), "as naive Bayes says by itself"

@@ -209,24 +209,14 @@ def test_filter_says_in_one_line_why_it_did_not_judge(
     assert result.stdout_bytes == f"X-Spam-Warning: not judged: {said}\n".encode() + message("spam", 1)
 
 
-@pytest.mark.parametrize(
-    ("command", "told"),
-    [
-        ("classify", "spam\t"),
-        ("learn spam", "learned 1 of 1 as spam"),
-        ("forget spam", "forgot 0 of 1 from spam"),
-    ],
-)
-def test_what_cannot_be_read_is_named_and_the_status_says_so(
-    model: Path, tmp_path: Path, command: str, told: str
-) -> None:
-    folder = tmp_path / "some"
-    folder.mkdir()
-    (folder / "1").write_bytes(gzip.compress(message("spam", 901))[:-9])
-    (folder / "2").write_bytes(message("spam", 902))
-    result = run(*command.split(), "-m", model, folder)
-    assert result.exit_code == 1 and told in result.stdout
-    assert f"{folder / '1'}: broken gzip data" in result.stderr
+def test_what_cannot_be_read_is_named_and_the_status_says_so(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "some").mkdir()
+    (tmp_path / "some" / "1").write_bytes(gzip.compress(message("spam", 901))[:-9])
+    (tmp_path / "some" / "2").write_bytes(message("spam", 902))
+    for command, told in (("classify", "spam\t"), ("learn spam", "learned 1 of 1"), ("forget spam", "forgot 1 of 1")):
+        result = run(*command.split(), "-m", model, tmp_path / "some")
+        assert result.exit_code == 1 and told in result.stdout
+        assert f"{tmp_path / 'some' / '1'}: broken gzip data" in result.stderr
 
 
 def test_info_export_import_merge(model: Path, tmp_path: Path) -> None:

@@ -29,16 +29,6 @@ def test_cells_are_those_of_scikit_learn(size: int) -> None:
     assert matrix(result([f"c{n}" for n in range(MATRIX_CLASSES + 1)], [0], [0])) is None
 
 
-def test_a_cell_says_its_share_and_is_shaded_by_it() -> None:
-    made = matrix(result(["ham", "spam"], [0] * 10 + [1] * 4, [0] * 9 + [1] + [1, 1, UNSURE, 0]))
-    assert made is not None and made.columns == ["ham", "spam", "unsure"]
-    (right, wrong, unsure), (missed, caught, doubted) = (cells for _, cells in made.rows)
-    assert (right.messages, right.share, right.css) == ("9", "90.00 %", "right s9")
-    assert (wrong.messages, wrong.share, wrong.css) == ("1", "10.00 %", "wrong s4")  # four times as strongly
-    assert (unsure.messages, unsure.css, wrong.title) == ("0", "unsure", "ham called spam: 1 of 10")
-    assert (missed.css, caught.css, doubted.css) == ("wrong s10", "right s5", "unsure s10")
-
-
 def test_mistakes_are_those_made_most_often_and_none_that_was_not_made() -> None:
     made = mistakes(result(["a", "b", "c"], [0, 0, 0, 0, 1, 1, 2], [0, 1, 1, UNSURE, 2, 1, 2]))
     assert made == [("a → b", "2", "50.00"), ("a → unsure", "1", "25.00"), ("b → c", "1", "50.00")]
