@@ -1,18 +1,12 @@
-"""A model, and the pages with a journal and a folder for users' models."""
+"""The pages with a journal and a folder for users' models."""
 
 from pathlib import Path
 
 import pytest
-from mail import learned_model
 
 from spamnb.journal.journal import Journal
 from spamnb.review.app import Review
 from spamnb.review.lessons import Teacher
-
-
-@pytest.fixture
-def model(tmp_path: Path) -> Path:
-    return learned_model(tmp_path / "model.spamnb")
 
 
 @pytest.fixture
