@@ -1,9 +1,9 @@
-"""A model, the pages with a journal and a folder for users' models, and hostile mail in the journal."""
+"""The pages with a journal and a folder for users' models, and hostile mail in the journal."""
 
 from pathlib import Path
 
 import pytest
-from mail import learned_model, note
+from mail import note
 
 from spamnb.journal.journal import Journal
 from spamnb.review.app import Review
@@ -29,11 +29,6 @@ def hostile(tmp_path: Path, model: Path) -> int:
         (box / "cur" / str(number)).write_bytes(raw)
         note(tmp_path, model, raw, place=str(box / "cur" / str(number)))
     return len(HOSTILE)
-
-
-@pytest.fixture
-def model(tmp_path: Path) -> Path:
-    return learned_model(tmp_path / "model.spamnb")
 
 
 @pytest.fixture

@@ -14,20 +14,19 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from mail import learned_model
 
 from spamnb.cli.options import default_model
 from spamnb.review.app import key_at
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def home(tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
 
 
 def command(tmp_path: Path, *more: str, code: str = "from spamnb.__main__ import main; main()") -> list[str]:
-    model = learned_model(tmp_path / "model.spamnb")
-    return [sys.executable, "-c", code, "review", "-m", str(model), "--journal", str(tmp_path / "journal"), *more]
+    files = ["-m", f"{tmp_path}/model.spamnb", "--journal", f"{tmp_path}/journal"]
+    return [sys.executable, "-c", code, "review", *files, *more]
 
 
 @contextmanager
