@@ -264,7 +264,7 @@ class Classifier:
     ) -> bool:
         """Add one message to a class, or move it there from another; False when it is part of the class already.
 
-        ``taught=False`` is the filter learning from itself: it never overrides what a person taught. What a person
+        ``taught=False`` is a lesson of no person's: it never overrides what a person taught. What a person
         teaches is kept whole in the model's file, within a bound, for models made anew: see store/lessons.py.
         ``judged`` is what this model, as it is, said of the message: its scores need not be found again.
         """
