@@ -33,7 +33,7 @@ def _choose_compiler() -> None:
     else:
         ziglang = f"{shlex.quote(sys.executable)} -m ziglang cc"
         # Its linker refuses flags with which Debian's Python was built, such as -Bsymbolic-functions. With -nostdlib it
-        # links the C library, which the core asks for (-lm), and does not compile a runtime of its own for half a minute.
+        # links the C library, for which the core asks (-lm), and does not first compile a runtime for half a minute.
         os.environ.update(CC=ziglang, LDSHARED=f"{ziglang} -shared -nostdlib")
 
 

@@ -76,8 +76,9 @@ VOLATILE_FIELDS = (
     "status", "content-length", "lines", "x-status", "x-uid", "x-uidl", "x-keywords", "x-imap", "x-imapbase",
     "x-bogosity", "x-label", "x-spam", "x-account-key", "x-spamprobe", "x-tuid", "x-offlineimap",
     "x-gm-thrid", "x-gm-msgid", "x-gm-labels", "x-forefront-antispam-report", "x-microsoft-antispam",
-    "x-universally-unique-identifier", "x-spam-*", "x-mozilla-*", "x-envelope-*", "x-evolution*", "x-gnus-*", "x-dspam-*",
-    "x-rspamd-*", "x-crm114-*", "x-spambayes-*", "x-gmail-*", "x-spamd-*", "x-ms-exchange-organization-*", "x-apple-*",
+    "x-universally-unique-identifier", "x-spam-*", "x-mozilla-*", "x-envelope-*", "x-evolution*", "x-gnus-*",
+    "x-dspam-*", "x-rspamd-*", "x-crm114-*", "x-spambayes-*", "x-gmail-*", "x-spamd-*",
+    "x-ms-exchange-organization-*", "x-apple-*",
 )  # fmt: skip
 
 Rule = tuple[bytes, int, bytes]  # a name, how the field is read, and the prefix of its tokens, or b"" for its own name

@@ -161,7 +161,7 @@ def arrival(raw: bytes) -> int | None:
 
 
 def seconds(date: str) -> int | None:
-    """When a message was received that has this date, of ``ReadRows.dates``; None where it is not legible, or before 1970.
+    """When a message with this date, of ``ReadRows.dates``, was received; None where it is illegible, or before 1970.
 
     It is what follows the last semicolon of the topmost Received field, which the reader's own server wrote: a sender
     cannot forge it. Only without such a field it is the Date field. No zone, and one that is unknown, is UTC. See

@@ -25,7 +25,8 @@ def signed_content(octets: bytes) -> bytes:
     b'abc'
     """
     begin = BEGIN.search(octets[:MAX_BEFORE])
-    position, pieces = begin.end() if begin else len(octets), []
+    position = begin.end() if begin else len(octets)
+    pieces: list[bytes] = []
     while len(pieces) < MAX_PIECES and (piece := PIECE.match(octets, position)):
         size = int.from_bytes(b"".join(filter(None, piece.groups())), "big")
         position = piece.end() + size

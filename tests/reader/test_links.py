@@ -139,8 +139,3 @@ U = "http://a.example/b"
 )  # fmt: skip
 def test_urls_of_tags_are_links(tag: str) -> None:
     assert parse(page(f"{tag}x")).links == (U,)
-
-
-@pytest.mark.parametrize("attribute", ["link href", "script src", "div data", "p id", "p content"])
-def test_what_leads_nowhere_is_no_link(attribute: str) -> None:
-    assert parse(page(f"<{attribute}='{U}'>x")).links == ()

