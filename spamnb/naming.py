@@ -49,16 +49,16 @@ def check_has_class(name: str, classes: Sequence[str], where: str = "", advice: 
     spamnb.errors.SpamnbError: 'spma' is none of the classes ham, spam; did you mean spam?
     """
     if name not in classes:
-        near = _nearest(name, classes)
+        near = nearest(name, classes)
         meant = f"; did you mean {near}?" if near else ";" if advice else ""
         known = ", ".join(classes) or "(there is none)"
         raise SpamnbError(f"{where}{name!r} is none of the classes {known}{meant}{advice}")
 
 
-def _nearest(name: str, known: Sequence[str]) -> str | None:
+def nearest(name: str, known: Sequence[str]) -> str | None:
     """The one of the names that is spelt most like ``name``, if one is spelt much like it, or means the same.
 
-    >>> _nearest("spma", ["ham", "spam"]), _nearest("good", ["ham", "spam"]), _nearest("list", ["ham", "spam"])
+    >>> nearest("spma", ["ham", "spam"]), nearest("good", ["ham", "spam"]), nearest("list", ["ham", "spam"])
     ('spam', 'ham', None)
     """
     from difflib import get_close_matches  # 4 ms, which only a name that is not there costs
@@ -88,7 +88,7 @@ def check_known_class(name: str, classes: Sequence[str], spam: str, new: bool = 
     for other in known:
         if other.casefold() == name.casefold():
             raise SpamnbError(f"{where}{name!r} differs from class {other} in case alone; write {other}")
-    is_first = all(other == spam for other in classes) and not _nearest(name, known)
+    is_first = all(other == spam for other in classes) and not nearest(name, known)
     if not new and not is_first:
         check_has_class(name, known, where, " --new-class makes a new one")
 

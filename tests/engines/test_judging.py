@@ -52,13 +52,11 @@ def test_the_same_to_the_last_digit_whoever_judges(
     monkeypatch.setattr(module, "MAX_ALONE", few)
     monkeypatch.setattr(module, "AHEAD", 3)
     with Classifier.open(model) as classifier:
-        classifier.charge(4.0, 0.3)
         expected = []
         for entry in some(60):
             one = classifier.classify(entry.read())
             expected.append(tell(entry.name, one._replace(evidence=one.evidence[:tokens])))
     with Classifier.open(model) as classifier:
-        classifier.charge(4.0, 0.3)
         assert list(classify_parallel(some(60), classifier, tell, never, tokens, workers=workers)) == expected
 
 
