@@ -164,7 +164,7 @@ def evaluate(
     - ``folds``: K-fold cross-validation with this K
     - ``split``: train on this fraction of the mail and test on the rest; with "md5", train on the files whose name has
       an even md5
-    - ``leave_one_out``: judge each message by a model of all others
+    - ``leave_one_out``: judge each message by a model of all others; it does not say why
     - ``online``: judge each message and then learn it, in the given order
     - ``model``: judge by the model in this file, without further settings
 
@@ -173,8 +173,8 @@ def evaluate(
     - ``by_date``: with ``online``, go by the dates of receipt; with ``split``, train on the oldest messages
     - ``seed``: deals out folds and splits; the same seed gives the same figures
     - ``doubtful``: find up to this many messages that look mislabelled
-    - ``subjects``: keep the subjects of wrongly judged messages for ``Evaluation.write_page``, and with
-      ``leave_one_out`` what decided the worst of them; so does ``doubtful``
+    - ``subjects``: keep senders and subjects of wrongly judged messages for ``Evaluation.write_page``; so does
+      ``doubtful``
     - ``recursive``, ``text_column``, ``label_column``, ``workers``, ``progress``, ``tell``: as for ``train``
     - ``dask``: a Dask cluster counts the mail, as for ``train``; only with ``folds``, ``split`` and ``leave_one_out``
     - ``command``: the origin that the page names
@@ -233,7 +233,7 @@ def evaluate(
             _check(held, own)
             heads = partial(_heads, specs, options) if subjects or doubtful else protocols.no_heads
             if leave_one_out:
-                result = protocols.evaluate_leave_one_out(held, own, heads, doubtful)
+                result = protocols.evaluate_leave_one_out(held, own, heads)
             elif split is None:
                 result = protocols.evaluate_folds(held, own, 10 if folds is None else folds, seed, heads)
             else:

@@ -135,7 +135,7 @@ class TrainingReport(Report):
         suspects = len(surest(left_out.scores, left_out.probabilities, left_out.labels, verdicts))
         if suspects:
             told = f"{pluralize(suspects, 'message')} {'looks' if suspects == 1 else 'look'} mislabelled"
-            which = f"'spamnb evaluate --leave-one-out --doubtful {suspects}'"
+            which = f"'spamnb evaluate --doubtful {suspects}'"
             lines.append(f"  {told}: {which} with the same sources says which and why")
         if n := left_out.doubted:
             them = "it was" if n == 1 else "they were"

@@ -18,22 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spamnb.classifier import Classifier
-from spamnb.counts.class_counts import CountedTokens
 from spamnb.counts.messages import UNDATED
 from spamnb.counts.newest import newest
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import ArgumentError, SpamnbError
-from spamnb.evaluation.metrics import surest
 from spamnb.evaluation.result import EVIDENCE, NO_HEAD, Answer, Head, Recorder, Result
-from spamnb.learners.learner import learner_for
-from spamnb.reader.rows import take_tokens
 from spamnb.settings import Settings
-from spamnb.store.store import Store
-from spamnb.training import LeaveOneOutResult, model_of, prepare
 from spamnb.training import leave_one_out_estimate as estimate
+from spamnb.training import model_of, prepare
 
 Heads = Callable[[set[int]], Mapping[int, Head]]  # sender and subject of messages by place, as far as they are wanted
-WORST = 36  # errors of a leave-one-out estimate whose evidence is worked out: a page shows no more
 BATCH = 512  # messages scored at once
 
 
@@ -192,53 +186,15 @@ def evaluate_folds(mail: Mail, settings: Settings, k: int, seed: int = 0, heads:
     return result_of(mail, settings, answers, f"{k} folds", heads)
 
 
-def evaluate_leave_one_out(mail: Mail, settings: Settings, heads: Heads = no_heads, suspects: int = 0) -> Result:
+def evaluate_leave_one_out(mail: Mail, settings: Settings, heads: Heads = no_heads) -> Result:
     """Every message judged by the total minus itself, copies of it counted once; by the total minus its part where the
-    model is more than sums, or its words are chosen.
-
-    Where there are ``heads``, the evidence is worked out for the worst errors and for so many ``suspects``, which look
-    mislabelled.
-    """
-    distinct = prepare(mail.training_set)
-    left_out = estimate(distinct, settings)
+    model is more than sums, or its words are chosen. There is no evidence: each message has a model of its own."""
+    left_out = estimate(prepare(mail.training_set), settings)
     if not len(left_out.labels):
         raise SpamnbError("leave-one-out needs messages of two classes at least")
-    classes, places, p = left_out.classes, left_out.positions.tolist(), left_out.probabilities
-    answers = {
-        place: Answer(verdict, dict(zip(classes, of_class)), dict(zip(classes, likely)))
-        for place, verdict, of_class, likely in zip(places, left_out.verdicts, left_out.scores.tolist(), p.tolist())
-    }
-    if heads is not no_heads:
-        with model_of(distinct, settings) as store:
-            for row in _worst(left_out, suspects):
-                evidence = _evidence(mail, settings, store, places[row], p[row])
-                answers[places[row]] = answers[places[row]]._replace(evidence=evidence)
+    classes, answers = left_out.classes, {}
+    scores, probabilities = left_out.scores.tolist(), left_out.probabilities.tolist()
+    for place, verdict, of_class, p in zip(left_out.positions.tolist(), left_out.verdicts, scores, probabilities):
+        answers[place] = Answer(verdict, dict(zip(classes, of_class)), dict(zip(classes, p)))
     parts = left_out.n_folds
     return result_of(mail, settings, answers, f"Left out in {parts} parts" if parts else "Leave-one-out", heads)
-
-
-def _worst(left_out: LeaveOneOutResult, suspects: int) -> set[int]:
-    """The rows of the worst errors, and of so many messages that look mislabelled."""
-    scores, p, labels, said = left_out.scores, left_out.probabilities, left_out.labels, left_out.verdict_numbers()
-    wrong = np.flatnonzero(said != labels)
-    worst = wrong[np.argsort(p[wrong, labels[wrong]], kind="stable")][:WORST]
-    return {*worst.tolist(), *surest(scores, p, labels, said)[:suspects].tolist()}
-
-
-def _evidence(mail: Mail, settings: Settings, store: Store, place: int, p: np.ndarray) -> list[tuple[str, float]]:
-    """What decided on the message at ``place``, of the probabilities ``p`` (C,), in the model in ``store`` without it:
-    the message is forgotten, and that is undone."""
-    row = int(np.searchsorted(mail.positions, place))
-    (batch,) = mail.training_set.select(mail.places(np.arange(len(mail.positions)) == row)).batches()
-    message = CountedTokens(mail.training_set.tokens.take(batch.rows.ids), batch.rows.counts)
-    learner, digest = learner_for(settings), mail.digests[row].tobytes()
-    learned, totals = store.learned(digest), store.totals()  # not learned where its label was doubted
-    with store.undoing():
-        if learned and learner.forgets and totals.documents[totals.classes.index(learned.label)] > 1:
-            known = store.look_up(message.tokens).positions
-            counted = CountedTokens(take_tokens(message.tokens, known), message.counts[known])
-            learner.forget(store, learned.label, counted, digest)
-            store.add(learned.label, counted, -1)
-        scored = learner.score(store, message.tokens, message.row)
-        evidence = scored.heaviest(0, p, EVIDENCE)
-    return evidence

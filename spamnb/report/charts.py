@@ -13,6 +13,7 @@ from html import escape
 from typing import NamedTuple
 
 from spamnb.evaluation.figures import Figures
+from spamnb.evaluation.intervals import share
 from spamnb.evaluation.metrics import Bin, curve, roc_counts
 from spamnb.evaluation.result import Result
 from spamnb.naming import pluralize
@@ -126,7 +127,7 @@ def _floor(messages: int) -> float:
 
 
 def reliability_chart(table: list[Bin], what: str) -> str:
-    """Predicted against observed share per bin with 95 % intervals (Wilson 1927); larger dots are more messages."""
+    """Predicted against observed share per bin with 95 % intervals; larger dots are more messages."""
     plot = Plot(
         "Reliability of the probabilities",
         Scale(0, 1, LEFT, RIGHT),
@@ -137,13 +138,8 @@ def reliability_chart(table: list[Bin], what: str) -> str:
     plot.line([(0, 0), (1, 1)], "diagonal")
     for row in table:
         if row.messages:
-            plot.line([(row.predicted, bound) for bound in _wilson(row.observed, row.messages)], "whisker")
+            bounds = share(round(row.observed * row.messages), row.messages)[1:]
+            plot.line([(row.predicted, bound / 100) for bound in bounds], "whisker")
             title = f"{pluralize(row.messages, 'message')}: said {row.predicted:.3f}, came true {row.observed:.3f}"
             plot.dot(row.predicted, row.observed, 2.5 + math.log10(row.messages), "point", title)
     return str(plot)
-
-
-def _wilson(share: float, n: int) -> tuple[float, float]:
-    z2 = 1.96**2
-    centre, spread = share + z2 / (2 * n), 1.96 * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
-    return (centre - spread) / (1 + z2 / n), (centre + spread) / (1 + z2 / n)

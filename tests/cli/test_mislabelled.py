@@ -28,11 +28,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     "command",
     [
-        ("--leave-one-out",),
-        ("--folds", 4),
+        (),
         ("--online", "--by-date"),
-        ("--leave-one-out", "--set", "model_type=logistic"),
-        ("--leave-one-out", "--set", "model_type=boolean"),
+        ("--folds", 4, "--set", "model_type=logistic"),
+        ("--folds", 4, "--set", "model_type=boolean"),
     ],
     ids=lambda command: " ".join(map(str, command)),
 )
@@ -52,7 +51,7 @@ def test_messages_in_the_wrong_folder_are_named_with_sender_subject_and_reason(
 
 def test_train_says_how_many_and_ends_with_the_newest_fifth_as_evaluate_judges_it(folder: Path, tmp_path: Path) -> None:
     said = run("train", "-m", tmp_path / "m", folder).output
-    hint = r"messages? looks? mislabelled: 'spamnb (evaluate --leave-one-out --doubtful [0-9]+)' with the same"
+    hint = r"messages? looks? mislabelled: 'spamnb (evaluate --doubtful [0-9]+)' with the same"
     (words,) = re.findall(hint, said)
     assert "may stand in the wrong folder" in run(*words.split(), folder).output
     newest = said[said.index("The newest fifth, 120 messages since 2004-11-21") :]

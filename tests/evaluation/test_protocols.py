@@ -17,7 +17,6 @@ from spamnb.evaluation.protocols import Mail, mail_of
 from spamnb.evaluation.result import Head, Result
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
-from spamnb.training import model_of as train_model
 from spamnb.training import train_file
 
 COPIES = [("ham", message("ham", 3)), ("spam", message("spam", 4))]
@@ -118,19 +117,6 @@ def test_leave_one_out_is_forgetting_each(tmp_path):
     assert len(result) == len(THREE) - len(COPIES)  # the last copy stands for a message
     check(tmp_path, result, settings, lambda own: [n for n in range(len(THREE)) if THREE[n][1] != THREE[own][1]])
     assert set(result.details) == set(np.flatnonzero(~result.right).tolist())
-
-
-@pytest.mark.parametrize("settings", SETTINGS, ids=lambda s: s.model_type)
-def test_what_decided_on_a_left_out_message_is_what_the_model_says_when_it_has_forgotten_it(tmp_path, settings):
-    messages = [*mail(9), ("spam", message("ham", 30))]
-    held = counted(tmp_path, messages, settings)
-    with Classifier(train_model(held.training_set, settings)) as classifier:
-        result = protocols.evaluate_leave_one_out(held, settings, lambda places: {})
-        row = result.names.index("spam/18")
-        assert classifier.forget(*messages[18])
-        expected = dict(classifier.classify(messages[18][1]).evidence)
-    found = dict(result.details[row].evidence)
-    assert found and found == pytest.approx({token: expected[token] for token in found})
 
 
 def test_copies_stay_together_and_parts_are_even(tmp_path):

@@ -92,7 +92,7 @@ def test_runs_are_paired_by_name_whatever_their_order():
         (b"", "s: no scores file; spamnb evaluate --scores"),
         (b"\xff\xfe\x00\n", "s: no scores file"),
         (b"name\ttruth\tverdict\nx\tham\n", "s:2: a damaged scores file"),
-        (b'name,truth,verdict\n"' + b"x" * (csv.field_size_limit() + 1), "s: a damaged scores file"),
+        (b'name,truth,verdict\n"' + b"x" * 3000, "s: a damaged scores file"),
         (None, "s: cannot be read"),
     ],
     ids=range(5),
@@ -100,8 +100,12 @@ def test_runs_are_paired_by_name_whatever_their_order():
 def test_what_is_no_scores_file_is_said_in_one_line(tmp_path, content, said):
     if content is not None:
         (tmp_path / "s").write_bytes(content)
-    with pytest.raises(SpamnbError, match=f"/{said}") as caught:
-        read_verdicts(tmp_path / "s")
+    limit = csv.field_size_limit(2000)  # which reading tables raises
+    try:
+        with pytest.raises(SpamnbError, match=f"/{said}") as caught:
+            read_verdicts(tmp_path / "s")
+    finally:
+        csv.field_size_limit(limit)
     assert "\n" not in str(caught.value)
     with pytest.raises(SpamnbError, match="cannot be written"):
         write_scores(result_of([]), tmp_path / "none" / "scores")
