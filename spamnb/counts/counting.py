@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import errno
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -29,6 +29,7 @@ from spamnb.reader.vocabulary import Vocabulary
 from spamnb.sources.entries import Entry
 
 MAX_READ = 1 << 22  # bytes of mail that are in memory at a time
+SORTED_AT_ONCE = 1 << 12  # messages: some 20 MB, in which each run has its share
 MAX_TOKENS = 1 << 20  # of a vocabulary: so many threads have one each, and what is in several counts once in the end
 _libc = ctypes.CDLL(None)
 _MISSING = (errno.ENOENT, errno.ENOTDIR, errno.ESTALE)
@@ -113,80 +114,98 @@ def give_memory_back() -> None:
         _libc.malloc_trim(0)
 
 
-class _Numbering:
-    """The ids of one vocabulary among those of a collection, once all of its tokens are there."""
+class _Part(NamedTuple):
+    """n messages of a collection. Where their cells lie in files, ids and counts are empty."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self.vocabulary: Vocabulary | None = vocabulary
-        self.ids = np.zeros(0, np.int32)  # (k,) of each of its tokens
+    lengths: np.ndarray  # (n,) number of distinct tokens
+    ids: np.ndarray  # (nnz,) int32, of the message's vocabulary
+    counts: np.ndarray  # (nnz,)
+    vocabulary: np.ndarray  # (n,) its number in the collection
+    positions: np.ndarray  # (n,) places in the whole of the mail
+    labels: np.ndarray  # (n,) numbers of the collection's classes
+    digests: np.ndarray  # (n, 16)
+    dates: np.ndarray  # (n,)
+
+    @staticmethod
+    def joined(parts: Iterable[_Part]) -> _Part:
+        """The messages of all parts."""
+        number, digest = np.zeros(0, np.int64), np.zeros((0, 16), np.uint8)
+        cells = number.astype(np.int32), number.astype(np.uint16)
+        none = _Part(number, *cells, number, number, number, digest, number)
+        return _Part(*map(np.concatenate, zip(none, *parts)))
+
+    def by_digest(self) -> np.ndarray:
+        """The messages ascending by digest, copies in the order of the mail, (n,)."""
+        return np.lexsort((self.positions, *self.digests.view(">u8").T[::-1]))
 
 
 class Collection:
-    """Counted messages, as they come; with all of them a training set is made. Many lie in temporary files."""
+    """Counted messages, as they come; with all of them a training set is made.
+
+    What memory should not hold is sorted by digest and written into temporary files, one run behind the other: in
+    the end runs are merged, and no file is read in leaps.
+    """
 
     def __init__(self) -> None:
-        self._parts: list[tuple[Counted, _Numbering]] = []
-        self._numberings = WeakKeyDictionary[Vocabulary, _Numbering]()
+        self._parts: list[_Part] = []
+        self._classes: dict[str, int] = {}
+        self._number_of = WeakKeyDictionary[Vocabulary, int]()
+        self._vocabularies: list[Vocabulary | None] = []  # None once its tokens are in that of all
+        self._ids: list[np.ndarray] = []  # then the ids there of each one's tokens
         self._vocabulary: Vocabulary | None = None  # of all
-        self._bytes = 0
-        self._spilt: tuple[FileNumbers, FileNumbers] | None = None  # ids and counts, of parts whose own are empty
-        self._spilt_cells = 0
+        self._files: tuple[FileNumbers, FileNumbers] | None = None  # ids and counts
+        self._held = self._written = 0  # bytes of cells in memory, and cells in files
 
     def add(self, counted: Counted, vocabulary: Vocabulary) -> None:
         """Some more messages, behind those that are there, with ids of the ``vocabulary``."""
-        numbering = self._numberings.get(vocabulary) or self._numberings.setdefault(vocabulary, _Numbering(vocabulary))
-        self._parts.append((counted, numbering))
-        self._bytes += counted.ids.nbytes + counted.counts.nbytes
-        if self._spilt is not None:
-            self._spill(len(self._parts) - 1)
-        elif self._bytes > MAX_IN_MEMORY:
-            self._spilt = FileNumbers(np.int32), FileNumbers(np.uint32)
-            for number in range(len(self._parts)):
-                self._spill(number)
-        for each in list(self._numberings.values()):
-            if each.vocabulary is not None and each.vocabulary.is_complete:
-                self._number(each)
+        if vocabulary not in self._number_of:
+            self._number_of[vocabulary] = len(self._vocabularies)
+            self._vocabularies.append(vocabulary)
+            self._ids.append(np.zeros(0, np.int32))
+        part = _Part(
+            counted.lengths,
+            counted.ids,
+            counted.counts,
+            np.full(len(counted.lengths), self._number_of[vocabulary]),
+            counted.positions,
+            np.array([self._classes.setdefault(label, len(self._classes)) for label in counted.labels], np.int64),
+            np.frombuffer(counted.digests, np.uint8).reshape(-1, 16),
+            counted.dates,
+        )
+        self._parts.append(part)
+        self._held += part.ids.nbytes + part.counts.nbytes
+        if self._held > MAX_IN_MEMORY:
+            self._write_run()
+        for number, own in enumerate(self._vocabularies):
+            if own is not None and own.is_complete:
+                self._merge(number)
 
-    def _spill(self, number: int) -> None:
-        """Write the cells of a part into files."""
-        part, numbering = self._parts[number]
-        assert self._spilt is not None
-        place = slice(self._spilt_cells, self._spilt_cells + len(part.ids))
-        self._spilt[0][place], self._spilt[1][place] = part.ids, part.counts
-        self._spilt_cells = place.stop
-        self._parts[number] = part._replace(ids=part.ids[:0].copy(), counts=part.counts[:0].copy()), numbering
+    def _write_run(self) -> None:
+        """Write the cells that memory holds."""
+        self._files = self._files or (FileNumbers(np.int32), FileNumbers(np.uint32))
+        written = [part for part in self._parts if not len(part.ids)]
+        held = _Part.joined(part for part in self._parts if len(part.ids))
+        order, ends = held.by_digest(), np.cumsum(held.lengths)
+        for first in range(0, len(order), SORTED_AT_ONCE):
+            some = order[first : first + SORTED_AT_ONCE]
+            begin = self._written
+            self._written += int(held.lengths[some].sum())
+            for file, values in zip(self._files, (held.ids, held.counts)):
+                file[begin : self._written] = taken(values, (ends - held.lengths)[some], ends[some])
+        cells = held.ids[:0].copy(), held.counts[:0].copy()
+        self._parts = [*written, _Part(held.lengths[order], *cells, *(values[order] for values in held[3:]))]
+        self._held = 0
 
-    def _number(self, numbering: _Numbering) -> None:
+    def _merge(self, number: int) -> None:
         """Add the tokens of a vocabulary, whose memory is wanted, to those of all."""
-        own, numbering.vocabulary = numbering.vocabulary, None
+        own, self._vocabularies[number] = self._vocabularies[number], None
         assert own is not None
         if self._vocabulary is None:
-            self._vocabulary, numbering.ids = own, np.arange(len(own), dtype=np.int32)
+            self._vocabulary, self._ids[number] = own, np.arange(len(own), dtype=np.int32)
         else:
-            numbering.ids = self._vocabulary.add(own)
+            self._ids[number] = self._vocabulary.add(own)
             del own
             give_memory_back()
-
-    def _room(self, size: int, dtype: Any) -> Numbers:
-        return np.empty(size, dtype) if self._spilt is None else FileNumbers(dtype)
-
-    def _counted(self, size: int, counts_type: Any) -> tuple[Numbers, Numbers, np.ndarray]:
-        """All ids, those of the vocabulary of all, all counts, and how many messages hold each token."""
-        for _, numbering in self._parts:
-            if numbering.vocabulary is not None:
-                self._number(numbering)
-        held = np.zeros(len(self._vocabulary or ()), np.int32)
-        ids, counts = self._spilt or (np.empty(size, np.int32), np.empty(size, counts_type))
-        end = 0
-        for part, numbering in self._parts:
-            place = slice(end, end := end + int(part.lengths.sum()))
-            if self._spilt is None:
-                counts[place] = part.counts
-            own = numbering.ids[part.ids if self._spilt is None else ids[place]]
-            ids[place] = own
-            np.add.at(held, own.astype(np.intp), np.int32(1))
-        self._parts.clear()
-        return ids, counts, held
 
     def _renumbered(self, held: np.ndarray) -> tuple[TokenArray, np.ndarray]:
         """The tokens of all, the commonest first and else ascending by hash; and the new number of each old one.
@@ -204,35 +223,55 @@ class Collection:
 
     def training_set(self) -> TrainingSet:
         """The training set of all messages; the collection is empty afterwards."""
-        parts = [part for part, _ in self._parts]
-        lengths = np.concatenate([np.zeros(0, np.int64), *(part.lengths for part in parts)])
-        digests = np.frombuffer(b"".join([part.digests for part in parts]), np.uint8).reshape(-1, 16)
-        order = np.lexsort(digests.view(">u8").T[::-1])
-        indptr = np.append(0, np.cumsum(lengths[order]))
-        begins = np.cumsum(lengths) - lengths
-        counts_type = np.result_type(np.uint16, *(part.counts.dtype for part in parts))
-        counted_ids, counted, held = self._counted(int(indptr[-1]), counts_type)
+        if self._files is not None:
+            self._write_run()
+        every, self._parts = _Part.joined(self._parts), []
+        for n, own in enumerate(self._vocabularies):
+            if own is not None:
+                self._merge(n)
+        ids_of_all = np.concatenate([np.zeros(0, np.int32), *self._ids])
+        first_id = np.cumsum([0, *map(len, self._ids)])[every.vocabulary]
+        self._ids = []
+        ids, counts = self._files or (every.ids, every.counts)
+        lengths, ends = every.lengths, np.cumsum(every.lengths)
+
+        def ids_in_all(some: np.ndarray) -> np.ndarray:
+            found = taken(ids, (ends - lengths)[some], ends[some])
+            return found + np.repeat(first_id[some], lengths[some])
+
+        held = np.zeros(len(self._vocabulary or ()), np.int32)
+        for first in range(0, len(lengths), MESSAGES_AT_ONCE):
+            some = np.arange(first, min(first + MESSAGES_AT_ONCE, len(lengths)))
+            np.add.at(held, ids_of_all[ids_in_all(some)].astype(np.intp), np.int32(1))
         tokens, number = self._renumbered(held)
-        ids, counts = self._room(int(indptr[-1]), np.int32), self._room(int(indptr[-1]), counts_type)
-        for first in range(0, len(order), MESSAGES_AT_ONCE):
-            some = order[first : first + MESSAGES_AT_ONCE]
-            cells = begins[some], begins[some] + lengths[some]
+        number = number[ids_of_all]
+        order = every.by_digest()
+        indptr = np.append(0, np.cumsum(lengths[order]))
+        of_file = self._files is not None
+        own_ids: Numbers = FileNumbers(np.int32) if of_file else np.empty(indptr[-1], np.int32)
+        own_counts: Numbers = FileNumbers(counts.dtype) if of_file else np.empty_like(every.counts)
+        for first in range(0, len(order), SORTED_AT_ONCE):
+            wanted = order[first : first + SORTED_AT_ONCE]
+            some = np.sort(wanted)  # those of one run lie side by side
+            at, some_ends = np.searchsorted(some, wanted), np.cumsum(lengths[some])
+            bounds = (some_ends - lengths[some])[at], some_ends[at]
             place = slice(int(indptr[first]), int(indptr[first + len(some)]))
-            ids[place], counts[place] = number[taken(counted_ids, *cells)], taken(counted, *cells)
-        classes = tuple(sorted({label for part in parts for label in part.labels}))
-        class_number = {name: c for c, name in enumerate(classes)}
+            own_ids[place] = taken(number[ids_in_all(some)], *bounds)
+            own_counts[place] = taken(taken(counts, (ends - lengths)[some], ends[some]), *bounds)
+        classes = sorted(self._classes)
+        class_number = np.argsort([self._classes[name] for name in classes]).astype(np.int64)
         messages = Messages(
             indptr,
-            ids,
-            counts,
+            own_ids,
+            own_counts,
             None,
-            np.concatenate([np.zeros(0, np.int64), *(part.positions for part in parts)])[order],
-            np.array([class_number[label] for part in parts for label in part.labels], np.int64)[order],
-            digests[order],
-            np.concatenate([np.zeros(0, np.int64), *(part.dates for part in parts)])[order],
+            every.positions[order],
+            class_number[every.labels[order]],
+            every.digests[order],
+            every.dates[order],
             np.ones(len(order), bool),
         )
-        made = TrainingSet(tokens, messages.class_counts(classes, len(tokens)), messages)
+        made = TrainingSet(tokens, messages.class_counts(tuple(classes), len(tokens)), messages)
         columns = made.by_hash()
-        same = np.diff(tokens.hashes[columns]) == 0
+        same = np.diff(tokens.hashes[columns]) == 0  # of two tokens with one hash a model knows one
         return made.select_columns(np.delete(columns, np.flatnonzero(same) + 1)) if same.any() else made

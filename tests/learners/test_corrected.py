@@ -59,9 +59,7 @@ def test_left_out_scores_are_those_of_folds_solved_anew(tmp_path: Path, monkeypa
     assert np.abs(warm - exact).mean() < 0.2 * moved
 
 
-def test_a_model_is_the_same_whoever_counted_and_wherever_rows_lie(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_is_the_same_whoever_counted_which_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     messages = labelled(20)
     whole = counted(tmp_path / "whole", messages)
     monkeypatch.setattr(counting, "MAX_PART", 3)
