@@ -28,7 +28,6 @@ from spamnb.api.arguments import (
 )
 from spamnb.api.progress import progress as shown
 from spamnb.api.report import Report
-from spamnb.counts.newest import MIN_OF_SIDE, SHARE
 from spamnb.errors import SpamnbError
 from spamnb.evaluation.metrics import confusion_matrix, surest
 from spamnb.formulas.decision import UNSURE
@@ -174,8 +173,10 @@ class TrainingReport(Report):
     def _why_no_newest(self) -> str:
         if self.settings.top_words is not None or self.settings.model_type not in BAYES_MODELS:
             return "For mail to come expect more errors: 'spamnb evaluate --split 0.8 --by-date' says how many."
-        enough = round(MIN_OF_SIDE / SHARE)
-        return f"For mail to come expect more errors; to say how many takes some {enough} dated messages of each class."
+        return (
+            "For mail to come expect more errors. The newest fifth cannot say how many: too few messages have dates, or"
+            " it has too few or most messages of a class."
+        )
 
     def _errors(self, labels: NDArray[np.intp], verdicts: list[str]) -> list[str]:
         """How many verdicts are wrong, and what that means for good mail and spam."""
