@@ -10,8 +10,8 @@ uint64_t SECRET[2];
 
 static struct group_table groups;
 
-/* names, texts: n references of HTML; kinds: n_kinds prefixes of tokens with their groups. The texts must stay where they
- * are. False without memory. */
+/* names, texts: n references of HTML; kinds: n_kinds prefixes of tokens with their groups. The texts must stay where
+ * they are. False without memory. */
 bool tables_begin(const char *const names[], const char *const texts[], size_t n, const char *const kinds[],
                   const uint8_t *kind_groups, size_t n_kinds, const uint8_t other_groups[3], const uint64_t secret[2]) {
     memcpy(SECRET, secret, sizeof SECRET);
@@ -88,8 +88,8 @@ void vocabulary_forget_rows(struct vocabulary *vocabulary) {
 
 /* ---- Reader ---- */
 
-/* The rules of header fields: n names, of which "*" at the end stands for any end, how to read each, and prefixes of tokens.
- * The texts must stay where they are. */
+/* The rules of header fields: n names, of which "*" at the end stands for any end, how to read each, and prefixes of
+ * tokens. The texts must stay where they are. */
 struct reader *reader_new(answerer answerer, unsigned ngrams, bool body_only, bool stems, bool splits,
                           const char *const names[], const char *const prefixes[], const uint8_t *hows, size_t n) {
     struct reader *reader = calloc(1, sizeof *reader);
@@ -99,7 +99,8 @@ struct reader *reader_new(answerer answerer, unsigned ngrams, bool body_only, bo
         return NULL;
     }
     for (size_t i = 0; i < n; i++) {
-        rules[i] = (struct header_rule){.name = span_of_text(names[i]), .how = hows[i], .prefix = span_of_text(prefixes[i])};
+        rules[i] = (struct header_rule){
+            .name = span_of_text(names[i]), .how = hows[i], .prefix = span_of_text(prefixes[i])};
         rules[i].is_beginning = ends_with(rules[i].name, LITERAL("*"));
         rules[i].name.end -= rules[i].is_beginning;
     }

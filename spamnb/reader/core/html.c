@@ -92,8 +92,8 @@ static void settle(struct document *d, size_t at, struct node node) {
     *LIST_ADD(d->arena, &d->nodes) = node;
 }
 
-/* Closes the element at this place, and all inside; nothing where there is none (0). Formatting that its own end tag did
- * not close browsers open again. That is not followed: from here on no style hides anything. */
+/* Closes the element at this place, and all inside; nothing where there is none (0). Formatting that its own end tag
+ * did not close browsers open again. That is not followed: from here on no style hides anything. */
 static void pop_to(struct document *d, size_t at) {
     while (at > 1 && d->depth > at) {
         unsigned tag = d->stack[--d->depth].tag;

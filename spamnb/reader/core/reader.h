@@ -150,8 +150,8 @@ struct answer {
     bool is_whole; /* nothing of the document was left out */
 };
 
-/* The program around; false where it failed: then the message is given up. What it answers stays where it is until it is
- * asked again. */
+/* The program around; false where it failed: then the message is given up. What it answers stays where it is until it
+ * is asked again. */
 typedef bool (*answerer)(int what, const span *text, const span *other, struct answer *answer);
 
 struct options {
@@ -239,8 +239,8 @@ span declared_charset(span octets);
 
 /* ---- references.c: &amp; &#38; &#x26; -> the characters that they stand for ---- */
 
-/* Makes the table of n names, with their semicolons if they need them, and what they stand for; once, before anything is
- * read. The texts must stay where they are. False without memory. */
+/* Makes the table of n names, with their semicolons if they need them, and what they stand for; once, before anything
+ * is read. The texts must stay where they are. False without memory. */
 bool references_begin(const char *const names[], const char *const texts[], size_t n);
 /* Writes text with its references resolved as browsers do. In attributes a name without a semicolon is none where a
  * letter, a digit or "=" follows, as in most URLs. */

@@ -14,6 +14,7 @@ enum {
     MAX_CUT_WORD = 64 * MAX_WORD, /* characters of a word that is cut into parts */
     MAX_TOKEN = 4096,       /* bytes of a token behind its prefix */
     MAX_SIGNS = 4,          /* characters of a run of punctuation */
+    MAX_RUNS = 200,         /* of a text, those of one sign that were met before left out */
     MAX_WORDS = 1000,       /* of all texts: a novel pasted under a spam would drown it */
     MAX_JOINED = 75,        /* of these: the first words of a text say what it is */
 };
@@ -389,6 +390,7 @@ static span words_of(struct reader *reader, span text) {
 /* The runs of punctuation and symbols; of a long run its beginning, and each but once a message. */
 static void add_signs(struct reader *reader, span prefix, const struct text *text) {
     bool is_known[128] = {false}; /* of runs of one sign, which are most */
+    size_t n_runs = 0;
     for (size_t begin, end = 0; (begin = next_place(text->mark, true, end, text->size)) < text->size;) {
         end = next_place(text->mark, false, begin, text->size);
         uint8_t first = text->written.at[begin];
@@ -397,6 +399,8 @@ static void add_signs(struct reader *reader, span prefix, const struct text *tex
                 continue;
             is_known[first] = true;
         }
+        if (n_runs++ == MAX_RUNS)
+            return;
         uint8_t run[2 + 4 * MAX_SIGNS] = "p:";
         size_t n = 0, size = 2;
         for (span rest = span_between(text->written.at + begin, text->written.at + end); !is_empty(rest);) {
