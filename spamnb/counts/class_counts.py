@@ -118,9 +118,8 @@ class ClassCounts(NamedTuple):
 
     >>> ham = SparseRow(np.array([0, 2]), np.array([1, 1]), np.array([3, 1]))
     >>> counts = ClassCounts(("ham",), np.array([1]), 3, (ham,))
-    >>> counts.reindex(np.array([0, 1, 3]), 4, ("ham", "spam")).occurrences.toarray()
-    array([[3, 0, 0, 1],
-           [0, 0, 0, 0]])
+    >>> counts.reindex(np.array([0, 1, 3]), 4).occurrences.toarray()
+    array([[3, 0, 0, 1]])
     """
 
     classes: tuple[str, ...]  # sorted, C of them
@@ -153,16 +152,9 @@ class ClassCounts(NamedTuple):
         rows = tuple(own.subtract(taken) for own, taken in zip(self.rows, other.rows))
         return self._replace(documents=self.documents - other.documents, rows=rows)
 
-    def reindex(self, columns: np.ndarray, vocabulary_size: int, classes: tuple[str, ...] | None = None) -> ClassCounts:
-        """The same on another vocabulary: column j becomes ``columns[j]``, or is left out where that is −1.
-
-        ``classes``, a superset of ours in sorted order, adds classes without messages."""
-        classes = self.classes if classes is None else classes
-        none = SparseRow(*np.zeros((3, 0), np.int64))
-        own = dict(zip(self.classes, zip(self.documents.tolist(), self.rows)))
-        documents, rows = zip(*(own.get(name, (0, none)) for name in classes)) if classes else ((), ())
-        moved = tuple(row.reindex(columns) for row in rows)
-        return ClassCounts(classes, np.array(documents, np.int64), vocabulary_size, moved)
+    def reindex(self, columns: np.ndarray, vocabulary_size: int) -> ClassCounts:
+        """The same on another vocabulary: column j becomes ``columns[j]``, or is left out where that is −1."""
+        return self._replace(vocabulary_size=vocabulary_size, rows=tuple(row.reindex(columns) for row in self.rows))
 
     def between(self, first: int, end: int) -> ClassCounts:
         """The sums of these columns alone."""

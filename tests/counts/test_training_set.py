@@ -85,6 +85,7 @@ def test_sums_are_those_of_scikit_learn(
 def test_rows_that_lie_in_files_are_counted_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     messages = [mail_of("ab"[n % 2], *WORDS[n % 5 :], *WORDS[: n % 3]) for n in range(40)]
     monkeypatch.setattr(messages_module, "MESSAGES_AT_ONCE", 6)
+    monkeypatch.setattr(module, "SORTED_AT_ONCE", 9)
     monkeypatch.setattr(engine, "MAX_PART", 7)
     for most in (0, 1000, 1 << 28):
         monkeypatch.setattr(module, "MAX_IN_MEMORY", most)
