@@ -298,7 +298,6 @@ class Classifier:
             new = Lesson(read.digest, label, counted, scores, contradicted)
             fields = self.learner.learn(self.store, new)
             self.store.put_messages([(read.digest, LearnedMessage(label, taught, bins, **fields))])
-            self.store.refit()
             if taught:
                 keep(self.store, read.digest, label, read.raw)
         return True
@@ -323,7 +322,6 @@ class Classifier:
                     " can be taken back; train again without the message"
                 )
             self._take_back(*found)
-            self.store.refit()
         return True
 
     def _own_lesson(self, message: ReadMessage) -> tuple[bytes, LearnedMessage, CountedTokens] | None:

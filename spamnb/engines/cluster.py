@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from socket import gethostname
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -79,7 +80,7 @@ def count_part(
 ) -> tuple[TokenArray, Counted]:
     """What a worker does: count a part of the mail, with ids of the tokens beside it. SpamnbError where it goes by
     other rules."""
-    check_rules(rules(), expected, "a worker")
+    check_rules(rules(), expected, f"the worker on {gethostname()}")
     counter = Counter(options)
     counted = counter.count(enumerate(part, first))
     return counter.vocabulary.tokens(), counted
@@ -107,25 +108,11 @@ class Cluster:
         self.address = address
 
     def check_workers(self) -> None:
-        """SpamnbError where no worker comes, or where one has another spamnb or none at all."""
+        """SpamnbError where no worker comes."""
         try:
             self._client.wait_for_workers(1, timeout=CONNECT_SECONDS)
         except TimeoutError:
             raise SpamnbError(f"{self.address}: the scheduler has no workers; 'dask worker' starts one") from None
-        here = rules()
-        try:
-            of_scheduler = self._client.run_on_scheduler(rules)  # it reads each task before it hands it on
-        except Exception as error:  # whatever its Python says where spamnb is missing or another
-            of_scheduler = error
-        answers = {f"the scheduler {self.address}": of_scheduler}
-        for worker, there in self._client.run(rules, on_error="return").items():
-            answers[f"the worker {worker}"] = there
-        for who, there in answers.items():
-            if isinstance(there, TimeoutError | OSError):
-                raise SpamnbError(f"{who} does not answer: {reason(there)}")
-            if isinstance(there, Exception):
-                raise SpamnbError(_without_spamnb(who, there))
-            check_rules(there, here, who)
 
     def count(self, entries: Iterable[Entry], options: TokenOptions) -> CountedParts:
         """The messages as the workers count them. SpamnbError where one of these lacks a file that is here."""
@@ -154,10 +141,6 @@ class Cluster:
 def _absolute(entry: Entry) -> Entry:
     here = entry.content is None and not is_remote(entry.path)
     return entry._replace(path=os.path.abspath(entry.path)) if here else entry
-
-
-def _without_spamnb(who: str, error: Exception) -> str:
-    return f"{who} cannot run this spamnb ({reason(error).splitlines()[0]}); install the same spamnb there as here"
 
 
 @contextmanager
@@ -252,7 +235,10 @@ def _told(address: str) -> Iterator[None]:
         ) from None
     except (ImportError, AttributeError, RuntimeError) as error:
         if isinstance(error, ImportError) or re.search("deserializ|Can't get attribute", str(error)):
-            raise SpamnbError(_without_spamnb("the scheduler or a worker", error)) from None
+            raise SpamnbError(
+                f"{address}: the scheduler or a worker cannot run this spamnb ({reason(error).splitlines()[0]});"
+                " install the same spamnb there as here"
+            ) from None
         raise
     except MemoryError:
         raise SpamnbError(f"{address}: a worker has too little memory for its part; give workers more") from None

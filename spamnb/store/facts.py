@@ -36,7 +36,7 @@ def lessons(store: Store) -> dict[str, OneByOne]:
     with store.reading():
         rows = store.execute(
             "SELECT name, sum(taught), count(*) FROM messages LEFT JOIN classes ON classes.id = class"
-            " WHERE bins IS NOT NULL GROUP BY class, name ORDER BY name"
+            " WHERE json_type(facts, '$.bins') NOT NULL GROUP BY class, name ORDER BY name"
         )
         most = int_between(MAX_COUNT)
         found = checked_rows("messages", rows, **{"class": is_class_name}, taught=most, messages=most)

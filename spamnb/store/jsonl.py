@@ -50,7 +50,8 @@ def export(store: Store, lessons: bool = False) -> Iterator[str]:
         weight = {"correction": weights[j]} if weights[j] else {}
         yield json_line({"token": tokens[j], "counts": counts[j], **vector, **weight})
     for digest, learned in snapshot.messages:
-        yield json_line({"message": digest.hex(), **learned.facts()})
+        facts = learned._replace(changed=None).facts()  # that belongs to one file
+        yield json_line({"message": digest.hex(), "class": learned.label, "taught": learned.taught, **facts})
     for identity, digest, counted in snapshot.lessons:
         yield json_line({"lesson": identity.hex(), "message": digest.hex(), "tokens": counted})
     for name, own, bin_, messages in snapshot.calibration:
@@ -150,7 +151,10 @@ class _Parser:
 
     def _message(self, record: dict[str, Any]) -> None:
         whole_number(1, self.documents[record["class"]])  # a class of that name, and it holds a message
-        self.messages.append((parse_digest(record["message"]), LearnedMessage.of_facts(record)))
+        facts = {key: record[key] for key in ("bins", "brought") if key in record}
+        names = {check_class_name(name) for name in facts.get("brought", {})}
+        learned = LearnedMessage.of_facts(record["class"], bool(record["taught"]), facts, names)
+        self.messages.append((parse_digest(record["message"]), learned))
 
     def _cell(self, record: dict[str, Any]) -> None:
         own, bin_ = whole_number(record["own"], 1), whole_number(record["bin"], BINS - 1)

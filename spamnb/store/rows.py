@@ -7,7 +7,7 @@ These are numbers of 7 bits a byte, the lowest first; a byte above 127 has anoth
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import repeat
 from typing import NamedTuple
 
@@ -17,13 +17,12 @@ from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.reader.binding import pack_numbers, unpack_numbers
 from spamnb.reader.rows import take_tokens
-from spamnb.reader.token_array import CHUNK_TOKENS, TokenArray
+from spamnb.reader.token_array import TokenArray
 from spamnb.reader.vocabulary import TokenIds
 
 DOCUMENTS, OCCURRENCES, WEIGHT = range(3)  # of figures
 MAX_COUNT = (1 << 32) - 1  # of a count
 MAX_UNITS = (1 << 31) - 1  # of a weight
-CELL_BYTES = 5  # of a packed cell, about
 _NUMBERS = 4  # of a packed cell
 
 
@@ -97,30 +96,6 @@ class Cells(NamedTuple):
         parts = [by_class[bounds[c] : bounds[c + 1]] for c in order]
         rows = tuple(SparseRow(self.token[at], *self.figures[:WEIGHT, at]) for at in parts)
         return ClassCounts(tuple(classes[c] for c in order), documents[order], vocabulary_size, rows)
-
-    def take(self, at: np.ndarray | slice) -> Cells:
-        """The cells at these places."""
-        return Cells(self.token[at], self.label[at], self.figures[:, at])
-
-    def chunks(self, tokens: int) -> Iterator[tuple[slice, Cells]]:
-        """The cells of so many tokens a few thousand tokens at a time, numbered from 0 again: what is made of them fits
-        the processor's cache."""
-        for first in range(0, tokens, CHUNK_TOKENS):
-            end = min(first + CHUNK_TOKENS, tokens)
-            begin, after = np.searchsorted(self.token, [first, end]).tolist()
-            part = self.take(slice(begin, after))
-            yield slice(first, end), part._replace(token=part.token - first)
-
-    @staticmethod
-    def concat(parts: Sequence[tuple[int, Cells]]) -> Cells:
-        """The cells of several lists of tokens, of so many tokens each, as those of one list."""
-        first = np.cumsum([0, *(tokens for tokens, _ in parts)])
-        token = [cells.token + begin for begin, (_, cells) in zip(first.tolist(), parts)]
-        return Cells(
-            np.concatenate([np.zeros(0, np.intp), *token]),
-            np.concatenate([np.zeros(0, np.int64), *(cells.label for _, cells in parts)]),
-            np.concatenate([np.zeros((3, 0), np.int64), *(cells.figures for _, cells in parts)], axis=1),
-        )
 
     def sums(self, figure: int, by: np.ndarray, size: int) -> np.ndarray:
         """One figure added up, by token or by label, (size,)."""
@@ -246,7 +221,7 @@ class RowsAtHand:
 
     def new_texts(self) -> dict[int, str]:
         """The tokens that are new to the table, by their places."""
-        return {place: text for places, tokens in self._new for place, text in zip(places.tolist(), texts(tokens))}
+        return {place: text for places, tokens in self._new for place, text in zip(places.tolist(), tokens)}
 
     def note_written(self, places: np.ndarray, kept: np.ndarray) -> None:
         """The rows at these places (m,) are as the table has them now; ``kept`` (m,) tells which it has."""
@@ -267,9 +242,3 @@ def tokens_of(texts: Iterable[bytes]) -> TokenArray:
     if (text[offsets[offsets < len(text)]] & 0xC0 == 0x80).any():
         raise Damaged("tokens in table tokens that begin inside a character")
     return TokenArray(text, offsets, lengths)
-
-
-def texts(tokens: TokenArray) -> Iterator[str]:
-    """The tokens as strings, as quickly as can be."""
-    packed, ends = tokens.packed().tobytes(), np.append(0, np.cumsum(tokens.lengths, dtype=np.int64)).tolist()
-    return map(bytes.decode, map(packed.__getitem__, map(slice, ends, ends[1:])))

@@ -19,9 +19,9 @@ from spamnb.counts.class_counts import ClassCounts
 from spamnb.errors import ArgumentError, Damaged, InTheWay, Outdated, SpamnbError
 from spamnb.reader.token_array import TokenArray
 from spamnb.store.lessons import KeptLesson, add_lessons, kept_lessons
-from spamnb.store.records import LearnedMessage, dense_vectors
-from spamnb.store.rows import DOCUMENTS, OCCURRENCES, Cells, texts, tokens_of
-from spamnb.store.store import Store, refuse_server
+from spamnb.store.records import LearnedMessage
+from spamnb.store.rows import DOCUMENTS, OCCURRENCES, Cells, tokens_of
+from spamnb.store.store import Store
 
 COPIED_PAGES = 8  # at a time: fewer than the tables that a model has, so that the first are never all
 STALE_SECONDS = 86_400  # seconds: nobody is still writing a file that has not changed for so long
@@ -57,10 +57,8 @@ def write_snapshot(store: Store, snapshot: Snapshot) -> None:
         put = "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ? WHERE id = ?"
         store.executemany(put, zip(*(of_class.tolist() for of_class in sums), numbers))
         store.read_anew()
-        for these, part in cells.chunks(len(tokens)):
-            own = tokens[these]
-            rows = zip(own.hashes.tolist(), texts(own), part.pack(len(own), store.path))
-            store.executemany("INSERT INTO tokens (hash, token, cells) VALUES (?, ?, ?)", rows)
+        rows = zip(tokens.hashes.tolist(), tokens, cells.pack(len(tokens), store.path))
+        store.executemany("INSERT INTO tokens (hash, token, cells) VALUES (?, ?, ?)", rows)
         if snapshot.vectors is not None:
             some = np.flatnonzero(snapshot.vectors.any(axis=1))
             store.put_vectors(tokens.take(some), snapshot.vectors[some])
@@ -73,7 +71,6 @@ def write_snapshot(store: Store, snapshot: Snapshot) -> None:
         add_lessons(store, snapshot.kept)
         store.write_changes()
         store.read_anew()  # what is read again is what the file holds
-        store.refit()
 
 
 def read_sums(store: Store) -> Snapshot:
@@ -111,7 +108,7 @@ def read_snapshot(store: Store, lessons: bool = False) -> Snapshot:
             messages=store.messages(),
             calibration=sorted(store.calibration()),
             arrays=store.arrays(),
-            vectors=dense_vectors(store.vectors(), snapshot.tokens),
+            vectors=store.vectors(),
             lessons=store.autolearned_messages(),
             kept=[lesson for _, lesson in kept_lessons(store)] if lessons else (),
         )
@@ -126,7 +123,6 @@ def check_replaceable(path: str | Path, *, force: bool) -> None:
     ...
     spamnb.errors.ArgumentError: /: a folder; model names the file to make in it, as /model.spamnb
     """
-    refuse_server(path)
     target = Path(path)
     if not target.exists():
         return

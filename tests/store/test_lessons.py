@@ -250,7 +250,7 @@ def test_lessons_are_counted_by_class_and_teacher() -> None:
 def test_what_training_saw_is_no_lesson() -> None:
     classifier = learned(mail(3))
     with classifier.store.writing():
-        classifier.store.execute("UPDATE messages SET bins = NULL WHERE class = 0")
+        classifier.store.execute("UPDATE messages SET facts = NULL WHERE class = 0")
     assert len(facts.lessons(classifier.store)) == 1
 
 

@@ -179,13 +179,3 @@ def test_what_was_killed_after_a_lesson_loses_nothing_to_a_reader(model: Path, t
         with Store.open(copy / "model") as store:
             assert store.meta()["note"] == 1
         assert list(copy.iterdir()) == [copy / "model"]
-
-
-def test_the_url_of_a_server_makes_no_folder_and_its_password_is_not_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(SpamnbError, match="'spamnb serve'") as refused:
-        create_empty(Path("postgresql://ann:secret@db/mail"), {})
-    assert "secret" not in str(refused.value)
-    assert not any(tmp_path.iterdir())

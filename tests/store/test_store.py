@@ -184,7 +184,7 @@ def foreign(path: Path) -> None:
         (foreign, "not a spamnb model"),
         (lambda path: of_format(path, FORMAT + 1), "newer spamnb"),
         (damaged_row, "or damaged .cells in table tokens that were cut short"),
-        (lambda path: of_format(path, FORMAT - 1), "older spamnb .format 6.; train again, or write it with the spamnb"),
+        (lambda path: of_format(path, FORMAT - 1), "older spamnb .format 7.; train again, or write it with the spamnb"),
         (damaged, "damaged|not a spamnb model"),
     ],
 )
@@ -229,7 +229,7 @@ def test_cells_of_the_calibration_are_what_they_may_be() -> None:
     store = filled([("ham", {"a": 1})])
     store.add_calibration([("ham", 1, BINS - 1, 3), ("spam", 0, 0, -2)])
     assert store.calibration() == [("ham", 1, BINS - 1, 3), ("spam", 0, 0, -2)]
-    whole = np.full(2 * BINS + 5, MAX_COUNT + 1).tobytes()
+    whole = np.full(2 * BINS, MAX_COUNT + 1).tobytes()
     spoilt = [(whole, "that cannot be"), (whole[8:], "was cut short"), ("x", "calibration in table classes: ")]
     for blob, says in spoilt:
         store.execute("UPDATE classes SET calibration = ?", (blob,))
