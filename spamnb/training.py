@@ -237,7 +237,7 @@ def with_fit_result(snapshot: Snapshot, result: FitResult) -> Snapshot:
         snapshot = snapshot._replace(cells=cells, messages=messages)
     return snapshot._replace(
         meta={**snapshot.meta, **result.meta},
-        calibration=_calibration(result, tuple(snapshot.classes)).cells(snapshot.classes),
+        histogram=_calibration(result, tuple(snapshot.classes)).histogram,
         arrays=dict(result.arrays),
         vectors=result.vectors,
     )

@@ -38,9 +38,7 @@ if TYPE_CHECKING:
 CONNECT_SECONDS = 10  # until a scheduler has to answer
 CLOSE_SECONDS = 1  # that it may take to let go of one
 ADDRESSES = ("tcp://", "tls://", "ws://", "wss://", "ucx://")
-FIRST_PART = 1000  # messages: enough that a task costs little beside them, few enough that all workers soon have one
-LARGEST_PART = 8000  # messages: some 60 MB of a worker
-EQUAL_PARTS = 2  # a worker, of one size, before they double: larger parts repeat fewer tokens
+MAX_PART = 2000  # messages: enough that a task costs little beside them, few enough that all workers soon have one
 MAX_PART_BYTES = 1 << 24  # of mail, where entries carry their bytes
 
 
@@ -86,20 +84,6 @@ def count_part(
     return counter.vocabulary.tokens(), counted
 
 
-def part_sizes(workers: int) -> Iterator[int]:
-    """Messages of each part in turn, for so many workers.
-
-    >>> from itertools import islice
-    >>> list(islice(part_sizes(workers=2), 2, 6)), list(islice(part_sizes(workers=2), 99, 100))
-    ([1000, 1000, 2000, 2000], [8000])
-    """
-    size = FIRST_PART
-    while True:
-        for _ in range(EQUAL_PARTS * workers):
-            yield size
-        size = min(2 * size, LARGEST_PART)
-
-
 class Cluster:
     """A scheduler and its workers."""
 
@@ -126,9 +110,8 @@ class Cluster:
             future: Future[tuple[TokenArray, Counted]] = executor.submit(count, key=key)
             return future
 
-        workers = max(len(self._client.nthreads()), 1)
-        parts = numbered(parts_of(entries, part_sizes(workers), MAX_PART_BYTES))
-        for tokens, counted in ordered_map(submit, parts, AHEAD * workers):
+        parts = numbered(parts_of(entries, MAX_PART, MAX_PART_BYTES))
+        for tokens, counted in ordered_map(submit, parts, AHEAD * max(len(self._client.nthreads()), 1)):
             for message in counted.unread:
                 if message.missing and os.path.exists(message.path):
                     raise SpamnbError(

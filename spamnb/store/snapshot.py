@@ -17,11 +17,12 @@ import numpy as np
 
 from spamnb.counts.class_counts import ClassCounts
 from spamnb.errors import ArgumentError, Damaged, InTheWay, Outdated, SpamnbError
+from spamnb.formulas.calibration import BINS
 from spamnb.reader.token_array import TokenArray
 from spamnb.store.lessons import KeptLesson, add_lessons, kept_lessons
 from spamnb.store.records import LearnedMessage
 from spamnb.store.rows import DOCUMENTS, OCCURRENCES, Cells, tokens_of
-from spamnb.store.store import Store
+from spamnb.store.store import HISTOGRAM, Store
 
 COPIED_PAGES = 8  # at a time: fewer than the tables that a model has, so that the first are never all
 STALE_SECONDS = 86_400  # seconds: nobody is still writing a file that has not changed for so long
@@ -36,7 +37,7 @@ class Snapshot(NamedTuple):
     tokens: TokenArray  # ascending by hash
     cells: Cells  # what training wrote and what was learned since, in one sum
     messages: list[tuple[bytes, LearnedMessage]]  # digest, and as what
-    calibration: Sequence[tuple[str, int, int, int]] = ()  # class, own, bin, messages
+    histogram: np.ndarray | None = None  # (C, 2, BINS) of the calibration: messages of each class, and of others
     arrays: Mapping[str, np.ndarray] = MappingProxyType({})
     vectors: np.ndarray | None = None  # (V, d) one vector a token
     lessons: Sequence[tuple[bytes, bytes, dict[str, int]]] = ()  # identity, digest, tokens; oldest first
@@ -54,8 +55,10 @@ def write_snapshot(store: Store, snapshot: Snapshot) -> None:
         tokens, cells, classes = snapshot.tokens, snapshot.cells, len(snapshot.classes)
         numbers = list(map(store.class_id, snapshot.classes))
         sums = [snapshot.documents, *(cells.sums(figure, cells.label, classes) for figure in (DOCUMENTS, OCCURRENCES))]
-        put = "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ? WHERE id = ?"
-        store.executemany(put, zip(*(of_class.tolist() for of_class in sums), numbers))
+        scored = np.zeros((classes, 2, BINS), HISTOGRAM) if snapshot.histogram is None else snapshot.histogram
+        blobs = [of_class.astype(HISTOGRAM).tobytes() for of_class in scored]
+        put = "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ? WHERE id = ?"
+        store.executemany(put, zip(*(of_class.tolist() for of_class in sums), blobs, numbers))
         store.read_anew()
         rows = zip(tokens.hashes.tolist(), tokens, cells.pack(len(tokens), store.path))
         store.executemany("INSERT INTO tokens (hash, token, cells) VALUES (?, ?, ?)", rows)
@@ -65,7 +68,6 @@ def write_snapshot(store: Store, snapshot: Snapshot) -> None:
         store.put_messages(sorted(snapshot.messages, key=itemgetter(0)))
         for identity, digest, counted in snapshot.lessons:
             store.put_autolearned_message(identity, digest, counted)
-        store.add_calibration(snapshot.calibration)
         store.put_arrays(snapshot.arrays)
         store.put_meta({**snapshot.meta, "vocabulary_size": len(tokens)})
         add_lessons(store, snapshot.kept)
@@ -106,7 +108,7 @@ def read_snapshot(store: Store, lessons: bool = False) -> Snapshot:
         snapshot = read_sums(store)
         return snapshot._replace(
             messages=store.messages(),
-            calibration=sorted(store.calibration()),
+            histogram=store.histogram(),
             arrays=store.arrays(),
             vectors=store.vectors(),
             lessons=store.autolearned_messages(),
@@ -147,11 +149,7 @@ def check_replaceable(path: str | Path, *, force: bool) -> None:
     if not force:
         raise InTheWay("{at}: exists already; {option.force} replaces it, 'spamnb learn' adds to it", at=target)
     if not os.access(target, os.W_OK):  # told now, not after the training
-        raise ArgumentError(
-            "{at}: belongs to {owner}, and you may not write it; {option.model} names another",
-            at=target,
-            owner=_owner(target),
-        )
+        raise ArgumentError("{at}: you may not write it; {option.model} names another", at=target)
 
 
 @contextlib.contextmanager
@@ -200,13 +198,6 @@ def atomic_replace(
         for suffix in ("", "-wal", "-shm"):
             with contextlib.suppress(NotADirectoryError):  # where nothing could be made
                 Path(f"{fresh}{suffix}").unlink(missing_ok=True)
-
-
-def _owner(target: Path) -> str:
-    try:
-        return target.owner()
-    except KeyError:  # a number without a name
-        return f"user {target.stat().st_uid}"
 
 
 def _clear(target: Path) -> None:

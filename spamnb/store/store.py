@@ -81,7 +81,7 @@ MAX_TABLE = 8_000_000  # cells of a table that is read as a whole
 MANY = 4_000  # tokens that are asked for at once; of one message they are seldom more
 # A class's sums and their bounds: Σ_j N_jc and Σ_j T_jc of as many messages as there can be, without overflow.
 _SUMS = {"documents": MAX_COUNT, "document_counts": MAX_SUM, "occurrences": MAX_SUM}
-_HISTOGRAM = np.dtype("<i8")
+HISTOGRAM = np.dtype("<i8")
 REFIT = 1 / 100  # of all messages came or went inside of a change: then the calibration's curves are fitted anew
 
 
@@ -98,7 +98,7 @@ class View:
     meta: dict[str, Any]
     class_ids: dict[str, int]
     sums: np.ndarray  # (C, 3) N_c, Σ_j N_jc and Σ_j T_jc, in the order of the classes' numbers
-    histogram: np.ndarray  # (C, 2, BINS) of the calibration: the messages of others, and those of each class
+    histogram: np.ndarray  # (C, 2, BINS) of the calibration: the messages of each class, and those of others
     changed: set[int] = field(default_factory=set)  # classes that are not written yet
     totals: ClassTotals | None = None
     present: np.ndarray | None = None  # with totals, the numbers of their classes
@@ -300,7 +300,7 @@ class Store(Database):
             raise SpamnbError(f"{self.path}: {error}") from None
         self.write_changes()
         self._forget_rows()  # they have no cells for it
-        none = np.zeros((1, 2, BINS), _HISTOGRAM)
+        none = np.zeros((1, 2, BINS), HISTOGRAM)
         self.execute("INSERT INTO classes VALUES (?, ?, 0, 0, 0, ?)", (number, name, none.tobytes()))
         view.class_ids = {**view.class_ids, name: number}
         view.sums = np.concatenate([view.sums, np.zeros((1, 3), np.int64)])
@@ -341,7 +341,7 @@ class Store(Database):
     def scored(self) -> np.ndarray:
         """How many messages of each class that holds one were scored without themselves, in the order of names."""
         with self.reading():
-            return self.view.histogram[self.present(), 1].sum(axis=1)
+            return self.view.histogram[self.present(), 0].sum(axis=1)
 
     def calibrated(self) -> Calibration:
         """The calibration of the classes that hold a message, in the order of their names.
@@ -354,25 +354,24 @@ class Store(Database):
                 if view.unfitted > (REFIT * documents.sum() if self.is_changing else 0):
                     view.curves = None
                 view.calibrated = Calibration(len(present), documents, curves=view.curves)
-                view.calibrated.histogram = view.histogram[present, ::-1]
+                view.calibrated.histogram = view.histogram[present]
                 if view.curves is None:
                     view.curves, view.unfitted = view.calibrated.curves(), 0
             return view.calibrated
 
-    def calibration(self) -> list[tuple[str, int, int, int]]:
-        """The histogram's cells: (class, 1 for its own messages or 0 for others', bin, messages)."""
+    def histogram(self) -> np.ndarray:
+        """(C, 2, BINS) the scored messages by bins of the calibration: those of each class, and those of others, in the
+        order of the classes' numbers."""
         with self.reading():
-            names, cells = list(self.view.class_ids), self.view.histogram
-            places = np.argwhere(cells).tolist()
-            return [(names[c], own, bin_, n) for (c, own, bin_), n in zip(places, cells[cells != 0].tolist())]
+            return self.view.histogram
 
-    def add_calibration(self, cells: Iterable[tuple[str, int, int, int]]) -> None:
-        """Add messages to cells of the histogram; below 0 where a message of training is taken away with another score
-        than it was added with."""
+    def count_scores(self, label: str, bins: Mapping[str, int], sign: int) -> None:
+        """A scored message of a class comes to the calibration or goes, in its bin of each class. A message of training
+        may be taken away with another score than it was added with: a bin can count less than 0."""
         with self.writing():
-            for name, own, bin_, messages in cells:
+            for name, bin_ in bins.items():
                 number = self.class_id(name)
-                self.view.histogram[number, own, bin_] += messages
+                self.view.histogram[number, int(name != label), bin_] += sign
                 self.view.changed.add(number)
                 self.view.calibrated = None
 
@@ -756,9 +755,9 @@ def _own_columns() -> dict[str, list[tuple]]:
 
 def _histogram(blobs: list[bytes]) -> np.ndarray:
     """The classes' histograms of the calibration, (C, 2, BINS)."""
-    if any(len(blob) != 2 * BINS * _HISTOGRAM.itemsize for blob in blobs):
+    if any(len(blob) != 2 * BINS * HISTOGRAM.itemsize for blob in blobs):
         raise Damaged("calibration in table classes that was cut short")
-    found = np.frombuffer(b"".join(blobs), _HISTOGRAM).reshape(-1, 2, BINS).copy()
+    found = np.frombuffer(b"".join(blobs), HISTOGRAM).reshape(-1, 2, BINS).copy()
     # Below 0: a message of training was taken away with another score than it was added with.
     if (np.abs(found) > MAX_COUNT).any():
         raise Damaged("calibration in table classes that cannot be")

@@ -61,8 +61,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def in_parts_of(monkeypatch: pytest.MonkeyPatch, messages: int) -> None:
-    monkeypatch.setattr(module, "FIRST_PART", messages)
-    monkeypatch.setattr(module, "LARGEST_PART", messages)
+    monkeypatch.setattr(module, "MAX_PART", messages)
 
 
 @pytest.fixture(scope="module")
