@@ -77,12 +77,6 @@ def test_lessons_do_not_outlive_a_bound_of_0(model: Path, tmp_path: Path) -> Non
     assert facts(model)["lessons"]["bound"] == 0, "the new model's bound is that of the old"
 
 
-def test_a_class_of_lessons_alone_is_a_class_of_the_new_model(model: Path, tmp_path: Path) -> None:
-    done("learn", "-m", model, "--new-class", "list", stdin=message("ham", 90))
-    done("train", "--force", "-m", model, tmp_path / "mail")
-    assert facts(model)["messages"] == {"ham": 21, "list": 1, "spam": 21}
-
-
 def test_info_says_what_is_kept_and_how_the_model_was_made(model: Path, tmp_path: Path) -> None:
     told = done("info", "-m", model)
     assert "  lessons kept: 2, 0.0 of at most 64 MB\n" in told

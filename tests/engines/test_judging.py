@@ -13,11 +13,9 @@ from spamnb import training
 from spamnb.classifier import Classifier
 from spamnb.counts.training_set import TrainingSet
 from spamnb.engines import executor as module
-from spamnb.engines.counting import count_parallel
 from spamnb.engines.executor import threads
 from spamnb.engines.judging import classify_parallel
 from spamnb.judgement import Judgement
-from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import unlabelled
@@ -58,21 +56,6 @@ def test_the_same_to_the_last_digit_whoever_judges(
     with Classifier.open(model) as classifier:
         classifier.charge(4.0, 0.3)
         assert list(classify_parallel(some(60), classifier, tell, never, tokens, workers=workers)) == expected
-
-
-def test_real_mail_is_judged_the_same_in_batches(
-    corpora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "MAX_PART", 40)
-    folder = corpora / "spamassassin"
-    of_class = {name: [e for e in unlabelled([str(folder / name)], never)][:220] for name in ("easy_ham", "spam_2")}
-    learned = (entry._replace(label=name) for name, found in of_class.items() for entry in found[::2])
-    train_file(tmp_path / "m", count_parallel(learned, TokenOptions(), never), Settings())
-    entries = [entry for found in of_class.values() for entry in found[1::2]]
-    with Classifier.open(tmp_path / "m") as classifier:
-        expected = [tell(entry.name, classifier.classify(entry.read())) for entry in entries]
-    with Classifier.open(tmp_path / "m") as classifier:
-        assert list(classify_parallel(entries, classifier, tell, never, tokens=None, workers=2)) == expected
 
 
 @pytest.mark.parametrize(

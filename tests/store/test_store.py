@@ -277,13 +277,6 @@ def test_a_file_that_may_not_be_read_is_one_line(tmp_path: Path, monkeypatch: py
             Store.open(path, writable=writable)
 
 
-def test_creating_over_a_file_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "m").write_text("mine")
-    with pytest.raises(SpamnbError, match="exists already"):
-        Store.create(tmp_path / "m", {})
-    assert (tmp_path / "m").read_text() == "mine"
-
-
 MESSAGES = st.lists(
     st.tuples(
         st.sampled_from(["ham", "spam", "list"]), st.dictionaries(st.sampled_from("abcdefgh"), st.integers(1, 3))
