@@ -17,7 +17,7 @@ from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.reader.binding import pack_numbers, unpack_numbers
 from spamnb.reader.rows import take_tokens
-from spamnb.reader.token_array import TokenArray
+from spamnb.reader.token_array import CHUNK_TOKENS, TokenArray
 from spamnb.reader.vocabulary import TokenIds
 
 DOCUMENTS, OCCURRENCES, WEIGHT = range(3)  # of figures
@@ -106,9 +106,16 @@ class Cells(NamedTuple):
     @classmethod
     def unpack(cls, blobs: Sequence[bytes], classes: int) -> Cells:
         """The cells of rows. Damaged where they are none of a model of so many classes."""
-        if not blobs:
-            none = np.zeros(0, np.int64)
-            return cls(none, none, np.zeros((3, 0), np.int64))
+        parts = [(first, cls._unpack(blobs[first : first + CHUNK_TOKENS], classes)) for first in _chunks(len(blobs))]
+        token, label = np.zeros((2, 0), np.int64)
+        return cls(
+            np.concatenate([token, *(part.token + first for first, part in parts)]),
+            np.concatenate([label, *(part.label for _, part in parts)]),
+            np.concatenate([np.zeros((3, 0), np.int64), *(part.figures for _, part in parts)], axis=1),
+        )
+
+    @classmethod
+    def _unpack(cls, blobs: Sequence[bytes], classes: int) -> Cells:
         try:
             found = unpack_numbers(b"".join(blobs))
             ends = np.cumsum(np.fromiter(map(len, blobs), np.intp, len(blobs)))
@@ -131,17 +138,26 @@ class Cells(NamedTuple):
     def pack(self, tokens: int, path: str) -> list[bytes]:
         """The cells of each of so many tokens as its row holds them. SpamnbError, which names the file, where a figure
         is too large for one."""
-        documents, occurrences, weight = self.figures
-        if occurrences.max(initial=0) > MAX_COUNT:
+        if self.figures[OCCURRENCES].max(initial=0) > MAX_COUNT:
             raise SpamnbError(f"{path}: a token was counted more than {MAX_COUNT:,} times, which no model file holds")
-        if np.abs(weight).max(initial=0) > MAX_UNITS:
+        if np.abs(self.figures[WEIGHT]).max(initial=0) > MAX_UNITS:
             raise SpamnbError(f"{path}: a token's weight is larger than a model file holds")
-        signed = (weight << 1) ^ (weight >> 63)
-        numbers = np.stack([self.label, documents, occurrences - documents, signed], axis=1).ravel()
-        packed, ends = pack_numbers(numbers)
-        starts = np.searchsorted(self.token, np.arange(tokens + 1))
-        bounds = np.append(0, ends)[_NUMBERS * starts].tolist()
-        return list(map(packed.__getitem__, map(slice, bounds, bounds[1:])))
+        starts, blobs = np.searchsorted(self.token, np.arange(tokens + 1)), list[bytes]()
+        for first in _chunks(tokens):
+            own = starts[first : first + CHUNK_TOKENS + 1]
+            at = slice(own[0], own[-1])
+            documents, occurrences, weight = self.figures[:, at]
+            signed = (weight << 1) ^ (weight >> 63)
+            numbers = np.stack([self.label[at], documents, occurrences - documents, signed], axis=1).ravel()
+            packed, ends = pack_numbers(numbers)
+            bounds = np.append(0, ends)[_NUMBERS * (own - own[0])].tolist()
+            blobs += map(packed.__getitem__, map(slice, bounds, bounds[1:]))
+        return blobs
+
+
+def _chunks(tokens: int) -> range:
+    """Where each few thousand of so many tokens begin: what is made of them fits the processor's cache."""
+    return range(0, tokens, CHUNK_TOKENS)
 
 
 class RowsAtHand:
