@@ -14,7 +14,7 @@ from spamnb.formulas.calibration import Calibration
 from spamnb.settings import COUNT_MODELS, Settings
 from spamnb.store.jsonl import export
 from spamnb.store.pruning import prune
-from spamnb.store.snapshot import read_counts
+from spamnb.store.snapshot import read_sums
 from spamnb.store.store import Store
 from spamnb.training import leave_one_out_estimate, model_of, prepare, train_file
 
@@ -141,7 +141,8 @@ def test_top_words_are_those_with_the_highest_mutual_information(tmp_path: Path)
     report = top_words(full.counts, full.tokens, 10)
     train_file(tmp_path / "m", full, Settings(top_words=10))
     with Store.open(tmp_path / "m") as store:
-        tokens, sums = read_counts(store)
+        found = read_sums(store)
+    tokens, sums = found.tokens, found.counts
     bits = {word.token: word.value for word in report.informative}
     assert len(tokens) == 10
     assert set(tokens) >= {token for token, value in bits.items() if value > min(bits.values()) + 1e-12}

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 CONNECT_SECONDS = 10  # until a scheduler has to answer
 CLOSE_SECONDS = 1  # that it may take to let go of one
 ADDRESSES = ("tcp://", "tls://", "ws://", "wss://", "ucx://")
-MAX_PART = 2000  # messages: enough that a task costs little beside them, few enough that all workers soon have one
+MAX_PART = 5000  # messages, some 40 MB of a worker: smaller parts repeat more tokens, larger ones leave workers idle
 MAX_PART_BYTES = 1 << 24  # of mail, where entries carry their bytes
 
 

@@ -204,7 +204,10 @@ class Corrected(Learner):
             return
         tokens, last = _there(store, label, tokens)
         store.add_weights(tokens, own)
-        store.clear_weights(last)  # one that was pruned and came back had not what this message brought to it
+        # A token that no message holds any more has no weight: one that was pruned and came back had not all of it.
+        store.hard.drop_holding(hashes_of(last))
+        classes = [*store.class_ids()]
+        store.add_weights(last, dict(zip(classes, -store.weights(last, classes))))
 
 
 def _there(store: Store, label: str, tokens: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:

@@ -22,7 +22,7 @@ from spamnb.reader.token_array import TokenArray
 from spamnb.store.lessons import KeptLesson, add_lessons, kept_lessons
 from spamnb.store.records import LearnedMessage
 from spamnb.store.rows import DOCUMENTS, OCCURRENCES, Cells, tokens_of
-from spamnb.store.store import HISTOGRAM, Store
+from spamnb.store.store import HISTOGRAM, SIZE, Store
 
 COPIED_PAGES = 8  # at a time: fewer than the tables that a model has, so that the first are never all
 STALE_SECONDS = 86_400  # seconds: nobody is still writing a file that has not changed for so long
@@ -69,7 +69,7 @@ def write_snapshot(store: Store, snapshot: Snapshot) -> None:
         for identity, digest, counted in snapshot.lessons:
             store.put_autolearned_message(identity, digest, counted)
         store.put_arrays(snapshot.arrays)
-        store.put_meta({**snapshot.meta, "vocabulary_size": len(tokens)})
+        store.put_meta({**snapshot.meta, SIZE: len(tokens)})
         add_lessons(store, snapshot.kept)
         store.write_changes()
         store.read_anew()  # what is read again is what the file holds
@@ -82,7 +82,7 @@ def read_sums(store: Store) -> Snapshot:
     """
     with store.reading():
         hashes, cells = store.cells()
-        sums, classes = store.class_sums(), list(store.class_ids())
+        sums, classes = store.class_sums().copy(), list(store.class_ids())
         found = store.execute("SELECT CAST(token AS BLOB) FROM tokens ORDER BY hash")
         tokens = tokens_of([text for (text,) in found])
         if not np.array_equal(tokens.hashes, hashes):
@@ -91,15 +91,9 @@ def read_sums(store: Store) -> Snapshot:
         most = sums[cells.label, 0]
         if not np.array_equal(np.transpose(added_up), sums[:, 1:]) or (cells.figures[DOCUMENTS] > most).any():
             raise Damaged("the sums of all tokens are not those that stand beside them")
-        if len(tokens) != store.meta()["vocabulary_size"]:
+        if len(tokens) != store.meta()[SIZE]:
             raise Damaged("the sums of all tokens are not those that stand beside them")
         return Snapshot(store.meta(), classes, sums[:, 0], tokens, cells, [])
-
-
-def read_counts(store: Store) -> tuple[TokenArray, ClassCounts]:
-    """All tokens, ascending by hash, and the sums of the classes that hold a message."""
-    snapshot = read_sums(store)
-    return snapshot.tokens, snapshot.counts
 
 
 def read_snapshot(store: Store, lessons: bool = False) -> Snapshot:
@@ -108,7 +102,7 @@ def read_snapshot(store: Store, lessons: bool = False) -> Snapshot:
         snapshot = read_sums(store)
         return snapshot._replace(
             messages=store.messages(),
-            histogram=store.histogram(),
+            histogram=store.histogram().copy(),
             arrays=store.arrays(),
             vectors=store.vectors(),
             lessons=store.autolearned_messages(),

@@ -101,7 +101,7 @@ class View:
     histogram: np.ndarray  # (C, 2, BINS) of the calibration: the messages of each class, and those of others
     changed: set[int] = field(default_factory=set)  # classes that are not written yet
     totals: ClassTotals | None = None
-    present: np.ndarray | None = None  # with totals, the numbers of their classes
+    present: np.ndarray = field(default_factory=lambda: np.zeros(0, np.intp))  # with totals: numbers of their classes
     calibrated: Calibration | None = None
     curves: Sequence[Curve] | None = None  # of the calibration; they may lack some messages
     unfitted: int = 0  # messages that came or went since these were fitted
@@ -319,17 +319,14 @@ class Store(Database):
                 documents, held, occurring = view.sums.T
                 if (held > documents * float(size)).any() or (held > occurring).any():
                     raise Damaged("figures in table classes that do not fit together")
-                names = sorted(name for name, number in view.class_ids.items() if documents[number])
+                names = tuple(sorted(name for name, number in view.class_ids.items() if documents[number]))
                 view.present = present = np.array([view.class_ids[name] for name in names], np.intp)
-                view.totals = ClassTotals(
-                    tuple(names), documents[present], held[present], occurring[present], size
-                )
+                view.totals = ClassTotals(names, documents[present], held[present], occurring[present], size)
             return view.totals
 
     def present(self) -> np.ndarray:
         """The numbers of the classes that hold a message, in the order of their names."""
         self.totals()
-        assert self.view.present is not None
         return self.view.present
 
     def class_sums(self) -> np.ndarray:
@@ -543,28 +540,19 @@ class Store(Database):
             ids = [self.view.class_ids[name] for name in classes]
             return np.ascontiguousarray(rows.figures[places[:, None], ids, WEIGHT].T)
 
-    def add_weights(self, tokens: Sequence[str] | np.ndarray, units: Mapping[str, int]) -> None:
+    def add_weights(self, tokens: Sequence[str] | np.ndarray, units: Mapping[str, Any]) -> None:
         """Add so many units a class to the weight of each of ``tokens``, which are distinct, or of those with these
-        hashes."""
-        changes = {self.class_ids()[name]: n for name, n in units.items() if n}
-        if changes and len(tokens):
-            self._change_weights(tokens, [*changes], [*changes.values()])
-
-    def clear_weights(self, tokens: Sequence[str]) -> None:
-        """Leave ``tokens``, which no message holds any more, no weight, whatever it was."""
-        if len(tokens):
-            self.hard.drop_holding(described(tokens).hashes)
-            every = [*self.class_ids()]
-            self._change_weights(tokens, range(len(every)), -self.weights(tokens, every).T)
-
-    def _change_weights(self, tokens: Sequence[str] | np.ndarray, classes: Sequence[int], change: Any) -> None:
+        hashes; or to each its own of (k,) units."""
+        changes = {self.class_ids()[name]: n for name, n in units.items() if np.any(n)}
+        if not changes or not len(tokens):
+            return
         with self.writing():
             rows, places = self.rows_of(tokens)
-            weights = rows.figures[places[:, None], classes, WEIGHT] + change
+            weights = rows.figures[places[:, None], [*changes], WEIGHT] + np.array([*changes.values()]).T
             if np.abs(weights).max(initial=0) > MAX_UNITS:
                 raise SpamnbError(f"{self.path}: a token's weight is larger than a model file holds")
             rows.change(places, tokens, np.arange(len(places)))
-            rows.figures[places[:, None], classes, WEIGHT] = weights
+            rows.figures[places[:, None], [*changes], WEIGHT] = weights
 
     def _before_commit(self) -> None:
         self.write_changes()

@@ -16,7 +16,7 @@ from spamnb.errors import SpamnbError
 from spamnb.review.app import COOKIE, MAX_BODY, Review, key_at
 from spamnb.review.lessons import Teacher
 from spamnb.sources import maildir
-from spamnb.store.snapshot import read_counts
+from spamnb.store.snapshot import read_sums
 
 SCRIPT = "<script>alert(1)</script>\" onload='x' &lt;"
 OWN = {"sec-fetch-site": "same-origin"}
@@ -209,7 +209,8 @@ def words_of(page: str) -> dict[str, list[str]]:
 def test_words_are_those_that_begin_so_with_the_models_counts_and_weights(review, model):
     client = browser(review)
     with Classifier.open(model, writable=True) as classifier:
-        tokens, counts = read_counts(classifier.store)
+        sums = read_sums(classifier.store)
+        tokens, counts = sums.tokens, sums.counts
         held = dict(zip(tokens, counts.document_frequency().tolist()))
         for begin in ("P", "pr", "prize", "subject:", "nothing"):
             expected = {token for token in held if token.startswith(begin.lower())}
