@@ -272,12 +272,11 @@ class Classifier:
             contradicted = self._contradicts(label, probabilities)
             # The score of a message that all others contradict tells of its label, and not of the scores.
             bins = {} if contradicted else bins_by_class(scores)
-            self._count_score(label, bins, 1)
+            self.store.count_scores(label, bins, 1)
             self.store.add(label, counted)
             new = Lesson(read.digest, label, counted, scores, contradicted)
             fields = self.learner.learn(self.store, new)
             self.store.put_messages([(read.digest, LearnedMessage(label, bins, **fields))])
-            self.store.refit()
             keep(self.store, read.digest, label, read.raw)
         return True
 
@@ -300,14 +299,15 @@ class Classifier:
                     " can be taken back; train again without the message"
                 )
             self._take_back(read.digest, known, _counted(read))
-            self.store.refit()
         return True
 
     def _take_back(self, digest: bytes, known: LearnedMessage, message: CountedTokens) -> None:
         label, bins = known.label, known.bins
         self.learner.forget(self.store, label, message, digest)
         self.store.add(label, message, -1)
-        self._count_score(label, bins_by_class(self.scores_without(label, message)) if bins is None else bins, -1)
+        if bins is None:
+            bins = bins_by_class(self.scores_without(label, message))
+        self.store.count_scores(label, bins, -1)
         self.store.delete_message(digest)
         drop(self.store, digest)
 
@@ -329,9 +329,6 @@ class Classifier:
         """``scores_without`` of a message that is no part of the model and was judged by it."""
         classes = list(judged.probabilities)
         return dict(zip(classes, judged.scores.tolist())) if label in classes and len(classes) > 1 else {}
-
-    def _count_score(self, label: str, bins: Mapping[str, int], sign: int) -> None:
-        self.store.add_calibration([(name, int(name == label), bin_, sign) for name, bin_ in bins.items()])
 
 
 def _counted(message: ReadMessage) -> CountedTokens:

@@ -250,7 +250,7 @@ def write_model(store: Store, training_set: TrainingSet, settings: Settings, res
         training_set.tokens.take(columns),
         Cells.unpack((), 0),
         [],
-        _calibration(result, counts.classes).cells(counts.classes),
+        _calibration(result, counts.classes).histogram,
         result.arrays,
         result.vectors,
         hard=correction.hard if correction is not None else (),

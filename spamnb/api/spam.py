@@ -31,7 +31,7 @@ from spamnb.api.given import (
 from spamnb.api.words import WordsReport, words_of
 from spamnb.classifier import Classifier
 from spamnb.engines.counting import count_parallel
-from spamnb.engines.executor import MAX_ALONE, map_parts
+from spamnb.engines.executor import MAX_PART, map_parts
 from spamnb.estimators.parameters import Parameters
 from spamnb.estimators.validation import check_lengths, check_weight, not_fitted
 from spamnb.formulas.calibration import margins
@@ -76,7 +76,7 @@ class MemoryModel:
     def answers(self, entries: list[Entry], workers: int) -> ModelAnswers:
         """What it says of the messages, in their order. Of many messages each thread asks a copy of its own."""
         with self.lock:
-            content = self.__getstate__() if workers > 1 and len(entries) > MAX_ALONE else b""
+            content = self.__getstate__() if workers > 1 and len(entries) > MAX_PART else b""
             parts = list(map_parts(entries, self._judge, lambda: MemoryModel(Store.of_bytes(content))._judge, workers))
             classes = self.classifier.store.totals().classes
         none = np.zeros((0, len(classes)))

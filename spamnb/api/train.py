@@ -384,12 +384,7 @@ def _origin(sources: Sequence[str], options: ReadOptions, command: str) -> dict[
 
 def _tell_of_taught(tell: Tell, made: Rebuilt, not_kept: int) -> None:
     if made.lessons:
-        told = f"taught again {pluralize(made.lessons, 'message')} that had been learned one by one"
-        if made.in_sources:
-            told += f"; {made.in_sources:,} of them in the sources too"
-        if made.other_class:
-            told += f", {made.other_class:,} in another class there: the class that was taught counts"
-        tell(told)
+        tell(f"taught again {pluralize(made.lessons, 'message')} that had been learned one by one")
     if not_kept:
         tell(
             f"the model that was replaced had learned {pluralize(not_kept, 'message')} one by one and not kept"

@@ -126,9 +126,10 @@ def words(model: FilePath, top: int = 15, *, everything: bool = False, tell: Tel
 def words_of(store: Store, top: int, everything: bool, tell: Tell) -> WordsReport:
     """The words of a model that is open."""
     from spamnb.counts.top_words import top_words, words_of_text
-    from spamnb.store.snapshot import read_counts
+    from spamnb.store.snapshot import read_sums
 
-    tokens, counts = read_counts(store)
+    sums = read_sums(store)
+    tokens, counts = sums.tokens, sums.counts
     if not counts.classes:
         raise SpamnbError(f"{store.path}: has learned nothing yet; 'spamnb learn' adds messages")
     if not everything:

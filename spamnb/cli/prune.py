@@ -25,7 +25,7 @@ MAX_MONTHS = 1200
 def prune_command(months: int, dry_run: bool, yes: bool, model: Path) -> None:
     """Remove tokens that only one message has and that no message learned in the last months had.
 
-    It first says how many there are and how much space they take. A filter may use the model meanwhile.
+    It first says how many there are. A filter may use the model meanwhile.
 
     \b
     Example:
@@ -42,8 +42,7 @@ def prune_command(months: int, dry_run: bool, yes: bool, model: Path) -> None:
         rare = f"{found.pruned:,} of {pluralize(found.tokens, 'token')}"
         since = f" and by no message learned in the last {pluralize(months, 'month')}" if months else ""
         old = " What 'train' learned counts as old." if months else ""
-        takes = f"; they take {found.bytes / 1e6:.1f} of {size / 1e6:.1f} MB" if found.pruned else ""
-        click.echo(f"{model}: {rare} are held by one message{since}{takes}.{old}")
+        click.echo(f"{model}: {rare} are held by one message{since}.{old}")
         if dry_run or not found.pruned:
             return
         click.echo("Messages that held these tokens can be forgotten afterwards but for the tokens.")

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from socket import gethostname
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -37,9 +38,7 @@ if TYPE_CHECKING:
 CONNECT_SECONDS = 10  # until a scheduler has to answer
 CLOSE_SECONDS = 1  # that it may take to let go of one
 ADDRESSES = ("tcp://", "tls://", "ws://", "wss://", "ucx://")
-FIRST_PART = 1000  # messages: enough that a task costs little beside them, few enough that all workers soon have one
-LARGEST_PART = 8000  # messages: some 60 MB of a worker
-EQUAL_PARTS = 2  # a worker, of one size, before they double: larger parts repeat fewer tokens
+MAX_PART = 5000  # messages, some 40 MB of a worker: smaller parts repeat more tokens, larger ones leave workers idle
 MAX_PART_BYTES = 1 << 24  # of mail, where entries carry their bytes
 
 
@@ -79,24 +78,10 @@ def count_part(
 ) -> tuple[TokenArray, Counted]:
     """What a worker does: count a part of the mail, with ids of the tokens beside it. SpamnbError where it goes by
     other rules."""
-    check_rules(rules(), expected, "a worker")
+    check_rules(rules(), expected, f"the worker on {gethostname()}")
     counter = Counter(options)
     counted = counter.count(enumerate(part, first))
     return counter.vocabulary.tokens(), counted
-
-
-def part_sizes(workers: int) -> Iterator[int]:
-    """Messages of each part in turn, for so many workers.
-
-    >>> from itertools import islice
-    >>> list(islice(part_sizes(workers=2), 2, 6)), list(islice(part_sizes(workers=2), 99, 100))
-    ([1000, 1000, 2000, 2000], [8000])
-    """
-    size = FIRST_PART
-    while True:
-        for _ in range(EQUAL_PARTS * workers):
-            yield size
-        size = min(2 * size, LARGEST_PART)
 
 
 class Cluster:
@@ -107,25 +92,11 @@ class Cluster:
         self.address = address
 
     def check_workers(self) -> None:
-        """SpamnbError where no worker comes, or where one has another spamnb or none at all."""
+        """SpamnbError where no worker comes."""
         try:
             self._client.wait_for_workers(1, timeout=CONNECT_SECONDS)
         except TimeoutError:
             raise SpamnbError(f"{self.address}: the scheduler has no workers; 'dask worker' starts one") from None
-        here = rules()
-        try:
-            of_scheduler = self._client.run_on_scheduler(rules)  # it reads each task before it hands it on
-        except Exception as error:  # whatever its Python says where spamnb is missing or another
-            of_scheduler = error
-        answers = {f"the scheduler {self.address}": of_scheduler}
-        for worker, there in self._client.run(rules, on_error="return").items():
-            answers[f"the worker {worker}"] = there
-        for who, there in answers.items():
-            if isinstance(there, TimeoutError | OSError):
-                raise SpamnbError(f"{who} does not answer: {reason(there)}")
-            if isinstance(there, Exception):
-                raise SpamnbError(_without_spamnb(who, there))
-            check_rules(there, here, who)
 
     def count(self, entries: Iterable[Entry], options: TokenOptions) -> CountedParts:
         """The messages as the workers count them. SpamnbError where one of these lacks a file that is here."""
@@ -139,9 +110,8 @@ class Cluster:
             future: Future[tuple[TokenArray, Counted]] = executor.submit(count, key=key)
             return future
 
-        workers = max(len(self._client.nthreads()), 1)
-        parts = numbered(parts_of(entries, part_sizes(workers), MAX_PART_BYTES))
-        for tokens, counted in ordered_map(submit, parts, AHEAD * workers):
+        parts = numbered(parts_of(entries, MAX_PART, MAX_PART_BYTES))
+        for tokens, counted in ordered_map(submit, parts, AHEAD * max(len(self._client.nthreads()), 1)):
             for message in counted.unread:
                 if message.missing and os.path.exists(message.path):
                     raise SpamnbError(
@@ -153,10 +123,6 @@ class Cluster:
 
 def _absolute(entry: Entry) -> Entry:
     return entry._replace(path=os.path.abspath(entry.path)) if entry.content is None else entry
-
-
-def _without_spamnb(who: str, error: Exception) -> str:
-    return f"{who} cannot run this spamnb ({reason(error).splitlines()[0]}); install the same spamnb there as here"
 
 
 @contextmanager
@@ -251,7 +217,10 @@ def _told(address: str) -> Iterator[None]:
         ) from None
     except (ImportError, AttributeError, RuntimeError) as error:
         if isinstance(error, ImportError) or re.search("deserializ|Can't get attribute", str(error)):
-            raise SpamnbError(_without_spamnb("the scheduler or a worker", error)) from None
+            raise SpamnbError(
+                f"{address}: the scheduler or a worker cannot run this spamnb ({reason(error).splitlines()[0]});"
+                " install the same spamnb there as here"
+            ) from None
         raise
     except MemoryError:
         raise SpamnbError(f"{address}: a worker has too little memory for its part; give workers more") from None

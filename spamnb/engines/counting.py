@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from functools import partial
-from itertools import repeat
 from typing import TYPE_CHECKING
 
 from spamnb.counts.counting import Collection, Counted, Counter
@@ -63,6 +62,6 @@ def _by_threads(entries: Iterable[Entry], options: TokenOptions, workers: int) -
     def count(first: int, part: list[Entry]) -> tuple[Counted, Vocabulary]:
         return own.value.count(enumerate(part, first)), own.value.vocabulary
 
-    parts = numbered(parts_of(entries, repeat(MAX_PART), MAX_PART_BYTES))
+    parts = numbered(parts_of(entries, MAX_PART, MAX_PART_BYTES))
     with threads(workers) as executor:
         yield from ordered_map(lambda part: executor.submit(count, *part), parts, AHEAD * workers)

@@ -13,15 +13,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from itertools import chain, islice, repeat
+from itertools import chain, islice
 from typing import Generic, TypeVar
 
 from spamnb.errors import ArgumentError
 from spamnb.sources.entries import Entry
 
-MAX_PART = 256  # messages that are judged or read at once: more gain less than their memory is worth
+MAX_PART = 256  # messages that are judged at once: more gain less than their memory is worth, fewer need no threads
 MAX_PART_BYTES = 1 << 22  # … or this much mail, where entries carry their bytes
-MAX_ALONE = 300  # messages below which threads cost more than they gain
 AHEAD = 3  # parts a worker that are handed out
 
 ENDING = (signal.SIGTERM, signal.SIGHUP)  # what tells a process to end, besides Ctrl-C
@@ -80,21 +79,21 @@ def ordered_map(submit: Callable[[T], Future[R]], parts: Iterable[T], ahead: int
         yield waiting.popleft().result()
 
 
-def parts_of(entries: Iterable[Entry], sizes: Iterator[int], most_bytes: int) -> Iterator[list[Entry]]:
-    """The entries in their order, in parts of these ``sizes``; a part that carries more mail than ``most_bytes`` ends.
+def parts_of(entries: Iterable[Entry], size: int, most_bytes: int) -> Iterator[list[Entry]]:
+    """The entries in their order, in parts of this ``size``; a part that carries more mail than ``most_bytes`` ends.
 
     >>> entries = [Entry("ham", str(n), "", content=b"tea at four") for n in range(6)]
-    >>> [[len(part) for part in parts_of(entries, repeat(4), most_bytes)] for most_bytes in (1000, 20)]
+    >>> [[len(part) for part in parts_of(entries, 4, most_bytes)] for most_bytes in (1000, 20)]
     [[4, 2], [2, 2, 2]]
     """
     part: list[Entry] = []
-    carried, size = 0, next(sizes)
+    carried = 0
     for entry in entries:
         part.append(entry)
         carried += len(entry.content or b"")
         if len(part) == size or carried > most_bytes:
             yield part
-            part, carried, size = [], 0, next(sizes)
+            part, carried = [], 0
     if part:
         yield part
 
@@ -107,7 +106,7 @@ def map_parts(
 ) -> Iterator[R]:
     """What is made of the entries, some at a time and in order: of the first by ``alone``, of what follows by
     ``workers`` threads, each of which calls ``make`` once. One worker needs no thread."""
-    parts = parts_of(entries, chain([MAX_ALONE], repeat(MAX_PART)), MAX_PART_BYTES)
+    parts = parts_of(entries, MAX_PART, MAX_PART_BYTES)
     yield from map(alone, parts if workers == 1 else islice(parts, 1))
     if (second := next(parts, None)) is None:
         return

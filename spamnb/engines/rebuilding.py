@@ -37,8 +37,6 @@ class Rebuilt(NamedTuple):
     left_out: LeaveOneOutResult
     messages: int  # of the sources; lessons follow them
     lessons: int  # that were taught again
-    in_sources: int  # of them, messages that are in the sources too
-    other_class: int  # and of these, in another class there
 
 
 class Lessons:
@@ -57,11 +55,15 @@ class Lessons:
         self._bound = self._old.meta().get("keep_lessons") if self._old and bound is None else bound
         self._on_unreadable = on_unreadable
         self._digests: dict[int, bytes] = {}  # of each position, by the present rule of what is part of a digest
-        self.labels: dict[bytes, str] = {}
 
     def close(self) -> None:
         """Let go of the old model."""
         self._open.close()
+
+    @property
+    def count(self) -> int:
+        """How many of them were taught again."""
+        return len(self._digests)
 
     def _lessons(self, after: int = -1) -> Iterator[tuple[int, KeptLesson]]:
         return iter(()) if self._old is None else kept_lessons(self._old, after)
@@ -77,10 +79,8 @@ class Lessons:
         """An entry for each lesson, the oldest first."""
         for position, lesson in self._lessons():
             if (raw := self._message(lesson)) is not None:
-                found = digest(raw)
-                self._digests[position] = found
-                self.labels[found] = lesson.label
-                yield Entry(lesson.label, f"lesson {found.hex()}", "", content=raw)
+                self._digests[position] = digest(raw)
+                yield Entry(lesson.label, f"lesson {lesson.digest.hex()}", "", content=raw)
 
     def write(self, store: Store) -> None:
         """Keep in the new model what ``entries`` gave, and when it was taught."""
@@ -162,20 +162,4 @@ def rebuild(
         check(training_set)
         with threads(2) if (workers or cores()) > 1 else nullcontext() as executor:
             left_out = train_file(path, training_set, settings, executor=executor, **how)
-    overlap = _overlap(training_set, lessons.labels, sources)
-    return Rebuilt(training_set, left_out, sources, len(lessons.labels), *overlap)
-
-
-def _overlap(training_set: TrainingSet, lessons: Mapping[bytes, str], sources: int) -> tuple[int, int]:
-    """How many lessons are among the first ``sources`` messages too, and how many of them have another class there."""
-    met: set[bytes] = set()
-    other: set[bytes] = set()
-    messages = training_set.messages
-    every = zip(messages.positions, messages.labels, messages.digests) if lessons else ()
-    for place, label, found in every:
-        own = lessons.get(key := found.tobytes()) if place < sources else None
-        if own is not None:
-            met.add(key)
-            if own != training_set.counts.classes[label]:
-                other.add(key)
-    return len(met), len(other)
+    return Rebuilt(training_set, left_out, sources, lessons.count)

@@ -88,9 +88,8 @@ class TokenArray(Sequence[str]):
         return self.text[begin : begin + self.lengths[index]].tobytes().decode()
 
     def __iter__(self) -> Iterator[str]:
-        text = self.text.tobytes()
-        for begin, length in zip(self.offsets.tolist(), self.lengths.tolist()):
-            yield text[begin : begin + length].decode()
+        text, ends = self.packed().tobytes(), np.append(0, np.cumsum(self.lengths, dtype=np.int64)).tolist()
+        return map(bytes.decode, map(text.__getitem__, map(slice, ends, ends[1:])))
 
     def take(self, indices: np.ndarray) -> TokenArray:
         """Those at ``indices`` (m,); the text is shared."""

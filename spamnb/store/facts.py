@@ -29,6 +29,7 @@ def lessons(store: Store) -> dict[str, int]:
     with store.reading():
         rows = store.execute(
             "SELECT name, count(*) FROM messages LEFT JOIN classes ON classes.id = class"
-            " WHERE bins IS NOT NULL OR digest IN (SELECT digest FROM kept_lessons) GROUP BY class, name ORDER BY name"
+            " WHERE json_type(facts, '$.bins') NOT NULL OR digest IN (SELECT digest FROM kept_lessons)"
+            " GROUP BY class, name ORDER BY name"
         )
         return dict(checked_rows("messages", rows, **{"class": is_class_name}, messages=int_between(MAX_COUNT)))

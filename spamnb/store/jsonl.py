@@ -48,9 +48,14 @@ def export(store: Store, lessons: bool = False) -> Iterator[str]:
         weight = {"correction": weights[j]} if weights[j] else {}
         yield json_line({"token": tokens[j], "counts": counts[j], **vector, **weight})
     for digest, learned in snapshot.messages:
-        yield json_line({"message": digest.hex(), **learned.facts()})
-    for name, own, bin_, messages in snapshot.calibration:
-        yield json_line({"calibration": name, "own": own, "bin": bin_, "messages": messages})
+        facts = learned._replace(changed=None).facts()  # that belongs to one file
+        yield json_line({"message": digest.hex(), "class": learned.label, **facts})
+    histogram = np.zeros((0, 2, BINS), np.int64) if snapshot.histogram is None else snapshot.histogram
+    for name, of_class in sorted(zip(snapshot.classes, histogram.tolist())):
+        for own, bins in enumerate(reversed(of_class)):
+            for bin_, messages in enumerate(bins):
+                if messages:
+                    yield json_line({"calibration": name, "own": own, "bin": bin_, "messages": messages})
     for name, values in snapshot.arrays.items():
         encoded = base64.b64encode(values.tobytes()).decode()
         yield json_line({"array": name, "dtype": values.dtype.str, "shape": values.shape, "base64": encoded})
@@ -140,7 +145,10 @@ class _Parser:
 
     def _message(self, record: dict[str, Any]) -> None:
         whole_number(1, self.documents[record["class"]])  # a class of that name, and it holds a message
-        self.messages.append((parse_digest(record["message"]), LearnedMessage.of_facts(record)))
+        facts = {key: record[key] for key in ("bins", "brought") if key in record}
+        names = {check_class_name(name) for name in facts.get("brought", {})}
+        learned = LearnedMessage.of_facts(record["class"], facts, names)
+        self.messages.append((parse_digest(record["message"]), learned))
 
     def _cell(self, record: dict[str, Any]) -> None:
         own, bin_ = whole_number(record["own"], 1), whole_number(record["bin"], BINS - 1)
@@ -160,7 +168,8 @@ class _Parser:
         corrected = [*self.weights.values(), *brought]
         if meta.get("model_type") != "corrected" and any(corrected):
             raise SpamnbError(f"{name}: a correction in a model of another type")
-        classes = sorted({*self.documents, *(name for units in corrected for name in units)})
+        scored = [name for name, *_ in self.calibration]
+        classes = sorted({*self.documents, *scored, *(name for units in corrected for name in units)})
         number = {name: c for c, name in enumerate(classes)}
         tokens, (place,) = merge_vocabularies([TokenArray.of(self.counts)])
         found = [
@@ -174,6 +183,9 @@ class _Parser:
             for label, n in units.items()
         ]
         token, label, *figures = np.array(found, np.int64).reshape(-1, 5).T
+        histogram = np.zeros((len(classes), 2, BINS), np.int64)
+        for name, own, bin_, messages in self.calibration:
+            histogram[number[name], 1 - own, bin_] = messages
         documents = np.array([self.documents.get(name, 0) for name in classes], np.int64)
         return Snapshot(
             meta,
@@ -182,7 +194,7 @@ class _Parser:
             tokens,
             Cells.sum(token, label, np.array(figures)),
             self.messages,
-            self.calibration,
+            histogram,
             self.arrays,
             self._dense_vectors(place, name),
             self.kept,

@@ -1,7 +1,7 @@
 """A model as one SQLite file: the sums and what was learned; no probabilities, which are derived from them.
 
     meta          settings and single figures, as JSON; under "array:NAME" an array
-    classes       a class's messages N_c, Σ_j N_jc, Σ_j T_jc, and its part of the calibration: histogram and curve
+    classes       a class's messages N_c, Σ_j N_jc, Σ_j T_jc, and its histogram of the calibration
     tokens        a token's cells (rows.py), the last month in which a lesson held it, and its vector
     messages      how each message was learned, and what it brought to a correction (records.py)
     kept_lessons  messages that a person taught, whole (lessons.py)
@@ -31,7 +31,6 @@ from spamnb.errors import ArgumentError, Damaged, Outdated, SpamnbError
 from spamnb.formulas.calibration import BINS, Calibration, Curve
 from spamnb.naming import check_class_name
 from spamnb.reader.rows import take_tokens
-from spamnb.reader.token_array import CHUNK_TOKENS
 from spamnb.reader.vocabulary import TokenIds, Vocabulary
 from spamnb.store.database import (
     APPLICATION_ID,
@@ -41,10 +40,11 @@ from spamnb.store.database import (
     int_between,
     is_blob,
     is_class_name,
+    is_digest,
     is_text,
     parse_json,
 )
-from spamnb.store.records import MESSAGE_COLUMNS, VECTOR, LearnedMessage, array_of, vectors_of
+from spamnb.store.records import VECTOR, LearnedMessage, array_of, vectors_of
 from spamnb.store.rows import DOCUMENTS, MAX_COUNT, MAX_UNITS, OCCURRENCES, WEIGHT, Cells, RowsAtHand, described, packed
 
 if TYPE_CHECKING:
@@ -58,8 +58,7 @@ SCHEMA = (
     " document_counts INTEGER NOT NULL, occurrences INTEGER NOT NULL, calibration BLOB NOT NULL)",
     "CREATE TABLE tokens (hash INTEGER PRIMARY KEY, token TEXT NOT NULL, month INTEGER, cells BLOB NOT NULL,"
     " vector BLOB)",
-    "CREATE TABLE messages (digest BLOB PRIMARY KEY, class INTEGER NOT NULL, bins TEXT, brought TEXT,"
-    " changed TEXT) WITHOUT ROWID",
+    "CREATE TABLE messages (digest BLOB PRIMARY KEY, class INTEGER NOT NULL, facts TEXT) WITHOUT ROWID",
     "CREATE TABLE kept_lessons (position INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, class INTEGER NOT NULL,"
     " taught_at INTEGER NOT NULL, message BLOB NOT NULL)",
     "CREATE TABLE hard (sequence INTEGER PRIMARY KEY, digest BLOB UNIQUE, class INTEGER NOT NULL,"
@@ -76,11 +75,8 @@ MAX_TABLE = 8_000_000  # cells of a table that is read as a whole
 MANY = 4_000  # tokens that are asked for at once; of one message they are seldom more
 # A class's sums and their bounds: Σ_j N_jc and Σ_j T_jc of as many messages as there can be, without overflow.
 _SUMS = {"documents": MAX_COUNT, "document_counts": MAX_SUM, "occurrences": MAX_SUM}
-# A class's part of the calibration: the messages of others and its own, the curve that was fitted to all parts last,
-# and how many of the class's messages came or went since.
-_CALIBRATION = np.dtype([("histogram", "<i8", (2, BINS)), ("curve", "<f8", len(Curve._fields)), ("since", "<i8")])
-_NEVER = MAX_COUNT  # since other classes held messages than do now
-REFIT = 1 / 100  # of all messages came or went since: then the curves in the file are fitted anew
+HISTOGRAM = np.dtype("<i8")
+REFIT = 1 / 100  # of all messages came or went inside of a change: then the calibration's curves are fitted anew
 
 
 def this_month() -> int:
@@ -96,11 +92,13 @@ class View:
     meta: dict[str, Any]
     class_ids: dict[str, int]
     sums: np.ndarray  # (C, 3) N_c, Σ_j N_jc and Σ_j T_jc, in the order of the classes' numbers
-    calibration: np.ndarray  # (C,) of _CALIBRATION
+    histogram: np.ndarray  # (C, 2, BINS) of the calibration: the messages of each class, and those of others
     changed: set[int] = field(default_factory=set)  # classes that are not written yet
     totals: ClassTotals | None = None
-    present: np.ndarray | None = None  # with totals, the numbers of their classes
+    present: np.ndarray = field(default_factory=lambda: np.zeros(0, np.intp))  # with totals: numbers of their classes
     calibrated: Calibration | None = None
+    curves: Sequence[Curve] | None = None  # of the calibration; they may lack some messages
+    unfitted: int = 0  # messages that came or went since these were fitted
     arrays: dict[str, np.ndarray] | None = None
     frequencies: list[dict[int, int]] | None = None  # by class number {n: tokens that n messages hold}, n > 0
 
@@ -160,7 +158,6 @@ class Store(Database):
     @classmethod
     def open(cls, path: str | Path, *, writable: bool = False) -> Self:
         """The model at ``path``; one clear line when there is none, or when it is something else."""
-        refuse_server(path)
         if not Path(path).is_file():
             what = "a folder, and no model there" if Path(path).is_dir() else "no model there"
             raise ArgumentError(
@@ -210,32 +207,18 @@ class Store(Database):
         if identity == self._identity:
             return
         try:
-            if identity is None:
-                raise SpamnbError(f"{self.path}: the file is gone, so nothing can be learned; {self.REMEDY}")
-            self._go_over(identity)
+            fresh = type(self).open(self.file, writable=not self.execute("PRAGMA query_only").fetchone()[0])
         except SpamnbError:
-            if writing:  # what only reads goes on with the model that is open: mail is waiting
+            if writing:
                 raise
+            return  # what only reads goes on with the model that is open: mail is waiting
+        self._connection.close()
+        self._connection, self._identity, self._data_version = fresh._connection, identity, None
+        self._drop_cache()
 
     def _check_written(self) -> None:
         if _identity(self.file) != self._identity:
             raise SpamnbError(f"{self.path}: another file took its place while it was being changed; try again")
-
-    def _go_over(self, identity: tuple[int, int]) -> None:
-        """Open the file at the path; SpamnbError where it is no model, and then all stays as it was."""
-        writable = not self._connection.execute("PRAGMA query_only").fetchone()[0]
-        connection = self._connect(self.file, writable)
-        before = self._connection, self._identity, self._data_version
-        self._connection, self._identity, self._data_version = connection, identity, None
-        self._drop_cache()
-        try:
-            self._check()
-        except BaseException:
-            connection.close()
-            self._connection, self._identity, self._data_version = before
-            self._drop_cache()
-            raise
-        before[0].close()
 
     # -- settings and classes --------------------------------------------------------------------------------
 
@@ -271,7 +254,7 @@ class Store(Database):
                 meta,
                 {row[0]: row[1] for row in rows},
                 np.array([row[3:] for row in rows], np.int64).reshape(-1, 3),
-                _calibration([row[2] for row in rows]),
+                _histogram([row[2] for row in rows]),
             )
         return self._view
 
@@ -311,12 +294,11 @@ class Store(Database):
             raise SpamnbError(f"{self.path}: {error}") from None
         self.write_changes()
         self._forget_rows()  # they have no cells for it
-        none = np.zeros(1, _CALIBRATION)
-        none["since"] = _NEVER
+        none = np.zeros((1, 2, BINS), HISTOGRAM)
         self.execute("INSERT INTO classes VALUES (?, ?, 0, 0, 0, ?)", (number, name, none.tobytes()))
         view.class_ids = {**view.class_ids, name: number}
         view.sums = np.concatenate([view.sums, np.zeros((1, 3), np.int64)])
-        view.calibration = np.concatenate([view.calibration, none])
+        view.histogram = np.concatenate([view.histogram, none])
         view.totals = view.calibrated = view.frequencies = None
         return number
 
@@ -331,17 +313,14 @@ class Store(Database):
                 documents, held, occurring = view.sums.T
                 if (held > documents * float(size)).any() or (held > occurring).any():
                     raise Damaged("figures in table classes that do not fit together")
-                names = sorted(name for name, number in view.class_ids.items() if documents[number])
+                names = tuple(sorted(name for name, number in view.class_ids.items() if documents[number]))
                 view.present = present = np.array([view.class_ids[name] for name in names], np.intp)
-                view.totals = ClassTotals(
-                    tuple(names), documents[present], held[present], occurring[present], size
-                )
+                view.totals = ClassTotals(names, documents[present], held[present], occurring[present], size)
             return view.totals
 
     def present(self) -> np.ndarray:
         """The numbers of the classes that hold a message, in the order of their names."""
         self.totals()
-        assert self.view.present is not None
         return self.view.present
 
     def class_sums(self) -> np.ndarray:
@@ -353,51 +332,37 @@ class Store(Database):
     def scored(self) -> np.ndarray:
         """How many messages of each class that holds one were scored without themselves, in the order of names."""
         with self.reading():
-            return self.view.calibration["histogram"][self.present(), 1].sum(axis=1)
+            return self.view.histogram[self.present(), 0].sum(axis=1)
 
     def calibrated(self) -> Calibration:
         """The calibration of the classes that hold a message, in the order of their names.
 
-        Its curves are those of the sums. Inside of a change, and in the file, they may lack the last hundredth of all
-        messages (``refit``)."""
+        Its curves are those of the sums; inside of a change they may lack the last hundredth of all messages."""
         with self.reading():
-            view = self.view
+            view, present = self.view, self.present()
             if view.calibrated is None:
-                present = self.present()
-                parts, documents = view.calibration[present], view.sums[present, 0]
-                due = parts["since"].sum() > (REFIT * documents.sum() if self.is_changing else 0)
-                curves = None if due else [Curve(*curve) for curve in parts["curve"].tolist()]
-                view.calibrated = Calibration(len(present), documents, curves=curves)
-                view.calibrated.histogram = parts["histogram"][:, ::-1]
+                documents = view.sums[present, 0]
+                if view.unfitted > (REFIT * documents.sum() if self.is_changing else 0):
+                    view.curves = None
+                view.calibrated = Calibration(len(present), documents, curves=view.curves)
+                view.calibrated.histogram = view.histogram[present]
+                if view.curves is None:
+                    view.curves, view.unfitted = view.calibrated.curves(), 0
             return view.calibrated
 
-    def refit(self) -> None:
-        """Fit the calibration's curves in the file anew where more than a hundredth of all messages came or went
-        since."""
-        with self.writing():
-            view, present = self.view, self.present()
-            if view.calibration["since"][present].sum() > REFIT * view.sums[:, 0].sum():
-                calibration = Calibration(len(present), view.sums[present, 0])
-                calibration.histogram = view.calibration["histogram"][present, ::-1]
-                view.calibration["curve"][present] = calibration.curves()
-                view.calibration["since"][present] = 0
-                view.changed.update(present.tolist())
-                view.calibrated = None
-
-    def calibration(self) -> list[tuple[str, int, int, int]]:
-        """The histogram's cells: (class, 1 for its own messages or 0 for others', bin, messages)."""
+    def histogram(self) -> np.ndarray:
+        """(C, 2, BINS) the scored messages by bins of the calibration: those of each class, and those of others, in the
+        order of the classes' numbers."""
         with self.reading():
-            names, cells = list(self.view.class_ids), self.view.calibration["histogram"]
-            places = np.argwhere(cells).tolist()
-            return [(names[c], own, bin_, n) for (c, own, bin_), n in zip(places, cells[cells != 0].tolist())]
+            return self.view.histogram
 
-    def add_calibration(self, cells: Iterable[tuple[str, int, int, int]]) -> None:
-        """Add messages to cells of the histogram; below 0 where a message of training is taken away with another score
-        than it was added with."""
+    def count_scores(self, label: str, bins: Mapping[str, int], sign: int) -> None:
+        """A scored message of a class comes to the calibration or goes, in its bin of each class. A message of training
+        may be taken away with another score than it was added with: a bin can count less than 0."""
         with self.writing():
-            for name, own, bin_, messages in cells:
+            for name, bin_ in bins.items():
                 number = self.class_id(name)
-                self.view.calibration["histogram"][number, own, bin_] += messages
+                self.view.histogram[number, int(name != label), bin_] += sign
                 self.view.changed.add(number)
                 self.view.calibrated = None
 
@@ -425,13 +390,9 @@ class Store(Database):
         """The hashes of all tokens, ascending, and their cells."""
         with self.reading():
             self.write_changes()
-            found = self.execute("SELECT hash, cells FROM tokens ORDER BY hash")
-            hashes, parts = [np.zeros(0, np.int64)], []
-            while rows := found.fetchmany(CHUNK_TOKENS):
-                keys, blobs = zip(*rows)
-                hashes.append(np.array(keys, np.int64))
-                parts.append((len(keys), Cells.unpack(blobs, len(self.view.class_ids))))
-            return np.concatenate(hashes), Cells.concat(parts)
+            rows = self.execute("SELECT hash, cells FROM tokens ORDER BY hash").fetchall()
+            hashes, blobs = zip(*rows) if rows else ((), ())
+            return np.array(hashes, np.int64), Cells.unpack(blobs, len(self.view.class_ids))
 
     def rows_of(self, tokens: Sequence[str] | np.ndarray) -> tuple[RowsAtHand, np.ndarray]:
         """The rows at hand, those of ``tokens`` (k,) among them, and their places (k,). Tokens that are known to be in
@@ -555,10 +516,9 @@ class Store(Database):
         view = self.view
         view.sums[number] += np.array([sign, sign * len(documents), occurrences])
         view.changed.add(number)
-        view.calibration["since"][number] += 1
+        view.unfitted += 1
         if view.sums[number, 0] in (0, sign):  # other classes hold messages than before: no curve fits them
-            view.calibration["since"] = _NEVER
-            view.changed.update(view.class_ids.values())
+            view.curves = None
         view.totals = view.calibrated = None
         if view.frequencies is not None:
             moved = view.frequencies[number]
@@ -574,28 +534,19 @@ class Store(Database):
             ids = [self.view.class_ids[name] for name in classes]
             return np.ascontiguousarray(rows.figures[places[:, None], ids, WEIGHT].T)
 
-    def add_weights(self, tokens: Sequence[str] | np.ndarray, units: Mapping[str, int]) -> None:
+    def add_weights(self, tokens: Sequence[str] | np.ndarray, units: Mapping[str, Any]) -> None:
         """Add so many units a class to the weight of each of ``tokens``, which are distinct, or of those with these
-        hashes."""
-        changes = {self.class_ids()[name]: n for name, n in units.items() if n}
-        if changes and len(tokens):
-            self._change_weights(tokens, [*changes], [*changes.values()])
-
-    def clear_weights(self, tokens: Sequence[str]) -> None:
-        """Leave ``tokens``, which no message holds any more, no weight, whatever it was."""
-        if len(tokens):
-            self.hard.drop_holding(described(tokens).hashes)
-            every = [*self.class_ids()]
-            self._change_weights(tokens, range(len(every)), -self.weights(tokens, every).T)
-
-    def _change_weights(self, tokens: Sequence[str] | np.ndarray, classes: Sequence[int], change: Any) -> None:
+        hashes; or to each its own of (k,) units."""
+        changes = {self.class_ids()[name]: n for name, n in units.items() if np.any(n)}
+        if not changes or not len(tokens):
+            return
         with self.writing():
             rows, places = self.rows_of(tokens)
-            weights = rows.figures[places[:, None], classes, WEIGHT] + change
+            weights = rows.figures[places[:, None], [*changes], WEIGHT] + np.array([*changes.values()]).T
             if np.abs(weights).max(initial=0) > MAX_UNITS:
                 raise SpamnbError(f"{self.path}: a token's weight is larger than a model file holds")
             rows.change(places, tokens, np.arange(len(places)))
-            rows.figures[places[:, None], classes, WEIGHT] = weights
+            rows.figures[places[:, None], [*changes], WEIGHT] = weights
 
     def _before_commit(self) -> None:
         self.write_changes()
@@ -605,7 +556,7 @@ class Store(Database):
         view, rows = self._view, self._rows
         if view is not None and view.changed:
             numbers, view.changed = sorted(view.changed), set()
-            sums = [(*view.sums[c].tolist(), view.calibration[c].tobytes(), c) for c in numbers]
+            sums = [(*view.sums[c].tolist(), view.histogram[c].tobytes(), c) for c in numbers]
             put = "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ? WHERE id = ?"
             self.executemany(put, sums)
             view.calibrated = None  # inside of this change it may have lacked some
@@ -643,20 +594,32 @@ class Store(Database):
 
     def _messages(self, which: str, *values: Any) -> list[tuple[bytes, LearnedMessage]]:
         with self.reading():
-            rows = self.execute(f"SELECT {MESSAGE_COLUMNS} FROM messages {which}", values)  # noqa: S608
-            classes = list(self.view.class_ids)
-            return [LearnedMessage.of_row(row, classes) for row in rows]
+            columns = "SELECT digest, class, coalesce(facts, '{}') FROM messages"
+            classes, found = list(self.view.class_ids), []
+            rows = checked_rows(
+                "messages", self.execute(f"{columns} {which}", values), digest=is_digest,
+                **{"class": int_between(len(classes) - 1)}, facts=is_text,
+            )  # fmt: skip
+            for digest, label, written in rows:
+                facts = parse_json("messages", "facts", written)
+                try:
+                    found.append((digest, LearnedMessage.of_facts(classes[label], facts, classes)))
+                except ValueError as error:
+                    raise Damaged(f"facts in table messages: {error}") from None
+            return found
 
     def put_messages(self, messages: Iterable[tuple[bytes, LearnedMessage]]) -> None:
         """These were learned, by digest, in place of what is there of them."""
         with self.writing():
-            classes = list(self.view.class_ids)
-            try:
-                rows = [learned.row(digest, classes) for digest, learned in messages]
-            except OverflowError as error:
-                raise SpamnbError(f"{self.path}: {error}") from None
-            marks = ", ".join("?" * (MESSAGE_COLUMNS.count(",") + 1))
-            self.executemany(f"REPLACE INTO messages ({MESSAGE_COLUMNS}) VALUES ({marks})", rows)  # noqa: S608
+            ids, rows = self.view.class_ids, []
+            for digest, learned in messages:
+                try:
+                    facts = learned.facts()
+                except OverflowError as error:
+                    raise SpamnbError(f"{self.path}: {error}") from None
+                written = json.dumps(facts, ensure_ascii=False) if facts else None
+                rows.append((digest, ids[learned.label], written))
+            self.executemany("REPLACE INTO messages VALUES (?, ?, ?)", rows)
 
     def delete_message(self, digest: bytes) -> None:
         """A message is learned no longer."""
@@ -690,13 +653,19 @@ class Store(Database):
         """The vectors (d,) of those tokens that have one."""
         with self.reading():
             asked = json.dumps(described(tokens).hashes.tolist())
-            rows = f"SELECT token, vector FROM tokens WHERE {AMONG} AND vector NOT NULL"  # noqa: S608
-            return vectors_of(self.execute(rows, (asked,)))
+            which = f"SELECT token, vector FROM tokens WHERE {AMONG} AND vector NOT NULL"  # noqa: S608
+            rows = checked_rows("tokens", self.execute(which, (asked,)), token=is_text)
+            return dict(zip([token for token, _ in rows], vectors_of([(vector,) for _, vector in rows])))
 
-    def vectors(self) -> dict[str, np.ndarray]:
-        """The vectors (d,) of all tokens that have one."""
+    def vectors(self) -> np.ndarray | None:
+        """The vectors of all tokens, ascending by hash, (V, d), 0 where one has none; None where no token has any."""
         with self.reading():
-            return vectors_of(self.execute("SELECT token, vector FROM tokens WHERE vector NOT NULL"))
+            found = self.execute("SELECT coalesce(vector, x'') FROM tokens ORDER BY hash").fetchall()
+            vectors = vectors_of(found)
+            dense = np.zeros((len(vectors), max(map(len, vectors), default=0)), VECTOR)
+            for row, vector in zip(dense, vectors):
+                row[: len(vector)] = vector
+            return dense if dense.size else None
 
     def put_vectors(self, tokens: Sequence[str], vectors: np.ndarray) -> None:
         """Keep one vector for each of ``tokens`` that the model has, the rows of ``vectors`` (k, d)."""
@@ -728,15 +697,13 @@ def _own_columns() -> dict[str, list[tuple]]:
     return found
 
 
-def _calibration(blobs: list[bytes]) -> np.ndarray:
-    """The classes' parts of the calibration."""
-    if any(len(blob) != _CALIBRATION.itemsize for blob in blobs):
+def _histogram(blobs: list[bytes]) -> np.ndarray:
+    """The classes' histograms of the calibration, (C, 2, BINS)."""
+    if any(len(blob) != 2 * BINS * HISTOGRAM.itemsize for blob in blobs):
         raise Damaged("calibration in table classes that was cut short")
-    found = np.frombuffer(b"".join(blobs), _CALIBRATION).copy()
+    found = np.frombuffer(b"".join(blobs), HISTOGRAM).reshape(-1, 2, BINS).copy()
     # Below 0: a message of training was taken away with another score than it was added with.
-    if (np.abs(found["histogram"]) > MAX_COUNT).any() or not np.isfinite(found["curve"]).all():
-        raise Damaged("calibration in table classes that cannot be")
-    if ((found["since"] < 0) | (found["since"] > MAX_SUM)).any():
+    if (np.abs(found) > MAX_COUNT).any():
         raise Damaged("calibration in table classes that cannot be")
     return found
 
@@ -763,16 +730,3 @@ def _identity(name: str) -> tuple[int, int] | None:
     except (OSError, ValueError):
         return None
     return found.st_dev, found.st_ino
-
-
-def refuse_server(path: str | Path) -> None:
-    """SpamnbError where ``path`` is the URL of a PostgreSQL server. The URL may hold a password and is not shown.
-
-    >>> refuse_server("postgresql://db.example.org/mail")
-    Traceback (most recent call last):
-    ...
-    spamnb.errors.SpamnbError: postgresql://...: a model is a file; let the other hosts ask one 'spamnb serve'
-    """
-    scheme = str(path).partition(":/")[0]  # a Path has one slash where the URL has two
-    if scheme in ("postgresql", "postgres"):
-        raise SpamnbError(f"{scheme}://...: a model is a file; let the other hosts ask one 'spamnb serve'")

@@ -298,7 +298,6 @@ def test_no_terminal_escape_comes_out_of_a_model(model: Path, tmp_path: Path) ->
         (["explain", "/dev/zero"], "neither file nor folder"),
         (["info"], "no model there"),
         (["merge", "/no/such/model"], "no model there"),
-        (["merge", "postgresql://db/mail"], "let the other hosts ask one 'spamnb serve'"),
         (["import", "/dev/null"], "empty"),
         (["import", "/no/such/export"], "'/no/such/export': No such file or directory"),
         (["import", sys.executable], "not text; 'spamnb export' writes what can be imported"),

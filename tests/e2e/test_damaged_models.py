@@ -26,7 +26,7 @@ COLUMNS = {
     "meta": ["key", "value", "content"],
     "classes": ["id", "name", "documents", "document_counts", "occurrences", "calibration"],
     "tokens": ["hash", "token", "month", "cells", "vector"],
-    "messages": ["digest", "class", "bins", "brought", "changed"],
+    "messages": ["digest", "class", "facts"],
     "kept_lessons": ["position", "digest", "class", "taught_at", "message"],
     "hard": ["sequence", "digest", "class", "offsets", "hashes"],
 }

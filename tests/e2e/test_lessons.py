@@ -64,7 +64,6 @@ def test_train_with_force_teaches_the_lessons_again_and_says_how_many(model: Pat
     done("learn", "-m", model, "spam", stdin=message("ham", 0))  # a person says that the folder is wrong
     told = done("train", "--force", "-m", model, "--set", "model_type=logistic", tmp_path / "mail")
     assert "taught again 3 messages" in told
-    assert "1 of them in the sources too, 1 in another class there: the class that was taught counts" in told
     assert facts(model)["messages"] == {"ham": 20, "spam": 22}
 
 
@@ -77,12 +76,6 @@ def test_lessons_do_not_outlive_a_bound_of_0(model: Path, tmp_path: Path) -> Non
     assert found["messages"] == {"ham": 20, "spam": 21}
     done("train", "--force", "-m", model, tmp_path / "mail")
     assert facts(model)["lessons"]["bound"] == 0, "the new model's bound is that of the old"
-
-
-def test_a_class_of_lessons_alone_is_a_class_of_the_new_model(model: Path, tmp_path: Path) -> None:
-    done("learn", "-m", model, "--new-class", "list", stdin=message("ham", 90))
-    done("train", "--force", "-m", model, tmp_path / "mail")
-    assert facts(model)["messages"] == {"ham": 21, "list": 1, "spam": 21}
 
 
 def test_info_says_what_is_kept_and_how_the_model_was_made(model: Path, tmp_path: Path) -> None:

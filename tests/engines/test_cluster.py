@@ -24,7 +24,7 @@ from spamnb.api.evaluate import evaluate
 from spamnb.api.train import train
 from spamnb.classifier import Classifier
 from spamnb.engines import cluster as module
-from spamnb.engines.cluster import Cluster, count_part, rules
+from spamnb.engines.cluster import count_part, rules
 from spamnb.errors import SpamnbError
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.token_array import TokenArray
@@ -61,8 +61,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def in_parts_of(monkeypatch: pytest.MonkeyPatch, messages: int) -> None:
-    monkeypatch.setattr(module, "FIRST_PART", messages)
-    monkeypatch.setattr(module, "LARGEST_PART", messages)
+    monkeypatch.setattr(module, "MAX_PART", messages)
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +172,7 @@ def test_a_file_that_only_the_client_sees_ends_the_training(
 @pytest.mark.parametrize("what", ["spamnb", "tokens", "Unicode", "PDF attachments"])
 def test_a_worker_by_other_rules_counts_nothing(what: str) -> None:
     expected = {**rules(), what: "another"}
-    with pytest.raises(SpamnbError, match=f"^a worker has {what} .*, here it is another; install the same"):
+    with pytest.raises(SpamnbError, match=f"^the worker on .* has {what} .*, here it is another; install the same"):
         count_part(0, [], TokenOptions(), expected)
 
 
@@ -238,24 +237,15 @@ def test_what_answers_and_is_no_scheduler_is_told(folder: Path, tmp_path: Path) 
         answering.join()
 
 
-def test_a_worker_by_other_rules_or_without_spamnb_is_named_before_the_mail_is_read(
-    scheduler: Any, monkeypatch: pytest.MonkeyPatch
+def test_a_worker_without_this_spamnb_is_told(
+    folder: Path, scheduler: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found, worker = Cluster(scheduler.client, "here"), "tcp://10.0.0.7:4"
-    for there, said in (
-        ({**rules(), "tokens": "5"}, f"the worker {worker} has tokens 5, here it is"),
-        ({**rules(), "PDF attachments": "?"}, f"the worker {worker} has PDF attachments"),
-        (ModuleNotFoundError("No module named 'spamnb'"), f"the worker {worker} cannot run this spamnb \\(No module"),
-        (RuntimeError("odd\nlines"), f"the worker {worker} cannot run this spamnb \\(odd\\); install the same"),
-        (TimeoutError("late"), f"the worker {worker} does not answer: late"),
-    ):
-        answers = {worker: there}
-        monkeypatch.setattr(scheduler.client, "run", lambda function, on_error, answers=answers: answers)
-        with pytest.raises(SpamnbError, match=said):
-            found.check_workers()
-    monkeypatch.setattr(scheduler.client, "run_on_scheduler", lambda function: {**rules(), "tokens": "5"})
-    with pytest.raises(SpamnbError, match="the scheduler here has tokens 5"):
-        found.check_workers()
+    def missing(*arguments: Any) -> Any:
+        raise ModuleNotFoundError("No module named 'spamnb'")
+
+    monkeypatch.setattr(module, "count_part", missing)
+    with pytest.raises(SpamnbError, match=r"a worker cannot run this spamnb .No module named 'spamnb'.; install the"):
+        train(folder, tmp_path / "model", dask=scheduler.cluster.scheduler_address, tell=quiet)
 
 
 def test_without_the_extra_it_says_what_to_install(

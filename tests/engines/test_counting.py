@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Iterator
 from functools import partial
-from itertools import repeat
 from operator import length_hint
 from pathlib import Path
 
@@ -188,7 +187,7 @@ def test_parts_are_the_entries_in_order_each_as_large_as_may_be(
     sizes: list[int | None], most: int, most_bytes: int
 ) -> None:
     entries, taken = iter(of_sizes(sizes)), []
-    for part in parts_of(entries, repeat(most), most_bytes):
+    for part in parts_of(entries, most, most_bytes):
         carried = [len(entry.content or b"") for entry in part]
         assert len(part) <= most and sum(carried[:-1]) <= most_bytes
         taken += part

@@ -21,6 +21,7 @@ def test_export_and_import_round_trip(tmp_path: Path) -> None:
     store = model_of([*mail(5), ("日本", message("ham", 77))]).store
     store.put_arrays({"w": np.eye(2)})
     lines = list(export(store))
+    assert all(line == json.dumps(json.loads(line), ensure_ascii=False, sort_keys=True) for line in lines)
     content = parse_export(lines, "-")
     with atomic_replace(tmp_path / "m", content.meta) as copy:
         write_snapshot(copy, content)
@@ -63,7 +64,6 @@ def test_arrays_and_vectors_survive_the_round_trip(tmp_path: Path, kind: str, em
         (['{"spamnb": 1, "meta": {}}'], "made by an older spamnb .*; train again"),
         (['{"spamnb": 4, "meta": {}}', '{"token": "a", "counts": {"ham": [1, 1]}}'], "line 2 .*unknown class"),
         (['{"spamnb": 4, "meta": {}}', '{"class": "ham", "documents": "many"}'], "line 2"),
-        (['{"spamnb": 4, "meta": {}}', '{"class": "ham", "documents": true}'], "line 2"),
         (['{"spamnb": 4, "meta": {}}', '{"what": 1}'], "line 2 .*unknown record"),
         (
             [
@@ -81,14 +81,6 @@ def test_what_is_no_export_is_told_by_line(lines: list[str], says: str) -> None:
         parse_export(lines, "file")
 
 
-def test_lines_are_plain_json(tmp_path: Path) -> None:
-    records = [json.loads(line) for line in export(model_of(mail(1)).store)]
-    assert records[0]["spamnb"] == 4
-    assert {"class": "ham", "documents": 1} in records
-    for line in export(model_of([("日本", message("ham", 77))]).store):
-        assert line == json.dumps(json.loads(line), ensure_ascii=False, sort_keys=True)
-
-
 ARRAY = '{"array": "w", "dtype": "<f8", "shape": [1], "base64": "AAAAAAAA8D8="}'
 
 
@@ -96,7 +88,6 @@ ARRAY = '{"array": "w", "dtype": "<f8", "shape": [1], "base64": "AAAAAAAA8D8="}'
     ("change", "says"),
     [
         (lambda lines: lines[:-1], "cut short"),
-        (lambda lines: lines[:3], "cut short"),
         (lambda lines: [*lines, lines[3]], "more after its end"),
         (lambda lines: [line.replace('"token": "m', '"token": "\\ud800m') for line in lines], "line .*surrogates"),
         (
@@ -108,7 +99,6 @@ ARRAY = '{"array": "w", "dtype": "<f8", "shape": [1], "base64": "AAAAAAAA8D8="}'
         (lambda lines: [line.replace('"documents": ', '"documents": 99999999999999999') for line in lines], "count"),
         (lambda lines: [re.sub(r"\[\d+,", "[99999999999999999999,", line) for line in lines], "too large"),
         (lambda lines: [line.replace('"class": "ham"', '"class": "\\ud800"') for line in lines], "cannot name a class"),
-        (lambda lines: [re.sub(r'"bin": \d+', '"bin": 1' + "0" * 23, line) for line in lines], "too large"),
         (lambda lines: [re.sub(r'"bin": \d+', '"bin": 512', line) for line in lines], "too large"),
         (lambda lines: [re.sub(r"\[(\d+), \d+\]", r"[\1, 0]", line) for line in lines], "more often than it occurs"),
         (lambda lines: [re.sub(r'"message": "..', '"message": "', line) for line in lines], "16 bytes"),
@@ -117,7 +107,6 @@ ARRAY = '{"array": "w", "dtype": "<f8", "shape": [1], "base64": "AAAAAAAA8D8="}'
         (lambda lines: [*lines[:-1], ARRAY.replace("<f8", "f8,("), lines[-1]], "array w"),
         (lambda lines: [*lines[:-1], ARRAY.replace("w", "\\u001b[2J").replace("f8", "x"), lines[-1]], r"array \\x1b"),
         (lambda lines: [*lines[:-1], ARRAY.replace("8D8", "8H8"), lines[-1]], "array w"),  # not a number
-        (lambda lines: [*lines[:-1], ARRAY.replace("w", "\\ud800"), lines[-1]], "surrogates"),
         (lambda lines: [line.replace('"token"', '"vector": {"a": 1}, "token"') for line in lines], "vectors"),
         (lambda lines: [line.replace('"token"', f'"vector": [{10**400}], "token"') for line in lines], "vectors"),
     ],

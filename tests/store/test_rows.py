@@ -105,6 +105,7 @@ def test_a_correction_comes_back_whole(tmp_path: Path) -> None:
         store.add(name, dict.fromkeys(words, 1))
     content = read_snapshot(store)
     units = rng.integers(-(1 << 20), 1 << 20, (2_000, 3))
+    units[:, 0] = -units[:, 1:].sum(axis=1)
     brought = {bytes([n]) * 16: dict(zip(names, units[n].tolist())) for n in range(5)}
     content = content._replace(
         messages=[(digest, LearnedMessage("spam", None, of)) for digest, of in brought.items()],
