@@ -32,8 +32,11 @@ def _choose_compiler() -> None:
         os.environ["CC"] = compiler
     else:
         ziglang = f"{shlex.quote(sys.executable)} -m ziglang cc"
-        # Its linker refuses flags with which Debian's Python was built, such as -Bsymbolic-functions.
-        os.environ.update(CC=ziglang, LDSHARED=f"{ziglang} -shared")
+        # Its linker refuses flags with which Debian's Python was built, such as -Bsymbolic-functions. With -nostdlib it
+        # links the C library, for which the core asks (-lm), and does not first compile a runtime for half a minute;
+        # that has long division, which machines of 64 bits do themselves.
+        libraries = " -nostdlib" if sys.maxsize > 1 << 32 else ""
+        os.environ.update(CC=ziglang, LDSHARED=f"{ziglang} -shared{libraries}")
 
 
 def build_wheel(*args: Any) -> str:

@@ -42,8 +42,6 @@ def build(folder: Path) -> None:
         warnings.simplefilter("error")
         # The constructor that typing makes for a NamedTuple says nothing of the module in which its types are known.
         warnings.filterwarnings("ignore", r"Error parsing type annotation ForwardRef\(.*\) for [\w.]+\.__init__")
-        # A TypedDict does not remember which of its names are another's.
-        warnings.filterwarnings("ignore", r"Cannot determine where spamnb\.SettingsOptions\.\w+ is taken from")
         pdoc.pdoc("spamnb", *ALSO, output_directory=folder)
 
 

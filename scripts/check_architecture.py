@@ -28,7 +28,7 @@ APPLICATIONS = {
     "api": ["engines", "evaluation", "report"],
     "serve": [],
     "mailbox": ["serve"],
-    "review": ["serve", "mailbox"],
+    "review": ["api", "serve", "mailbox"],
     "cli": ["engines", "evaluation", "report", "api", "serve", "mailbox", "review"],
 }
 ENTRANCES = {"__init__", "__main__"}  # they re-export

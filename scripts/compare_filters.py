@@ -31,10 +31,16 @@ from peers import PEERS
 
 from spamnb.errors import SpamnbError
 from spamnb.evaluation.intervals import Estimate, roc_estimates
-from spamnb.evaluation.metrics import confusion_matrix, precision_recall, spam_errors
+from spamnb.evaluation.metrics import (
+    confusion_matrix,
+    expected_calibration_error,
+    precision_recall,
+    reliability,
+    roc_counts,
+    spam_errors,
+    spam_missed_at,
+)
 from spamnb.evaluation.online import by_date
-from spamnb.evaluation.probability import expected_calibration_error, reliability
-from spamnb.evaluation.roc import roc_counts, spam_missed_at
 from spamnb.report.numbers import percent
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import entries
@@ -75,9 +81,7 @@ def corpus(name: str) -> tuple[list[Entry], bool]:
 
 def md5(entry: Entry) -> int:
     """Of the file's name; of its content for a message that is no file of its own."""
-    own = (
-        Path(entry.path).name.encode() if entry.path and entry.content is None and entry.stop is None else entry.read()
-    )
+    own = Path(entry.path).name.encode() if entry.content is None else entry.content
     return int.from_bytes(hashlib.md5(own).digest()[-4:], "big")
 
 
@@ -86,7 +90,7 @@ def as_files(given: Sequence[Entry], folder: Path) -> list[Mail]:
     mail = []
     for number, entry in enumerate(given):
         path = Path(entry.path)
-        if entry.content is not None or entry.stop is not None:
+        if entry.content is not None:
             path = folder / f"{number:06}.eml"
             path.write_bytes(entry.read())
         mail.append(Mail("spam" if entry.label == "spam" else "ham", path))

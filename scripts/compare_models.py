@@ -85,7 +85,7 @@ def estimators(
 def model_types(learn: list[Entry], ask: list[Entry]) -> Iterator[tuple[str, float, float]]:
     """(name, accuracy, seconds) of the command line's models, judged by the most probable class."""
     with tempfile.TemporaryDirectory() as folder:
-        made = count_parallel(learn, TokenOptions(), Path(folder), complain)
+        made = count_parallel(learn, TokenOptions(), complain)
         for what in ({}, {"pooling": "sum"}, {"model_type": "multinomial"}, {"model_type": "bernoulli"},
                      {"model_type": "boolean"}, {"model_type": "logistic"}):  # fmt: skip
             started = time.perf_counter()

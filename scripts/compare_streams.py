@@ -23,8 +23,8 @@ from compare_filters import as_files, corpus, md5
 from peer import Judged, Mail
 from peers import PEERS
 
+from spamnb.evaluation.metrics import one_minus_roca
 from spamnb.evaluation.online import by_date
-from spamnb.evaluation.roc import one_minus_roca
 from spamnb.report.numbers import percent
 from spamnb.sources.entries import Entry
 

@@ -24,11 +24,16 @@ import numpy as np
 from mail_corpora import corpora_folder, sources
 
 from spamnb.engines.counting import count_parallel
-from spamnb.evaluation.metrics import spam_errors
-from spamnb.evaluation.probability import expected_calibration_error, reliability
-from spamnb.evaluation.protocols import Mail, judge, mail_of, no_subjects, result_of
+from spamnb.evaluation.metrics import (
+    expected_calibration_error,
+    one_minus_roca,
+    reliability,
+    roc_counts,
+    spam_errors,
+    spam_missed_at,
+)
+from spamnb.evaluation.protocols import Mail, judge, mail_of, no_heads, result_of
 from spamnb.evaluation.result import Result
-from spamnb.evaluation.roc import one_minus_roca, roc_counts, spam_missed_at
 from spamnb.learners import corrected, logistic
 from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
@@ -66,7 +71,7 @@ def constants(settings: Settings, changed: dict[str, Any]) -> Iterator[None]:
 def mail(name: str, root: Path, folder: Path) -> Mail:
     specs = [f"{root}/20news-bydate/{part}" for part in ("train", "test")] if name == "20news" else sources(name, root)
     found = list(entries(specs, lambda what, error: print(what, error, file=sys.stderr)))
-    made = count_parallel(found, TokenOptions(), folder, lambda n, e: print(n, e, file=sys.stderr))
+    made = count_parallel(found, TokenOptions(), lambda n, e: print(n, e, file=sys.stderr))
     return mail_of(made, [entry.name for entry in found])
 
 
@@ -81,7 +86,7 @@ def halves(name: str, of: Mail, halving: int) -> np.ndarray:
 def judged(of: Mail, asked: np.ndarray, settings: Settings) -> tuple[Result, float]:
     started = time.process_time()
     answers = judge(of, settings, of.training_set.minus(asked), asked)
-    return result_of(of, settings, answers, "", no_subjects), time.process_time() - started
+    return result_of(of, settings, answers, "", no_heads), time.process_time() - started
 
 
 def by_chance(p: np.ndarray, draws: int = 200) -> float:

@@ -21,7 +21,7 @@ from mail_corpora import corpora_folder, sources
 from scipy.sparse import csr_array
 
 from spamnb.api.vectorizer import MailVectorizer
-from spamnb.evaluation.roc import one_minus_roca
+from spamnb.evaluation.metrics import one_minus_roca
 from spamnb.formulas import pooling as evidence
 from spamnb.formulas.naive_bayes import token_log_probability
 from spamnb.sources.entries import messages
@@ -57,7 +57,7 @@ class Corpus:
 
 def rows(corpus: Corpus, without: str = "", **options: Any) -> tuple[csr_array, np.ndarray]:
     """0/1 matrix of a corpus and its columns' groups; tokens that begin with ``without`` are left out."""
-    vectorizer = MailVectorizer(binary=True, dtype=np.int32, **options)
+    vectorizer = MailVectorizer(binary=True, **options)
     X = vectorizer.fit_transform(corpus.raws)
     kept = np.array([not (without and token.startswith(without)) for token in vectorizer.tokens_])
     return csr_array(X[:, kept]), vectorizer.tokens_.groups[kept]

@@ -1,19 +1,16 @@
 """Fetch the public corpora into one folder, laid out as spamnb's tests and scripts want it.
 
-    pip install ".[corpora]"
     python scripts/fetch_corpora.py FOLDER [NAME...]      NAMEs and what they are: --list
     export SPAMNB_CORPORA=FOLDER
 
 A corpus whose folder is there already is left alone, so a run that was broken off is simply started again; a folder
-appears only when it is complete. pooch fetches the archives and checks their SHA-256: the published one (scikit-learn's
+appears only when it is complete. An archive must have the SHA-256 that was published, where one was (scikit-learn's
 loader for 20news-bydate, MLDatasets.jl for the SMS collection, Embeddings.jl for glove, several unrelated projects for
-four of the SpamAssassin archives), else the one that the archive had the first time, kept in FOLDER/checksums.txt.
-Afterwards the files are compared with those that this project's figures were measured on (not for glove, of which we
-measured with a part).
+four of the SpamAssassin archives). Then the files are compared with those that this project's figures were measured on
+(not for glove, of which we measured with a part).
 
-Archives are hostile. pooch's own unpacking is not used: it bounds no size, and before Python 3.12 a member of a tar
-archive can leave the folder. Here members with absolute paths or "..", links, devices and sparse files are refused, and
-only those that fit the layout are written, to names that the layout gives them.
+Archives are hostile. Sizes are bounded, and only regular files that fit the layout are written, to names that the
+layout gives them.
 """
 
 from __future__ import annotations
@@ -24,24 +21,17 @@ import gzip
 import hashlib
 import io
 import re
-import shutil
-import stat
 import sys
 import tarfile
 import tempfile
 import tomllib
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterator
+from http.client import HTTPException
 from pathlib import Path
 from typing import IO, Any
-
-try:
-    import pooch
-except ImportError:
-    sys.exit("fetch_corpora: needs pooch: pip install pooch")
+from urllib.request import Request, urlopen
 
 CHUNK = 1 << 16  # bytes read at once
 MAX_DOWNLOAD = 1 << 30
@@ -49,122 +39,69 @@ MAX_UNPACKED = 1 << 30  # bytes out of one archive; of a tar archive also with t
 MAX_MEMBERS = 200_000
 TIMEOUT = 60  # seconds without a byte
 
-#: A member's name, and what opens it unless it is a folder.
-Member = tuple[str, Callable[[], Any] | None]
-
-pooch.get_logger().setLevel("WARNING")  # what is fetched we say ourselves
+Corpus = dict[str, Any]  # a table of corpora.toml, which says what its fields are
+CORPORA: list[Corpus] = tomllib.loads(Path(__file__).with_name("corpora.toml").read_text(encoding="utf-8"))["corpus"]
 
 
 class FetchError(Exception):
     """What went wrong, where, and what to do, in one line."""
 
 
-@dataclass(frozen=True)
-class Archive:
-    """One download; ``layout`` maps patterns of member names to names in the corpus; what fits none stays out."""
-
-    url: str
-    layout: Sequence[Sequence[str]]
-    sha256: str | None = None
-
-
-@dataclass(frozen=True)
-class Corpus:
-    """A folder. ``tree`` is the SHA-256 of its files' sums, as `tree_sum` makes it, where our figures were measured."""
-
-    folder: str
-    what: str
-    files: int
-    archives: tuple[Archive, ...]
-    tree: str | None = None
-
-
-def read_corpora() -> Iterator[Corpus]:
-    """The corpora of corpora.toml, which says what its fields are."""
-    table = tomllib.loads(Path(__file__).with_name("corpora.toml").read_text(encoding="utf-8"))
-    for each in table["corpus"]:
-        archives = tuple(Archive(one["url"], each["layout"], one.get("sha256")) for one in each["archive"])
-        yield Corpus(each["folder"], each["what"], each["files"], archives, each.get("tree"))
-
-
-CORPORA = tuple(read_corpora())
-
-
-# Fetching
-
-
 def fetch(corpus: Corpus, into: Path) -> None:
     """The corpus as a folder of ``into``, complete or not at all. Raises FetchError."""
-    target, record, first = into / corpus.folder, into / "checksums.txt", ""
+    target = into / corpus["folder"]
     if target.exists():
-        print(f"{corpus.folder}: there already, left alone")
+        print(f"{corpus['folder']}: there already, left alone")
         return
     try:
         into.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{corpus.folder}-", dir=into) as scratch:
-            unpacked = Path(scratch, "corpus")
+        with tempfile.TemporaryDirectory(prefix=f".{corpus['folder']}-", dir=into) as scratch:
+            archive, unpacked = Path(scratch, "archive"), Path(scratch, "corpus")
             unpacked.mkdir()
-            for archive in corpus.archives:
-                path, line = download(archive, Path(scratch), record)
-                first += line
-                unpack(archive, path, unpacked)
-                path.unlink()
-            print(f"{corpus.folder}: {compare(corpus, unpacked)}")
+            for each in corpus["archive"]:
+                download(each["url"], each.get("sha256"), archive)
+                unpack(each["url"], archive, corpus["layout"], unpacked)
+            print(f"{corpus['folder']}: {compare(corpus, unpacked)}")
             unpacked.rename(target)
-            if first:  # only now: an archive that was refused is not what to expect the next time
-                with record.open("a", encoding="utf-8") as out:
-                    out.write(first)
     except OSError as error:
         raise FetchError(f"{target}: {error.strerror or error}; nothing was kept") from error
 
 
-def download(archive: Archive, folder: Path, record: Path) -> tuple[Path, str]:
-    """The archive as a file of the folder, with the published sum or the recorded one; a line to record if neither."""
-    name = archive.url.rpartition("/")[2]
-    print(f"{archive.url} ...", flush=True)
-    lines = record.read_text(encoding="utf-8").splitlines() if record.exists() else []
-    known = {of: total for total, of in (line.split(maxsplit=1) for line in lines if line.strip())}
-    expected = archive.sha256 or known.get(name)
+def download(url: str, published: str | None, path: Path) -> None:
+    """The archive as this file. FetchError where its SHA-256 is not the one that was published."""
+    print(f"{url} ...", flush=True)
     try:
-        path = Path(pooch.retrieve(archive.url, expected, name, folder, downloader=bounded))
-    except FetchError as error:
-        raise FetchError(f"{archive.url}: {error}; refused") from error
-    except OSError as error:  # requests' errors are OSErrors
-        raise FetchError(f"{archive.url}: {error}; try again later, or look for its new home") from error
-    except ValueError as error:  # pooch's, where the sum is another
-        kept = "" if archive.sha256 else f" Should it be another now, take its line out of {record}."
-        raise FetchError(f"{archive.url}: {error}{kept}") from error
-    if expected:
-        print("  SHA-256 as published" if archive.sha256 else "  SHA-256 as the first time")
-        return path, ""
-    total = pooch.file_hash(str(path))
-    print(f"  SHA-256 {total}: none is published; kept in {record.name}")
-    return path, f"{total}  {name}\n"
+        with urlopen(Request(url, headers={"User-Agent": "spamnb"}), timeout=TIMEOUT) as sent, path.open("wb") as out:
+            copy(sent, out, MAX_DOWNLOAD)
+    except (OSError, HTTPException) as error:
+        raise FetchError(f"{url}: {error}; try again later, or look for its new home") from error
+    with path.open("rb") as archive:
+        found = hashlib.file_digest(archive, "sha256").hexdigest()
+    if found != (published or found):
+        raise FetchError(f"{url}: its SHA-256 is {found} and not {published}; refused")
+    print("  SHA-256 as published" if published else f"  SHA-256 {found}: none is published")
 
 
-def bounded(url: str, path: str, _: object) -> None:
-    """What pooch downloads with: its own downloader, into a file that takes only so much."""
+def copy(stream: IO[bytes], out: IO[bytes], most: int) -> int:
+    """Write what is in the stream; how many of the ``most`` bytes are left."""
+    while data := stream.read(CHUNK):
+        most -= len(data)
+        if most < 0:
+            raise FetchError("larger than the bound of scripts/fetch_corpora.py")
+        out.write(data)
+    return most
 
-    def as_sent(response: Any, **_: object) -> None:  # or requests would unpack what a server calls "gzip"
-        response.raw.headers.pop("Content-Encoding", None)
 
-    get = pooch.HTTPDownloader(chunk_size=CHUNK, timeout=TIMEOUT, hooks={"response": as_sent})
-    with Bounded(path, MAX_DOWNLOAD, f"longer than {MAX_DOWNLOAD >> 20} MiB") as out:
-        get(url, out, None)
-
-
-class Bounded(io.BufferedWriter):
-    """A new file that takes so many bytes and no more; ``left`` is how many it would still take."""
-
-    def __init__(self, path: str | Path, most: int, complaint: str) -> None:
-        super().__init__(io.FileIO(path, "w"))
-        self.left, self.complaint = most, complaint
-
-    def write(self, data: Any) -> int:
-        self.left -= len(data)
-        if self.left < 0:
-            raise FetchError(self.complaint)
-        return super().write(data)
+def compare(corpus: Corpus, unpacked: Path) -> str:
+    """In words: how many files, and whether they are the ones that our figures were measured on."""
+    count, total = tree_sum(unpacked)
+    if count == 0:
+        raise FetchError(f"{corpus['folder']}: the archives hold none of its files; their layout must have changed")
+    if "tree" not in corpus:
+        return f"{count} files"
+    if total == corpus["tree"]:
+        return f"{count} files, the very ones that this project's figures were measured on"
+    return f"{count} files, NOT the {corpus['files']} that this project's figures were measured on: expect differences"
 
 
 def tree_sum(folder: Path) -> tuple[int, str]:
@@ -178,80 +115,46 @@ def tree_sum(folder: Path) -> tuple[int, str]:
     return len(names), digest.hexdigest()
 
 
-def compare(corpus: Corpus, unpacked: Path) -> str:
-    """In words: how many files, and whether they are the ones that our figures were measured on."""
-    count, total = tree_sum(unpacked)
-    if count == 0:
-        raise FetchError(f"{corpus.folder}: the archives hold none of its files; their layout must have changed")
-    if corpus.tree is None:
-        return f"{count} files"
-    if total == corpus.tree:
-        return f"{count} files, the very ones that this project's figures were measured on"
-    return f"{count} files, NOT the {corpus.files} that this project's figures were measured on: expect differences"
-
-
-# Unpacking
-
-
-def unpack(archive: Archive, path: Path, into: Path) -> None:
-    """Write the members that fit the layout. Raises FetchError for an archive that has one member it should not."""
+def unpack(url: str, path: Path, layout: list[list[str]], into: Path) -> None:
+    """Write the files that fit the layout: a pattern of names in the archive, and the name in the corpus."""
     left = MAX_UNPACKED
     try:
-        for count, (name, opened) in enumerate(zip_members(path) if zipfile.is_zipfile(path) else tar_members(path), 1):
-            if count > MAX_MEMBERS:
-                raise FetchError(f"more than {MAX_MEMBERS} members")
-            if opened is not None and (place := placed(archive, name)) is not None:
+        for count, (name, stream) in enumerate(zip_files(path) if zipfile.is_zipfile(path) else tar_files(path), 1):
+            if count > MAX_MEMBERS or ".." in name.split("/"):
+                raise FetchError("too many members, or one that leads out of the folder")
+            fits = (re.fullmatch(pattern, name.removeprefix("./")) for pattern, _ in layout)
+            place = next((match.expand(where) for match, (_, where) in zip(fits, layout) if match), None)
+            if place is not None:
                 (into / place).parent.mkdir(parents=True, exist_ok=True)
-                with opened() as stream:
-                    left = copy(stream, into / place, left)
+                with (into / place).open("wb") as out:
+                    left = copy(stream, out, left)
     except FetchError as error:
-        raise FetchError(f"{archive.url}: {error}; refused") from error
+        raise FetchError(f"{url}: {error}; refused") from error
     except (tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, OSError, RuntimeError, ValueError) as error:
-        raise FetchError(f"{archive.url}: cannot be unpacked: {error}") from error
+        raise FetchError(f"{url}: cannot be unpacked: {error}") from error
 
 
-def copy(stream: IO[bytes], path: Path, most: int) -> int:
-    """Write what is in the stream; how many of the *most* bytes are left."""
-    with Bounded(path, most, f"more than {MAX_UNPACKED >> 20} MiB unpacked") as out:
-        shutil.copyfileobj(stream, out, CHUNK)
-        return out.left
-
-
-def placed(archive: Archive, name: str) -> str | None:
-    """The member's name in the corpus, None where it has no place there."""
-    for pattern, place in archive.layout:
-        if match := re.fullmatch(pattern, name.removeprefix("./")):
-            return match.expand(place)
-    return None
-
-
-def check_name(name: str) -> None:
-    """Raises FetchError where the name could lead out of a folder."""
-    if name.startswith("/") or ".." in name.split("/") or re.search(r"[\\\x00-\x1f]|^[A-Za-z]:", name):
-        raise FetchError(f"a member called {name[:200]!r}")
-
-
-def zip_members(path: Path) -> Iterator[Member]:
+def zip_files(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
+    """Name and content of each file."""
     with zipfile.ZipFile(path) as archive:
         for member in archive.infolist():
-            check_name(member.filename)
-            if stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
-                raise FetchError(f"{member.filename[:200]!r} is a link or a device")
-            yield member.filename, None if member.is_dir() else partial(archive.open, member)
+            if not member.is_dir():
+                with archive.open(member) as stream:
+                    yield member.filename, stream
 
 
-def tar_members(path: Path) -> Iterator[Member]:
+def tar_files(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
+    """Name and content of each regular file."""
     with path.open("rb") as packed:
         opener: Any = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open}.get(packed.read(2), open)
     plain = path.with_name("decompressed")  # a file first: its size bounds all that tarfile can be told
-    with opener(path, "rb") as stream:
-        copy(stream, plain, MAX_UNPACKED)
+    with opener(path, "rb") as stream, plain.open("wb") as out:
+        copy(stream, out, MAX_UNPACKED)
     with Headers(plain) as file, tarfile.open(fileobj=file, mode="r:") as tar:
         while (member := tar.next()) is not None:
-            check_name(member.name)
-            if not (member.isdir() or member.isreg()) or member.issparse():
-                raise FetchError(f"{member.name[:200]!r} is a link, a device or a sparse file")
-            yield member.name, partial(tar.extractfile, member) if member.isreg() else None
+            content = tar.extractfile(member) if member.isreg() and not member.issparse() else None
+            if content is not None:
+                yield member.name, content
             tar.members = []  # the list of all members would grow, and nobody asks for it
 
 
@@ -270,10 +173,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help="the corpora wanted; all when none is named")
     parser.add_argument("--list", action="store_true", help="say what there is, and where it comes from")
     options = parser.parse_args(arguments)
-    known = {corpus.folder: corpus for corpus in CORPORA}
+    known = {corpus["folder"]: corpus for corpus in CORPORA}
     if options.list:
         for corpus in CORPORA:
-            print(f"{corpus.folder}: {corpus.what}", *(archive.url for archive in corpus.archives), sep="\n    ")
+            urls = (archive["url"] for archive in corpus["archive"])
+            print(f"{corpus['folder']}: {corpus['what']}", *urls, sep="\n    ")
         return 0
     if options.folder is None:
         parser.error("name the folder to fetch into")

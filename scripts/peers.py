@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import os
@@ -163,18 +164,17 @@ class Spamnb(Peer):
         return Judged(training, scoring, self.peak / 1024, self.model_mb(), scores, calls, p)
 
     def stream(self, mail: Sequence[Mail]) -> Judged:
-        from spamnb.evaluation.scores import read_scores
-
         file = self.folder / "stdout.tsv"
         start = time.perf_counter()
         self._spamnb("evaluate", "--online", *self.options, "--scores", file, self._index(mail))
         taken = time.perf_counter() - start
-        result = read_scores(file)
+        with file.open(encoding="utf-8", errors="surrogateescape", newline="") as stream:
+            rows = list(csv.DictReader(stream, delimiter="\t"))
         file.unlink()
-        spam = result.classes.index("spam")
-        p = result.probabilities[:, spam].tolist()
-        calls = {"default": (result.verdicts == spam).tolist(), "p > .5": [x > 0.5 for x in p]}
-        return Judged(taken, 0.0, self.peak / 1024, 0.0, result.margin(spam).tolist(), calls, p)
+        p, scores = ([float(row["p:spam"]) for row in rows], [float(row["score:spam"]) for row in rows])
+        margins = [spam - float(row["score:ham"]) for spam, row in zip(scores, rows)]
+        calls = {"default": [row["verdict"] == "spam" for row in rows], "p > .5": [x > 0.5 for x in p]}
+        return Judged(taken, 0.0, self.peak / 1024, 0.0, margins, calls, p)
 
 
 class SpamnbBernoulli(Spamnb):

@@ -29,7 +29,6 @@ if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
     from spamnb.api.spam import SpamClassifier as SpamClassifier
     from spamnb.api.train import TrainingReport as TrainingReport
     from spamnb.api.train import train as train
-    from spamnb.api.vectorizer import HashingMailVectorizer as HashingMailVectorizer
     from spamnb.api.vectorizer import MailVectorizer as MailVectorizer
     from spamnb.api.words import WordsReport as WordsReport
     from spamnb.api.words import words as words
@@ -49,7 +48,6 @@ if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
     from spamnb.reader.message import parse as parse
     from spamnb.reader.options import TokenOptions as TokenOptions
     from spamnb.settings import Settings as Settings
-    from spamnb.settings import SettingsOptions as SettingsOptions
 
 __version__ = "0.1.0"
 
@@ -64,7 +62,6 @@ _PUBLIC = {
     "WordsReport": "api.words",
     "Explanation": "api.explain",
     "LabelledMessage": "api.read",
-    "SettingsOptions": "settings",
     "Classifier": "classifier",
     "Judgement": "judgement",
     "Settings": "settings",
@@ -81,7 +78,6 @@ _PUBLIC = {
     "QuadraticDiscriminantAnalysis": "estimators.gaussian",
     "LogisticRegression": "estimators.logistic",
     "MailVectorizer": "api.vectorizer",
-    "HashingMailVectorizer": "api.vectorizer",
     "SpamClassifier": "api.spam",
     "mutual_information": "formulas.mutual_information",
 }

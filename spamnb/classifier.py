@@ -9,8 +9,7 @@ whatever the model's size.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,9 +36,9 @@ FEW = 20  # messages of the smaller side with which it must be half of that: few
 
 
 class TokensOf(NamedTuple):
-    """The tokens of n messages as rows of ids, which of them are empty, and what was left out."""
+    """The tokens of n messages, the messages as rows of these, which of them are empty, and what was left out."""
 
-    named: Callable[[np.ndarray], Sequence[str]]  # ids → their tokens
+    tokens: Sequence[str]  # distinct
     rows: CsrRows
     are_empty: list[bool]
     cuts: list[tuple[str, ...]]
@@ -53,26 +52,24 @@ class Classifier:
     ...     offer, minutes = classifier.read(b"Subject: offer\\n\\nbuy pills"), b"Subject: minutes\\n\\nthe meeting"
     ...     classifier.learn("spam", offer), classifier.learn("ham", minutes), classifier.learned(minutes)
     ...     classifier.classify(offer).verdict, len(classifier.classify_all([minutes]))
-    ...     classifier.contradicts("ham", offer)
-    ...     classifier.check_spam(), classifier.charge(9.0), list(classifier.scores_without("ham", {"tea": 1}))
+    ...     classifier.contradicts("ham", classifier.classify(offer))
+    ...     classifier.check_spam(), list(classifier.scores_without("ham", {"tea": 1}))
     ...     classifier.forget("spam", offer)
     (True, True, 'ham')
     ('ham', 1)
     False
-    (None, None, ['ham', 'spam'])
+    (None, ['ham', 'spam'])
     True
     """
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self._charges: dict[str, float] = {}
         self._meta = store.meta()
         self._prepare()
 
     def _prepare(self) -> None:
-        own = Settings.from_meta(self._meta, self.store.path)
-        self.settings = replace(own, loss=replace(own.loss, **self._charges)) if self._charges else own
-        self._kept = own.as_meta().keys()  # those of the file's meta that are settings
+        self.settings = Settings.from_meta(self._meta, self.store.path)
+        self._kept = self.settings.as_meta().keys()  # those of the file's meta that are settings
         try:
             self._reader = Reader(self.settings.tokens)
         except SpamnbError as error:
@@ -100,12 +97,6 @@ class Classifier:
         'unsure'
         """
         return cls(Store.create(path, (settings or Settings()).as_meta()))
-
-    def charge(self, false_positive_cost: float | None = None, unsure_cost: float | None = None) -> None:
-        """Set other costs than the model's own for the verdicts to come; None leaves a cost as it is."""
-        costs = {"false_positive_cost": false_positive_cost, "unsure_cost": unsure_cost}
-        self._charges |= {name: cost for name, cost in costs.items() if cost is not None}
-        self.settings = replace(self.settings, loss=replace(self.settings.loss, **self._charges))
 
     def close(self) -> None:
         """Close the model file."""
@@ -158,7 +149,7 @@ class Classifier:
         with self.store.reading():
             self._follow()
             read = self._read(message)
-            found = TokensOf(read.vocabulary.named, read.row, [read.empty], [read.cuts])
+            found = TokensOf(read.tokens, _counted(read).row, [read.empty], [read.cuts])
             return self._judge(found, tokens, of_spam, posterior)[0]
 
     def classify_all(
@@ -170,7 +161,8 @@ class Classifier:
             vocabulary, messages = self.store.vocabulary, list(map(raw_message, raws))
             read = self._reader.read(messages, vocabulary, identify=False)
             cuts = list(map(cuts_in_words, read.cuts.tolist()))
-            found = TokensOf(vocabulary.named, read.rows, list(map(is_empty, messages)), cuts)
+            ids, rows = read.rows.renumbered()
+            found = TokensOf(vocabulary.named(ids), rows, list(map(is_empty, messages)), cuts)
             return self._judge(found, tokens, of_spam, posterior)
 
     def classify_rows(self, names: TokenArray, rows: CsrRows, tokens: int | None = None) -> list[Judgement]:
@@ -182,8 +174,9 @@ class Classifier:
         """
         with self.store.reading():
             self._follow()
-            messages = len(rows.indptr) - 1
-            return self._judge(TokensOf(names.take, rows, [False] * messages, [()] * messages), tokens, False, False)
+            messages, (ids, rows) = len(rows.indptr) - 1, rows.renumbered()
+            found = TokensOf(names.take(ids), rows, [False] * messages, [()] * messages)
+            return self._judge(found, tokens, False, False)
 
     def _judge(self, found: TokensOf, tokens: int | None, of_spam: bool, posterior: bool) -> list[Judgement]:
         """The judgement of each message. Of an empty one nothing is known: all classes are alike, and it is never
@@ -191,8 +184,7 @@ class Classifier:
         totals = self.store.totals()
         if not totals.classes:
             return [Judgement(UNSURE, {}, {}, 0.0, [], np.zeros(0), False, cuts) for cuts in found.cuts]
-        ids, rows = found.rows.renumbered()
-        scored = self.learner.score(self.store, totals, found.named(ids), rows)
+        scored = self.learner.score(self.store, found.tokens, found.rows)
         own = scored.posterior().tolist() if posterior else [()] * len(found.are_empty)
         calibration = self.store.calibrated()
         classes, spam = totals.classes, self.settings.spam
@@ -235,23 +227,20 @@ class Classifier:
         known = self.store.learned(digest(raw_message(raw)))
         return known.label if known else None
 
-    def contradicts(self, label: str, message: bytes | str | ReadMessage) -> bool:
-        """Does the model say rather surely that a message is not of this class? Then learning it moves what it shares
-        with few others, such as its sender, and not the class (docs/experiments.md#wrong-labels)."""
-        with self.store.reading():
-            self._follow()
-            counted = _counted(self._read(message))
-            return self._contradicts(label, self.scores_without(label, counted))
+    def contradicts(self, label: str, judged: Judgement) -> bool:
+        """Does this model, as it is, say rather surely that a message which it has not learned is not of this class?
+        Then learning it moves what it shares with few others, such as its sender, and not the class
+        (docs/experiments.md#wrong-labels)."""
+        return self._contradicts(label, judged.probabilities)
 
-    def _contradicts(self, label: str, scores: Mapping[str, float]) -> bool:
-        totals = self.store.totals()
-        if not scores:
+    def _contradicts(self, label: str, probabilities: Mapping[str, float]) -> bool:
+        if label not in probabilities or len(probabilities) < 2:
             return False
+        totals, p = self.store.totals(), np.array(list(probabilities.values()))
         own = totals.classes.index(label)
         smaller = min(totals.documents[own], totals.documents.sum() - totals.documents[own])
         if smaller < MIN_MESSAGES:
             return False
-        p = self.store.calibrated().probabilities(np.array([list(scores.values())]))[0]
         return bool(p[own] < CONTRADICTED * smaller / (smaller + FEW) * (p[own] + np.delete(p, own).max()))
 
     def learn(
@@ -259,48 +248,36 @@ class Classifier:
         label: str,
         message: bytes | str | ReadMessage,
         *,
-        taught: bool = True,
         judged: Judgement | None = None,
     ) -> bool:
         """Add one message to a class, or move it there from another; False when it is part of the class already.
 
-        ``taught=False`` is the filter learning from itself: it never overrides what a person taught. What a person
-        teaches is kept whole in the model's file, within a bound, for models made anew: see store/lessons.py.
+        It is kept whole in the model's file, within a bound, for models made anew: see store/lessons.py.
         ``judged`` is what this model, as it is, said of the message: its scores need not be found again.
         """
         with self.store.writing():
             self._follow()
             read = self._read(message)
             known, counted = self.store.learned(read.digest), _counted(read)
-            if known or len(counted.tokens) < len(read.row.ids):
-                judged = None
-            if known and (known.label == label or (known.taught and not taught)):
-                if taught and not known.taught:
-                    self.store.drop_autolearned(read.digest)
-                    self.store.remember(read.digest, taught=True)
-                    keep(self.store, read.digest, label, read.raw)
+            if known and known.label == label:
                 return False
             if known:
-                self._take_back(read.digest, known, counted)
-            elif lesson := self._own_lesson(read.identity):
-                if not taught:
-                    return False
                 judged = None
-                self._take_back(*lesson)
-            if not (taught and read.raw):  # the tokens are all that is left of it
-                self.store.put_autolearned_message(read.identity, read.digest, counted.by_token())
-            scores = self._scores_judged(label, judged) if judged else self.scores_without(label, counted)
-            contradicted = self._contradicts(label, scores)
+                self._take_back(read.digest, known, counted)
+            if judged:  # it is no part of the model
+                scores, probabilities = self._scores_judged(label, judged), judged.probabilities
+            else:
+                scores = self.scores_without(label, counted)
+                probabilities = self._probabilities(scores)
+            contradicted = self._contradicts(label, probabilities)
             # The score of a message that all others contradict tells of its label, and not of the scores.
             bins = {} if contradicted else bins_by_class(scores)
-            self._count_score(label, bins, 1)
+            self.store.count_scores(label, bins, 1)
             self.store.add(label, counted)
             new = Lesson(read.digest, label, counted, scores, contradicted)
-            fields = self.learner.learn(self.store, self.store.totals(), new)
-            self.store.put_messages([(read.digest, LearnedMessage(label, taught, bins, **fields))])
-            self.store.refit()
-            if taught:
-                keep(self.store, read.digest, label, read.raw)
+            fields = self.learner.learn(self.store, new)
+            self.store.put_messages([(read.digest, LearnedMessage(label, bins, **fields))])
+            keep(self.store, read.digest, label, read.raw)
         return True
 
     def forget(self, label: str, message: bytes | str | ReadMessage) -> bool:
@@ -314,29 +291,23 @@ class Classifier:
             self._follow()
             read = self._read(message)
             known = self.store.learned(read.digest)
-            found = (read.digest, known, _counted(read)) if known else self._own_lesson(read.identity)
-            if found is None or found[1].label != label:
+            if known is None or known.label != label:
                 return False
             if not self.learner.forgets:
                 raise SpamnbError(
                     f"{self.store.path}: a {self.settings.model_type} model cannot forget: its steps are no sums that"
                     " can be taken back; train again without the message"
                 )
-            self._take_back(*found)
-            self.store.refit()
+            self._take_back(read.digest, known, _counted(read))
         return True
-
-    def _own_lesson(self, own: bytes) -> tuple[bytes, LearnedMessage, CountedTokens] | None:
-        """(digest, as what, tokens) of another copy of the message ``own`` that the filter learned by itself."""
-        lesson = self.store.autolearned_message(own)
-        known = self.store.learned(lesson[0]) if lesson else None
-        return (lesson[0], known, CountedTokens.of(lesson[1])) if lesson and known else None
 
     def _take_back(self, digest: bytes, known: LearnedMessage, message: CountedTokens) -> None:
         label, bins = known.label, known.bins
-        self.learner.forget(self.store, self.store.totals(), label, message, digest)
+        self.learner.forget(self.store, label, message, digest)
         self.store.add(label, message, -1)
-        self._count_score(label, bins_by_class(self.scores_without(label, message)) if bins is None else bins, -1)
+        if bins is None:
+            bins = bins_by_class(self.scores_without(label, message))
+        self.store.count_scores(label, bins, -1)
         self.store.delete_message(digest)
         drop(self.store, digest)
 
@@ -346,8 +317,12 @@ class Classifier:
         if label not in totals.classes or len(totals.classes) < 2:
             return {}
         message = CountedTokens.of(counted)
-        scores = self.learner.score(self.store, totals, message.tokens, message.row).scores
+        scores = self.learner.score(self.store, message.tokens, message.row).scores
         return dict(zip(totals.classes, scores[0].tolist()))
+
+    def _probabilities(self, scores: Mapping[str, float]) -> dict[str, float]:
+        found = self.store.calibrated().probabilities(np.array([list(scores.values())])) if scores else np.zeros((1, 0))
+        return dict(zip(scores, found[0].tolist()))
 
     @staticmethod
     def _scores_judged(label: str, judged: Judgement) -> dict[str, float]:
@@ -355,12 +330,6 @@ class Classifier:
         classes = list(judged.probabilities)
         return dict(zip(classes, judged.scores.tolist())) if label in classes and len(classes) > 1 else {}
 
-    def _count_score(self, label: str, bins: Mapping[str, int], sign: int) -> None:
-        self.store.add_calibration([(name, int(name == label), bin_, sign) for name, bin_ in bins.items()])
-
 
 def _counted(message: ReadMessage) -> CountedTokens:
-    """The tokens of a message. Of two with one hash the first alone, as ``ReadMessage.counts`` has it."""
-    tokens = message.vocabulary.named(message.row.ids)
-    first = np.sort(np.unique(tokens.hashes, return_index=True)[1])
-    return CountedTokens(tokens if len(first) == len(tokens) else tokens.take(first), message.row.counts[first])
+    return CountedTokens(message.tokens, message.occurrences)

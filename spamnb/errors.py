@@ -54,6 +54,11 @@ class SpamnbWarning(UserWarning):
     """
 
 
+def command_line_error(error: Exception) -> str:
+    """What an error says on the command line: it names options and no arguments."""
+    return error.on_command_line() if isinstance(error, ArgumentError) else str(error)
+
+
 def reason(error: Exception) -> str:
     """What an error says; of the system's own only the reason, without number and file.
 

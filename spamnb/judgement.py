@@ -48,6 +48,18 @@ class Judgement(NamedTuple):
     truncations: tuple[str, ...]
     corrections: tuple[float, ...] = ()
 
+    def how_sure(self, spam: str) -> str:
+        """One probability, named: that of ``spam``, whatever the verdict; of the likeliest class where none is spam.
+
+        >>> import spamnb
+        >>> spamnb.Classifier.create(":memory:").classify(b"Subject: offer").how_sure("spam")
+        'probability unknown'
+        """
+        if len(self.probabilities) < 2:  # a single class has probability 1 whatever the message holds
+            return "probability unknown"
+        name = spam if spam in self.probabilities else max(self.probabilities, key=self.probabilities.__getitem__)
+        return f"P({name}) {self.probabilities[name]:.4f}"
+
     def __repr__(self) -> str:
         likeliest = sorted(self.probabilities.items(), key=lambda of_class: -of_class[1])[:SHOWN]
         told = [f"verdict {self.verdict}", *(f"P({name}) {p:.4f}" for name, p in likeliest)]

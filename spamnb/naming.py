@@ -8,6 +8,9 @@ from typing import Any
 from spamnb.errors import SpamnbError
 
 MAX_CLASS_NAME = 100
+MAX_SHOWN = 1_000  # characters: more than any terminal has columns for
+MAX_MARKS = 3  # combining marks on one letter: no script needs more, and heaps of them cover the lines above
+SYNONYMS = {"spam", "junk", "bad"}, {"ham", "good", "nonspam", "legit", "inbox"}
 
 
 def is_loopback(host: str) -> bool:
@@ -48,17 +51,23 @@ def check_has_class(name: str, classes: Sequence[str], where: str = "", advice: 
     spamnb.errors.SpamnbError: 'spma' is none of the classes ham, spam; did you mean spam?
     """
     if name not in classes:
-        near = _nearest(name, classes)
+        near = nearest(name, classes)
         meant = f"; did you mean {near}?" if near else ";" if advice else ""
         known = ", ".join(classes) or "(there is none)"
         raise SpamnbError(f"{where}{name!r} is none of the classes {known}{meant}{advice}")
 
 
-def _nearest(name: str, known: Sequence[str]) -> str | None:
-    """The one of the names that is spelt most like ``name``, if one is spelt much like it."""
+def nearest(name: str, known: Sequence[str]) -> str | None:
+    """The one of the names that is spelt most like ``name``, if one is spelt much like it, or means the same.
+
+    >>> nearest("spma", ["ham", "spam"]), nearest("good", ["ham", "spam"]), nearest("list", ["ham", "spam"])
+    ('spam', 'ham', None)
+    """
     from difflib import get_close_matches  # 4 ms, which only a name that is not there costs
 
-    return next(iter(get_close_matches(name.casefold(), known, 1)), None)
+    same = next((words for words in SYNONYMS if name.casefold() in words), set())
+    meant = [*get_close_matches(name.casefold(), known, 1), *(other for other in known if other.casefold() in same)]
+    return next(iter(meant), None)
 
 
 def check_known_class(name: str, classes: Sequence[str], spam: str, new: bool = False, where: str = "") -> None:
@@ -81,7 +90,7 @@ def check_known_class(name: str, classes: Sequence[str], spam: str, new: bool = 
     for other in known:
         if other.casefold() == name.casefold():
             raise SpamnbError(f"{where}{name!r} differs from class {other} in case alone; write {other}")
-    is_first = all(other == spam for other in classes) and not _nearest(name, known)
+    is_first = all(other == spam for other in classes) and not nearest(name, known)
     if not new and not is_first:
         check_has_class(name, known, where, " --new-class makes a new one")
 
@@ -107,6 +116,25 @@ def escape(text: str) -> str:
     'caf\\\\x1b[2J'
     """
     return text if text.isprintable() else ascii(text)[1:-1]
+
+
+def printable(text: str, most: int = MAX_SHOWN, lines: bool = False) -> str:
+    """The beginning of what a stranger wrote, in one line unless ``lines``: what is not printable, or turns the
+    direction of writing, as escapes, and no heaps of marks on one letter.
+
+    >>> printable(" a\\tb\\x1b[2J\\u202e\\u4e2d\\u3000\\u6587 "), printable("one\\ntwo", 5, lines=True)
+    ('a b\\\\x1b[2J\\\\u202e中 文', 'one\\nt…')
+    """
+    from unicodedata import combining  # that most commands do without
+
+    kept: list[str] = []
+    marks = 0
+    for letter in text[:most] if lines else " ".join(text[:most].split()):
+        marks = marks + 1 if combining(letter) else 0
+        if marks <= MAX_MARKS:
+            fine = letter.isprintable() or letter in "\n\t"
+            kept.append(letter if fine else " " if letter.isspace() else ascii(letter)[1:-1])
+    return "".join(kept) + ("…" if len(text) > most else "")
 
 
 def pluralize(number: int, what: str) -> str:

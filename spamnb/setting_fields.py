@@ -50,9 +50,18 @@ class Setting(NamedTuple):
     @property
     def shown_default(self) -> str:
         """The default as ``parse`` takes it."""
-        if self.default is None or isinstance(self.default, bool):
-            return str(self.default).lower()
-        return ",".join(self.default) if self.kind is tuple else f"{self.default or self.choices[0]}"
+        return self.shown(self.choices[0] if self.default == "" else self.default)
+
+    def shown(self, value: Any) -> str:
+        """A value as ``parse`` takes it.
+
+        >>> names = Setting("names", (), "", tuple, False)
+        >>> names.shown(("path", "xref")), names.shown(None)
+        ('path,xref', 'none')
+        """
+        if value is None or isinstance(value, bool):
+            return str(value).lower()
+        return ",".join(value) if self.kind is tuple else str(value)
 
     def check(self, value: Any) -> None:
         """SpamnbError where it may not have this value.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, TypedDict
+from typing import Any
 
 from spamnb.errors import SpamnbError
 from spamnb.formulas.decision import MAX_SETTING, Loss
@@ -161,39 +161,3 @@ class Settings:
 
 
 SETTINGS = {**settings_in(Settings), **settings_in(TokenOptions), **settings_in(Loss)}
-
-
-class TokenSettings(TypedDict, total=False):
-    """The settings of tokens by name, for Python's type checkers."""
-
-    tokenizer: Literal["own", "tweet", "treebank"]
-    stem: str | None
-    ngrams: int
-    body_only: bool
-    ignore_headers: Sequence[str]
-
-
-class ModelSettings(TokenSettings, total=False):
-    """All settings but the name of spam, which for estimators is a label."""
-
-    model_type: Literal["corrected", "boolean", "multinomial", "bernoulli", "logistic", "gaussian", "lda", "qda"] | None
-    alpha: float
-    prior: Literal["mle", "dirichlet", "map", "uniform"]
-    pooling: Literal["mean", "sum"]
-    top_words: int | None
-    min_messages: int
-    embedding: str | None
-    false_positive_cost: float
-    unsure_cost: float | None
-
-
-class SettingsOptions(ModelSettings, total=False):
-    """The settings of a model by name, for Python's type checkers; what is not given has its default.
-
-    >>> import spamnb
-    >>> chosen: spamnb.SettingsOptions = {"model_type": "multinomial", "ngrams": 1}
-    >>> spamnb.evaluate("corpora/mail", folds=2, **chosen).settings.model_type
-    'multinomial'
-    """
-
-    spam: str

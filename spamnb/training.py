@@ -147,10 +147,9 @@ def _fit_all(training_set: TrainingSet, learned: Screened, settings: Settings) -
             continue
         learner, found = learner_for(settings), [scores[:0]]
         with _in_memory(others, learner.train(Screened(others, learned.noise)), settings) as store:
-            totals = store.totals()
             for batch in asked.batches():
                 columns, rows = batch.rows.renumbered()
-                found.append(learner.score(store, totals, asked.tokens.take(columns), rows).scores)
+                found.append(learner.score(store, asked.tokens.take(columns), rows).scores)
         scores[fold_of == fold] = np.concatenate(found)
     return result._replace(scores=scores, n_folds=N_FOLDS)
 
@@ -251,9 +250,10 @@ def write_model(store: Store, training_set: TrainingSet, settings: Settings, res
         training_set.tokens.take(columns if result.vectors is not None else columns[:0]),
         Cells.unpack((), 0),
         [],
-        _calibration(result, counts.classes).cells(counts.classes),
+        _calibration(result, counts.classes).histogram,
         result.arrays,
         result.vectors,
+        hard=correction.hard if correction is not None else (),
     )
     write_snapshot(store, snapshot, chunks(), _learned(training_set, correction))
 
@@ -267,7 +267,7 @@ def _learned(training_set: TrainingSet, correction: Correction | None) -> Iterat
         units = repeat([]) if correction is None else with_first(correction.brought[some]).tolist()
         for digest, label, of_message in zip(digests[some], labels[some].tolist(), units):
             brought = {name: n for name, n in zip(classes, of_message) if n}
-            yield digest.tobytes(), LearnedMessage(classes[label], True, None, brought)
+            yield digest.tobytes(), LearnedMessage(classes[label], None, brought)
 
 
 def train_file(

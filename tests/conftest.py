@@ -2,8 +2,11 @@
 
 import inspect
 import os
+import shutil
 import signal
 import sys
+import time
+from collections.abc import Iterator
 from functools import partialmethod
 from pathlib import Path
 
@@ -42,3 +45,32 @@ def corpora() -> Path:
     if not path.is_dir():
         pytest.fail(f"SPAMNB_CORPORA={folder} is no folder")
     return path
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of 120 messages of each class; copy it to change it."""
+    from mail import mail
+
+    from spamnb.classifier import Classifier
+
+    path = tmp_path_factory.mktemp("trained") / "model.spamnb"
+    with Classifier.create(path) as classifier, classifier.store.writing():
+        for label, raw in mail(120):
+            classifier.learn(label, raw)
+    return path
+
+
+@pytest.fixture
+def model(trained: Path, tmp_path: Path) -> Path:
+    """The same, which a test may change."""
+    return Path(shutil.copy(trained, tmp_path / "model.spamnb"))
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder that other users may enter, unlike pytest's own."""
+    folder = Path(f"/tmp/spamnb-mail-{os.getpid()}-{time.monotonic_ns()}")
+    folder.mkdir(mode=0o755)
+    yield folder
+    shutil.rmtree(folder)

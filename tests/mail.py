@@ -1,9 +1,7 @@
 """Small mail made from a seed: for tests that need many messages, not real ones."""
 
-import functools
 import json
 import random
-import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -97,22 +95,6 @@ def model_of(messages: Iterable[tuple[str, bytes]], **chosen: Any) -> Classifier
     return classifier
 
 
-@functools.cache
-def _learned_model() -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
-        with Classifier.create(Path(folder, "model")) as classifier:
-            for label, raw in mail(30):
-                classifier.learn(label, raw)
-        return Path(folder, "model").read_bytes()
-
-
-def learned_model(path: Path) -> Path:
-    """A model file at ``path`` that learned 30 messages of each class, one by one."""
-    path.write_bytes(_learned_model())
-    path.chmod(0o600)
-    return path
-
-
 def learned(model: Path, raw: bytes) -> str | None:
     """The class as which a model file has learned a message."""
     with Classifier.open(model) as classifier:
@@ -147,4 +129,4 @@ def exported(model: Path, lessons: bool = False) -> list[str]:
 def counted(folder: Path, messages: Sequence[tuple[str, bytes]]) -> TrainingSet:
     """The messages as training counts them."""
     entries = [Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages)]
-    return count_parallel(entries, TokenOptions(), folder, never, workers=1)
+    return count_parallel(entries, TokenOptions(), never, workers=1)

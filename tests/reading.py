@@ -5,14 +5,20 @@ import pickle
 from spamnb.sources.entries import Entry, messages
 from spamnb.sources.spec import entries
 
+Unreadable = list[tuple[str, Exception]]
 
-def read(*specs: object) -> tuple[list[tuple[str | None, bytes]], list[str]]:
-    """Class and bytes of all messages, and what was said of those that could not be read."""
-    told: list[str] = []
+
+def read(*specs: object, unreadable: Unreadable | None = None) -> list[tuple[str | None, str, bytes]]:
+    """Class, name and bytes of all messages; a test that expects unreadable ones hands over the list."""
+    found: Unreadable = []
 
     def report(name: str, error: Exception) -> None:
-        told.append(f"{name}: {getattr(error, 'strerror', None) or error}")
+        found.append((name, error))
 
-    found = list(entries(map(str, specs), report))
-    sent: list[Entry] = pickle.loads(pickle.dumps(found))  # noqa: S301 (as to another machine)
-    return [(entry.label, raw) for entry, raw in messages(sent, report)], told
+    sent: list[Entry] = pickle.loads(pickle.dumps(list(entries(map(str, specs), report))))  # noqa: S301 (as to another machine)
+    result = [(entry.label, entry.name, raw) for entry, raw in messages(sent, report)]
+    if unreadable is None:
+        assert not found
+    else:
+        unreadable.extend(found)
+    return result

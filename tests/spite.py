@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import log_softmax
 
-from spamnb.evaluation.result import Answer, Recorder, Result
+from spamnb.evaluation.result import Answer, Head, Recorder, Result
 
 SPITE = [
     "<script>document.title='owned'</script>",
@@ -18,7 +18,7 @@ SPITE = [
 MADE = {"Command": f"spamnb evaluate {SPITE[0]}", "Model": SPITE[1]}
 
 
-def made_up(classes: tuple[str, ...], n: int = 300, home: str = "http://example.org", ordered: bool = True) -> Result:
+def made_up(classes: tuple[str, ...], n: int = 300, home: str = "http://example.org") -> Result:
     rng = np.random.default_rng(len(classes))
     spite = [s.format(home) for s in SPITE]
     recorder = Recorder()
@@ -30,9 +30,9 @@ def made_up(classes: tuple[str, ...], n: int = 300, home: str = "http://example.
         said = best if p[best] > 0.4 else "unsure"
         evidence = [(s, 3.0 - k) for k, s in enumerate(spite)]
         scores = dict(zip(classes, log_p.tolist()))
-        answer = Answer(said, scores, p, spite[i % len(spite)], evidence)
-        recorder.add(f"{spite[-i % len(spite)]}/{i}", classes[true], answer)
-    return recorder.result(f"made up {spite[0]}", ordered=ordered)
+        head = Head(spite[0], spite[i % len(spite)])
+        recorder.add(f"{spite[-i % len(spite)]}/{i}", classes[true], Answer(said, scores, p, evidence), head)
+    return recorder.result(f"made up {spite[0]}")
 
 
 TWO = ("ham", "spam")

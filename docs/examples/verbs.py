@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import spamnb
 
@@ -34,8 +35,8 @@ def reasons(message: bytes, model: Path) -> tuple[str, list[str]]:
 
 def compared(sources: list[str]) -> float:
     """Two kinds of model on the same mail: the probability that their difference is luck."""
-    boolean: spamnb.SettingsOptions = {"alpha": 0.1, "prior": "uniform"}
-    counts: spamnb.SettingsOptions = {**boolean, "model_type": "multinomial"}
+    boolean: dict[str, Any] = {"alpha": 0.1, "prior": "uniform"}
+    counts = {**boolean, "model_type": "multinomial"}
     one = spamnb.evaluate(sources, folds=5, subjects=True, **boolean)
     other = spamnb.evaluate(sources, folds=5, **counts)
     one.write_page("page.html")

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
+from tempfile import gettempdir
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
@@ -102,7 +102,7 @@ def specs_of(sources: Sources) -> list[str]:
 
 def tell_notes(specs: Sequence[str], recursive: bool, tell: Tell) -> None:
     """Say of each SOURCE why it may not be what was meant."""
-    from spamnb.sources.notes import notes
+    from spamnb.sources.spec import notes
 
     for spec in specs:
         for note in notes(spec, recursive):
@@ -164,11 +164,11 @@ def chosen_cluster(dask: str | None, workers: int | None, tell: Tell) -> Iterato
     if dask is None:
         yield None
         return
-    if workers is not None and dask != "local":
+    if workers is not None:
         raise ArgumentError("{option.workers} is for threads of this machine; a cluster has the workers that it has")
     from spamnb.engines.cluster import cluster
 
-    with TemporaryDirectory(prefix="spamnb-") as folder, cluster(dask, workers, Path(folder), tell) as found:
+    with cluster(dask, tell) as found:
         yield found
 
 

@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Literal
 
 from spamnb.api.arguments import (
@@ -23,31 +22,28 @@ from spamnb.api.arguments import (
     tell_notes,
     warn,
 )
-from spamnb.api.mislabelled import Mislabelled, again, mislabelled
+from spamnb.api.mislabelled import Mislabelled, mislabelled
 from spamnb.api.report import Report
 from spamnb.errors import ArgumentError, SpamnbError
-from spamnb.naming import pluralize
 from spamnb.sources.entries import LeftOut
 from spamnb.sources.spec import ReadOptions
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     import numpy as np
     from numpy.typing import NDArray
 
     from spamnb.evaluation.figures import Figures
     from spamnb.evaluation.metrics import McNemar
     from spamnb.evaluation.protocols import Mail
-    from spamnb.evaluation.result import Result
-    from spamnb.settings import Settings, SettingsOptions
+    from spamnb.evaluation.result import Head, Result
+    from spamnb.settings import Settings
     from spamnb.sources.entries import Entry
 
 
 NO_MAIL = "no messages in the sources: nothing to evaluate on"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation(Report):
     """How well a filter did: ``print`` shows the command line's tables, a notebook its page.
 
@@ -64,7 +60,7 @@ class Evaluation(Report):
     >>> import spamnb
     >>> found = spamnb.evaluate("corpora/mail", leave_one_out=True)
     >>> found
-    Evaluation(127 messages, accuracy% 96.06, hm% 0, sm% 8.06, 1-ROCA% 0...)
+    <Evaluation: Left out in 10 parts: 127 messages>
     >>> found.to_dict()["messages"], found.page()[:15], found.compare(found).p_value
     (127, '<!DOCTYPE html>', 1.0)
     >>> found.write_page("page.html"), found.write_scores("scores.tsv"), found.text(verbose=True) != found.text()
@@ -79,18 +75,6 @@ class Evaluation(Report):
     mislabelled: Mislabelled | None = None
     command: str = "spamnb.evaluate in Python"
 
-    def __repr__(self) -> str:
-        from spamnb.report.numbers import percent
-
-        found, spam = self.figures, self.figures.spam
-        told = {"accuracy%": found.accuracy.value}
-        if spam is None:
-            told["macro F1%"] = found.macro_f1.value
-        else:
-            told |= {"hm%": spam.hm.value, "sm%": spam.sm.value, "1-ROCA%": spam.one_minus_roca.value}
-        values = ", ".join(f"{name} {percent(value)}" for name, value in told.items())
-        return f"Evaluation({pluralize(found.messages, 'message')}, {values})"
-
     def to_dict(self) -> dict[str, Any]:
         """Every figure as json can hold it, with the names of 'spamnb evaluate --format json'; None for NaN."""
         from spamnb.evaluation.figures import as_json
@@ -104,11 +88,11 @@ class Evaluation(Report):
 
         Raises SpamnbError if the other holds other messages, or its file cannot be read.
         """
-        from spamnb.evaluation.scores import read_scores
+        from spamnb.evaluation import scores
 
-        result = other.result if isinstance(other, Evaluation) else read_scores(Path(other))
+        found = scores.verdicts_of(other.result) if isinstance(other, Evaluation) else scores.read_verdicts(other)
         try:
-            return self.result.against(result)
+            return scores.compare(scores.verdicts_of(self.result), found)
         except ValueError as error:
             raise SpamnbError(str(error) if isinstance(other, Evaluation) else f"{other}: {error}") from None
 
@@ -171,7 +155,7 @@ def evaluate(
     progress: bool | None = None,
     tell: Tell = warn,
     command: str = "spamnb.evaluate in Python",
-    **settings: Unpack[SettingsOptions],
+    **settings: Any,
 ) -> Evaluation:
     """Measure the filter on labelled mail: good mail lost, spam let through, and how far its probabilities are right.
 
@@ -180,7 +164,7 @@ def evaluate(
     - ``folds``: K-fold cross-validation with this K
     - ``split``: train on this fraction of the mail and test on the rest; with "md5", train on the files whose name has
       an even md5
-    - ``leave_one_out``: judge each message by a model of all others
+    - ``leave_one_out``: judge each message by a model of all others; it does not say why
     - ``online``: judge each message and then learn it, in the given order
     - ``model``: judge by the model in this file, without further settings
 
@@ -189,8 +173,8 @@ def evaluate(
     - ``by_date``: with ``online``, go by the dates of receipt; with ``split``, train on the oldest messages
     - ``seed``: deals out folds and splits; the same seed gives the same figures
     - ``doubtful``: find up to this many messages that look mislabelled
-    - ``subjects``: keep the subjects of wrongly judged messages for ``Evaluation.write_page``, and with
-      ``leave_one_out`` what decided the worst of them
+    - ``subjects``: keep senders and subjects of wrongly judged messages for ``Evaluation.write_page``; so does
+      ``doubtful``
     - ``recursive``, ``text_column``, ``label_column``, ``workers``, ``progress``, ``tell``: as for ``train``
     - ``dask``: a Dask cluster counts the mail, as for ``train``; only with ``folds``, ``split`` and ``leave_one_out``
     - ``command``: the origin that the page names
@@ -241,23 +225,23 @@ def evaluate(
             result = streams.online(streams.by_date(mail, left_out) if by_date else mail, own, left_out, show)
     else:
         names: list[str] = []
-        named, folder = _noting_names(mail, names), Path(gettempdir())
+        named = _noting_names(mail, names)
         with ending_cleanly():
             with chosen_cluster(dask, workers, tell) as cluster, shown("Reading", progress) as show:
-                counted = count_parallel(named, own.tokens, folder, left_out, show, workers, cluster)
+                counted = count_parallel(named, own.tokens, left_out, show, workers, cluster)
             held = protocols.mail_of(counted, names)
             _check(held, own)
-            found = partial(_subjects, specs, options) if subjects else protocols.no_subjects
+            heads = partial(_heads, specs, options) if subjects or doubtful else protocols.no_heads
             if leave_one_out:
-                result = protocols.evaluate_leave_one_out(held, own, found, doubtful)
+                result = protocols.evaluate_leave_one_out(held, own, heads)
             elif split is None:
-                result = protocols.evaluate_folds(held, own, 10 if folds is None else folds, seed, found)
+                result = protocols.evaluate_folds(held, own, 10 if folds is None else folds, seed, heads)
             else:
                 learned, protocol = _learned(held, split, by_date, seed)
-                result = protocols.evaluate_split(held, own, learned, protocol, found)
+                result = protocols.evaluate_split(held, own, learned, protocol, heads)
     if not len(result):
         raise SpamnbError(NO_MAIL)
-    doubts = mislabelled(specs, options, result, doubtful)
+    doubts = mislabelled(result, doubtful) if doubtful else None
     return Evaluation(figures(result, seed=seed), result, own, path, left_out.count, doubts, command)
 
 
@@ -291,13 +275,17 @@ def _learned(mail: Mail, split: float | Literal["md5"], by_date: bool, seed: int
     return protocols.halves(mail, split, seed), f"Trained on {split:g} of the mail"
 
 
-def _subjects(specs: Sequence[str], options: ReadOptions, places: set[int]) -> dict[int, str]:
-    """Subjects by place in the sources: they are gone through once more, and only those messages read."""
-    from spamnb.reader.message import header_of
+def _heads(specs: Sequence[str], options: ReadOptions, places: set[int]) -> dict[int, Head]:
+    """Senders and subjects by place in the sources: they are gone through once more, and only those messages read."""
+    from spamnb.evaluation.online import head_of
+    from spamnb.sources.spec import entries
 
-    found = {}
-    for place, entry in enumerate(again(specs, options)):
+    found: dict[int, Head] = {}
+    # What is wrong with some was told the first time.
+    for place, entry in enumerate(entries(specs, lambda name, error: None, options) if places else ()):
         if place in places:
-            with suppress(OSError):  # it was told when it was read the first time, or has gone since
-                found[place] = header_of(entry.read(), "subject")
+            with suppress(OSError):  # it has gone since
+                found[place] = head_of(entry.read())
+            if place == max(places):
+                break
     return found

@@ -23,11 +23,10 @@ if TYPE_CHECKING:
     from spamnb.counts.class_counts import ClassTotals, TokenCounts
 
 
-SHOWN = 3  # tokens at a prompt
 SHOWN_CLASSES = 5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation(Report):
     """What decided one message: ``print`` shows what the command line does.
 
@@ -39,7 +38,7 @@ class Explanation(Report):
     >>> import spamnb
     >>> _ = spamnb.train("corpora/mail", "model.spamnb")
     >>> spamnb.explain("corpora/mail/spam/0001.eml", "model.spamnb", top=3)
-    Explanation(spam, probability 0.9...: ... +..., ... +..., ... +..., ...)
+    <Explanation: verdict: spam>
     """
 
     judgement: Judgement
@@ -47,13 +46,6 @@ class Explanation(Report):
     settings: Settings
     totals: ClassTotals
     counts: TokenCounts
-
-    def __repr__(self) -> str:
-        told = self.judgement
-        probability = max(told.probabilities.values(), default=0.0)
-        heaviest = [f"{escape(token)} {weight:+.2f}" for token, weight in told.evidence[: min(self.top, SHOWN)]]
-        more = ["..."] if len(told.evidence) > len(heaviest) else []
-        return f"Explanation({told.verdict}, probability {probability:.4f}: {', '.join([*heaviest, *more])})"
 
     def to_dict(self) -> dict[str, Any]:
         """As what json can hold: verdict, probabilities {class: p}, score, enough, truncations, and evidence [{token,
@@ -246,7 +238,8 @@ def _only(source: str, tell: Tell) -> bytes:
     left_out = LeftOut(tell)
     found = list(islice(unlabelled([source], left_out), 2))
     if len(found) != 1:
-        raise SpamnbError(f"{source}: {'more than one message' if found else 'no message'}; give one as bytes")
+        many = "more than one message; 'spamnb classify --explain 20' takes them all"
+        raise SpamnbError(f"{source}: {many if found else 'no message'}")
     try:
         return found[0].read()
     except OSError as error:

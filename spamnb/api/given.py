@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from difflib import get_close_matches
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -16,9 +15,7 @@ from spamnb.estimators.parameters import Parameters
 from spamnb.estimators.validation import check_labels
 from spamnb.naming import check_cases, check_class_name
 from spamnb.setting_fields import settings_in
-from spamnb.sources.entries import Entry, message_of_text, raw_message
-
-INPUTS = ("auto", "mail", "text")
+from spamnb.sources.entries import Entry, raw_message
 
 E = TypeVar("E", bound=type[Parameters])
 
@@ -40,74 +37,55 @@ def with_settings(*owners: type) -> Callable[[E], E]:
     def decorate(cls: E) -> E:
         own = cls.__init__
         taken = [p for p in inspect.signature(own).parameters.values() if p.kind is not p.VAR_KEYWORD]
-        parameters = [parameter.name for parameter in taken]
-        for name in parameters:
-            defaults.pop(name, None)
+        for parameter in taken:
+            defaults.pop(parameter.name, None)
 
         @functools.wraps(own)
         def __init__(self: Any, *given: Any, **named: Any) -> None:
+            signature.bind(self, *given, **named)  # TypeError for an unknown one
             settings = {name: named.pop(name, default) for name, default in defaults.items()}
-            if unknown := next((name for name in named if name not in parameters), None):
-                near = get_close_matches(unknown, [*parameters, *settings], 1)
-                meant = f"; did you mean {near[0]}?" if near else f"; the parameters are {', '.join(settings)}"
-                raise TypeError(f"{cls.__name__} has no parameter {unknown!r}{meant}")
             own(self, *given, **named)
             vars(self).update(settings)
 
         keyword = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=d) for name, d in defaults.items()]
-        __init__.__signature__ = inspect.Signature([*taken, *keyword])  # type: ignore[attr-defined]
+        signature = inspect.Signature([*taken, *keyword])
+        __init__.__signature__ = signature  # type: ignore[attr-defined]
         cls.__init__ = __init__  # type: ignore[method-assign]
         return cls
 
     return decorate
 
 
-def raw_messages(X: Iterable[str | bytes], input: str = "auto") -> Iterator[bytes]:
-    """Each of X as raw mail. With "auto" bytes are that already, and a str is a text without headers; with "mail" a str
-    is raw mail too, with "text" bytes are a text.
+def raw_messages(X: Iterable[str | bytes]) -> Iterator[bytes]:
+    """Each of X as raw mail: bytes are that already, and a str is a text without headers.
 
-    Raises ValueError for another ``input``, and TypeError where X or one of it is no message.
+    Raises TypeError where X or one of it is no message.
 
-    >>> [*raw_messages(["Subject: tea"])], [*raw_messages(["Subject: tea"], "mail")]
-    ([b'\\nSubject: tea\\n'], [b'Subject: tea'])
+    >>> [*raw_messages(["Subject: tea", b"Subject: tea"])]
+    [b'\\nSubject: tea\\n', b'Subject: tea']
     """
-    if input not in INPUTS:
-        raise ValueError(f"input is {input!r}, which is not one of {', '.join(INPUTS)}")
     if isinstance(X, (str, bytes, bytearray)):
         raise TypeError("X is a single message: give a list of messages")
     if hasattr(X, "columns"):
         raise TypeError("X is a table: give the one column that holds the messages, as table['text']")
-    return _each(X, input)
+    return _each(X)
 
 
-def _each(X: Iterable[str | bytes], input: str) -> Iterator[bytes]:
+def _each(X: Iterable[str | bytes]) -> Iterator[bytes]:
     for number, item in enumerate(X):
-        if isinstance(item, str) and input == "mail":
-            yield _encoded(item)
-        elif isinstance(item, bytes) and input == "text":
-            yield message_of_text(item)
-        else:
-            try:
-                yield raw_message(item)
-            except TypeError as error:
-                # None, NaN, NA and NaT, as pandas and numpy read an empty cell.
-                is_nan = isinstance(item, float) and item != item
-                blank = is_nan or type(item).__name__ in ("NoneType", "NAType", "NaTType")
-                hint = "; an empty cell: leave its row out, as by table.dropna()" if blank else ""
-                raise TypeError(f"X[{number}]: {error}{hint}") from None
+        try:
+            yield raw_message(item)
+        except TypeError as error:
+            # None, NaN, NA and NaT, as pandas and numpy read an empty cell.
+            is_nan = isinstance(item, float) and item != item
+            blank = is_nan or type(item).__name__ in ("NoneType", "NAType", "NaTType")
+            hint = "; an empty cell: leave its row out, as by table.dropna()" if blank else ""
+            raise TypeError(f"X[{number}]: {error}{hint}") from None
 
 
-def _encoded(mail: str) -> bytes:
-    """Raw mail that was read as text; bytes that were none in UTF-8 come back where "surrogateescape" kept them."""
-    try:
-        return mail.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return mail.encode("utf-8", "replace")
-
-
-def entries_of(X: Iterable[str | bytes], input: str, labels: Sequence[str] | None = None) -> Iterator[Entry]:
+def entries_of(X: Iterable[str | bytes], labels: Sequence[str] | None = None) -> Iterator[Entry]:
     """X as messages of the engines, with their classes ("" where there are no ``labels``)."""
-    raws = raw_messages(X, input)
+    raws = raw_messages(X)
     return (Entry(labels[i] if labels else "", f"X[{i}]", "", content=raw) for i, raw in enumerate(raws))
 
 
@@ -116,9 +94,9 @@ def tell_unreadable(name: str, error: Exception) -> None:
     raise SpamnbError(f"{name}: {error}")
 
 
-def as_list(X: Iterable[str | bytes], input: str) -> Sequence[str | bytes]:
+def as_list(X: Iterable[str | bytes]) -> Sequence[str | bytes]:
     """X as something with a length; a generator becomes a list. Raises what ``raw_messages`` does."""
-    raw_messages(X, input)
+    raw_messages(X)
     return X if isinstance(X, (list, tuple)) else list(X)
 
 

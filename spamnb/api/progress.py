@@ -8,27 +8,27 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import Any
 
-Show = Callable[..., None]  # is given the number of messages done, and of how many where that is known
+Show = Callable[[int], None]  # is given the number of messages done
 EVERY = 0.1  # seconds between two drawings
 
 
 @contextmanager
 def progress(what: str, wanted: bool | None = None) -> Iterator[Show]:
-    """A counter with rate and time left, on standard error where that is a terminal, or below a notebook's cell.
+    """A counter with its rate, on standard error where that is a terminal, or below a notebook's cell.
 
-    Yields a function that takes the number of messages done, and of how many where that is known. ``wanted`` None shows
-    it in a notebook only. The line is gone when the work is done.
+    Yields a function that takes the number of messages done. ``wanted`` None shows it in a notebook only. The line is
+    gone when the work is done.
     """
     draw = None if wanted is False else _drawing_in_notebook()
     if draw is None and wanted and sys.stderr is not None and sys.stderr.isatty():
         draw = _draw_in_terminal
     start = drawn = monotonic()
 
-    def show(done: int, total: int | None = None) -> None:
+    def show(done: int) -> None:
         nonlocal drawn
         if draw is not None and monotonic() - drawn >= EVERY:
             drawn = monotonic()
-            draw(_told(what, done, total, drawn - start))
+            draw(_told(what, done, drawn - start))
 
     try:
         yield show
@@ -37,14 +37,12 @@ def progress(what: str, wanted: bool | None = None) -> Iterator[Show]:
             draw("")
 
 
-def _told(what: str, done: int, total: int | None, seconds: float) -> str:
+def _told(what: str, done: int, seconds: float) -> str:
     """
-    >>> _told("Reading", 3000, 12000, 2.0), _told("Reading", 3000, None, 2.0)
-    ('Reading 3,000 of 12,000 messages, 1,500/s, 6 s left', 'Reading 3,000 messages, 1,500/s')
+    >>> _told("Reading", 3000, 2.0)
+    'Reading 3,000 messages, 1,500/s'
     """
-    rate = done / max(seconds, 1e-9)
-    left = f", {(total - done) / max(rate, 1e-9):.0f} s left" if total else ""
-    return f"{what} {done:,}{'' if total is None else f' of {total:,}'} messages, {rate:,.0f}/s{left}"
+    return f"{what} {done:,} messages, {done / max(seconds, 1e-9):,.0f}/s"
 
 
 def _draw_in_terminal(line: str) -> None:

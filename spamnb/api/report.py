@@ -6,7 +6,18 @@ from html import escape
 
 
 class Report:
-    """A result whose text a notebook shows as it is."""
+    """A result that has a text: a prompt shows its first line, a notebook all of it.
+
+    >>> class Found(Report):
+    ...     def __str__(self) -> str:
+    ...         return "3 messages\\nall of them ham"
+    >>> Found()
+    <Found: 3 messages>
+    """
+
+    def __repr__(self) -> str:
+        first = str(self).strip().splitlines()[0]
+        return f"<{type(self).__name__}: {first.rstrip()}>"
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
-from tempfile import gettempdir
 from threading import RLock
-from typing import Any, NamedTuple, Self, Unpack
+from typing import Any, NamedTuple, Self
 from weakref import finalize
 
 import numpy as np
@@ -32,7 +31,7 @@ from spamnb.api.given import (
 from spamnb.api.words import WordsReport, words_of
 from spamnb.classifier import Classifier
 from spamnb.engines.counting import count_parallel
-from spamnb.engines.executor import MAX_ALONE, of_chunks
+from spamnb.engines.executor import MAX_PART, map_parts
 from spamnb.estimators.parameters import Parameters
 from spamnb.estimators.validation import check_lengths, check_weight, not_fitted
 from spamnb.formulas.calibration import margins
@@ -40,7 +39,7 @@ from spamnb.formulas.decision import Loss
 from spamnb.naming import check_has_class
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.pdf import is_available
-from spamnb.settings import SETTINGS, ModelSettings, Settings
+from spamnb.settings import SETTINGS, Settings
 from spamnb.sources.entries import Entry
 from spamnb.store.snapshot import atomic_replace
 from spamnb.store.store import Store
@@ -77,20 +76,16 @@ class MemoryModel:
     def answers(self, entries: list[Entry], workers: int) -> ModelAnswers:
         """What it says of the messages, in their order. Of many messages each thread asks a copy of its own."""
         with self.lock:
-            judge = self._judge
-            make: Callable[[], Callable[[list[Entry]], ModelAnswers]] = lambda: judge  # noqa: E731
-            if workers > 1 and len(entries) > MAX_ALONE:
-                content = self.__getstate__()
-                make = lambda: MemoryModel(Store.of_bytes(content))._judge  # noqa: E731
-            parts = list(of_chunks(iter(entries), make, workers))
+            content = self.__getstate__() if workers > 1 and len(entries) > MAX_PART else b""
+            parts = list(map_parts(entries, self._judge, lambda: MemoryModel(Store.of_bytes(content))._judge, workers))
             classes = self.classifier.store.totals().classes
         none = np.zeros((0, len(classes)))
         scores = np.concatenate([none, *(part.scores for part in parts)])
         probabilities = np.concatenate([none, *(part.probabilities for part in parts)])
         return ModelAnswers(classes, scores, probabilities, all(part.enough for part in parts))
 
-    def _judge(self, chunk: list[Entry]) -> ModelAnswers:
-        found = self.classifier.classify_all((entry.read() for entry in chunk), tokens=0, posterior=False)
+    def _judge(self, part: list[Entry]) -> ModelAnswers:
+        found = self.classifier.classify_all((entry.read() for entry in part), tokens=0, posterior=False)
         probabilities = np.array([list(judgement.probabilities.values()) for judgement in found])
         scores = np.array([judgement.scores for judgement in found])
         enough = all(judgement.enough for judgement in found)
@@ -102,9 +97,9 @@ class SpamClassifier(Parameters):
     """The model that ``spamnb train`` makes, as an estimator: naive Bayes on what spamnb reads in a message, pooled and
     calibrated, for any number of classes.
 
-    X is a list of messages: bytes are raw mail and a str is a text without headers, unless ``input`` is "mail" or
-    "text" for both. y has the class of each: texts, whole numbers or truth values. The other parameters are the
-    settings of a model, those of ``Settings``, ``TokenOptions`` and ``Loss``. ``n_jobs`` threads (-1: one per core)
+    X is a list of messages: bytes are raw mail and a str is a text without headers. y has the class of each: texts,
+    whole numbers or truth values. The other parameters are the settings of a model, those of ``Settings``,
+    ``TokenOptions`` and ``Loss``. ``n_jobs`` threads (-1: one per core)
     share many messages; the answers do not depend on it.
 
     ``predict`` says the class of least expected loss. Good mail called ``spam`` costs ``false_positive_cost`` times as
@@ -138,17 +133,16 @@ class SpamClassifier(Parameters):
     model_: MemoryModel
 
     def __init__(
-        self, *, spam: Any = "spam", input: str = "auto", n_jobs: int | None = -1, **settings: Unpack[ModelSettings]
+        self, *, spam: Any = "spam", n_jobs: int | None = -1, **settings: Any
     ) -> None:
         self.spam = spam
-        self.input = input
         self.n_jobs = n_jobs
 
     def _settings(self) -> Settings:
         return settings_of({**{name: getattr(self, name) for name in SETTINGS}, "spam": class_name(self.spam)})
 
     def _given(self, X: Messages, y: ArrayLike, known: list[Any] | None = None) -> tuple[Sequence[str | bytes], Labels]:
-        given, labels = as_list(X, self.input), labels_of(y, type(self).__name__, known or ())
+        given, labels = as_list(X), labels_of(y, type(self).__name__, known or ())
         check_count(given, labels.of)
         return given, labels
 
@@ -160,9 +154,8 @@ class SpamClassifier(Parameters):
         given, labels = self._given(X, y)
         if settings.spam != Settings().spam:
             check_has_class(settings.spam, labels.names)
-        entries = entries_of(given, self.input, labels.of)
-        workers, folder = threads_of(self.n_jobs), Path(gettempdir())
-        counted = count_parallel(entries, settings.tokens, folder, tell_unreadable, workers=workers)
+        entries = entries_of(given, labels.of)
+        counted = count_parallel(entries, settings.tokens, tell_unreadable, workers=threads_of(self.n_jobs))
         self.model_ = MemoryModel(model_of(counted, settings))
         self._remember(labels.classes, trained=True)
         return self
@@ -186,7 +179,7 @@ class SpamClassifier(Parameters):
             self.model_ = MemoryModel(Classifier.create(":memory:", self._settings()).store)
         with self.model_.lock:
             self._remember(labels.classes)
-            classifier, raws = self.model_.classifier, raw_messages(given, self.input)
+            classifier, raws = self.model_.classifier, raw_messages(given)
             for first in range(0, len(given), MESSAGES_AT_ONCE):
                 with classifier.store.writing():
                     for name, raw in zip(labels.of[first : first + MESSAGES_AT_ONCE], raws):
@@ -199,7 +192,7 @@ class SpamClassifier(Parameters):
         self._check_fitted()
         given, labels = self._given(X, y)
         with self.model_.lock, self.model_.classifier.store.writing():
-            for number, (name, raw) in enumerate(zip(labels.of, raw_messages(given, self.input))):
+            for number, (name, raw) in enumerate(zip(labels.of, raw_messages(given))):
                 if not self.model_.classifier.forget(name, raw):
                     raise ValueError(f"X[{number}] is no part of class {name!r}; nothing was forgotten")
         return self
@@ -216,7 +209,7 @@ class SpamClassifier(Parameters):
     def _answers(self, X: Messages) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
         """Scores and probabilities, (n, C) with columns as in ``classes_``, and whether enough was seen."""
         self._check_fitted()
-        answers = self.model_.answers(list(entries_of(X, self.input)), threads_of(self.n_jobs))
+        answers = self.model_.answers(list(entries_of(X)), threads_of(self.n_jobs))
         names = self._names()
         columns = [names.index(name) for name in answers.classes]
         scores = np.full((len(answers.scores), len(names)), -np.inf)
@@ -263,7 +256,7 @@ class SpamClassifier(Parameters):
         them back."""
         self._check_fitted()
         check_least(1, top=top)
-        (raw,) = raw_messages([message], self.input)
+        (raw,) = raw_messages([message])
         with self.model_.lock:
             return explanation_of(raw, self.model_.classifier, top)
 
@@ -276,7 +269,8 @@ class SpamClassifier(Parameters):
             return words_of(self.model_.classifier.store, top, everything, tell)
 
     def evaluate(self, X: Messages, y: ArrayLike) -> Evaluation:
-        """Measure the model on messages that it has not learned, as ``spamnb.evaluate`` does with a ``model``."""
+        """Measure the model on messages that it has not learned, as ``spamnb.evaluate`` does with a ``model``.
+        SpamnbError if it has learned all of them, or lacks a class of ``y``."""
         from spamnb.evaluation.figures import figures
         from spamnb.evaluation.online import judged
 
@@ -284,7 +278,7 @@ class SpamClassifier(Parameters):
         given, labels = self._given(X, y)
         with self.model_.lock:
             own = self.model_.classifier
-            result = judged(entries_of(given, self.input, labels.of), own, tell_unreadable)
+            result = judged(entries_of(given, labels.of), own, tell_unreadable)
             command = "SpamClassifier.evaluate in Python"
             return Evaluation(figures(result), result, own.settings, Path(own.store.path), command=command)
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,25 +31,22 @@ from spamnb.api.report import Report
 from spamnb.errors import SpamnbError
 from spamnb.evaluation.metrics import confusion_matrix, surest
 from spamnb.formulas.decision import UNSURE
-from spamnb.naming import escape, pluralize
+from spamnb.naming import pluralize
 from spamnb.report.numbers import percent
-from spamnb.settings import Settings
+from spamnb.settings import BAYES_MODELS, Settings
 from spamnb.sources.entries import LeftOut
 from spamnb.sources.spec import ReadOptions
 from spamnb.training import LeaveOneOutResult
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     from spamnb.counts.training_set import TrainingSet
     from spamnb.engines.rebuilding import Rebuilt
-    from spamnb.settings import SettingsOptions
 
 FEW = 50  # messages of a class below which its error estimate is worth little
 MATRIX_VERDICTS = 8  # with more the table of verdicts is wider than a terminal
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TrainingReport(Report):
     """A model that was trained: ``print`` shows what the command line does.
 
@@ -66,7 +62,7 @@ class TrainingReport(Report):
     >>> import spamnb
     >>> report = spamnb.train("corpora/mail", "model.spamnb")
     >>> report
-    TrainingReport(model.spamnb: ham 65, spam 62; left out: 3.94 % wrong, 0 % unsure)
+    <TrainingReport: model.spamnb: 127 messages, ... different tokens>
     >>> report.classes, report.to_dict()["confusion"]["spam"]
     ({'ham': 65, 'spam': 62}, {'ham': 5, 'spam': 57, 'unsure': 0})
     """
@@ -77,13 +73,6 @@ class TrainingReport(Report):
     read: int
     unreadable: int = 0
     conflicts: int = 0
-
-    def __repr__(self) -> str:
-        classes = ", ".join(f"{name} {messages:,}" for name, messages in self.classes.items())
-        told, judged = self.to_dict(), ""
-        if told["wrong"] is not None:  # of one class there is nothing to judge
-            judged = f"; left out: {percent(told['wrong'])} % wrong, {percent(told['unsure'])} % unsure"
-        return f"TrainingReport({escape(str(self.model))}: {classes}{judged})"
 
     @property
     def classes(self) -> dict[str, int]:
@@ -145,7 +134,7 @@ class TrainingReport(Report):
         suspects = len(surest(left_out.scores, left_out.probabilities, left_out.labels, verdicts))
         if suspects:
             told = f"{pluralize(suspects, 'message')} {'looks' if suspects == 1 else 'look'} mislabelled"
-            which = f"'spamnb evaluate --leave-one-out --doubtful {suspects}'"
+            which = f"'spamnb evaluate --doubtful {suspects}'"
             lines.append(f"  {told}: {which} with the same sources says which and why")
         if n := left_out.doubted:
             them = "it was" if n == 1 else "they were"
@@ -173,13 +162,21 @@ class TrainingReport(Report):
     def _newest(self) -> list[str]:
         newest = self.left_out.newest
         if newest is None:
-            return []
+            return [self._why_no_newest()]
         since, messages = datetime.fromtimestamp(newest.since, UTC).date(), pluralize(len(newest.labels), "message")
         return [
             f"The newest fifth, {messages} since {since}, judged by a model of the older ones:",
             *self._errors(newest.labels, newest.verdicts),
             "  For mail to come believe these: above, messages were judged by a model that knew newer mail.",
         ]
+
+    def _why_no_newest(self) -> str:
+        if self.settings.top_words is not None or self.settings.model_type not in BAYES_MODELS:
+            return "For mail to come expect more errors: 'spamnb evaluate --split 0.8 --by-date' says how many."
+        return (
+            "For mail to come expect more errors. The newest fifth cannot say how many: too few messages have dates, or"
+            " it has too few or most messages of a class."
+        )
 
     def _errors(self, labels: NDArray[np.intp], verdicts: list[str]) -> list[str]:
         """How many verdicts are wrong, and what that means for good mail and spam."""
@@ -214,7 +211,7 @@ def train(
     progress: bool | None = None,
     tell: Tell = warn,
     command: str = "spamnb.train in Python",
-    **settings: Unpack[SettingsOptions],
+    **settings: Any,
 ) -> TrainingReport:
     """Make the model file ``model`` of labelled mail, and judge each message by a model that has not learned it.
 
@@ -227,16 +224,15 @@ def train(
     - ``recursive``: read the other folders of a Maildir or account too
     - ``text_column``, ``label_column``: the columns of a table, by name or number
     - ``workers``: threads that share the work; None: one per core
-    - ``dask``: count on a Dask cluster, named by the address of its scheduler, a scheduler file, or "local"
-      (docs/cluster.md)
+    - ``dask``: count on a Dask cluster, named by the address of its scheduler or a scheduler file (docs/cluster.md)
     - ``progress``: whether to show progress; None: only in a notebook
     - ``tell``: a function that gets a line for each problem, such as a file that was left out; by default these lines
       are warnings (``SpamnbWarning``)
     - ``command``: the origin that 'spamnb info' names
     - ``settings``: settings of the model, with the names that ``--set`` takes: ``model_type``, ``alpha``, …
 
-    Raises SpamnbError if a source does not exist or holds no mail, if a setting is wrong, and if there is a model
-    already and ``force`` is not given.
+    Raises SpamnbError if a source does not exist or holds no mail, if a setting is wrong, if there is a model already
+    and ``force`` is not given, and if a class is spelt much like one of the model that is replaced.
 
     >>> import spamnb
     >>> report = spamnb.train("corpora/mail", "model.spamnb", alpha=0.5)
@@ -254,6 +250,7 @@ def train(
     path, specs, chosen = model_path(model), specs_of(sources), settings_of(settings)
     check_replaceable(path, force=force)
     check_writable(path)
+    _check_class_names(path, specs, tell)
     tell_notes(specs, recursive, tell)
     return make_model(
         path,
@@ -304,7 +301,6 @@ def make_model(
             settings,
             lessons,
             _origin(sources, options, command),
-            Path(gettempdir()),
             left_out,
             show,
             workers,
@@ -325,6 +321,29 @@ def _in_several_classes(made: Rebuilt) -> int:
     """How many messages of the sources have copies in several classes."""
     groups = made.training_set.in_several_classes()
     return sum(len({label for place, label in group if place < made.messages}) > 1 for group in groups)
+
+
+def _check_class_names(model: Path, sources: Sequence[str], tell: Tell) -> None:
+    """Before a model is replaced: SpamnbError where a class of the sources is spelt much like one of the model that
+    they lack; a line where they name other classes."""
+    from spamnb.naming import nearest
+    from spamnb.sources.spec import source_of
+    from spamnb.store.store import Store
+
+    named = {label for source in sources if (label := source_of(source).label) is not None}
+    if not named or not model.exists():
+        return
+    try:
+        with Store.open(model) as store:
+            known = {*store.totals().classes}
+    except SpamnbError:  # whether it may be replaced says training
+        return
+    before = f"{model}: its classes are {', '.join(sorted(known))}"
+    for name in sorted(named - known):
+        if near := nearest(name, sorted(known - named)):
+            raise SpamnbError(f"{before}, and not {name!r}; did you mean {near}? If not, remove the model first")
+    if named - known:
+        tell(f"{before}; the model that replaces it has {', '.join(sorted(named))}")
 
 
 def _learned_and_not_kept(model: Path, keep_lessons: float | None) -> int | None:
@@ -365,12 +384,7 @@ def _origin(sources: Sequence[str], options: ReadOptions, command: str) -> dict[
 
 def _tell_of_taught(tell: Tell, made: Rebuilt, not_kept: int) -> None:
     if made.lessons:
-        told = f"taught again {pluralize(made.lessons, 'message')} that had been learned one by one"
-        if made.in_sources:
-            told += f"; {made.in_sources:,} of them in the sources too"
-        if made.other_class:
-            told += f", {made.other_class:,} in another class there: the class that was taught counts"
-        tell(told)
+        tell(f"taught again {pluralize(made.lessons, 'message')} that had been learned one by one")
     if not_kept:
         tell(
             f"the model that was replaced had learned {pluralize(not_kept, 'message')} one by one and not kept"

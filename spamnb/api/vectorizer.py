@@ -1,15 +1,13 @@
-"""Messages → a sparse matrix, in the place of scikit-learn's CountVectorizer and HashingVectorizer."""
+"""Messages → a sparse matrix, in the place of scikit-learn's CountVectorizer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from pathlib import Path
-from tempfile import gettempdir
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from spamnb.api.arguments import settings_of, threads_of
 from spamnb.api.given import entries_of, tell_unreadable, with_settings
@@ -21,74 +19,22 @@ from spamnb.estimators.validation import not_fitted
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.token_array import TokenArray
 from spamnb.setting_fields import settings_in
-from spamnb.settings import TokenSettings
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-MAX_COLUMNS = 2**31 - 1
-
-
-class _Vectorizer(Parameters):
-    """What both share: messages are counted, and the columns of their tokens are those of the vectorizer."""
-
-    input: str
-    binary: bool
-    dtype: DTypeLike
-    n_jobs: int | None
-    _requires_fit = True
-
-    def _options(self) -> TokenOptions:
-        """The options of tokens; ValueError where they cannot be."""
-        try:
-            return settings_of({name: getattr(self, name) for name in settings_in(TokenOptions)}).tokens
-        except SpamnbError as error:
-            raise ValueError(str(error)) from None
-
-    def _count(self, X: Iterable[str | bytes]) -> TrainingSet:
-        """The messages X, counted by threads."""
-        options, entries = self._options(), entries_of(X, self.input)
-        workers, folder = threads_of(self.n_jobs), Path(gettempdir())
-        return count_parallel(entries, options, folder, tell_unreadable, workers=workers)
-
-    def _matrix(self, counted: TrainingSet, columns: NDArray[np.int64], n_columns: int) -> csr_array:
-        """The messages as rows (n, n_columns), where ``columns`` (k,) has the column of each counted token. Columns are
-        ascending in each row, none twice."""
-        from scipy.sparse import csr_array
-
-        found = counted.matrix()[np.argsort(counted.included_positions())]
-        X = csr_array((found.data, columns[found.indices], found.indptr), shape=(found.shape[0], n_columns))
-        X.sum_duplicates()
-        if X.nnz < MAX_COLUMNS:  # liblinear takes no indices of 64 bits
-            X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-        if self.binary:
-            X.data[:] = 1
-        return X.astype(self.dtype)
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
-
-        return Tags(
-            estimator_type=None,
-            target_tags=TargetTags(required=False),
-            transformer_tags=TransformerTags(),
-            input_tags=InputTags(string=True, two_d_array=False),
-            requires_fit=self._requires_fit,
-        )
-
 
 @with_settings(TokenOptions)
-class MailVectorizer(_Vectorizer):
+class MailVectorizer(Parameters):
     """Messages → how often each holds which token, as a CSR array (messages, tokens).
 
     A token is what spamnb reads in a message: words of its text and pairs of them, headers, hosts of links, what its
-    HTML and its parts are. X is a list of messages: bytes are raw mail and a str is a text without headers, unless
-    ``input`` is "mail" or "text" for both. Column j is the j-th token by its 64-bit hash, whatever the order of the
-    messages and the number of threads.
+    HTML and its parts are. X is a list of messages: bytes are raw mail and a str is a text without headers. Column j is
+    the j-th token by its 64-bit hash, whatever the order of the messages and the number of threads.
 
     ``tokenizer``, ``stem``, ``ngrams``, ``body_only`` and ``ignore_headers`` are those of ``TokenOptions``. ``min_df``
-    leaves out tokens that fewer messages hold, ``binary`` counts a token once per message, ``dtype`` is the type of the
-    counts, and ``n_jobs`` threads (-1: one per core) share the work.
+    leaves out tokens that fewer messages hold, ``binary`` counts a token once per message, and ``n_jobs`` threads (-1:
+    one per core) share the work.
 
     Raises ValueError for a wrong parameter and for mail without any token, TypeError for an X that holds no messages.
 
@@ -107,17 +53,13 @@ class MailVectorizer(_Vectorizer):
     def __init__(
         self,
         *,
-        input: str = "auto",
         min_df: int = 1,
         binary: bool = False,
-        dtype: DTypeLike = np.int64,
         n_jobs: int | None = -1,
-        **tokens: Unpack[TokenSettings],
+        **tokens: Any,
     ) -> None:
-        self.input = input
         self.min_df = min_df
         self.binary = binary
-        self.dtype = dtype
         self.n_jobs = n_jobs
 
     def fit(self, X: Iterable[str | bytes], y: object = None) -> Self:
@@ -136,7 +78,7 @@ class MailVectorizer(_Vectorizer):
         # A copy: the text of those left out goes.
         self.tokens_ = TokenArray.packed_in(counted.tokens.packed(), counted.tokens.lengths)
         self.__dict__.pop("vocabulary_", None)
-        return self._matrix(counted, np.arange(len(self.tokens_)), len(self.tokens_))
+        return self._matrix(counted, np.arange(len(self.tokens_)))
 
     def transform(self, X: Iterable[str | bytes]) -> csr_array:
         """How often the messages X hold each token of the fit, (n, V); other tokens are left out."""
@@ -144,7 +86,7 @@ class MailVectorizer(_Vectorizer):
         counted, known = self._count(X), self.tokens_.hashes
         columns = np.minimum(np.searchsorted(known, counted.tokens.hashes), len(known) - 1)
         is_known = known[columns] == counted.tokens.hashes
-        return self._matrix(counted.select_columns(np.flatnonzero(is_known)), columns[is_known], len(known))
+        return self._matrix(counted.select_columns(np.flatnonzero(is_known)), columns[is_known])
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "tokens_"):
@@ -160,56 +102,38 @@ class MailVectorizer(_Vectorizer):
         """The column of each token."""
         return {token: column for column, token in enumerate(self.get_feature_names_out().tolist())}
 
+    def _options(self) -> TokenOptions:
+        """The options of tokens; ValueError where they cannot be."""
+        try:
+            return settings_of({name: getattr(self, name) for name in settings_in(TokenOptions)}).tokens
+        except SpamnbError as error:
+            raise ValueError(str(error)) from None
 
-@with_settings(TokenOptions)
-class HashingMailVectorizer(_Vectorizer):
-    """``MailVectorizer`` without a vocabulary: a token's column follows from its hash, (messages, n_features).
+    def _count(self, X: Iterable[str | bytes]) -> TrainingSet:
+        """The messages X, counted by threads."""
+        options, entries = self._options(), entries_of(X)
+        return count_parallel(entries, options, tell_unreadable, workers=threads_of(self.n_jobs))
 
-    There is nothing to fit, so the parts of a stream can be read one after the other, on any number of machines.
-    Several tokens may share a column, and columns have no names: of k different tokens about 1 - exp(-k / n_features)
-    share one.
+    def _matrix(self, counted: TrainingSet, columns: NDArray[np.int64]) -> csr_array:
+        """The messages as rows (n, V), where ``columns`` (k,) has the column of each counted token. Columns are
+        ascending in each row, none twice."""
+        from scipy.sparse import csr_array
 
-    The other parameters are those of ``MailVectorizer``. Raises ValueError for a wrong one.
+        found = counted.matrix()[np.argsort(counted.included_positions())]
+        X = csr_array((found.data, columns[found.indices], found.indptr), shape=(found.shape[0], len(self.tokens_)))
+        X.sum_duplicates()
+        if X.nnz < 2**31 - 1:  # liblinear takes no indices of 64 bits
+            X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+        if self.binary:
+            X.data[:] = 1
+        return X
 
-    >>> X = HashingMailVectorizer(n_features=2**18).transform(["lunch at noon", b"Subject: pills\\n\\nbuy cheap pills"])
-    >>> X.shape
-    (2, 262144)
-    >>> HashingMailVectorizer().fit().fit_transform(["lunch"]).nnz
-    8
-    """
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
 
-    _requires_fit = False
-
-    def __init__(
-        self,
-        n_features: int = 2**20,
-        *,
-        input: str = "auto",
-        binary: bool = False,
-        dtype: DTypeLike = np.int64,
-        n_jobs: int | None = -1,
-        **tokens: Unpack[TokenSettings],
-    ) -> None:
-        self.n_features = n_features
-        self.input = input
-        self.binary = binary
-        self.dtype = dtype
-        self.n_jobs = n_jobs
-
-    def fit(self, X: object = None, y: object = None) -> Self:
-        """Check the parameters; neither X nor y is looked at."""
-        if not 1 <= self.n_features <= MAX_COLUMNS:
-            raise ValueError(f"n_features is {self.n_features}: give a number of columns from 1 to {MAX_COLUMNS}")
-        self._options()
-        return self
-
-    def transform(self, X: Iterable[str | bytes]) -> csr_array:
-        """How often the messages X hold tokens of each column, (n, n_features)."""
-        counted = self.fit()._count(X)
-        upper = counted.tokens.hashes.view(np.uint64) >> np.uint64(32)
-        columns = ((upper * np.uint64(self.n_features)) >> np.uint64(32)).astype(np.int64)
-        return self._matrix(counted, columns, self.n_features)
-
-    def fit_transform(self, X: Iterable[str | bytes], y: object = None) -> csr_array:
-        """``transform``, since there is nothing to fit."""
-        return self.transform(X)
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=False),
+            transformer_tags=TransformerTags(),
+            input_tags=InputTags(string=True, two_d_array=False),
+        )

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from spamnb.api.arguments import FilePath, Tell, check_least, model_path, warn
 from spamnb.api.report import Report
 from spamnb.counts.top_words import TellingWord, Word
 from spamnb.errors import SpamnbError
-from spamnb.naming import escape, pluralize
+from spamnb.naming import escape
 from spamnb.reader.meaning import meaning
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from spamnb.store.store import Store
 
 
-SHOWN = 3  # words at a prompt
-GAP = "  "
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class WordsReport(Report):
     """The words of a model: ``print`` shows the command line's table.
 
@@ -37,21 +33,15 @@ class WordsReport(Report):
     >>> _ = spamnb.train("corpora/mail", "model.spamnb")
     >>> found = spamnb.words("model.spamnb", top=2)
     >>> found
-    WordsReport(2 words each of ham, spam; the most telling: ..., ...)
+    <WordsReport: ham ... spam ... speaks for>
     >>> found.informative
     [TellingWord(token='...', value=0..., label='...'), TellingWord(token='...', value=0..., label='...')]
-    >>> list(found.to_dict()), found.to_csv().splitlines()[0]
-    (['likeliest', 'informative'], 'list,rank,token,value,class')
+    >>> list(found.to_dict())
+    ['likeliest', 'informative']
     """
 
     likeliest: dict[str, list[Word]]
     informative: list[TellingWord]
-
-    def __repr__(self) -> str:
-        most = max(map(len, self.likeliest.values()), default=0)
-        words = f"{pluralize(most, 'word')} each of {', '.join(self.likeliest)}"
-        telling = ", ".join(escape(word.token) for word in self.informative[:SHOWN])
-        return f"WordsReport({words}{telling and f'; the most telling: {telling}'})"
 
     def to_dict(self) -> dict[str, Any]:
         """The report as what json can hold: likeliest {class: [{token, probability}]}, informative [{token, bits,
@@ -65,18 +55,6 @@ class WordsReport(Report):
                 {"token": word.token, "bits": word.value, "class": word.label} for word in self.informative
             ],
         }
-
-    def to_csv(self) -> str:
-        """A line for each word: its list (a class or "mutual information"), rank, token, value and class, which is the
-        one that an informative word speaks for. Unprintable characters are escaped."""
-        lists = {name: [TellingWord(*word, name) for word in words] for name, words in self.likeliest.items()}
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(["list", "rank", "token", "value", "class"])
-        for name, words in {**lists, "mutual information": self.informative}.items():
-            for rank, word in enumerate(words, 1):
-                writer.writerow([name, rank, escape(word.token), f"{word.value:.6g}", word.label])
-        return text.getvalue()
 
     def __str__(self) -> str:
         from rich.console import Console
@@ -92,46 +70,33 @@ class WordsReport(Report):
         ham        p  spam       p
         lunch  0.500  pills  0.750
         """
-        blocks = [
-            _block((escape(name), "p"), [(escape(word.token), f"{word.value:.3f}") for word in words])
+        from rich.columns import Columns
+        from rich.console import Console
+
+        tables = [
+            _table((name, "p"), [(word.token, f"{word.value:.3f}") for word in words])
             for name, words in self.likeliest.items()
         ]
         if self.informative:
-            told = [(escape(word.token), f"{word.value:.3f}", escape(word.label)) for word in self.informative]
-            blocks.append(_block(("highest MI", "bits", "speaks for"), told))
-        return "\n".join(line.rstrip() for line in _side_by_side(blocks, width)) + "\n"
+            told = [(word.token, f"{word.value:.3f}", word.label) for word in self.informative]
+            tables.append(_table(("highest MI", "bits", "speaks for"), told))
+        out = io.StringIO()
+        Console(file=out, width=width, force_jupyter=False).print(Columns(tables, padding=(0, 2)))
+        return "\n".join(line.rstrip() for line in out.getvalue().rstrip().splitlines()) + "\n"
 
 
-def _block(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Lines of equal width: headings and cells, of which the second column holds numbers."""
-    from rich.cells import cell_len
+def _table(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:
+    """Headings and cells without lines between them; the second column holds numbers."""
+    from rich.table import Table
+    from rich.text import Text
 
-    widths = [max(map(cell_len, column)) for column in zip(headings, *rows)]
-    return [
-        GAP.join(
-            " " * (width - cell_len(cell)) + cell if place == 1 else cell + " " * (width - cell_len(cell))
-            for place, (cell, width) in enumerate(zip(row, widths))
-        )
-        for row in (headings, *rows)
-    ]
-
-
-def _side_by_side(blocks: Sequence[list[str]], width: int) -> list[str]:
-    """The blocks beside one another as far as ``width`` allows, and the others below."""
-    from rich.cells import cell_len
-
-    lines: list[str] = []
-    band: list[list[str]] = []
-    for block in [*blocks, None]:
-        used = sum(cell_len(each[0]) + len(GAP) for each in band)
-        if band and (block is None or used + cell_len(block[0]) > width):
-            blank = [" " * cell_len(each[0]) for each in band]
-            rows = zip_longest(*band)
-            lines += [""] * bool(lines)
-            lines += [GAP.join(cell or gap for cell, gap in zip(row, blank)) for row in rows]
-            band = []
-        band += [block] if block else []
-    return lines
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for place, heading in enumerate(headings):
+        table.add_column(Text(escape(heading)), justify="right" if place == 1 else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(escape(cell)) for cell in row))
+    table.add_row()  # before what stands below it
+    return table
 
 
 def words(model: FilePath, top: int = 15, *, everything: bool = False, tell: Tell = warn) -> WordsReport:
@@ -161,9 +126,10 @@ def words(model: FilePath, top: int = 15, *, everything: bool = False, tell: Tel
 def words_of(store: Store, top: int, everything: bool, tell: Tell) -> WordsReport:
     """The words of a model that is open."""
     from spamnb.counts.top_words import top_words, words_of_text
-    from spamnb.store.snapshot import read_counts
+    from spamnb.store.snapshot import read_sums
 
-    tokens, counts = read_counts(store)
+    sums = read_sums(store)
+    tokens, counts = sums.tokens, sums.counts
     if not counts.classes:
         raise SpamnbError(f"{store.path}: has learned nothing yet; 'spamnb learn' adds messages")
     if not everything:
@@ -173,7 +139,7 @@ def words_of(store: Store, top: int, everything: bool, tell: Tell) -> WordsRepor
     return WordsReport(*top_words(counts, tokens, top))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class WordReport(Report):
     """A word in a model: ``print`` shows what 'spamnb words WORD' does.
 
@@ -196,14 +162,6 @@ class WordReport(Report):
         """The report as what json can hold."""
         return {"word": self.word, "messages": self.documents, "tokens": self.held}
 
-    def to_csv(self) -> str:
-        """A line for each token: itself and, for each class, the messages that have it."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(["token", *self.documents])
-        writer.writerows([escape(token), *counts.values()] for token, counts in self.held.items())
-        return text.getvalue()
-
     def __str__(self) -> str:
         if not self.held:
             return f"no message that the model learned has {escape(self.word)!r}\n"
@@ -223,7 +181,13 @@ def word(model: FilePath, word: str) -> WordReport:
     """
     from spamnb.store.store import Store
 
-    with Store.open(model_path(model)) as store, store.reading():
+    with Store.open(model_path(model)) as store:
+        return word_of(store, word)
+
+
+def word_of(store: Store, word: str) -> WordReport:
+    """The same of a model that is open."""
+    with store.reading():
         asked = word.lower().encode("utf-8", "replace")
         ending = "substr(CAST(token AS BLOB), -length(?1) - 1)"  # bytes: all of a text stands before its first NUL
         which = f"SELECT token FROM tokens WHERE CAST(token AS BLOB) = ?1 OR {ending} = ?2"  # noqa: S608

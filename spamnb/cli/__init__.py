@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from spamnb import __version__
-from spamnb.errors import ArgumentError, SpamnbError
+from spamnb.errors import SpamnbError, command_line_error
 
 COMMANDS = (
     "train",
@@ -89,7 +89,7 @@ def _in_one_line() -> Iterator[None]:
     try:
         yield
     except SpamnbError as error:
-        told = error.on_command_line() if isinstance(error, ArgumentError) else str(error)
+        told = command_line_error(error)
         raise click.ClickException(told) from None
     except KeyboardInterrupt as interrupt:
         click.echo("\nspamnb: " + "; ".join(["interrupted", *map(str, interrupt.args)]), err=True)

@@ -48,16 +48,6 @@ EX_TEMPFAIL = 75
     help="Show the N tokens that decided most; not with csv.",
 )
 @click.option("--exit-code", is_flag=True, help="End with 1 for spam, 0 for other mail, 75 when unsure or on error.")
-@click.option(
-    "--false-positive-cost",
-    type=float,
-    help="How much worse losing a good message is than letting a spam through.  [default: as the model says]",
-)
-@click.option(
-    "--unsure-cost",
-    type=float,
-    help="Cost of the verdict 'unsure', where a spam let through costs 1.  [default: as the model says]",
-)
 @workers_option
 def classify_command(
     sources: tuple[str, ...],
@@ -66,15 +56,14 @@ def classify_command(
     form: str,
     tokens: int,
     exit_code: bool,
-    false_positive_cost: float | None,
-    unsure_cost: float | None,
     workers: int | None,
 ) -> None:
     """Tell what each message is; without SOURCE, the one on standard input.
 
     SOURCE is a message, a folder of messages, a Maildir, MH folder, mbox, table or imaps://USER@HOST/FOLDER. In a
-    terminal a line has the verdict, its probability, Date, From and Subject. Otherwise it has verdict, probability and
-    name, separated by tabs.
+    terminal a line has the verdict, the probability of spam, Date, From and Subject. Otherwise it has verdict,
+    probability of spam and name, separated by tabs. Spam with a probability of .78 is still 'ham': losing a good
+    message costs more than letting a spam through. Where no class is spam, it is the likeliest class's probability.
 
     \b
     Example:
@@ -91,7 +80,6 @@ def classify_command(
         out = standard_output()
 
         with Classifier.open(model) as classifier:
-            classifier.charge(false_positive_cost, unsure_cost)
             if exit_code:
                 classifier.check_spam()
             shown = _shown(form, classifier)
@@ -154,20 +142,21 @@ def _judged(
 
 
 def _shown(form: str, classifier: Classifier) -> _Shown:
-    classes = classifier.store.totals().classes
+    classes, spam = classifier.store.totals().classes, classifier.settings.spam
     if form == "json":
         return _Shown("", _name, _json)
     if form == "csv":
         return _Shown(_csv_line(["source", "verdict", "score", *classes]), _name, _csv)
     if not standard_output().isatty():
-        return _Shown("", _name, lambda name, found: f"{found.verdict}\t{_best(found)}\t{name}\n{_evidence(found)}")
+        return _Shown("", _name, lambda name, said: f"{said.verdict}\t{said.how_sure(spam)}\t{name}\n{_evidence(said)}")
     from spamnb.formulas.decision import UNSURE
     from spamnb.report.message_line import column_width, fit, heading, message_line, terminal_width
 
     verdicts, columns = column_width([*classes, UNSURE]), terminal_width()
+    sure = len("P() 0.0000") + (len(spam) if spam in classes else column_width([*classes, ""]))
 
     def line(message: tuple[str, Heading], judgement: Judgement) -> str:
-        head = f"{fit(judgement.verdict, verdicts)}  {_best(judgement)}"
+        head = f"{fit(judgement.verdict, verdicts)}  {fit(judgement.how_sure(spam), sure)}"
         return f"{message_line(head, message[1], message[0], columns)}\n{_evidence(judgement)}"
 
     return _Shown("", lambda entry, raw: (entry.name, heading(raw)), line)
@@ -201,10 +190,6 @@ def _csv_line(cells: list[str]) -> str:
     text = StringIO()
     csv.writer(text, lineterminator="\n").writerow(cells)
     return text.getvalue()
-
-
-def _best(judgement: Judgement) -> str:
-    return f"{max(judgement.probabilities.values(), default=0.0):.4f}"
 
 
 def _evidence(judgement: Judgement) -> str:

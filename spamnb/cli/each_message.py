@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from spamnb.cli.options import Unreadable, no_message, tell
+from spamnb.cli.options import Unreadable, no_message
 from spamnb.errors import SpamnbError
 from spamnb.naming import pluralize
 
@@ -21,42 +21,33 @@ def each_message(
     unreadable: Unreadable,
     change: Callable[[bytes], bool],
     store: Store,
-    changed_is: str,
+    doing: str,
 ) -> tuple[int, int]:
     """Apply ``change`` to each message of ``sources``; returns how many there were, and how many it changed.
 
-    A hundred messages make one transaction: what is killed loses little, and other writers get their turn. SpamnbError
-    says how many messages were done before the one that failed, or that there was none; KeyboardInterrupt says how many
-    were ``changed_is``, as "learned", for good.
+    A hundred messages make one transaction: what is killed loses little, and other writers get their turn. A terminal
+    shows how far it is with ``doing``, as "learning". SpamnbError says how many messages were done before the one that
+    failed, or that there was none; KeyboardInterrupt says how many were done for good.
     """
+    from spamnb.api.progress import progress
     from spamnb.sources.entries import messages
 
-    seen = changed = done = kept = 0
+    seen = changed = done = 0
     try:
-        while batch := list(islice(entries, 100)):
-            with store.writing():
-                for _, raw in messages(batch, unreadable):
-                    if raw:  # nothing is no message, as an empty file in a folder
-                        seen += 1
-                        changed += change(raw)
-            done, kept = seen, changed
+        with progress(doing.capitalize(), True) as show:
+            while batch := list(islice(entries, 100)):
+                with store.writing():
+                    for _, raw in messages(batch, unreadable):
+                        if raw:  # nothing is no message, as an empty file in a folder
+                            seen += 1
+                            changed += change(raw)
+                            show(seen)
+                done = seen
     except SpamnbError as error:
         raise SpamnbError(f"{error} (the {done:,} messages before are done)" if done else str(error)) from None
     except KeyboardInterrupt:
-        rest = f"{kept:,} of {pluralize(done, 'message')} {changed_is} and kept; the same command goes on with the rest"
-        raise KeyboardInterrupt(rest if done else f"nothing was {changed_is}") from None
+        rest = f"{doing} {pluralize(done, 'message')} is done and stays; the same command goes on with the rest"
+        raise KeyboardInterrupt(rest if done else "nothing has changed") from None
     if not seen and not unreadable.count:
         raise no_message(sources)
     return seen, changed
-
-
-def tell_of_weights(model_type: str, trained: int) -> None:
-    """Of messages that ``train`` learned and that left their class: how to fit the weights of the others again.
-
-    One that training found hard moves all others: in a model of 500 messages, three times as much spam came through.
-    """
-    if trained and model_type == "corrected":
-        tell(
-            f"spamnb: 'train' learned {trained:,} of these, and fitted the weights of all others beside them:"
-            " 'spamnb train --force' with the same sources fits these again"
-        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -13,16 +13,12 @@ from spamnb.cli.options import (
     NewFile,
     command_line,
     dask_option,
-    doubtful_option,
     format_option,
     set_option,
     source_options,
     tell_of_ours,
     workers_option,
 )
-
-if TYPE_CHECKING:
-    from spamnb.settings import SettingsOptions
 
 SWAPPED, FEW = 20, 10  # percent right of so many messages: names of classes were swapped, rather
 
@@ -58,8 +54,14 @@ SWAPPED, FEW = 20, 10  # percent right of so many messages: names of classes wer
     help="McNemar's test against the --scores of another run over the same messages.",
 )
 @click.option("--report", type=NewFile(), metavar="FILE.html", help="Write a page with figures.")
-@doubtful_option
-@click.option("-v", "--verbose", is_flag=True, help="Also lam%, cost ratios, log loss, Brier score, F1 of each class.")
+@click.option(
+    "--doubtful",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=0,
+    help="Name up to N messages that look mislabelled, the surest first, and say why.",
+)
+@click.option("-v", "--verbose", is_flag=True, help="Also lam%, log loss, Brier score, F1 of each class.")
 @set_option
 @workers_option
 @dask_option
@@ -71,7 +73,7 @@ def evaluate_command(
     compare: Path | None,
     report: Path | None,
     verbose: bool,
-    settings: SettingsOptions,
+    settings: dict[str, Any],
     **given: Any,
 ) -> None:
     """Measure the filter on labelled mail: good mail lost, spam let through, and what its probabilities are worth.
@@ -87,11 +89,11 @@ def evaluate_command(
     """
     from spamnb.api.evaluate import evaluate
     from spamnb.evaluation.figures import as_json
-    from spamnb.evaluation.scores import read_scores
+    from spamnb.evaluation.scores import read_verdicts
     from spamnb.naming import escape_json
 
     if compare:
-        read_scores(compare)  # a file that is none is told now, not when all the mail has been read
+        read_verdicts(compare)  # a file that is none is told now, not when all the mail has been read
     found = evaluate(
         sources,
         split=_fraction(split),

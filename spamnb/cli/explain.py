@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from pathlib import Path
 
 import click
 
-from spamnb.cli.options import SOURCE, Unreadable, messages_of, model_option
+from spamnb.cli.options import SOURCE, Unreadable, messages_of, model_option, no_message, tell_of_ours
 
 
 @click.command("explain", short_help="Show the tokens that decided one message.")
@@ -28,14 +27,11 @@ def explain_command(source: str | None, model: Path, top: int, verbose: bool) ->
       spamnb explain message.eml
     """
     from spamnb.api.explain import explain
-    from spamnb.errors import SpamnbError
 
-    found = list(islice(messages_of((source,) if source else (), Unreadable()), 2))
-    if len(found) != 1:
-        what = "more than one message; 'spamnb classify --explain 20' takes them all" if found else "no message"
-        raise SpamnbError(f"{source or 'standard input'}: {what}")
-    try:
-        raw = found[0].read()
-    except OSError as error:
-        raise SpamnbError(f"{found[0].name}: {error.strerror}") from None
-    click.echo(explain(raw, model, top).text(verbose))
+    message: str | bytes = source or "-"
+    if message == "-":
+        entry = next(messages_of((), Unreadable()), None)
+        if entry is None:
+            raise no_message(())
+        message = entry.read()
+    click.echo(explain(message, model, top, tell=tell_of_ours).text(verbose))

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.options import journal_option, model_option, read_standard_input, standard_output, tell
-
-if TYPE_CHECKING:
-    from spamnb.reader.read_message import ReadMessage
-    from spamnb.serve.score import Score
-    from spamnb.settings import Settings
+from spamnb.cli.options import journal_option, model_option, read_standard_input, standard_output, tell_of_ours
 
 
 @click.command("filter", short_help="Copy a message, with X-Spam-* headers added.")
@@ -49,24 +43,18 @@ def filtered(raw: bytes, model: Path, journal: Path | None = None) -> bytes:
         with Classifier.open(model) as classifier:
             if journal is None:
                 return rewritten(raw, score_message(classifier, raw).fields())
+            from spamnb.journal.entries import entry_of
+            from spamnb.journal.writer import JournalWriter
+
             message = classifier.read(raw)
             found = score_message(classifier, message)
-            _note(journal, message, found, classifier.settings)
+            writer = JournalWriter(journal, tell_of_ours)
+            writer.put(entry_of(message, found, classifier.settings))
+            writer.close()
             return rewritten(raw, found.fields())
     except Exception as error:  # whatever it is, the mail goes on: it must not be lost for our sake
-        reason = " ".join(str(error).split()) or type(error).__name__
-        tell(f"spamnb: {reason}")
+        from spamnb.errors import command_line_error
+
+        reason = " ".join(command_line_error(error).split()) or type(error).__name__
+        tell_of_ours(reason)
         return rewritten(raw, [("X-Spam-Warning", f"not judged: {reason}")])
-
-
-def _note(journal: Path, message: ReadMessage, found: Score, settings: Settings) -> None:
-    """Into the journal; where that cannot be, the mail has its verdict all the same."""
-    from spamnb.errors import SpamnbError
-    from spamnb.journal.entries import entry_of
-    from spamnb.journal.journal import Journal
-
-    try:
-        with Journal.at(journal) as noted:
-            noted.add([entry_of(message, found, settings)])
-    except (SpamnbError, OSError) as error:
-        tell(f"spamnb: {error}")

@@ -5,15 +5,11 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.each_message import each_message, tell_of_weights
+from spamnb.cli.each_message import each_message
 from spamnb.cli.options import SOURCE, ModelPath, Unreadable, messages_of, model_option
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.command("forget", short_help="Take messages out of a class again.")
@@ -38,16 +34,12 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
 
     unreadable = Unreadable()
     others: Counter[str] = Counter()  # by class, messages that it has learned and not CLASS
-    trained = 0  # of those that were forgotten, messages that 'train' learned
 
     def forget(raw: bytes) -> bool:
-        nonlocal trained
         own_digest = digest(raw)
         known = classifier.store.learned(own_digest)
         changed = classifier.forget(label, raw)
-        if known and changed:
-            trained += known.is_of_training
-        elif known:
+        if known and not changed:
             others[known.label] += 1
         if notes is not None:
             notes.drop(own_digest)
@@ -63,15 +55,14 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
         check_has_class(label, sorted(classifier.store.class_ids()), f"{model}: ")  # those that were emptied, too
         seen, changed = each_message(
             sources,
-            messages_of(sources, unreadable),
+            messages_of(sources, unreadable, label=label),
             unreadable,
             forget,
             classifier.store,
-            "forgotten",
+            "forgetting",
         )
     left = f"; {seen - changed:,} not learned as {label}" if seen > changed else ""
     elsewhere = "".join(f", {number:,} learned as {name}" for name, number in sorted(others.items()))
     click.echo(f"forgot {changed:,} of {seen:,} from {label}{left}{elsewhere}")
-    tell_of_weights(classifier.settings.model_type, trained)
     if unreadable.count:
         raise SystemExit(1)

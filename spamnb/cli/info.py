@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from spamnb.cli.options import format_option, model_option
+from spamnb.naming import escape
 
 MAX_SOURCES = 8  # of those that a model was trained from: a shell may have made thousands of one word
 MAX_TEXT = 400  # characters of a command line
@@ -26,8 +27,8 @@ def info_command(model: Path, form: str) -> None:
     Example:
       spamnb info --format json
     """
-    from spamnb.naming import escape, escape_json, pluralize
-    from spamnb.settings import Settings
+    from spamnb.naming import escape_json, pluralize
+    from spamnb.settings import SETTINGS, Settings
     from spamnb.store import facts
     from spamnb.store.lessons import holding, is_public, learned_and_not_kept
     from spamnb.store.store import Store
@@ -41,7 +42,7 @@ def info_command(model: Path, form: str) -> None:
     if form == "json":
         found = {"model": str(model), "bytes": size, "messages": messages, "tokens": totals.vocabulary_size}
         found["settings"] = settings
-        found["learned_one_by_one"] = {name: each._asdict() for name, each in lessons.items()}
+        found["learned_one_by_one"] = lessons
         found["lessons"] = {**kept._asdict(), "not_kept": not_kept}
         click.echo(escape_json({**found, "origin": origin}))
         return
@@ -49,48 +50,31 @@ def info_command(model: Path, form: str) -> None:
     for line in _origin(origin):
         click.echo(escape(line))
     for name, documents in messages.items():
-        taught, autolearned = lessons.get(name, facts.OneByOne(0, 0))
-        told = {"taught one by one": taught, "learned by the filter itself": autolearned}
-        said = " and ".join(f"{number:,} {how}" for how, number in told.items() if number)
-        click.echo(f"  {name}: {pluralize(documents, 'message')}{said and f', of them {said}'}")
+        taught = f", of them {lessons[name]:,} taught one by one" if name in lessons else ""
+        click.echo(f"  {name}: {pluralize(documents, 'message')}{taught}")
     if kept.lessons or not_kept:
         room = f"{kept.bytes / 1e6:.1f} of at most {kept.bound / 1e6:g} MB"
         missing = f"; {pluralize(not_kept, 'message')} learned one by one and not kept" if not_kept else ""
         why = "; no more are kept, since everybody can read the file" if public and kept.bound else ""
-        click.echo(f"  lessons kept: {kept.lessons:,}, {room}{missing}{why}")
-    usual = _flat(Settings().as_meta())
-    for key, value in _flat(settings).items():
-        if key not in usual or _plain(value) != _plain(usual[key]):
-            click.echo(f"  {escape(key.replace('_', ' '))}: {escape(_plain(value))}")
-
-
-def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings by their names, those of tokens and of costs beside the others."""
-    found = dict(settings)
-    for group in ("tokens", "loss"):
-        if isinstance(settings.get(group), dict):
-            found |= found.pop(group)
-    return found
+        click.echo(f"  kept to be learned again: {pluralize(kept.lessons, 'message')}, {room}{missing}{why}")
+    if isinstance(pruned := meta.get("pruned"), dict):
+        click.echo(escape(f"  pruned: {pruned.get('tokens')} tokens, the last in {pruned.get('month')}"))
+    usual = Settings().by_name()
+    for name, value in Settings.from_meta(meta, str(model), any_tokens=True).by_name().items():
+        if value != usual[name]:
+            click.echo(f"  {name}: {escape(SETTINGS[name].shown(value))}")
 
 
 def _origin(origin: Mapping[str, Any]) -> list[str]:
     """When, with which command and from what it was trained; nothing of what the file does not say."""
     lines = []
     if "trained_at" in origin:
-        lines.append(f"  trained: {_plain(origin['trained_at']).replace('T', ' ', 1)}")
+        lines.append(f"  trained: {str(origin['trained_at']).replace('T', ' ', 1)}")
     if "command" in origin:
-        lines.append(f"  by: {_plain(origin['command'])}")
+        lines.append(f"  by: {origin['command']}")
     sources = origin.get("trained_from", [])
     sources = sources if isinstance(sources, list) else [sources]
-    lines += [f"  from: {_plain(source)}" for source in sources[:MAX_SOURCES]]
+    lines += [f"  from: {source}" for source in sources[:MAX_SOURCES]]
     if len(sources) > MAX_SOURCES:
         lines.append(f"  … and from {len(sources) - MAX_SOURCES:,} more")
     return [line if len(line) <= MAX_TEXT else line[: MAX_TEXT - 1] + "…" for line in lines]
-
-
-def _plain(value: object) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{key.replace('_', ' ')} {_plain(item)}" for key, item in value.items())
-    if isinstance(value, list | tuple):
-        return "/".join(map(str, value))
-    return "none" if value is None else str(value)

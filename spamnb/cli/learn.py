@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.each_message import each_message, tell_of_weights
+from spamnb.cli.each_message import each_message
 from spamnb.cli.options import (
     SOURCE,
     Unreadable,
@@ -55,6 +55,7 @@ def learn_command(
     from spamnb.errors import SpamnbError
     from spamnb.naming import check_class_name, check_known_class, escape
     from spamnb.settings import Settings
+    from spamnb.sources.folders import unread_mail
     from spamnb.store.lessons import bound, is_public, set_bound
     from spamnb.store.snapshot import create_empty
 
@@ -66,7 +67,10 @@ def learn_command(
     except ValueError as error:
         raise SpamnbError(str(error)) from None
     unreadable = Unreadable()
-    entries = messages_of(sources, unreadable, text_column)
+    for source in sources:
+        if note := unread_mail(label, source):
+            tell(f"spamnb: {escape(source)}: {note}")
+    entries = messages_of(sources, unreadable, text_column, label)
     if not model.exists():
         check_known_class(label, [], Settings().spam, new_class)
         first = list(islice(entries, 1))
@@ -82,25 +86,24 @@ def learn_command(
             tell(f"spamnb: a new class, {label}, beside {', '.join(others)}")
         if keep_lessons is not None:
             set_bound(classifier.store, keep_lessons)
+        classifier.store.check_writable()  # before anything is said of what it keeps
         if is_public(classifier.store) and bound(classifier.store):
             tell(f"spamnb: {model}: everybody can read it, so it keeps no message to teach again; chmod o-r lets it")
         looked_like_another: list[bool] = []  # of each message that was learned
         moved: Counter[str] = Counter()  # by the class that had learned them before
-        trained = 0  # messages among these that 'train' learned
 
         def learn(raw: bytes) -> bool:
             message = classifier.read(raw)
             before = classifier.store.learned(message.digest)
-            against_all = before is None and classifier.contradicts(label, message)
-            learned = classifier.learn(label, message)
-            looked_like_another.extend([against_all] * learned)
+            judged = classifier.classify(message, tokens=0, posterior=False)
+            learned = classifier.learn(label, message, judged=judged)
+            if learned and not before:
+                looked_like_another.append(classifier.contradicts(label, judged))
             if before and learned:
-                nonlocal trained
                 moved[before.label] += 1
-                trained += before.is_of_training
             return learned
 
-        seen, changed = each_message(sources, entries, unreadable, learn, classifier.store, "learned")
+        seen, changed = each_message(sources, entries, unreadable, learn, classifier.store, "learning")
     contradicted = sum(looked_like_another)
     click.echo(
         f"learned {changed:,} of {seen:,} as {label}"
@@ -110,6 +113,5 @@ def learn_command(
     )
     if sum(looked_like_another[:FEW]) >= SWAPPED:  # the first ones: after these the model gives way
         tell("spamnb: most of the first look like another class: were names swapped, here or in training?")
-    tell_of_weights(classifier.settings.model_type, trained)
     if unreadable.count:
         raise SystemExit(1)

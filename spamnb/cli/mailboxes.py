@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from spamnb.cli.options import Unreadable, on_command_line, tell
-from spamnb.errors import SpamnbError
+from spamnb.cli.options import Unreadable, on_command_line, tell_of_ours
+from spamnb.errors import SpamnbError, command_line_error
 from spamnb.naming import escape
 
 if TYPE_CHECKING:
@@ -94,15 +94,16 @@ def filing(
     target: Target, classifier: Classifier, unreadable: Unreadable, dry_run: bool, journal: Path | None
 ) -> Iterator[Filing]:
     """A mailbox at work; what is done is noted in the file ``journal``."""
-    from spamnb.mailbox.filing import Filing, Notes
+    from spamnb.journal.writer import JournalWriter
+    from spamnb.mailbox.filing import Filing
 
     with opened(target, unreadable, dry_run) as memory:
-        notes = Notes(journal, target.junk or "", tell) if journal is not None and not dry_run else None
+        writer = JournalWriter(journal, tell_of_ours) if journal is not None and not dry_run else None
         try:
-            yield Filing(memory, classifier, notes)
+            yield Filing(memory, classifier, writer, target.junk or "")
         finally:
-            if notes is not None:
-                notes.close()
+            if writer is not None:
+                writer.close()
 
 
 def folders_of(target: Target, memory: Memory) -> dict[str, Folder]:
@@ -123,7 +124,7 @@ def in_each(found: list[Target], unreadable: Unreadable, work: Callable[[Target]
         except SpamnbError as error:
             if len(found) == 1:
                 raise
-            tell(f"spamnb: {error}")
+            tell_of_ours(command_line_error(error))
             failed = True
     if failed or unreadable.count:
         raise SystemExit(1)
@@ -140,6 +141,6 @@ def until_done(work: Callable[[], None]) -> None:
         except NeverReached:  # a name that is mistyped, mostly
             raise
         except (Unreachable, imap_reading.Renumbered) as error:
-            tell(f"spamnb: {error}; again in {pause:g} s")
+            tell_of_ours(f"{error}; again in {pause:g} s")
             time.sleep(pause)
     return work()

@@ -10,7 +10,7 @@ from functools import partial
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, cast
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 from click.core import ParameterSource
@@ -20,7 +20,6 @@ from spamnb.naming import escape
 from spamnb.sources.entries import LeftOut
 
 if TYPE_CHECKING:
-    from spamnb.settings import SettingsOptions
     from spamnb.sources.entries import Entry
 
 
@@ -99,14 +98,6 @@ journal_option = click.option(
     help="Write each decision to this file, which 'spamnb review' shows.  [default: none]",
 )
 
-doubtful_option = click.option(
-    "--doubtful",
-    type=click.IntRange(min=0),
-    metavar="N",
-    default=0,
-    help="Name up to N messages that look mislabelled, the surest first, and say why.",
-)
-
 keep_lessons_option = click.option(
     "--keep-lessons",
     type=click.FloatRange(0, 100_000),
@@ -122,14 +113,14 @@ workers_option = click.option(
 dask_option = click.option(
     "--dask",
     metavar="ADDRESS",
-    help="Let a Dask cluster read the mail: tcp://… or tls://… of its scheduler, a scheduler file, or 'local'.",
+    help="Let a Dask cluster read the mail: tcp://… or tls://… of its scheduler, or a scheduler file.",
 )
 
 
 text_column_option = click.option(
     "--text-column",
     metavar="COLUMN",
-    help="The column of a table (.csv, .tsv, .jsonl, .parquet) that holds the text, by name or number.",
+    help="The column of a table (.csv, .tsv, .jsonl) that holds the text, by name or number.",
 )
 
 
@@ -157,7 +148,7 @@ def set_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def _set(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> SettingsOptions:
+def _set(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
     from spamnb.api.arguments import settings_of
     from spamnb.settings import SETTINGS
 
@@ -180,7 +171,7 @@ def _set(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> 
         models = SETTINGS[name].models
         if models and kind not in models:
             raise click.UsageError(f"--set {name} changes nothing in a {kind} model; it is for {', '.join(models)}")
-    return cast("SettingsOptions", chosen)
+    return chosen
 
 
 def _settings_help() -> str:
@@ -261,14 +252,17 @@ def no_message(sources: tuple[str, ...]) -> SpamnbError:
     return SpamnbError(f"{named}: no message")
 
 
-def messages_of(sources: tuple[str, ...], unreadable: Unreadable, text_column: str | None = None) -> Iterator[Entry]:
-    """The messages of the sources; without any, or for "-", the one on standard input where there is one."""
+def messages_of(
+    sources: tuple[str, ...], unreadable: Unreadable, text_column: str | None = None, label: str | None = None
+) -> Iterator[Entry]:
+    """The messages of the sources, as ``label=PATH`` has them where a class is known; without any, or for "-", the one
+    on standard input where there is one."""
     from spamnb.sources.entries import MAX_MESSAGE, Entry, decompress, too_long
     from spamnb.sources.mbox import split_mbox
     from spamnb.sources.spec import ReadOptions, unlabelled
 
     if sources not in ((), ("-",)):
-        return unlabelled(sources, unreadable, ReadOptions(text_column=text_column))
+        return unlabelled(sources, unreadable, ReadOptions(text_column=text_column), label)
     raw = read_standard_input(MAX_MESSAGE + 1)
     try:
         if len(raw) > MAX_MESSAGE:
@@ -277,6 +271,6 @@ def messages_of(sources: tuple[str, ...], unreadable: Unreadable, text_column: s
     except OSError as error:
         raise SpamnbError(f"standard input: {error.strerror}") from None
     # Not split: one message comes this way from a mail server, and what stands in its body is its sender's choice.
-    if raw.startswith(b"From ") and len(list(islice(split_mbox(BytesIO(raw), False), 2))) > 1:
+    if raw.startswith(b"From ") and len(list(islice(split_mbox(BytesIO(raw)), 2))) > 1:
         tell("spamnb: a mailbox on standard input is taken for one message; give its name instead")
     return iter([Entry(None, "-", "", content=raw)] if raw else [])  # nothing is no message, as an empty file

@@ -25,7 +25,7 @@ MAX_MONTHS = 1200
 def prune_command(months: int, dry_run: bool, yes: bool, model: Path) -> None:
     """Remove tokens that only one message has and that no message learned in the last months had.
 
-    It first says how many there are and how much space they take. A filter may use the model meanwhile.
+    It first says how many there are. A filter may use the model meanwhile.
 
     \b
     Example:
@@ -42,16 +42,17 @@ def prune_command(months: int, dry_run: bool, yes: bool, model: Path) -> None:
         rare = f"{found.pruned:,} of {pluralize(found.tokens, 'token')}"
         since = f" and by no message learned in the last {pluralize(months, 'month')}" if months else ""
         old = " What 'train' learned counts as old." if months else ""
-        takes = f"; they take {found.bytes / 1e6:.1f} of {size / 1e6:.1f} MB" if found.pruned else ""
-        click.echo(f"{model}: {rare} are held by one message{since}{takes}.{old}")
+        click.echo(f"{model}: {rare} are held by one message{since}.{old}")
         if dry_run or not found.pruned:
             return
         click.echo("Messages that held these tokens can be forgotten afterwards but for the tokens.")
         try:
-            if not yes:
-                click.confirm("Take them out?", abort=True, err=True)
+            wanted = yes or click.confirm("Take them out?", err=True)
         except click.Abort:
             raise SpamnbError(f"{model}: nothing was taken out; --yes does it without asking") from None
+        if not wanted:
+            tell(f"spamnb: {model}: nothing was changed")
+            return
         pruned = prune(store, months)
         after = f"{model}: {pluralize(pruned, 'token')} taken out; {size / 1e6:.1f} MB before"
         if give_room_back(store):

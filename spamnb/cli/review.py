@@ -26,7 +26,7 @@ def review_command(
     """Show in a browser what was filtered this week, the most doubtful first, and why; teach it with a click.
 
     It prints an address that holds a key: who opens that one sees all mail. With --proxy-user, a web server that has
-    logged people in says who they are. Needs the extra 'review'.
+    logged people in says who they are. Needs starlette and uvicorn.
 
     \b
     Example:

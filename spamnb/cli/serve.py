@@ -38,8 +38,12 @@ class UsersPath(ModelPath):
 @workers_option
 @click.option("--allow-tell", is_flag=True, help="Let clients teach the model (spamc -L).")
 @click.option("--models", type=UsersPath(), help="Folder with a model for each user.")
-@click.option("--own-after", type=COUNT, default=100, help="Messages of each class before a user's model is used.")
-@click.option("--autolearn", is_flag=True, help="Learn mail of 12 points and more, or of -12 and less.")
+@click.option(
+    "--own-after",
+    type=click.IntRange(min=10),  # formulas/calibration.py: MIN_MESSAGES
+    default=100,
+    help="Messages of each class before a user's model is used.",
+)
 @click.option("--max-size", type=COUNT, default=8 << 20, help="Largest message in bytes.")
 @click.option("--metrics-port", type=PORT, help="Answer GET /metrics here, on 127.0.0.1.")
 @model_option
@@ -54,24 +58,27 @@ def serve_command(
     allow_tell: bool,
     models: Path | None,
     own_after: int,
-    autolearn: bool,
     max_size: int,
     metrics_port: int | None,
     journal: Path | None,
 ) -> None:
     """Answer spamc, Exim, Postfix and Dovecot: the spamd protocol with the model's verdicts.
 
-    One line of JSON per message goes to standard error. SIGTERM ends the server once open connections are answered,
-    SIGHUP opens the model again. Sockets that systemd passes replace --host, --port and --socket.
+    One line of JSON per message goes to standard error. SIGTERM ends the server once open connections are answered.
+    A model that is replaced meanwhile is used from then on. Sockets that systemd passes replace --host, --port and
+    --socket.
 
     \b
     Example:
       spamnb serve --socket /run/spamnb.sock --allow-tell
       spamc -U /run/spamnb.sock < message.eml
     """
+    import asyncio
+
     from spamnb.engines.executor import cores
+    from spamnb.journal.writer import JournalWriter
     from spamnb.serve import service, sockets
-    from spamnb.serve.reception import Limits
+    from spamnb.serve.spamd import Limits, Spamd
     from spamnb.serve.users import Models
 
     for option, other, there in (("own_after", "--models", models), ("socket_mode", "--socket", path)):
@@ -80,8 +87,14 @@ def serve_command(
     while (spare := os.open(os.devnull, os.O_RDWR)) < 3:
         pass  # a standard stream was closed: no connection may get its number, or the log would be written to it
     os.close(spare)
-    opened = partial(Models, model, models, own_after)
-    service.check(opened, allow_tell or autolearn, journal)
+    spamd = Spamd(
+        partial(Models, model, models, own_after),
+        service.log,
+        Limits(message_size=max_size),
+        threads=cores() if workers is None else workers,
+        allow_tell=allow_tell,
+        journal=JournalWriter(journal, lambda line: service.log(event="journal", error=line)) if journal else None,
+    )
     listening = sockets.inherited_sockets()
     made = None
     if not listening:
@@ -92,16 +105,7 @@ def serve_command(
             listening.append(made)
     watched = sockets.listen_tcp("127.0.0.1", metrics_port, "--metrics-port") if metrics_port is not None else []
     try:
-        service.run(
-            listening,
-            watched,
-            opened,
-            Limits(message_size=max_size),
-            journal,
-            threads=cores() if workers is None else workers,
-            allow_tell=allow_tell,
-            autolearn=autolearn,
-        )
+        asyncio.run(service.run(spamd, listening, watched))
     finally:
         if made is not None and path is not None:
             path.unlink(missing_ok=True)

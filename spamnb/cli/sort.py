@@ -114,14 +114,17 @@ def _sort(
                     if not quiet:
                         say(one, where)
 
-        until_done(sort)
-    if quiet:
-        return
-    if counts:
-        what_stays_last = sorted(counts.items(), key=lambda each: (each[0] == "stay", each[0]))
-        done = ", ".join(f"{number:,} {what}" for what, number in what_stays_last)
-        tell(f"spamnb: {pluralize(counts.total(), 'message')}{', dry run' if dry_run else ''}: {done}")
-    elif unreadable.count == before:
+        whole = False
+        try:
+            until_done(sort)
+            whole = True
+        finally:  # what was done before Ctrl-C is said, too
+            if counts and not quiet:
+                what_stays_last = sorted(counts.items(), key=lambda each: (each[0] == "stay", each[0]))
+                done = ", ".join(f"{number:,} {what}" for what, number in what_stays_last)
+                how = ", dry run" if dry_run else "" if whole else ", interrupted; the next run goes on from there"
+                tell(f"spamnb: {pluralize(counts.total(), 'message')}{how}: {done}")
+    if not quiet and not counts and unreadable.count == before:
         tell(f"spamnb: {target.shown}: no {'' if everything else 'new '}messages")
 
 
@@ -142,8 +145,8 @@ def _terminal_line(classifier: Classifier, folders: Mapping[str, Folder]) -> Cal
 
 
 def _say(one: Filed, where: str) -> None:
+    from spamnb.naming import printable
     from spamnb.reader.message import header_of
-    from spamnb.report.message_line import printable
 
     texts = [printable(header_of(one.mail.raw, name)) for name in ("from", "subject", "date")]
     fields = [text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…" for text in texts]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -19,9 +19,6 @@ from spamnb.cli.options import (
     workers_option,
 )
 
-if TYPE_CHECKING:
-    from spamnb.settings import SettingsOptions
-
 
 @click.command("train", short_help="Make a model from labelled mail; say how well it does.")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", type=SOURCE)
@@ -33,7 +30,7 @@ if TYPE_CHECKING:
 @set_option
 @workers_option
 @dask_option
-def train_command(sources: tuple[str, ...], model: Path, settings: SettingsOptions, **given: Any) -> None:
+def train_command(sources: tuple[str, ...], model: Path, settings: dict[str, Any], **given: Any) -> None:
     """Make a new model from labelled mail, and say how well it judges each message when that message is left out.
 
     A SOURCE is a directory with a folder per class; CLASS=PATH where PATH is a folder, Maildir, MH folder, mbox, single

@@ -118,7 +118,6 @@ def _recorded(meta: dict[str, Any], path: str) -> tuple[list[str], str, Any]:
     read."""
     from spamnb.errors import SpamnbError
     from spamnb.naming import escape
-    from spamnb.sources.entries import is_remote
     from spamnb.sources.spec import ReadOptions, entries, is_account
 
     recorded, kept = meta.get("trained_from", []), meta.get("read_options", {})
@@ -134,10 +133,8 @@ def _recorded(meta: dict[str, Any], path: str) -> tuple[list[str], str, Any]:
     found, reasons = [], []
     for source in recorded:
         path = source.partition("=")[2]
-        if is_account(path) or is_remote(source) or is_remote(path):
-            # A model of unknown origin would choose who is told a password, or what is fetched from where.
-            kind = "an account, which is entered" if is_account(path) else "a URL, which is read"
-            reasons.append(f"{escape(source)}: {kind} only when it is named")
+        if is_account(path):  # a model of unknown origin would choose who is told a password
+            reasons.append(f"{escape(source)}: an account, which is entered only when it is named")
             continue
         try:
             next(iter(entries([source], lambda name, error: None, options)), None)

@@ -14,14 +14,14 @@ import click
 
 from spamnb.cli.mailboxes import Target, boxes_argument, filing, folders_of, in_each, junk_option, targets, until_done
 from spamnb.cli.options import Seconds, Unreadable, journal_option, model_option, tell
-from spamnb.errors import SpamnbError
+from spamnb.errors import SpamnbError, command_line_error
 
 if TYPE_CHECKING:
     from spamnb.mailbox.filing import Filing
 
 _MAILDIR_SECONDS, _ACCOUNT_SECONDS = 5.0, 60.0
-_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0  # seconds before a server that was lost is asked again; doubled each time
-_AFTER_REFUSAL, _LONGEST_REFUSAL = 60.0, 3600.0  # the same for one that refused the login: servers lock accounts
+_AFTER_LOSS = 1.0, 30.0  # seconds before a server that was lost is asked again; doubled each time up to the second
+_AFTER_REFUSAL = 60.0, 3600.0  # the same for one that refused the login: servers lock accounts
 _PATIENCE = 5.0  # for another process that sorts the same account
 
 
@@ -65,7 +65,9 @@ def watch_command(
 
     found = [target._replace(sort=target.sort or sort) for target in targets(boxes, model, junk, unsure)]
     for path in {target.model for target in found}:
-        Classifier.open(path, writable=not dry_run).close()
+        with Classifier.open(path, writable=not dry_run) as classifier:
+            if not dry_run:
+                classifier.store.check_writable()
     unreadable, stop = Unreadable(), Stop()
     if once:
 
@@ -142,7 +144,7 @@ class Watching:
         self.missed = False  # whether a lesson was
         self._target, self._work, self._memory, self._stop = target, work, work.memory, stop
         self._first: bool | None = None  # whether this is the first look of all; None: not known yet
-        self._failures = self._refusals = 0
+        self._pause = 0.0  # seconds after the last failure
         self._told = ""
 
     def look(self) -> None:
@@ -165,7 +167,7 @@ class Watching:
 
         for lesson, label, changed, error in self._work.learn():
             if error is not None:
-                tell(f"spamnb: {error}")
+                tell(f"spamnb: {command_line_error(error)}")
                 self.missed = True
                 continue
             said = "would learn" if self._memory.dry_run else "learned" if changed else "known"
@@ -198,18 +200,15 @@ class Watching:
             self.look()
             if self._told:
                 tell(f"spamnb: {self._target.shown}: connected again")
-            self._failures, self._refusals, self._told = 0, 0, ""
+            self._pause, self._told = 0.0, ""
             box.wait(self._memory.state_of_inbox(), seconds, self._stop.descriptor)
             return 0.0
         except SpamnbError as error:
             box.close()
-            if isinstance(error, LoginRefused):
-                pause = min(_AFTER_REFUSAL * 2 ** min(self._refusals, 6), _LONGEST_REFUSAL)
-                self._refusals += 1
-            else:
-                pause = min(_FIRST_PAUSE * 2 ** min(self._failures, 5), _LONGEST_PAUSE)
-                self._failures += 1
+            first, longest = _AFTER_REFUSAL if isinstance(error, LoginRefused) else _AFTER_LOSS
+            # A pause out of these bounds was after the other kind of failure.
+            self._pause = min(2 * self._pause, longest) if first <= self._pause <= longest else first
             if str(error) != self._told:
                 self._told = str(error)
-                tell(f"spamnb: {self._told}; asked again after growing pauses")
-            return pause * random.uniform(0.7, 1.0)  # not all accounts of a server at once
+                tell(f"spamnb: {command_line_error(error)}; asked again after growing pauses")
+            return self._pause * random.uniform(0.7, 1.0)  # not all accounts of a server at once

@@ -19,7 +19,7 @@ from spamnb.cli.options import format_option, model_option, tell_of_ours
     is_flag=True,
     help="Show evidence from headers, hosts and structure too, not only words of the body and the subject.",
 )
-@format_option("text", "json", "csv")
+@format_option("text", "json")
 def words_command(word: str | None, model: Path, top: int, everything: bool, form: str) -> None:
     """Show the likeliest words of each class, and beside them the words with the highest mutual information. With WORD,
     show which share of each class's messages has this word, and where.
@@ -43,4 +43,4 @@ def words_command(word: str | None, model: Path, top: int, everything: bool, for
     if form == "json":
         click.echo(escape_json(report.to_dict()))
     else:
-        click.echo(report.to_csv() if form == "csv" else str(report), nl=False)
+        click.echo(str(report), nl=False)

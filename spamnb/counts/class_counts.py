@@ -66,10 +66,6 @@ class CountedTokens(NamedTuple):
         k = len(self.counts)
         return CsrRows(np.array([0, k]), np.arange(k), self.counts)
 
-    def by_token(self) -> dict[str, int]:
-        """As {token: occurrences}."""
-        return dict(zip(self.tokens, self.counts.tolist()))
-
 
 class SparseRow(NamedTuple):
     """One class's sums over the tokens that its messages hold."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import errno
 from collections.abc import Iterable
-from pathlib import Path
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -23,8 +22,7 @@ from spamnb.counts.messages import (
 )
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import reason
-from spamnb.reader.dates import seconds
-from spamnb.reader.message import Reader
+from spamnb.reader.message import Reader, seconds
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.token_array import TokenArray
 from spamnb.reader.vocabulary import Vocabulary
@@ -145,12 +143,11 @@ class _Part(NamedTuple):
 class Collection:
     """Counted messages, as they come; with all of them a training set is made.
 
-    What memory should not hold is sorted by digest and written into files of ``folder``, one run behind the other: in
+    What memory should not hold is sorted by digest and written into temporary files, one run behind the other: in
     the end runs are merged, and no file is read in leaps.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self) -> None:
         self._parts: list[_Part] = []  # whose cells memory holds
         self._runs: list[_Part] = []  # whose cells lie in files
         self._classes: dict[str, int] = {}
@@ -187,7 +184,7 @@ class Collection:
 
     def _write_parts(self) -> None:
         """Write what memory holds, in runs."""
-        self._files = self._files or (FileNumbers(self._folder, np.int32), FileNumbers(self._folder, np.uint32))
+        self._files = self._files or (FileNumbers(np.int32), FileNumbers(np.uint32))
         self._parts.reverse()
         while self._parts:
             run, size = [], 0
@@ -260,8 +257,8 @@ class Collection:
         order = every.by_digest()
         indptr = np.append(0, np.cumsum(lengths[order]))
         of_file = self._files is not None
-        own_ids: Numbers = FileNumbers(self._folder, np.int32) if of_file else np.empty(indptr[-1], np.int32)
-        own_counts: Numbers = FileNumbers(self._folder, counts.dtype) if of_file else np.empty_like(every.counts)
+        own_ids: Numbers = FileNumbers(np.int32) if of_file else np.empty(indptr[-1], np.int32)
+        own_counts: Numbers = FileNumbers(counts.dtype) if of_file else np.empty_like(every.counts)
         for first in range(0, len(order), SORTED_AT_ONCE):
             wanted = order[first : first + SORTED_AT_ONCE]
             some = np.sort(wanted)  # those of one run lie side by side

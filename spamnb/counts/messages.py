@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, NamedTuple
 from weakref import finalize
@@ -25,11 +24,11 @@ MESSAGES_AT_ONCE = 1 << 10  # read at a time: their cells fit the processor's ca
 
 
 class FileNumbers:
-    """Numbers in a file of ``folder``, which is gone with this object; slices of them are read and written."""
+    """Numbers in a temporary file, which is gone with this object; slices of them are read and written."""
 
-    def __init__(self, folder: Path, dtype: Any) -> None:
+    def __init__(self, dtype: Any) -> None:
         self.dtype = np.dtype(dtype)
-        file = TemporaryFile(dir=folder)  # noqa: SIM115 (closed with this object)
+        file = TemporaryFile()  # noqa: SIM115 (closed with this object)
         finalize(self, file.close)
         self._descriptor = file.fileno()
 

@@ -1,7 +1,7 @@
-"""Entries handed to an executor, a chunk at a time and a few ahead; their results come in order.
+"""Entries handed to an executor, a part at a time and a few ahead; their results come in order.
 
 The executor is this machine's threads, or a cluster. Threads do, because messages are read without Python's lock. When
-an error or Ctrl-C ends the work, only the chunks that are being read are waited for.
+an error or Ctrl-C ends the work, only the parts that are being read are waited for.
 """
 
 from __future__ import annotations
@@ -10,19 +10,18 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from itertools import chain
-from typing import Any, Generic, NamedTuple, TypeVar
+from itertools import chain, islice
+from typing import Generic, TypeVar
 
 from spamnb.errors import ArgumentError
 from spamnb.sources.entries import Entry
 
-MAX_CHUNK = 256  # messages that are judged or read at once: more gain less than their memory is worth
-MAX_CHUNK_BYTES = 1 << 22  # … or this much mail, where entries carry their bytes
-MAX_ALONE = 300  # messages below which threads cost more than they gain
-AHEAD = 3  # chunks a thread that are handed out
+MAX_PART = 256  # messages that are judged at once: more gain less than their memory is worth, fewer need no threads
+MAX_PART_BYTES = 1 << 22  # … or this much mail, where entries carry their bytes
+AHEAD = 3  # parts a worker that are handed out
 
 ENDING = (signal.SIGTERM, signal.SIGHUP)  # what tells a process to end, besides Ctrl-C
 
@@ -64,77 +63,57 @@ def threads(n: int) -> Iterator[ThreadPoolExecutor]:
         executor.shutdown(cancel_futures=True)
 
 
-def ordered_map(
-    submit: Callable[[T], Any],
-    chunks: Iterator[T],
-    ahead: Callable[[], int],
-    idle: Callable[[], bool] = lambda: False,
-    result: Callable[[Any], R] = Future.result,
-) -> Iterator[R]:
-    """The ``result`` of what ``submit`` returns for each chunk, in order; no more than ``ahead()`` are handed out and
-    not fetched. ``idle`` is called while the next result is not there yet, until it returns False.
+def ordered_map(submit: Callable[[T], Future[R]], parts: Iterable[T], ahead: int) -> Iterator[R]:
+    """The results of the futures that ``submit`` returns for each part, in order; ``ahead`` parts are handed out.
 
     >>> with threads(2) as executor:
-    ...     list(ordered_map(lambda n: executor.submit(pow, n, 2), iter(range(5)), lambda: 3))
+    ...     list(ordered_map(lambda n: executor.submit(pow, n, 2), range(5), 3))
     [0, 1, 4, 9, 16]
     """
-    waiting = deque[Any]()
-    more = True
-    while more or waiting:
-        while more and len(waiting) < max(ahead(), 1):
-            for chunk in chunks:
-                waiting.append(submit(chunk))
-                break
-            else:
-                more = False
-        if waiting:
-            while not waiting[0].done() and idle():
-                pass
-            yield result(waiting.popleft())
+    waiting = deque[Future[R]]()
+    for part in parts:
+        waiting.append(submit(part))
+        if len(waiting) == ahead:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
 
 
-class Chunk(NamedTuple):
-    """Some entries in their order."""
+def parts_of(entries: Iterable[Entry], size: int, most_bytes: int) -> Iterator[list[Entry]]:
+    """The entries in their order, in parts of this ``size``; a part that carries more mail than ``most_bytes`` ends.
 
-    entries: list[Entry]
-    size: int  # bytes of mail that they carry
-    more: bool  # whether others may follow
-
-
-def take_chunk(entries: Iterator[Entry], most: int, most_bytes: int) -> Chunk:
-    """The next entries, until there are ``most`` or they carry more than ``most_bytes`` of mail.
-
-    >>> take_chunk(iter([Entry("ham", "1", "", content=b"tea"), Entry("ham", "2", "", content=b"at four")]), 10, 2)[1:]
-    (3, True)
+    >>> entries = [Entry("ham", str(n), "", content=b"tea at four") for n in range(6)]
+    >>> [[len(part) for part in parts_of(entries, 4, most_bytes)] for most_bytes in (1000, 20)]
+    [[4, 2], [2, 2, 2]]
     """
-    found: list[Entry] = []
-    size = 0
+    part: list[Entry] = []
+    carried = 0
     for entry in entries:
-        found.append(entry)
-        size += len(entry.content or b"")
-        if len(found) == most or size > most_bytes:
-            return Chunk(found, size, True)
-    return Chunk(found, size, False)
+        part.append(entry)
+        carried += len(entry.content or b"")
+        if len(part) == size or carried > most_bytes:
+            yield part
+            part, carried = [], 0
+    if part:
+        yield part
 
 
-def of_chunks(
-    entries: Iterator[Entry],
+def map_parts(
+    entries: Iterable[Entry],
+    alone: Callable[[list[Entry]], R],
     make: Callable[[], Callable[[list[Entry]], R]],
     workers: int,
-    alone: Callable[[list[Entry]], R] | None = None,
 ) -> Iterator[R]:
-    """What is made of each chunk of the entries, in order: of few of them by ``alone``, of many by ``workers`` threads,
-    each of which calls ``make`` once. Without ``alone`` one worker needs no thread."""
-    first = take_chunk(entries, MAX_ALONE, MAX_CHUNK_BYTES)
-    every = chain(first.entries, entries)
-    chunks = iter(lambda: take_chunk(every, MAX_CHUNK, MAX_CHUNK_BYTES).entries, [])
-    if not first.more or (workers == 1 and alone is None):
-        yield from map(alone or make(), chunks)
+    """What is made of the entries, some at a time and in order: of the first by ``alone``, of what follows by
+    ``workers`` threads, each of which calls ``make`` once. One worker needs no thread."""
+    parts = parts_of(entries, MAX_PART, MAX_PART_BYTES)
+    yield from map(alone, parts if workers == 1 else islice(parts, 1))
+    if (second := next(parts, None)) is None:
         return
     own = PerThread(make)
 
-    def made(chunk: list[Entry]) -> R:
-        return own.value(chunk)
+    def made(part: list[Entry]) -> R:
+        return own.value(part)
 
     with threads(workers) as executor:
-        yield from ordered_map(lambda chunk: executor.submit(made, chunk), chunks, lambda: AHEAD * workers)
+        yield from ordered_map(lambda part: executor.submit(made, part), chain([second], parts), AHEAD * workers)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from spamnb.classifier import Classifier
 from spamnb.counts.counting import MAX_READ
-from spamnb.engines.executor import cores, of_chunks
+from spamnb.engines.executor import cores, map_parts
 from spamnb.errors import reason
 from spamnb.judgement import Judgement
 from spamnb.sources.entries import Entry, messages
@@ -43,16 +43,14 @@ def classify_parallel(
     a core), each of which opens its file. What they find is the same.
     """
     judge = partial(_judge, tell=tell, tokens=tokens, posterior=posterior, about=about)
-    loss = classifier.settings.loss
 
     def opened() -> Callable[[list[Entry]], list[T | _Unread]]:
         own = files.enter_context(Classifier.open(classifier.store.path))
         own.store.table = classifier.store.table
-        own.charge(loss.false_positive_cost, loss.unsure_cost)
         return partial(judge, own)
 
     with ExitStack() as files:
-        for told in of_chunks(iter(entries), opened, workers or cores(), alone=partial(judge, classifier)):
+        for told in map_parts(entries, partial(judge, classifier), opened, workers or cores()):
             for one in told:
                 if isinstance(one, _Unread):
                     on_unreadable(one.name, OSError(one.reason))
@@ -62,7 +60,7 @@ def classify_parallel(
 
 def _judge(
     classifier: Classifier,
-    chunk: list[Entry],
+    part: list[Entry],
     tell: Callable[[Any, Judgement], T],
     tokens: int | None,
     posterior: bool,
@@ -80,7 +78,7 @@ def _judge(
         waiting.clear()
         raws.clear()
 
-    for entry, raw in messages(chunk, lambda name, error: told.append(_Unread(name, reason(error)))):
+    for entry, raw in messages(part, lambda name, error: told.append(_Unread(name, reason(error)))):
         waiting.append((len(told), about(entry, raw) if about else entry.name))
         told.append(_Unread(entry.name, ""))  # until it is judged
         raws.append(raw)

@@ -9,14 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spamnb.evaluation import intervals, probability, roc
+from spamnb.evaluation import intervals, metrics
 from spamnb.evaluation.intervals import Estimate
-from spamnb.evaluation.metrics import UNSURE, precision_recall, spam_errors, total_cost_ratio
+from spamnb.evaluation.metrics import UNSURE, precision_recall, spam_errors
 from spamnb.evaluation.result import Result
 
 HM_LEVELS = (0.1, 0.5, 1.0)  # percent of good mail lost at which spam let through is told
-COSTS = (1, 9, 999)  # λ of Androutsopoulos et al. (2000): tag, bounce with a request, delete
-CURVE_POINTS = 40
 
 
 class ClassFigures(NamedTuple):
@@ -41,17 +39,6 @@ class SpamFigures:
     sm_at_hm: dict[float, Estimate]  # by hm% level
     unsure_ham: float  # percent of the ham whose verdict is unsure
     unsure_spam: float
-    total_cost_ratio: dict[int, float]  # by λ; empty without probabilities
-
-
-class Point(NamedTuple):
-    """Cumulative percentages after so many messages of a stream; NaN where ham or spam is missing."""
-
-    messages: int
-    error: float
-    hm: float
-    sm: float
-    one_minus_roca: float
 
 
 @dataclass(frozen=True)
@@ -61,7 +48,7 @@ class CalibrationFigures:
     log_loss: float
     brier: float
     expected_calibration_error: float
-    reliability: list[probability.Bin]
+    reliability: list[metrics.Bin]
 
 
 @dataclass(frozen=True)
@@ -74,14 +61,13 @@ class Figures:
     accuracy: Estimate
     macro_f1: Estimate
     spam: SpamFigures | None
-    calibration: CalibrationFigures | None
+    calibration: CalibrationFigures
     by_class: list[ClassFigures]
     confusion: list[list[int]]  # rows true, columns verdicts, last unsure
-    learning_curve: list[Point]
 
 
 def figures(result: Result, *, replicates: int = intervals.REPLICATES, seed: int = 0) -> Figures:
-    """Sum a result up. The same seed gives the same intervals."""
+    """Sum a result of one message and more up. The same seed gives the same intervals."""
     return Figures(
         result.protocol,
         len(result),
@@ -92,7 +78,6 @@ def figures(result: Result, *, replicates: int = intervals.REPLICATES, seed: int
         _calibration(result),
         _by_class(result),
         result.confusion.tolist(),
-        learning_curve(result) if result.ordered else [],
     )
 
 
@@ -101,20 +86,16 @@ def _spam(result: Result, replicates: int, seed: int) -> SpamFigures | None:
     if spam is None:
         return None
     is_spam = result.truth == spam
-    step = roc.roc_counts(is_spam, result.margin(spam))
+    step = metrics.roc_counts(is_spam, result.margin(spam))
     area = intervals.roc_estimates(step, HM_LEVELS, replicates, seed)
     errors = intervals.error_estimates(spam_errors(is_spam, result.verdicts == spam))
     unsure = result.verdicts == UNSURE
-    costs = {}
-    if result.calibrated:
-        costs = {c: total_cost_ratio(is_spam, result.probabilities[:, spam], c) for c in COSTS}
     return SpamFigures(
         *errors,
         area.one_minus_roca,
         area.sm_at_hm,
         _percent(unsure[~is_spam]),
         _percent(unsure[is_spam]),
-        costs,
     )
 
 
@@ -122,13 +103,11 @@ def _percent(which: NDArray[np.bool_]) -> float:
     return 100 * float(which.mean()) if which.size else math.nan
 
 
-def _calibration(result: Result) -> CalibrationFigures | None:
-    if not result.calibrated:
-        return None
+def _calibration(result: Result) -> CalibrationFigures:
     truth, p = result.truth, result.probabilities
-    table = probability.reliability(truth, p, result.spam_index)
-    error = probability.expected_calibration_error(table)
-    return CalibrationFigures(probability.log_loss(truth, p), probability.brier_score(truth, p), error, table)
+    table = metrics.reliability(truth, p, result.spam_index)
+    error = metrics.expected_calibration_error(table)
+    return CalibrationFigures(metrics.log_loss(truth, p), metrics.brier_score(truth, p), error, table)
 
 
 def _by_class(result: Result) -> list[ClassFigures]:
@@ -140,33 +119,10 @@ def _by_class(result: Result) -> list[ClassFigures]:
             100 * float(table.precision[c]),
             100 * float(table.recall[c]),
             100 * float(table.f1[c]),
-            roc.one_minus_roca(result.truth == c, result.margin(c)) if len(result.classes) > 1 else math.nan,
+            metrics.one_minus_roca(result.truth == c, result.margin(c)) if len(result.classes) > 1 else math.nan,
         )
         for c, name in enumerate(result.classes)
     ]
-
-
-def learning_curve(result: Result) -> list[Point]:
-    """Figures over the first n messages of a stream, for n in geometric steps up to all.
-
-    Cumulative, as in the TREC spam track, so the early errors of an empty filter stay in.
-    """
-    n = len(result)
-    if not n:
-        return []
-    ends = np.unique(np.geomspace(min(50, n), n, CURVE_POINTS).round().astype(int))
-    wrong = np.cumsum(~result.right)
-    spam = result.spam_index
-    curve = []
-    margin = result.margin(spam) if spam is not None else np.zeros(n)
-    for end in ends.tolist():
-        hm = sm = area = math.nan
-        if spam is not None:
-            is_spam = result.truth[:end] == spam
-            errors = spam_errors(is_spam, result.verdicts[:end] == spam)
-            hm, sm, area = errors.hm, errors.sm, roc.one_minus_roca(is_spam, margin[:end])
-        curve.append(Point(end, 100 * float(wrong[end - 1]) / end, hm, sm, area))
-    return curve
 
 
 def as_json(value: Any) -> Any:

@@ -18,8 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spamnb.evaluation.metrics import SpamErrors, expit, logit_rate, macro_f1
-from spamnb.evaluation.roc import RocCounts, misordered, spam_missed_at
+from spamnb.evaluation.metrics import RocCounts, SpamErrors, expit, logit_rate, macro_f1, misordered, spam_missed_at
 
 REPLICATES = 1000
 Z = 1.959963984540054  # 97.5 % of a standard normal lies below

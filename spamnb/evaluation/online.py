@@ -12,10 +12,9 @@ from math import inf, log
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
-from spamnb.evaluation.result import EVIDENCE, Answer, Recorder, Result
-from spamnb.naming import pluralize
-from spamnb.reader.dates import arrival
-from spamnb.reader.message import header_of
+from spamnb.evaluation.result import EVIDENCE, NO_HEAD, Answer, Head, Recorder, Result
+from spamnb.naming import check_has_class, pluralize
+from spamnb.reader.message import arrival, header_of
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry, Report, messages
 
@@ -43,12 +42,25 @@ def online(
         for done, (entry, raw) in enumerate(messages(entries, on_unreadable), 1):
             assert entry.label is not None
             message = classifier.read(raw)
-            judgement = classifier.classify(message, tokens=EVIDENCE, posterior=False)
-            said = Answer.of(judgement, message.header("subject"))
-            recorder.add(entry.name, entry.label, said._replace(unknown=_unknown(said, classifier)))
+            judgement = classifier.classify(message, tokens=0, posterior=False)
+            if judgement.verdict != entry.label:  # what explains an error
+                judgement = classifier.classify(message, tokens=EVIDENCE, posterior=False)
+            said = Answer.of(judgement)
+            _record(recorder, entry, raw, said._replace(unknown=_unknown(said, classifier)))
             classifier.learn(entry.label, message, judged=judgement)
             on_progress(done)
-    return recorder.result("On-line", ordered=True, spam=settings.spam)
+    return recorder.result("On-line", settings.spam)
+
+
+def head_of(raw: bytes) -> Head:
+    """Sender and subject of a message."""
+    return Head(header_of(raw, "from"), header_of(raw, "subject"))
+
+
+def _record(recorder: Recorder, entry: Entry, raw: bytes, said: Answer) -> None:
+    """Record an answer; sender and subject are read where it is wrong."""
+    head = head_of(raw) if said.verdict != entry.label else NO_HEAD
+    recorder.add(entry.name, str(entry.label), said, head)
 
 
 def _unknown(said: Answer, classifier: Classifier) -> float:
@@ -69,9 +81,10 @@ def judged(
     """The answers of a model as it is to labelled messages; it learns nothing. Those that it has learned are left out,
     since what it says of these is memory; the protocol's name says how many they are.
 
-    Raises SpamnbError where it has learned all of them.
+    Raises SpamnbError where it has learned all of them, and for a class that it does not have.
     """
-    recorder = Recorder()
+    recorder, classes = Recorder(), classifier.store.totals().classes
+    where = "in memory" if classifier.store.path == ":memory:" else classifier.store.path
     done, known, every = 0, 0, iter(entries)
     while chunk := list(islice(every, AT_ONCE)):
         read = list(messages(chunk, on_unreadable))
@@ -79,15 +92,14 @@ def judged(
         known += len(read) - len(part)
         judgements = classifier.classify_all([raw for _, raw in part], EVIDENCE, posterior=False)
         for (entry, raw), judgement in zip(part, judgements):
-            assert entry.label is not None
-            recorder.add(entry.name, entry.label, Answer.of(judgement, header_of(raw, "subject")))
+            check_has_class(str(entry.label), classes, f"model {where}: ")
+            _record(recorder, entry, raw, Answer.of(judgement))
         done += len(read)
         on_progress(done)
     told = f", without {pluralize(known, 'message')} that it has learned" if known else ""
-    where = "in memory" if classifier.store.path == ":memory:" else classifier.store.path
     if known == done > 0:
         raise SpamnbError(f"model {where} has learned all {known:,} messages: measure it on mail that is new to it")
-    return recorder.result(f"Model {where}{told}", spam=classifier.settings.spam)
+    return recorder.result(f"Model {where}{told}", classifier.settings.spam)
 
 
 def by_date(entries: Iterable[Entry], on_unreadable: Report) -> list[Entry]:

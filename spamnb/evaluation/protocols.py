@@ -12,29 +12,22 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spamnb.classifier import Classifier
-from spamnb.counts.class_counts import CountedTokens
 from spamnb.counts.messages import UNDATED
 from spamnb.counts.newest import newest
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import ArgumentError, SpamnbError
-from spamnb.evaluation.metrics import surest
-from spamnb.evaluation.result import EVIDENCE, Answer, Recorder, Result
-from spamnb.learners.learner import learner_for
-from spamnb.reader.rows import take_tokens
+from spamnb.evaluation.result import EVIDENCE, NO_HEAD, Answer, Head, Recorder, Result
 from spamnb.settings import Settings
-from spamnb.store.store import Store
-from spamnb.training import LeaveOneOutResult, model_of, prepare
 from spamnb.training import leave_one_out_estimate as estimate
+from spamnb.training import model_of, prepare
 
-Subjects = Callable[[set[int]], dict[int, str]]
-WORST = 36  # errors of a leave-one-out estimate whose evidence is worked out: a page shows no more
+Heads = Callable[[set[int]], Mapping[int, Head]]  # sender and subject of messages by place, as far as they are wanted
 BATCH = 512  # messages scored at once
 
 
@@ -92,19 +85,19 @@ def judge(mail: Mail, settings: Settings, trained: TrainingSet, places: NDArray[
 
 
 def result_of(
-    mail: Mail, settings: Settings, answers: Mapping[int, Answer], protocol: str, subjects: Subjects
+    mail: Mail, settings: Settings, answers: Mapping[int, Answer], protocol: str, heads: Heads
 ) -> Result:
-    """The answers by place as a result, in the given order; ``subjects`` finds those of the wrong ones."""
+    """The answers by place as a result, in the given order; ``heads`` finds those of the wrong ones."""
     truth = mail.truth()
-    subject = subjects({place for place, answer in answers.items() if answer.verdict != truth[place]})
+    found = heads({place for place, answer in answers.items() if answer.verdict != truth[place]})
     recorder = Recorder()
     for place, answer in sorted(answers.items()):
-        recorder.add(mail.names[place], truth[place], answer._replace(subject=subject.get(place, "")))
-    return recorder.result(protocol, spam=settings.spam)
+        recorder.add(mail.names[place], truth[place], answer, found.get(place, NO_HEAD))
+    return recorder.result(protocol, settings.spam)
 
 
-def no_subjects(places: set[int]) -> dict[int, str]:
-    """No subjects, where errors are not shown."""
+def no_heads(places: set[int]) -> dict[int, Head]:
+    """None, where errors are not shown."""
     return {}
 
 
@@ -173,16 +166,16 @@ def even_names(names: list[str]) -> NDArray[np.bool_]:
 
 
 def evaluate_split(
-    mail: Mail, settings: Settings, learned: NDArray[np.bool_], protocol: str, subjects: Subjects = no_subjects
+    mail: Mail, settings: Settings, learned: NDArray[np.bool_], protocol: str, heads: Heads = no_heads
 ) -> Result:
     """Train on the messages where ``learned`` (n,), judge the others."""
     if learned.all() or not learned.any():
         raise SpamnbError("the split leaves no message on one side: give more messages or another fraction")
     answers = judge(mail, settings, mail.training_set.subset(mail.places(learned)), mail.places(~learned))
-    return result_of(mail, settings, answers, protocol, subjects)
+    return result_of(mail, settings, answers, protocol, heads)
 
 
-def evaluate_folds(mail: Mail, settings: Settings, k: int, seed: int = 0, subjects: Subjects = no_subjects) -> Result:
+def evaluate_folds(mail: Mail, settings: Settings, k: int, seed: int = 0, heads: Heads = no_heads) -> Result:
     """K-fold cross-validation, stratified: each fold judged by the total minus the fold."""
     fold = folds_of(mail.digests, mail.labels, k, seed)
     total = mail.training_set.deduplicate()
@@ -190,70 +183,18 @@ def evaluate_folds(mail: Mail, settings: Settings, k: int, seed: int = 0, subjec
     for number in range(k):
         places = mail.places(fold == number)
         answers |= judge(mail, settings, total.minus(places), places)
-    return result_of(mail, settings, answers, f"{k} folds", subjects)
+    return result_of(mail, settings, answers, f"{k} folds", heads)
 
 
-def evaluate_leave_one_out(
-    mail: Mail, settings: Settings, subjects: Subjects = no_subjects, suspects: int = 0
-) -> Result:
+def evaluate_leave_one_out(mail: Mail, settings: Settings, heads: Heads = no_heads) -> Result:
     """Every message judged by the total minus itself, copies of it counted once; by the total minus its part where the
-    model is more than sums, or its words are chosen.
-
-    The evidence is worked out for so many ``suspects``, which look mislabelled, and where there are ``subjects`` for
-    the worst errors.
-    """
-    distinct = prepare(mail.training_set)
-    left_out = estimate(distinct, settings)
+    model is more than sums, or its words are chosen. There is no evidence: each message has a model of its own."""
+    left_out = estimate(prepare(mail.training_set), settings)
     if not len(left_out.labels):
         raise SpamnbError("leave-one-out needs messages of two classes at least")
-    worst = WORST if subjects is not no_subjects else 0
-    with model_of(distinct, settings) if worst or suspects else nullcontext() as store:
-        return left_out_result(mail, settings, left_out, store, subjects, worst, suspects)
-
-
-def left_out_result(
-    mail: Mail,
-    settings: Settings,
-    left_out: LeaveOneOutResult,
-    store: Store | None,
-    subjects: Subjects = no_subjects,
-    worst: int = 0,
-    suspects: int = 0,
-) -> Result:
-    """The estimate ``left_out`` of a model of all ``mail`` as a result. Where that model is given as ``store``, with
-    the evidence for so many of the ``worst`` errors and of the ``suspects``."""
-    classes, places = left_out.classes, left_out.positions.tolist()
-    scores, p, labels = left_out.scores, left_out.probabilities, left_out.labels
-    answers = {
-        place: Answer(verdict, dict(zip(classes, of_class)), dict(zip(classes, likely)))
-        for place, verdict, of_class, likely in zip(places, left_out.verdicts, scores.tolist(), p.tolist())
-    }
-    if store:
-        said = left_out.verdict_numbers()
-        wrong = np.flatnonzero(said != labels)
-        wrong = wrong[np.argsort(p[wrong, labels[wrong]], kind="stable")][:worst]
-        for i in {*wrong.tolist(), *surest(scores, p, labels, said)[:suspects].tolist()}:
-            evidence = _evidence(mail, settings, store, places[i], p[i])
-            answers[places[i]] = answers[places[i]]._replace(evidence=evidence)
+    classes, answers = left_out.classes, {}
+    scores, probabilities = left_out.scores.tolist(), left_out.probabilities.tolist()
+    for place, verdict, of_class, p in zip(left_out.positions.tolist(), left_out.verdicts, scores, probabilities):
+        answers[place] = Answer(verdict, dict(zip(classes, of_class)), dict(zip(classes, p)))
     parts = left_out.n_folds
-    protocol = f"Left out in {parts} parts" if parts else "Leave-one-out"
-    return result_of(mail, settings, answers, protocol, subjects)
-
-
-def _evidence(mail: Mail, settings: Settings, store: Store, place: int, p: np.ndarray) -> list[tuple[str, float]]:
-    """What decided on the message at ``place``, of the probabilities ``p`` (C,), in the model in ``store`` without it:
-    the message is forgotten, and that is undone."""
-    row = int(np.searchsorted(mail.positions, place))
-    (batch,) = mail.training_set.select(mail.places(np.arange(len(mail.positions)) == row)).batches()
-    message = CountedTokens(mail.training_set.tokens.take(batch.rows.ids), batch.rows.counts)
-    learner, digest = learner_for(settings), mail.digests[row].tobytes()
-    learned, totals = store.learned(digest), store.totals()  # not learned where its label was doubted
-    with store.undoing():
-        if learned and learner.forgets and totals.documents[totals.classes.index(learned.label)] > 1:
-            known = store.look_up(message.tokens).positions
-            counted = CountedTokens(take_tokens(message.tokens, known), message.counts[known])
-            learner.forget(store, totals, learned.label, counted, digest)
-            store.add(learned.label, counted, -1)
-        scored = learner.score(store, store.totals(), message.tokens, message.row)
-        evidence = scored.heaviest(0, p, EVIDENCE)
-    return evidence
+    return result_of(mail, settings, answers, f"Left out in {parts} parts" if parts else "Leave-one-out", heads)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spamnb.evaluation.metrics import UNSURE, McNemar, confusion_matrix, mcnemar
+from spamnb.evaluation.metrics import UNSURE, confusion_matrix
 from spamnb.judgement import Judgement
 
 EVIDENCE = 12  # tokens kept of a wrong verdict
@@ -26,21 +26,30 @@ class Answer(NamedTuple):
     verdict: str  # a class, or "unsure"
     scores: Mapping[str, float]
     probabilities: Mapping[str, float]
-    subject: str = ""
     evidence: Sequence[tuple[str, float]] = ()  # (token, nats), heaviest first
     unknown: float = -np.inf  # the score of each class that was not known when the message came
 
     @classmethod
-    def of(cls, judgement: Judgement, subject: str = "") -> Answer:
+    def of(cls, judgement: Judgement) -> Answer:
         """What an evaluation keeps of a judgement of a message."""
         scores = dict(zip(judgement.probabilities, judgement.scores.tolist()))
-        return cls(judgement.verdict, scores, judgement.probabilities, subject, judgement.evidence)
+        return cls(judgement.verdict, scores, judgement.probabilities, judgement.evidence)
+
+
+class Head(NamedTuple):
+    """By what a person knows a message."""
+
+    sender: str = ""
+    subject: str = ""
+
+
+NO_HEAD = Head()
 
 
 class ErrorDetail(NamedTuple):
     """What explains an error to a person: kept for wrong verdicts only, or memory would hold the mail."""
 
-    subject: str
+    head: Head
     evidence: Sequence[tuple[str, float]]
 
 
@@ -48,8 +57,7 @@ class ErrorDetail(NamedTuple):
 class Result:
     """Answers to n messages of C classes: ``truth``, ``verdicts`` (n,), ``scores``, ``probabilities`` (n, C).
 
-    A verdict of −1 is unsure. ``ordered`` says that the messages are a stream that was learned on
-    the way, so that a learning curve means something. ``spam`` is the class of hm% and sm%, where it occurs.
+    A verdict of −1 is unsure. ``spam`` is the class of hm% and sm%, where it occurs.
     """
 
     protocol: str
@@ -59,15 +67,8 @@ class Result:
     scores: NDArray[np.float64]
     probabilities: NDArray[np.float64]
     verdicts: NDArray[np.int64]
-    ordered: bool = False
     spam: str = "spam"
     details: Mapping[int, ErrorDetail] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        n, c = len(self.names), len(self.classes)
-        shapes = (self.truth.shape, self.verdicts.shape, self.scores.shape, self.probabilities.shape)
-        if shapes != ((n,), (n,), (n, c), (n, c)):
-            raise ValueError(f"{n} messages of {c} classes cannot have arrays of shapes {shapes}")
 
     def __len__(self) -> int:
         return len(self.names)
@@ -87,11 +88,6 @@ class Result:
         """Which verdicts are the true class, (n,)."""
         return self.truth == self.verdicts
 
-    @property
-    def calibrated(self) -> bool:
-        """Whether every message has probabilities; a filter that only scores leaves them NaN."""
-        return len(self) > 0 and not np.isnan(self.probabilities).any()
-
     def margin(self, of_class: int) -> NDArray[np.float64]:
         """Log-odds of one class in the scores, in nats: its score less the log-sum-exp of the others', (n,).
 
@@ -102,32 +98,6 @@ class Result:
         with np.errstate(invalid="ignore"):
             odds = self.scores[:, of_class] - np.logaddexp.reduce(rest, axis=1)
         return np.where(np.isnan(odds), 0.0, odds)  # neither it nor any other class was known yet
-
-    def against(self, other: Result) -> McNemar:
-        """McNemar's test of this run against another over the same messages, paired by name.
-
-        ValueError where the other run holds other messages, or gives one of them another true class.
-        """
-        mine, theirs = _by_name(self), _by_name(other)
-        if mine.keys() != theirs.keys():
-            lone = min(mine.keys() ^ theirs.keys())[0]
-            raise ValueError(f"the runs hold different messages: {lone} is in only one")
-        pairs = [(i, theirs[key]) for key, i in mine.items()]
-        for i, j in pairs:
-            if self.classes[self.truth[i]] != other.classes[other.truth[j]]:
-                raise ValueError(f"the runs disagree about the true class of {self.names[i]}")
-        order = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-        return mcnemar(self.right[order[:, 0]], other.right[order[:, 1]])
-
-
-def _by_name(result: Result) -> dict[tuple[str, int], int]:
-    """Row of each message; a name that occurs again is told apart by how often it did before."""
-    seen: dict[str, int] = {}
-    rows: dict[tuple[str, int], int] = {}
-    for row, name in enumerate(result.names):
-        rows[name, seen.get(name, 0)] = row
-        seen[name] = seen.get(name, 0) + 1
-    return rows
 
 
 class Recorder:
@@ -147,15 +117,15 @@ class Recorder:
         self._answers: list[Answer] = []
         self._details: dict[int, ErrorDetail] = {}
 
-    def add(self, name: str, truth: str, answer: Answer) -> None:
+    def add(self, name: str, truth: str, answer: Answer, head: Head = NO_HEAD) -> None:
         """Record the answer to one message whose true class is ``truth``."""
         if answer.verdict != truth:
-            self._details[len(self._names)] = ErrorDetail(answer.subject, tuple(answer.evidence))
+            self._details[len(self._names)] = ErrorDetail(head, tuple(answer.evidence))
         self._names.append(name)
         self._truth.append(truth)
-        self._answers.append(answer._replace(subject="", evidence=()))
+        self._answers.append(answer._replace(evidence=()))
 
-    def result(self, protocol: str, *, ordered: bool = False, spam: str = "spam") -> Result:
+    def result(self, protocol: str, spam: str = "spam") -> Result:
         """Everything recorded so far. A class not known when a message came has the answer's score, probability 0."""
         classes = tuple(sorted({*self._truth, *(c for answer in self._answers for c in answer.probabilities)}))
         column = {c: i for i, c in enumerate(classes)}
@@ -170,6 +140,4 @@ class Recorder:
                 probabilities[i] = 1 / len(classes)
         truth = np.array([column[name] for name in self._truth], np.int64)
         verdicts = np.array([column.get(answer.verdict, UNSURE) for answer in self._answers], np.int64)
-        return Result(
-            protocol, classes, self._names, truth, scores, probabilities, verdicts, ordered, spam, self._details
-        )
+        return Result(protocol, classes, self._names, truth, scores, probabilities, verdicts, spam, self._details)

@@ -243,11 +243,6 @@ class Calibration:
         is_rest = (np.asarray(y)[:, None] != classes).astype(np.intp)
         np.add.at(self.histogram, (classes, is_rest, bins_of(scores)), sign)
 
-    def cells(self, classes: Sequence[str]) -> list[tuple[str, int, int, int]]:
-        """The non-zero cells: (class, 1 for its own messages or 0 for the rest, bin, messages)."""
-        where = zip(*(index.tolist() for index in np.nonzero(self.histogram)))
-        return [(classes[c], 1 - rest, bin_, int(self.histogram[c, rest, bin_])) for c, rest, bin_ in where]
-
     def enough(self, spam: int | None = None) -> bool:
         """Were MIN_MESSAGES seen on both sides, of class number ``spam`` and of all other classes together?
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from spamnb.errors import Damaged
 from spamnb.formulas.decision import UNSURE
+from spamnb.reader.message import seconds
 from spamnb.reader.options import TOKENS_VERSION, TokenOptions
 from spamnb.reader.read_message import ReadMessage
 from spamnb.settings import Settings
@@ -80,7 +81,6 @@ class Verdict(NamedTuple):
     at: int
     user: str
     digest: bytes
-    identity: bytes
     message_id: str
     sender: str
     subject: str
@@ -143,18 +143,17 @@ def entry_of(
         int(time.time()),
         field_text(user),
         message.digest,
-        message.identity,
         field_text(message.header("message-id")),
         field_text(message.header("from")),
         field_text(message.header("subject")),
-        seconds_of_date(message.header("date")),
+        seconds(message.header("date")[:MAX_FIELD]) or 0,
         **(Place(*map(sql_text, lies)) if max(map(len, lies)) <= MAX_PLACE else NOWHERE)._asdict(),
         verdict=found.verdict,
         points=found.points,
         log_odds=found.log_odds,
         evidence=json.dumps(evidence),
         made_by=token_rules(settings),
-        tokens=pack_tokens(message.vocabulary.take(message.row.ids), message.row.counts),
+        tokens=pack_tokens(message.tokens, message.occurrences),
     )
 
 
@@ -199,20 +198,6 @@ def unpack_tokens(packed: bytes) -> dict[str, int]:
     if not reader.eof or len(set(tokens)) != number or not all(occurrences):
         raise Damaged("tokens in table tokens")
     return dict(zip(tokens, occurrences))
-
-
-def seconds_of_date(field: str) -> int:
-    """The seconds since 1970 of a Date field; 0 where that is no date.
-
-    >>> seconds_of_date("Thu, 22 Aug 2002 12:36:23 +0100"), seconds_of_date("soon")
-    (1030016183, 0)
-    """
-    from email.utils import parsedate_to_datetime
-
-    try:
-        return max(0, int(parsedate_to_datetime(field[:MAX_FIELD]).timestamp()))
-    except (ValueError, TypeError, OverflowError):
-        return 0
 
 
 def field_text(value: str) -> str:

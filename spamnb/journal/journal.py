@@ -7,7 +7,6 @@ is as private as the mail: the file's mode is 0600, and rows that leave are over
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sqlite3
 import time
@@ -20,7 +19,7 @@ from spamnb.journal.entries import Place, Verdict, sql_text
 from spamnb.store.database import Database, checked_rows, is_blob, is_digest, is_text
 
 APPLICATION_ID = 0x736E626A  # "snbj"
-VERSION = 5
+VERSION = 6
 DAYS = 60  # what is older leaves
 MAX_BYTES = 256_000_000  # some 70,000 messages: docs/experiments.md#the-journal
 ROW_BYTES = 300  # what a row takes beside its texts and tokens, with its part of the indexes
@@ -28,7 +27,7 @@ TIDY_EVERY = 256  # verdicts
 BUSY_MS = 2_000  # mail waits for nobody who looks at the journal
 TABLES = (
     "CREATE TABLE verdicts (position INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
-    " digest BLOB NOT NULL, identity BLOB NOT NULL, message_id TEXT NOT NULL, sender TEXT NOT NULL,"
+    " digest BLOB NOT NULL, message_id TEXT NOT NULL, sender TEXT NOT NULL,"
     " subject TEXT NOT NULL, sent INTEGER NOT NULL, place TEXT NOT NULL, mailbox TEXT NOT NULL,"
     " folder TEXT NOT NULL, role TEXT NOT NULL, junk TEXT NOT NULL, verdict TEXT NOT NULL,"
     " points REAL NOT NULL, log_odds REAL NOT NULL, evidence TEXT NOT NULL, made_by TEXT NOT NULL, doubt REAL NOT NULL,"
@@ -37,7 +36,7 @@ TABLES = (
     "CREATE TABLE tokens (position INTEGER PRIMARY KEY, tokens BLOB NOT NULL)",
     "CREATE TABLE corrections (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
     " digest BLOB NOT NULL, label TEXT NOT NULL, spam INTEGER NOT NULL, verdict TEXT NOT NULL, source TEXT NOT NULL,"
-    " before TEXT NOT NULL, before_taught INTEGER NOT NULL, batch TEXT NOT NULL, moved_from TEXT NOT NULL,"
+    " before TEXT NOT NULL, batch TEXT NOT NULL, moved_from TEXT NOT NULL,"
     " undone INTEGER NOT NULL)",
     "CREATE INDEX verdicts_by_digest ON verdicts (digest)",
     "CREATE INDEX verdicts_by_time ON verdicts (at, user, verdict, doubtful, expected)",
@@ -54,7 +53,7 @@ class Correction(NamedTuple):
     - ``label``: the class; ``spam``: whether that is spam
     - ``source``: "page", "move" or "client"
     - ``verdict``: what the filter had said; where it is empty, the journal looks it up
-    - ``before``: the class that the message was learned as before, or empty; ``before_taught``: by a person?
+    - ``before``: the class that the message was learned as before, or empty
     - ``batch``: the same for what was taught at once
     - ``moved_from``: the place from which the message was moved with the lesson, or empty
     - ``at``: when, in seconds since 1970; 0 for now
@@ -67,7 +66,6 @@ class Correction(NamedTuple):
     user: str = ""
     verdict: str = ""
     before: str = ""
-    before_taught: bool = False
     batch: str = ""
     moved_from: str = ""
     at: int = 0
@@ -103,13 +101,10 @@ class Journal(Database):
     def at(cls, path: str | Path) -> Self:
         """The journal at ``path``, made where there is none. SpamnbError where something else is there."""
         if str(path) != ":memory:" and not os.path.exists(path):
-            with contextlib.suppress(FileExistsError):
-                try:
-                    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-                except FileNotFoundError:
-                    raise SpamnbError(f"{path}: its folder is not there; make it, or name another file") from None
-                except PermissionError:
-                    raise SpamnbError(f"{path}: cannot be made; are its folder's permissions right?") from None
+            try:
+                os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+            except OSError as error:
+                raise SpamnbError(f"{path}: cannot be made in its folder: {error.strerror}") from None
         journal = cls.connect(path, writable=True)
         try:
             journal._prepare()
@@ -259,7 +254,7 @@ class Journal(Database):
             found = self.execute(f"SELECT {_COLUMNS}, position FROM verdicts {which}", values)  # noqa: S608 (the same)
             fits = {name: is_text for name in (*Verdict._fields[:-2], "position")}
             fits |= dict.fromkeys(("position", "at", "sent", "points", "log_odds"), _is_number)
-            fits |= dict.fromkeys(("digest", "identity"), is_digest)
+            fits["digest"] = is_digest
             return [Verdict._make([*row[:-1], b"", row[-1]]) for row in checked_rows("verdicts", found, **fits)]
 
     def tokens(self, position: int) -> bytes:
@@ -281,7 +276,7 @@ class Journal(Database):
         with self.reading():
             found = self.execute(statement, (int(since), user, user, batch, batch, digest, digest, most))
             rows = [Correction(*row) for row in found if is_digest(row[0]) and is_text(row[1])]
-        return [made._replace(spam=bool(made.spam), before_taught=bool(made.before_taught)) for made in rows]
+        return [made._replace(spam=bool(made.spam)) for made in rows]
 
     def days(self, number: int = 30, user: str | None = None, *, now: float | None = None) -> list[Day]:
         """Verdicts of the last days, the oldest first, with those that had no mail.

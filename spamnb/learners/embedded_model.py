@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spamnb.counts.class_counts import ClassTotals, CountedTokens
+from spamnb.counts.class_counts import CountedTokens
 from spamnb.counts.moments import Moments
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.estimators.gaussian import (
@@ -72,8 +72,8 @@ class EmbeddedModel(Learner):
 
     # -- on the store ----------------------------------------------------------------------------------------
 
-    def score(self, store: Store, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
-        (estimator, form), order = self._of(store, totals)
+    def score(self, store: Store, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
+        (estimator, form), order = self._of(store)
         known_tokens, known, vectors = _with_vectors(store, tokens, rows)
         scores = estimator.class_scores(embed_rows(vectors, known.ids, known.counts, known.indptr))[:, order]
         weights = np.zeros((len(order), len(known.ids)))
@@ -82,7 +82,7 @@ class EmbeddedModel(Learner):
             weights[:, cells] = shares_of(form, vectors[known.ids[cells]], known.counts[cells])[order]
         return BatchScores(known_tokens, known, scores, weights, lambda: softmax(scores))
 
-    def learn(self, store: Store, totals: ClassTotals, lesson: Lesson) -> Mapping[str, Any]:
+    def learn(self, store: Store, lesson: Lesson) -> Mapping[str, Any]:
         names, sums = self._stored(store)
         if lesson.label not in names:
             names = [*names, lesson.label]
@@ -90,7 +90,7 @@ class EmbeddedModel(Learner):
         _put(store, names, sums.plus(_one(store, lesson.message, names.index(lesson.label), sums)))
         return {}
 
-    def forget(self, store: Store, totals: ClassTotals, label: str, message: CountedTokens, digest: bytes) -> None:
+    def forget(self, store: Store, label: str, message: CountedTokens, digest: bytes) -> None:
         names, sums = self._stored(store)
         if label not in names:
             raise Damaged(f"dense_classes in table meta lack {label!r}")
@@ -99,15 +99,15 @@ class EmbeddedModel(Learner):
             names, sums = names[:-1], Moments(*(part[:-1] for part in sums))
         _put(store, names, sums)
 
-    def _of(self, store: Store, totals: ClassTotals) -> tuple[Fitted, np.ndarray]:
-        """The model, and for each class of ``totals`` its column in the scores."""
-        names, sums = self._stored(store)
-        if not set(names).issuperset(totals.classes):
+    def _of(self, store: Store) -> tuple[Fitted, np.ndarray]:
+        """The model, and for each class that holds a message its column in the scores."""
+        (names, sums), classes = self._stored(store), store.totals().classes
+        if not set(names).issuperset(classes):
             raise Damaged("dense_classes in table meta lack some")
         arrays = store.arrays()  # the same object until one of them changes
         if self._derived is None or self._derived[0] is not arrays:  # covariances are inverted once, not per message
             self._derived = arrays, self._fitted(sums, names)
-        return self._derived[1], np.array([names.index(name) for name in totals.classes], np.intp)
+        return self._derived[1], np.array([names.index(name) for name in classes], np.intp)
 
     def _stored(self, store: Store) -> tuple[list[str], Moments]:
         """The classes, and the sums in which they are the rows."""

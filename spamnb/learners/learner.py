@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from spamnb.counts.class_counts import ClassTotals, CountedTokens
+from spamnb.counts.class_counts import CountedTokens
 from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.settings import COUNT_MODELS, Settings
 from spamnb.store.store import Store
 
 if TYPE_CHECKING:  # classifying a message does not need it
     from spamnb.counts.training_set import TrainingSet
+    from spamnb.store.hard import HardMessage
 
 
 class BatchScores(NamedTuple):
@@ -61,6 +62,7 @@ class Correction(NamedTuple):
 
     brought: np.ndarray  # (n, C - 1) what each message brings to each of its tokens, of all classes but the first
     weights: np.ndarray  # (V, C - 1) the sums of that, by token
+    hard: Sequence[HardMessage]  # the hardest, the hardest last
 
 
 class Lesson(NamedTuple):
@@ -123,10 +125,9 @@ class Learner:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
 
-    def score(self, store: Store, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
-        """The scores of n messages over ``tokens`` (k,), at the cost of these tokens only.
-
-        ``totals`` holds at least one class."""
+    def score(self, store: Store, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
+        """The scores of n messages over ``tokens`` (k,), at the cost of these tokens only, by a model of one class at
+        least."""
         raise NotImplementedError
 
     def screen(self, training_set: TrainingSet) -> Screened:
@@ -143,14 +144,13 @@ class Learner:
         same columns. None where that would take another training."""
         return None
 
-    def learn(self, store: Store, totals: ClassTotals, lesson: Lesson) -> Mapping[str, Any]:
-        """Add one message to what is kept beside the sums; these and ``totals`` hold it already. Returns what the file
-        shall keep of the message, fields of ``LearnedMessage``."""
+    def learn(self, store: Store, lesson: Lesson) -> Mapping[str, Any]:
+        """Add one message to what is kept beside the sums, which hold it already. Returns what the file shall keep of
+        the message, fields of ``LearnedMessage``."""
         return {}
 
-    def forget(self, store: Store, totals: ClassTotals, label: str, message: CountedTokens, digest: bytes) -> None:
-        """Take one message out of what is kept beside the sums; these hold it still, and
-        ``totals`` too. Gradient steps stay."""
+    def forget(self, store: Store, label: str, message: CountedTokens, digest: bytes) -> None:
+        """Take one message out of what is kept beside the sums, which hold it still. Gradient steps stay."""
 
 
 def learner_for(settings: Settings) -> Learner:

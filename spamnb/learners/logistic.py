@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from spamnb.counts.class_counts import ClassTotals
 from spamnb.errors import Damaged
 from spamnb.formulas.cross_entropy import with_first_of_two
 from spamnb.formulas.pooling import row_sums
@@ -60,12 +59,12 @@ class Logistic(Learner):
 
     # -- on the store ----------------------------------------------------------------------------------------
 
-    def score(self, store: Store, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
+    def score(self, store: Store, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
         names, intercept = _parameters(store)
         vectors = _vectors(store, tokens, len(names))
         positions = np.array([i for i, token in enumerate(tokens) if token in vectors], np.intp)
         known_tokens, known = take_tokens(tokens, positions), rows.select(positions, len(tokens))
-        order = [names.index(name) if name in names else -1 for name in totals.classes]
+        order = [names.index(name) if name in names else -1 for name in store.totals().classes]
         table = _table(known_tokens, vectors, len(names) + 1)  # the last column is 0: for classes never stepped to
         lengths = row_sums(table[known.ids].any(axis=1).astype(int), known.indptr)  # of the tokens that have a weight
         cells = np.sqrt(np.maximum(lengths, 1))[known.row_numbers]
@@ -73,7 +72,7 @@ class Logistic(Learner):
         scores = row_sums(weights, known.indptr).T + np.append(intercept, 0.0)[order]
         return BatchScores(known_tokens, known, scores, weights, lambda: softmax(scores))
 
-    def learn(self, store: Store, totals: ClassTotals, lesson: Lesson) -> Mapping[str, Any]:
+    def learn(self, store: Store, lesson: Lesson) -> Mapping[str, Any]:
         names, intercept = _parameters(store)
         label, tokens = lesson.label, list(lesson.message.tokens)
         if label not in names:

@@ -30,14 +30,12 @@ MIN_LOG_PRIOR = -700.0  # nats: the log prior of a class without messages, finit
 class NaiveBayes(Learner):
     """Bernoulli, multinomial and boolean multinomial naive Bayes, with the settings' pooling of evidence."""
 
-    def score(self, store: Store, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
-        return self.score_found(store, totals, tokens, rows, store.look_up(tokens))
+    def score(self, store: Store, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
+        return self.score_found(store, tokens, rows, store.look_up(tokens))
 
-    def score_found(
-        self, store: Store, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows, found: TokenCounts
-    ) -> BatchScores:
+    def score_found(self, store: Store, tokens: Sequence[str], rows: CsrRows, found: TokenCounts) -> BatchScores:
         """``score``, of tokens whose counts were looked up."""
-        settings = self.settings
+        settings, totals = self.settings, store.totals()
         known = rows.select(found.positions, len(tokens))
         by_token = log_likelihoods(settings, totals, found.document_counts, found.occurrences)
         contributions = np.take(by_token, known.ids, axis=1)

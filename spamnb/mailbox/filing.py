@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from spamnb.errors import SpamnbError
 from spamnb.journal.entries import INBOX, JUNK, NOWHERE, OTHER, Place, entry_of
-from spamnb.journal.journal import Correction, Journal
+from spamnb.journal.journal import Correction
+from spamnb.journal.writer import JournalWriter
 from spamnb.mailbox.box import Box
 from spamnb.mailbox.memory import Lesson, Memory
 from spamnb.reader.message import digest
@@ -53,12 +53,15 @@ class Learned(NamedTuple):
 
 @dataclass
 class Filing:
-    """A mailbox's memory and the model that judges its mail; ``notes`` take down what is done. In a dry run nothing is
-    moved or learned."""
+    """A mailbox's memory and the model that judges its mail. In a dry run nothing is moved or learned.
+
+    What is done is written into the journal; ``junk`` is what a person calls the folder of spam there.
+    """
 
     memory: Memory
     classifier: Classifier
-    notes: Notes | None = None
+    journal: JournalWriter | None = None
+    junk: str = ""
 
     def sort(self, folders: Mapping[str, Folder], everything: bool = False) -> Iterator[Filed]:
         """Judge new mail and move it to the folder of its verdict, where there is one.
@@ -66,7 +69,7 @@ class Filing:
         What a person moved back is not judged again.
         """
         here: set[bytes] = set()  # judged by this run: what comes again is a second copy, which no person moved back
-        waiting: dict[str, list[tuple[Filed, bytes]]] = {}  # by verdict
+        waiting: dict[str, list[Filed]] = {}  # by verdict
         for message, raw in self.memory.box.read(self.memory.unjudged(everything)):
             if isinstance(raw, OSError):
                 if not isinstance(raw, FileNotFoundError):  # a mail reader moved it on since it was listed
@@ -86,25 +89,26 @@ class Filing:
                 yield self._noted(one._replace(after=message))
                 continue
             batch = waiting.setdefault(found.verdict, [])
-            batch.append((one, known))
-            if len(batch) >= _AT_ONCE or sum(len(each.mail.raw) for each, _ in batch) > _BYTES_AT_ONCE:
+            batch.append(one)
+            if len(batch) >= _AT_ONCE or sum(len(each.mail.raw) for each in batch) > _BYTES_AT_ONCE:
                 yield from self._move(waiting.pop(found.verdict), into)
         for verdict, batch in waiting.items():
             yield from self._move(batch, folders[verdict])
         self.memory.finish()
 
-    def _move(self, batch: list[tuple[Filed, bytes]], into: Folder) -> Iterator[Filed]:
+    def _move(self, batch: list[Filed], into: Folder) -> Iterator[Filed]:
         if self.memory.dry_run:
-            yield from (one for one, _ in batch)
+            yield from batch
             return
-        moved = self.memory.move([(one.message, known) for one, known in batch], into)
-        for one, _ in batch:
+        moved = self.memory.move([(one.message, one.mail.digest) for one in batch], into)
+        for one in batch:
             if one.message in moved:
                 yield self._noted(one._replace(after=moved[one.message]))
 
     def _noted(self, one: Filed) -> Filed:
-        if self.notes:
-            self.notes.note(one, self.classifier, self.memory.box)
+        if self.journal is not None:
+            lies = lies_in(self.memory.box, one.into or one.message.folder, one.after, self.junk)
+            self.journal.put(entry_of(one.mail, one.found, self.classifier.settings, lies=lies))
         return one
 
     def learn(self) -> Iterator[Learned]:
@@ -117,51 +121,9 @@ class Filing:
                 yield Learned(lesson, label, False, error)
                 continue
             self.memory.put(lesson)
-            if changed and self.notes:
-                self.notes.note_lesson(lesson, label)
+            if changed and self.journal is not None:
+                self.journal.put(Correction(digest(lesson.raw), label, lesson.spam, "move"))
             yield Learned(lesson, label, changed)
-
-
-@dataclass
-class Notes:
-    """Writes into a journal what is done in a mailbox; ``junk`` is what a person calls its folder of spam.
-
-    Where the journal cannot be opened or written, on a full disk or after damage, mail is filtered all the same: one
-    line says so, and the next verdict tries again.
-    """
-
-    path: Path
-    junk: str
-    tell: Callable[[str], None]
-    _journal: Journal | None = None
-    _told: set[str] = field(default_factory=set)
-
-    def __post_init__(self) -> None:
-        self._write(lambda journal: None)  # what is wrong with it is told before any mail moves
-
-    def _write(self, change: Callable[[Journal], None]) -> None:
-        try:
-            if self._journal is None:
-                self._journal = Journal.at(self.path)
-            change(self._journal)
-        except (SpamnbError, OSError) as error:
-            if str(error) not in self._told:
-                self._told.add(str(error))
-                self.tell(f"spamnb: {error}; meanwhile nothing is noted")
-
-    def close(self) -> None:
-        """Close the journal."""
-        if self._journal is not None:
-            self._journal.close()
-
-    def note(self, one: Filed, classifier: Classifier, box: Box) -> None:
-        """Write a verdict down, and where the message lies now."""
-        lies = lies_in(box, one.into or one.message.folder, one.after, self.junk)
-        self._write(lambda journal: journal.add([entry_of(one.mail, one.found, classifier.settings, lies=lies)]))
-
-    def note_lesson(self, lesson: Lesson, label: str) -> None:
-        """Write down what a person put right by moving a message."""
-        self._write(lambda journal: journal.correct(Correction(digest(lesson.raw), label, lesson.spam, "move")))
 
 
 def lies_in(box: Box, folder: Folder, message: MailboxMessage | None, junk: str) -> Place:

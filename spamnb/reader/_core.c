@@ -1,38 +1,24 @@
 /* What Python calls, by way of ctypes: binding.py is the other side, and checks the sizes of all arrays. Calls work
- * without the GIL. The core knows nothing of Python; what it asks of the program around goes to two functions that
- * binding.py hands over, which take the GIL for as long as they run. */
+ * without the GIL. The core knows nothing of Python; what it asks of the program around goes to a function that
+ * binding.py hands over, which takes the GIL for as long as it runs. */
 #include "core/reader.h"
 #include "core/style.h"
 
 #include <stdlib.h>
 
-static struct tables tables;
+uint64_t SECRET[2];
+
 static struct group_table groups;
-static const struct page *(*make_page_in_python)(uint32_t number); /* pages stay where they are for ever */
 
-/* What Python answers stays where it is until it is asked again. */
-typedef bool (*answerer)(int what, const span *text, const span *other, struct opened *answer);
-
-/* A reader with its host, and its rules. */
-struct python_reader {
-    struct reader reader;
-    struct host host;
-    answerer answer;
-    struct rule_table rules;
-};
-
-/* names, texts: n references of HTML; kinds: n_kinds prefixes of tokens with their groups. False without memory. */
+/* names, texts: n references of HTML; kinds: n_kinds prefixes of tokens with their groups. The texts must stay where
+ * they are. False without memory. */
 bool tables_begin(const char *const names[], const char *const texts[], size_t n, const char *const kinds[],
-                  const uint8_t *kind_groups, size_t n_kinds, const uint8_t other_groups[3], const uint64_t secret[2],
-                  const struct page *(*make_page)(uint32_t number)) {
-    memcpy(tables.secret, secret, sizeof tables.secret);
-    make_page_in_python = make_page;
+                  const uint8_t *kind_groups, size_t n_kinds, const uint8_t other_groups[3], const uint64_t secret[2]) {
+    memcpy(SECRET, secret, sizeof SECRET);
     groups = (struct group_table){calloc(n_kinds + 1, sizeof *groups.kinds), n_kinds, other_groups[0], other_groups[1],
                                   other_groups[2]};
-    if (!groups.kinds || !references_begin(&tables.references, n))
+    if (!groups.kinds || !references_begin(names, texts, n))
         return false;
-    for (size_t i = 0; i < n; i++)
-        references_add(&tables.references, (struct reference){span_of_text(names[i]), span_of_text(texts[i])});
     for (size_t i = 0; i < n_kinds; i++)
         groups.kinds[i] = (struct token_kind){span_of_text(kinds[i]), kind_groups[i]};
     words_begin();
@@ -40,41 +26,11 @@ bool tables_begin(const char *const names[], const char *const texts[], size_t n
     return true;
 }
 
-/* ---- What the core asks for ---- */
-
-static const struct page *make_page(struct host *host, uint32_t number) {
-    (void)host;
-    const struct page *page = make_page_in_python(number);
-    if (page)
-        atomic_store_explicit(&tables.pages[number], page, memory_order_release);
-    return page;
-}
-
-static answerer answerer_of(struct host *host) {
-    return ((struct python_reader *)((char *)host - offsetof(struct python_reader, host)))->answer;
-}
-
-static bool ask(struct host *host, enum ask what, span text, span other, struct arena *arena, span *answer) {
-    struct opened found = {0};
-    if (!answerer_of(host)((int)what, &text, &other, &found))
-        return false;
-    *answer = found.entity.at ? arena_copy(arena, found.entity) : (span){0};
-    return true;
-}
-
-static bool open_attachment(struct host *host, enum shown_as as, span octets, struct arena *arena, struct opened *opened) {
-    struct opened found = {0};
-    if (!answerer_of(host)(N_ASKS + (int)as, &octets, &(span){0}, &found))
-        return false;
-    *opened = (struct opened){arena_copy(arena, found.rest), arena_copy(arena, found.entity), found.is_whole};
-    return true;
-}
-
 /* ---- Vocabulary ---- */
 
 struct vocabulary *vocabulary_new(void) {
     struct vocabulary *vocabulary = malloc(sizeof *vocabulary);
-    if (vocabulary && !vocabulary_begin(vocabulary, tables.secret)) {
+    if (vocabulary && !vocabulary_begin(vocabulary, SECRET)) {
         free(vocabulary);
         return NULL;
     }
@@ -132,45 +88,43 @@ void vocabulary_forget_rows(struct vocabulary *vocabulary) {
 
 /* ---- Reader ---- */
 
-/* The rules of header fields: n names and prefixes, and of each four numbers: is_beginning, is_volatile, how, extra. The
- * texts must stay where they are. */
-struct python_reader *reader_new(answerer answer, unsigned ngrams, bool body_only, bool stems, bool splits,
-                                 const char *const names[], const char *const prefixes[], const uint8_t *numbers, size_t n) {
-    struct python_reader *self = calloc(1, sizeof *self);
+/* The rules of header fields: n names, of which "*" at the end stands for any end, how to read each, and prefixes of
+ * tokens. The texts must stay where they are. */
+struct reader *reader_new(answerer answerer, unsigned ngrams, bool body_only, bool stems, bool splits,
+                          const char *const names[], const char *const prefixes[], const uint8_t *hows, size_t n) {
+    struct reader *reader = calloc(1, sizeof *reader);
     struct header_rule *rules = calloc(n + 1, sizeof *rules);
-    if (!self || !rules) {
-        free(self), free(rules);
+    if (!reader || !rules) {
+        free(reader), free(rules);
         return NULL;
     }
-    for (size_t i = 0; i < n; i++, numbers += 4)
+    for (size_t i = 0; i < n; i++) {
         rules[i] = (struct header_rule){
-            .name = span_of_text(names[i]), .is_beginning = numbers[0], .is_volatile = numbers[1], .how = numbers[2],
-            .extra = numbers[3], .prefix = span_of_text(prefixes[i])};
-    self->rules = (struct rule_table){.rules = rules, .n_rules = n, .other = {.how = HOW_NAMES}};
-    rules_sort(&self->rules);
-    self->host = (struct host){make_page, ask, open_attachment};
-    self->answer = answer;
-    self->reader.tables = &tables;
-    self->reader.rules = &self->rules;
-    self->reader.host = &self->host;
-    self->reader.options = (struct options){ngrams, body_only, stems, splits};
-    return self;
+            .name = span_of_text(names[i]), .how = hows[i], .prefix = span_of_text(prefixes[i])};
+        rules[i].is_beginning = ends_with(rules[i].name, LITERAL("*"));
+        rules[i].name.end -= rules[i].is_beginning;
+    }
+    reader->rules = (struct rule_table){.rules = rules, .n_rules = n, .other = {.how = HOW_NAMES}};
+    rules_sort(&reader->rules);
+    reader->answerer = answerer;
+    reader->options = (struct options){ngrams, body_only, stems, splits};
+    return reader;
 }
 
-void reader_delete(struct python_reader *self) {
-    arena_free(&self->reader.arena);
-    free(self->rules.rules);
-    free(self);
+void reader_delete(struct reader *reader) {
+    arena_free(&reader->arena);
+    free(reader->rules.rules);
+    free(reader);
 }
 
 /* Reads n messages into rows; what is known of each goes to the arrays. What failed, if anything. */
-enum failure read_messages(struct python_reader *self, struct vocabulary *vocabulary, const uint8_t *const raws[],
+enum failure read_messages(struct reader *reader, struct vocabulary *vocabulary, const uint8_t *const raws[],
                            const size_t sizes[], size_t n, unsigned wants, uint32_t *lengths, uint32_t *cuts,
                            uint8_t *digests, uint8_t *dates) {
-    const struct message *message = &self->reader.message;
-    self->reader.vocabulary = vocabulary;
+    const struct message *message = &reader->message;
+    reader->vocabulary = vocabulary;
     for (size_t i = 0; i < n; i++) {
-        enum failure failure = read_message(&self->reader, span_of(raws[i], sizes[i]), wants);
+        enum failure failure = read_message(reader, span_of(raws[i], sizes[i]), wants);
         if (failure)
             return failure;
         memcpy(digests + i * DIGEST, message->digest, DIGEST);
@@ -183,13 +137,13 @@ enum failure read_messages(struct python_reader *self, struct vocabulary *vocabu
 }
 
 /* Reads one message, of which no row is wanted, for message_list and message_about. */
-enum failure parse_message(struct python_reader *self, const uint8_t *const raws[], size_t size, unsigned wants) {
-    return read_message(&self->reader, span_of(raws[0], size), wants & ~(unsigned)NEEDS_VOCABULARY);
+enum failure parse_message(struct reader *reader, const uint8_t *const raws[], size_t size, unsigned wants) {
+    return read_message(reader, span_of(raws[0], size), wants & ~(unsigned)NEEDS_VOCABULARY);
 }
 
 /* A list of the message at hand, and how many items it has. */
-size_t message_list(const struct python_reader *self, int which, const void **items) {
-    const struct message *m = &self->reader.message;
+size_t message_list(const struct reader *reader, int which, const void **items) {
+    const struct message *m = &reader->message;
     const span_list *const texts[] = {&m->values, &m->all_texts, &m->links, &m->hidden, &m->named_facts};
     size_t n_texts = COUNT_OF(texts);
     if (which < (int)n_texts) {
@@ -200,12 +154,11 @@ size_t message_list(const struct python_reader *self, int which, const void **it
     return which == (int)n_texts ? m->section.fields.count : m->parts.count;
 }
 
-/* What was cut off the message at hand; its digest, identity and date go to the memory that is handed over. */
-uint32_t message_about(const struct python_reader *self, uint8_t *digest, uint8_t *identity, uint8_t *date) {
-    memcpy(digest, self->reader.message.digest, DIGEST);
-    memcpy(identity, self->reader.message.identity, DIGEST);
-    memcpy(date, self->reader.message.date, DATE);
-    return self->reader.message.cuts;
+/* What was cut off the message at hand; its digest and date go to the memory that is handed over. */
+uint32_t message_about(const struct reader *reader, uint8_t *digest, uint8_t *date) {
+    memcpy(digest, reader->message.digest, DIGEST);
+    memcpy(date, reader->message.date, DATE);
+    return reader->message.cuts;
 }
 
 /* ---- The cells of store/rows.py: numbers of 7 bits a byte, the lowest first ---- */

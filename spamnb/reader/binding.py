@@ -7,23 +7,27 @@ lock. An exception there ends the message, and is raised again where the message
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from ctypes import POINTER, byref, c_bool, c_double, c_int, c_size_t, c_uint32, c_void_p
+from html.entities import html5
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
+from spamnb.reader.evidence import GROUPS, KINDS
+from spamnb.reader.options import TokenOptions
 from spamnb.reader.rows import CsrRows, ReadRows
 
 DIGEST, DATE = 16, 64  # bytes
 _FAILURES = {1: MemoryError, 2: RuntimeError, 3: RuntimeError}  # enum failure of core/bytes.h
-_METHODS = ("decode", "compose", "stem", "split", "uudecode", "letters")  # enum ask of core/reader.h
+_ASKS = ("character", "decode", "compose", "host", "stem", "split", "pdf", "smime", "tnef")  # enum ask of core/reader.h
 # What may be wanted of a message: core/reader.h.
-FIELDS, BODY, VOCABULARY, DIGEST_OF, IDENTITY_OF, DATE_OF = 1, 2, 4, 8, 16, 32
+FIELDS, BODY, VOCABULARY, DIGEST_OF, DATE_OF = 1, 2, 4, 8, 16
 
 _spec = find_spec("spamnb.reader._core")
 if _spec is None or _spec.origin is None:
@@ -60,8 +64,8 @@ class _Part(ctypes.Structure):
         return *(text.value() for text in self.texts), self.size
 
 
-class _Opened(ctypes.Structure):
-    _fields_ = (("rest", _Span), ("entity", _Span), ("is_whole", c_bool))
+class _Answer(ctypes.Structure):
+    _fields_ = (("text", _Span), ("is_whole", c_bool))
 
 
 class _Fit(ctypes.Structure):
@@ -79,11 +83,10 @@ _LISTS: tuple[tuple[str, Any, int], ...] = (
     ("values", _Span, FIELDS), ("texts", _Span, BODY), ("links", _Span, BODY), ("hidden", _Span, BODY),
     ("html", _Span, BODY), ("headers", _Field, FIELDS), ("parts", _Part, BODY),
 )  # fmt: skip
-_Answerer = ctypes.CFUNCTYPE(c_bool, c_int, POINTER(_Span), POINTER(_Span), POINTER(_Opened))
-_PageMaker = ctypes.CFUNCTYPE(c_void_p, c_uint32)
+_Answerer = ctypes.CFUNCTYPE(c_bool, c_int, POINTER(_Span), POINTER(_Span), POINTER(_Answer))
 
 for _name, _result, _arguments in (
-    ("tables_begin", c_bool, [*[c_void_p, c_void_p, c_size_t] * 2, c_void_p, c_void_p, _PageMaker]),
+    ("tables_begin", c_bool, [*[c_void_p, c_void_p, c_size_t] * 2, c_void_p, c_void_p]),
     ("vocabulary_new", c_void_p, []),
     ("vocabulary_delete", None, [c_void_p]),
     ("vocabulary_size", c_size_t, [c_void_p]),
@@ -96,7 +99,7 @@ for _name, _result, _arguments in (
     ("reader_new", c_void_p, [_Answerer, c_int, c_bool, c_bool, c_bool, c_void_p, c_void_p, c_void_p, c_size_t]),
     ("reader_delete", None, [c_void_p]),
     ("message_list", c_size_t, [c_void_p, c_int, POINTER(c_void_p)]),
-    ("message_about", c_uint32, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    ("message_about", c_uint32, [c_void_p, c_void_p, c_void_p]),
     ("pack_numbers", c_size_t, [c_void_p, c_size_t, c_void_p, c_void_p]),
     ("unpack_numbers", c_bool, [ctypes.c_char_p, c_size_t, c_void_p, c_void_p]),
     ("solve", None, [c_void_p, c_size_t, c_size_t, c_double, c_void_p]),
@@ -128,36 +131,15 @@ def _array(values: Any, dtype: Any, *shape: int, writable: bool = False) -> np.n
     return values
 
 
-# ---- What the core is given once ----
+# ---- What the core is given once, and points to for ever ----
 
-_kept: list[Any] = []  # what the core points to for ever
-
-
-def begin(
-    references: dict[str, str], make_page: Callable[[int], bytes], kinds: dict[str, int], groups: tuple[int, int, int],
-    secret: bytes,
-) -> None:  # fmt: skip
-    """Hand over the references of HTML, what describes 256 characters, the groups of token kinds and of text, pairs and
-    headers, and a key of 16 bytes; twice does nothing."""
-    if _kept:
-        return
-    texts = [[text.encode() for text in each] for each in (references, references.values(), kinds)]
-    _kept.append(texts)
-
-    def page_at(number: int) -> int | None:
-        try:
-            page = ctypes.create_string_buffer(make_page(number))
-        except Exception:  # there is no memory: the message is given up
-            return None
-        _kept.append(page)
-        return ctypes.addressof(page)
-
-    _kept.append(_PageMaker(page_at))
-    names, stand_for, prefixes = map(_texts, texts)
-    of_kinds, others = bytes(kinds.values()), bytes(groups)
-    sizes = len(references), len(kinds)
-    if not _core.tables_begin(names, stand_for, sizes[0], prefixes, of_kinds, sizes[1], others, secret, _kept[1]):
-        raise MemoryError
+_GIVEN = [[text.encode() for text in each] for each in (html5, html5.values(), KINDS)]
+_GROUP_OF_KIND = bytes(map(GROUPS.index, KINDS.values()))
+_OTHER_GROUPS = bytes(map(GROUPS.index, ("text", "pairs", "headers")))
+if not _core.tables_begin(
+    *map(_texts, _GIVEN[:2]), len(html5), _texts(_GIVEN[2]), _GROUP_OF_KIND, len(KINDS), _OTHER_GROUPS, os.urandom(16)
+):
+    raise MemoryError
 
 
 class VocabularyCore:
@@ -221,47 +203,41 @@ class _Answers:
     def answer(self, what: int, text: Any, other: Any, answer: Any) -> bool:
         """Answer; false after an exception."""
         try:
-            rest, is_whole, octets = b"", True, text[0].octets()
-            if what >= len(_METHODS):
-                rest, found, is_whole = self._program.open(what - len(_METHODS), octets)
-            elif _METHODS[what] == "decode":
-                found = self._program.decode(octets, other[0].octets())
-            else:
-                found = getattr(self._program, _METHODS[what])(octets)
-            self._kept = rest, found
-            answer[0] = _Opened(_span(rest), _span(found), is_whole)
+            given = (text[0].octets(), other[0].octets()) if _ASKS[what] == "decode" else (text[0].octets(),)
+            found = getattr(self._program, _ASKS[what])(*given)
+            self._kept, is_whole = found if isinstance(found, tuple) else (found, True)
+            answer[0] = _Answer(_span(self._kept), is_whole)
         except BaseException as error:
             self.error = error
             return False
         return True
 
 
-class Reader:
-    """Reads messages; for one thread at a time.
+class ReaderCore:
+    """Reads messages; ``message.Reader`` is what others use.
 
     rules: how header fields are read, see ``evidence.header_rules``
     program: answers what the core asks for, see ``attachments.Program``
     """
 
     def __init__(
-        self, rules: Sequence[tuple[bytes, bool, bool, int, int, bytes]], program: object, ngrams: int,
-        body_only: bool, stems: bool, splits: bool,
-    ) -> None:  # fmt: skip
+        self, rules: Sequence[tuple[bytes, int, bytes]], program: object, options: TokenOptions
+    ) -> None:
         self.lock = threading.Lock()
         self._rules = list(rules)  # whose texts the core has
         self._answers = _Answers(program)
         self._answerer = _Answerer(self._answers.answer)
-        names, prefixes = _texts([rule[0] for rule in rules]), _texts([rule[-1] for rule in rules])
-        numbers = b"".join([bytes(rule[1:5]) for rule in rules])
-        given = self._answerer, ngrams, body_only, stems, splits, names, prefixes, numbers, len(rules)
-        self.pointer = _new(self, _core.reader_new(*given), _core.reader_delete)
+        names, hows, prefixes = zip(*self._rules)
+        chosen = options.ngrams, options.body_only, options.stem is not None, options.tokenizer != "own"
+        pointer = _core.reader_new(self._answerer, *chosen, _texts(names), _texts(prefixes), bytes(hows), len(rules))
+        self.pointer = _new(self, pointer, _core.reader_delete)
 
     def _check(self, failure: int) -> None:
         error, self._answers.error = self._answers.error, None
         if failure:
             raise error or _FAILURES[failure]("the reader of messages failed")
 
-    def read(self, messages: Sequence[bytes], vocabulary: VocabularyCore, wants: int) -> ReadRows:
+    def read_with(self, messages: Sequence[bytes], vocabulary: VocabularyCore, wants: int) -> ReadRows:
         """n messages as rows of the vocabulary's ids. ``wants``: BODY and so on."""
         n = len(messages)
         raws, sizes = _texts(messages), np.fromiter(map(len, messages), np.uintp, n)
@@ -282,18 +258,18 @@ class Reader:
         np.cumsum(lengths, out=indptr[1:])
         return ReadRows(CsrRows(indptr, ids, counts), digests.tobytes(), dates, cuts)
 
-    def parse(self, raw: bytes, wants: int) -> dict[str, Any]:
+    def parse_with(self, raw: bytes, wants: int) -> dict[str, Any]:
         """What stands in a message, by name; ``wants``: FIELDS, BODY and so on."""
         raws = _texts([raw])
         with _held(self):
             self._check(_free.parse_message(self.pointer, raws, len(raw), wants))
             lists = [(number, *each) for number, each in enumerate(_LISTS) if each[-1] & wants]
             found: dict[str, Any] = {name: self._list(number, kind) for number, name, kind, _ in lists}
-            digest, identity, date = (ctypes.create_string_buffer(size) for size in (DIGEST, DIGEST, DATE))
-            found["cuts"] = _core.message_about(self.pointer, digest, identity, date)
+            digest, date = ctypes.create_string_buffer(DIGEST), ctypes.create_string_buffer(DATE)
+            found["cuts"] = _core.message_about(self.pointer, digest, date)
         if wants & FIELDS:
             found["headers"] = list(zip([name for name, _ in found["headers"]], found["values"]))
-        return found | {"digest": digest.raw, "identity": identity.raw, "date": date.value.decode("ascii")}
+        return found | {"digest": digest.raw, "date": date.value.decode("ascii")}
 
     def _list(self, number: int, kind: Any) -> list[Any]:
         items = c_void_p()
@@ -317,7 +293,7 @@ def _span(octets: bytes | None) -> _Span:
 
 
 @contextmanager
-def _held(owner: Reader | VocabularyCore) -> Iterator[None]:
+def _held(owner: ReaderCore | VocabularyCore) -> Iterator[None]:
     if not owner.lock.acquire(blocking=False):
         raise RuntimeError("another thread uses it: each thread needs one of its own")
     try:

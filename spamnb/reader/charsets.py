@@ -26,14 +26,15 @@ OTHER_NAMES = {
 }  # fmt: skip
 CODE_PAGE = re.compile(r"(?:windows|win|cp|ibm|ms|dos)_?([0-9]{3,5})\Z")
 
-# Charsets that write ASCII otherwise, or mix it with escapes. All others that are read leave it as it is.
-MIXED = ("utf-7", "utf-16", "utf-32", "hz", "iso2022")
+# What bytes have that are of a charset which writes ASCII otherwise, or mixes it with escapes. All others have a byte
+# that is no ASCII. UTF-16 and UTF-32 are no printable ASCII, as a whole or at length.
+ESCAPES = {
+    "utf-7": re.compile(rb"\+[A-Za-z0-9+/]{3}"), "utf-8": re.compile(rb""), "hz": re.compile(rb"~\{"),
+    "iso2022": re.compile(rb"[\x0e\x1b]"),
+}  # fmt: skip
+NOT_ASCII = re.compile(rb"[^\x00-\x7f]")
+PRINTABLE = re.compile(rb"[\t\n\r -~]{32}|\A[\t\n\r -~]*\Z")
 PROBE = bytes(range(128))
-# What is written without the escapes that these need.
-EIGHT_BIT = {"iso2022_jp": "euc_jp", "iso2022_kr": "euc_kr", "hz": "gb2312"}
-UTF7_ESCAPE = re.compile(rb"\+[A-Za-z0-9+/]{3}")
-ASCII_TEXT = re.compile(rb"[\t\n\r -~]{32}")
-CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f]")  # in UTF-16 every other byte of Latin or Cyrillic letters is one
 MARKS = (
     (b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe\0\0", "utf-32-le"), (b"\0\0\xfe\xff", "utf-32-be"),
     (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"),
@@ -43,32 +44,22 @@ MARKS = (
 def decode(octets: bytes, charset: str) -> str | None:
     """Text of ``octets`` as a byte order mark says, else the claimed charset; never raises.
 
-    What is plainly ASCII stays it, whatever the claim. None where it is UTF-8 or windows-1252, which the core reads.
+    None for what the core reads: plain ASCII, whatever the claim, UTF-8 and windows-1252.
 
     >>> decode(b"caf\\xe9", "iso-8859-15"), decode("café".encode(), "no-such-charset"), decode(b"hello", "utf-16")
-    ('café', None, 'hello')
+    ('café', None, None)
     """
     codec = resolve(charset) if charset else "cp1252"
-    is_plausible = not codec.startswith(MIXED) or _fits(octets, codec)
-    if octets.isascii() and not (codec.startswith(MIXED) and is_plausible):
-        return octets.decode("ascii")
-    for mark, marked in MARKS:
-        if octets.startswith(mark) and _fits(octets[len(mark) :], marked):
-            octets, codec = octets[len(mark) :], marked
-            break
-    else:
-        if not is_plausible:
-            other = EIGHT_BIT.get(codec[:10], "cp1252")
-            codec = other if _is(octets, other) and not _is(octets, "utf-8") else "cp1252"
-    if codec == "cp1252":
+    marked = ((octets[len(mark) :], of_mark) for mark, of_mark in MARKS if octets.startswith(mark))
+    octets, codec = next(((rest, of_mark) for rest, of_mark in marked if _fits(rest, of_mark)), (octets, codec))
+    if codec == "cp1252" or not _fits(octets, codec):
         return None
-    if codec == "utf-16":  # in the order in which the bytes make sense
-        codec = "utf-16-be" if octets[::2].count(0) > octets[1::2].count(0) else "utf-16-le"
-    elif codec == "utf-32":
-        codec = "utf-32-be" if octets.startswith(b"\0") else "utf-32-le"
+    if codec in ("utf-16", "utf-32"):  # in the order in which the bytes make sense
+        codec += "-be" if octets[::2].count(0) > octets[1::2].count(0) or octets.startswith(b"\0\0") else "-le"
     if not codec.startswith("utf-16") and not _is(octets, codec) and _is(octets, "utf-8"):
-        codec = "utf-8"
-    return _decoded(octets, codec)
+        return None
+    text = octets.decode(codec, "replace")
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")  # UTF-7 can spell lone surrogates
 
 
 @functools.lru_cache(maxsize=512)
@@ -85,7 +76,7 @@ def resolve(charset: str) -> str:
     try:
         codec = codecs.lookup(name).name
         codec = SUPERSETS.get(codec, codec)
-        is_text = codec.startswith(MIXED) or PROBE.decode(codec) == PROBE.decode("ascii")
+        is_text = codec.startswith(("utf-16", "utf-32", *ESCAPES)) or PROBE.decode(codec) == PROBE.decode("ascii")
     except (LookupError, UnicodeError):  # mbcs and oem exist on Windows only, and zip is no charset
         is_text = False
     return codec if is_text else "cp1252"
@@ -103,16 +94,11 @@ def _codec_names() -> frozenset[str]:
 
 
 def _fits(octets: bytes, codec: str) -> bool:
-    """Whether ``octets`` can be what a codec makes that writes ASCII otherwise or mixes it with escapes."""
-    if codec.startswith("iso2022"):
-        return b"\x1b" in octets or b"\x0e" in octets
-    if codec == "hz":
-        return b"~{" in octets
-    if codec == "utf-7":
-        return UTF7_ESCAPE.search(octets) is not None
+    """Whether ``octets`` can be what a codec makes."""
     if codec.startswith(("utf-16", "utf-32")):
-        return bool(CONTROL.search(octets)) if octets.isascii() else not ASCII_TEXT.search(octets)
-    return True
+        return not PRINTABLE.search(octets)
+    escape = next((escape for family, escape in ESCAPES.items() if codec.startswith(family)), NOT_ASCII)
+    return escape.search(octets) is not None
 
 
 def _is(octets: bytes, codec: str) -> bool:
@@ -121,9 +107,3 @@ def _is(octets: bytes, codec: str) -> bool:
     except UnicodeError:
         return False
     return True
-
-
-def _decoded(octets: bytes, codec: str) -> str:
-    """``octets`` by a codec; what it cannot decode, and lone surrogates, which UTF-7 can spell, are replaced."""
-    text = octets.decode(codec, "replace")
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

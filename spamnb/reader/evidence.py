@@ -13,7 +13,7 @@ GROUPS = ("text", "pairs", "subject", "headers", "structure")
 
 HEADERS = GROUPS.index("headers")
 
-# What of a message is left out because a bound is reached: by the names of core/evidence.c, in its order, and in words.
+# What of a message is left out because a bound is reached: by the bits of core/reader.h, in its order, and in words.
 CUTS = {
     "headers": "a part of the header section, which is too long",
     "html": "a part of the HTML, which has too much in it",
@@ -28,34 +28,35 @@ CUTS = {
 # The registry of token kinds: every prefix of a token that is not the name of a header field, and its group. The core
 # writes these and no others: a test reads its source.
 KINDS = {
-    "long": "text",  # stands for a long word
     "subject": "subject",
-    **dict.fromkeys(("from", "to", "sender", "date", "message-id", "received", "header"), "headers"),
-    **dict.fromkeys(("part", "charset", "encoding", "attachment", "html", "hidden", "url", "cut"), "structure"),
+    **dict.fromkeys(("from", "to", "sender", "received", "header"), "headers"),
+    **dict.fromkeys(("part", "charset", "encoding", "attachment", "html", "hidden", "url"), "structure"),
     **dict.fromkeys(("p", "length", "caps", "line", "capitals"), "structure"),
 }
-# How a field is read: enum header_how and enum header_extra of core/reader.h.
-IGNORED, PRESENCE, TEXT, NAMES, RECEIVED, SIGNATURE = range(6)
-NOTHING, SUBJECT, SENDER, DATE, MESSAGE_ID = range(5)
+# How a field is read: enum header_how of core/reader.h.
+IGNORED, VOLATILE, PRESENCE, TEXT, NAMES, SUBJECT, RECEIVED, SIGNATURE = range(8)
 
-TEXT_FIELDS = ("subject", "keywords", "comments", "summary", "thread-topic")
+# Names of fields; "*" stands for any end.
+TEXT_FIELDS = ("keywords", "comments", "summary", "thread-topic")
 # Of these only the presence is evidence: the words of ten List-* fields say one thing ten times, those of References
 # are ids of other messages.
 PRESENCE_ONLY = (
-    "list-",
-    "in-reply-to",
-    "references",
-    "x-original-date",
-    "delivery-date",
-    "x-originalarrivaltime",
-    "content-id",
+    "list-*",
+    "date",
+    "message-id",
+    "in-reply-to*",
+    "references*",
+    "x-original-date*",
+    "delivery-date*",
+    "x-originalarrivaltime*",
+    "content-id*",
     # Opaque: each message brings dozens of words that never come back.
-    "x-gm-",
-    "x-google-smtp-source",
-    "x-microsoft-antispam-message-info",
-    "x-ms-exchange-antispam-messagedata",
-    "x-ms-exchange-crosstenant-",
-    "x-sg-",
+    "x-gm-*",
+    "x-google-smtp-source*",
+    "x-microsoft-antispam-message-info*",
+    "x-ms-exchange-antispam-messagedata*",
+    "x-ms-exchange-crosstenant-*",
+    "x-sg-*",
 )
 # Who signs what with which key is evidence. The signature itself is words that never come back.
 SIGNATURES = ("dkim-signature", "x-google-dkim-signature", "domainkey-signature", "arc-message-signature", "arc-seal")
@@ -71,48 +72,29 @@ SHARED_PREFIXES = {
 }
 # Fields that mailboxes, readers and filters add to a message they hold: tomorrow the same message has other ones. They
 # are in neither the tokens nor the digest.
-VOLATILE = (
+VOLATILE_FIELDS = (
     "status", "content-length", "lines", "x-status", "x-uid", "x-uidl", "x-keywords", "x-imap", "x-imapbase",
     "x-bogosity", "x-label", "x-spam", "x-account-key", "x-spamprobe", "x-tuid", "x-offlineimap",
     "x-gm-thrid", "x-gm-msgid", "x-gm-labels", "x-forefront-antispam-report", "x-microsoft-antispam",
-    "x-universally-unique-identifier",
-)  # fmt: skip
-VOLATILE_BEGINNINGS = (
-    "x-spam-", "x-mozilla-", "x-envelope-", "x-evolution", "x-gnus-", "x-dspam-", "x-rspamd-", "x-crm114-",
-    "x-spambayes-", "x-gmail-", "x-spamd-", "x-ms-exchange-organization-", "x-apple-",
+    "x-universally-unique-identifier", "x-spam-*", "x-mozilla-*", "x-envelope-*", "x-evolution*", "x-gnus-*",
+    "x-dspam-*", "x-rspamd-*", "x-crm114-*", "x-spambayes-*", "x-gmail-*", "x-spamd-*",
+    "x-ms-exchange-organization-*", "x-apple-*",
 )  # fmt: skip
 
-Rule = tuple[bytes, bool, bool, int, int, bytes]  # name, is a beginning, is volatile, how, what else it says, prefix
+Rule = tuple[bytes, int, bytes]  # a name, how the field is read, and the prefix of its tokens, or b"" for its own name
 
 
-def header_rules(ignored: Iterable[str]) -> tuple[Rule, ...]:
+def header_rules(ignored: Iterable[str]) -> list[Rule]:
     """How the core is to read header fields; all others are names under their own name. Of two rules that fit, a whole
     name goes before a beginning, and the first beginning before the next.
 
-    >>> header_rules(["path"])[0], header_rules([])[-1]
-    ((b'path', False, False, 0, 0, b''), (b'x-sg-', True, False, 1, 0, b''))
+    >>> header_rules(["path"])[-1], header_rules([])[0]
+    ((b'path', 0, b''), (b'status', 1, b''))
     """
-    rules: dict[str, Rule] = {}
-
-    def add(name: str, how: int, extra: int = NOTHING, prefix: str = "", volatile: bool = False) -> None:
-        rules.setdefault(name, (name.encode(), name in beginnings, volatile, how, extra, prefix.encode()))
-
-    beginnings = {*VOLATILE_BEGINNINGS, *PRESENCE_ONLY}
-    for name in ignored:
-        add(name, IGNORED, volatile=name in VOLATILE)
-    for name in (*VOLATILE, *VOLATILE_BEGINNINGS):
-        add(name, IGNORED, volatile=True)
-    add("received", RECEIVED)
-    add("date", PRESENCE, DATE)
-    add("message-id", PRESENCE, MESSAGE_ID)
-    add("from", NAMES, SENDER)
-    add("subject", TEXT, SUBJECT)
-    for name in TEXT_FIELDS:
-        add(name, TEXT)
-    for name in SIGNATURES:
-        add(name, SIGNATURE)
-    for name, prefix in SHARED_PREFIXES.items():
-        add(name, NAMES, prefix=prefix)
-    for name in PRESENCE_ONLY:
-        add(name, PRESENCE)
-    return tuple(rules.values())
+    hows = {
+        **dict.fromkeys(VOLATILE_FIELDS, VOLATILE), "received": RECEIVED,
+        "subject": SUBJECT, **dict.fromkeys(TEXT_FIELDS, TEXT), **dict.fromkeys(SIGNATURES, SIGNATURE),
+        **dict.fromkeys(SHARED_PREFIXES, NAMES), **dict.fromkeys(PRESENCE_ONLY, PRESENCE),
+    }  # fmt: skip
+    hows |= {name: IGNORED for name in ignored if name not in VOLATILE_FIELDS}
+    return [(name.encode(), how, SHARED_PREFIXES.get(name, "").encode()) for name, how in hows.items()]

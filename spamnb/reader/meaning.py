@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-from spamnb.reader.evidence import CUTS
-
 # By the prefix of a token, what it says; {} is what follows the prefix. Other prefixes are header fields.
 _PHRASES = {
     "attachment": "an attachment of type {}",
@@ -14,7 +12,6 @@ _PHRASES = {
     "from": "From: {}",
     "header": "a header field {}",
     "hidden": "hidden from the reader: {}",
-    "message-id": "Message-ID: {}",
     "p": "the sign {}",
     "part": "a part of type {}",
     "received": "Received: {}",
@@ -39,8 +36,8 @@ def meaning(token: str) -> str:
 
     >>> meaning("received:213.105.180"), meaning("subject:caps:0"), meaning("p:¶"), meaning("url:example.org")
     ('passed through 213.105.180.*', 'Subject: no words in capitals', 'the sign ¶', 'a link to example.org')
-    >>> meaning("line:6"), meaning("x-mailer:#0.00"), meaning("long:a:30"), meaning("free pills")
-    ('lines of 32 to 63 bytes', 'X-Mailer: a word like 0.00', 'a word beginning with a, of 30 letters and more', '')
+    >>> meaning("line:6"), meaning("x-mailer:#0.00"), meaning("free pills")
+    ('lines of 32 to 63 bytes', 'X-Mailer: a word like 0.00', '')
     """
     if token in _FACTS:
         return _FACTS[token]
@@ -49,11 +46,6 @@ def meaning(token: str) -> str:
         return f"a word like {token[1:]}" if token.startswith("#") else ""
     if prefix in ("length", "caps", "line", "capitals") and rest.isdecimal():
         return _amount(prefix, int(rest))
-    if prefix == "long":
-        begin, _, letters = rest.partition(":")
-        return f"a word beginning with {begin}, of {letters} letters and more"
-    if prefix == "cut":
-        return f"not read: {CUTS.get(rest, rest)}"
     if prefix == "html":
         return f"HTML with <{rest.removeprefix('tag:')}>" if rest.startswith("tag:") else f"HTML: {rest}"
     if prefix in ("received", "url") and _ADDRESS.fullmatch(rest):

@@ -84,7 +84,7 @@ class ReadRows(NamedTuple):
 
     rows: the messages as rows of a vocabulary's ids, the tokens of each as they were first met
     digests: 16 bytes of each, the same however the message is stored; 0 where nobody asked
-    dates: (n,) when each was received, as it says: see ``dates``; empty where nobody asked
+    dates: (n,) when each was received, as it says: see ``message.seconds``; empty where nobody asked
     cuts: (n,) what was left out of each, as bits in the order of ``CUTS``: see ``cuts_in_words``
     """
 

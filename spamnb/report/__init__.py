@@ -1,6 +1,6 @@
 """Tables, figures and pages for people.
 
 evaluation                    evaluate's tables, which the terminal and the page show
-page                          evaluate's page, filled from charts, confusion and worst
+page, charts                  evaluate's page, and its pictures
 message_line, numbers         a message as a line of a terminal; figures as a person reads them
 """

@@ -1,4 +1,4 @@
-"""The figures of an evaluation page as inline SVG: ROC, reliability, learning curve.
+"""The figures of an evaluation page as inline SVG: ROC and reliability.
 
 Own code, since a page should have its charts wherever spamnb is. matplotlib's SVG was tried: 100 MB more to install,
 0.4 s to import and 0.2 s a chart, and one ROC curve has 104 style attributes, all of which the page's policy refuses.
@@ -12,11 +12,12 @@ from collections.abc import Iterable
 from html import escape
 from typing import NamedTuple
 
-from spamnb.evaluation import roc
-from spamnb.evaluation.figures import Figures, Point
-from spamnb.evaluation.probability import Bin
+from spamnb.evaluation.figures import Figures
+from spamnb.evaluation.intervals import share
+from spamnb.evaluation.metrics import Bin, curve, roc_counts
 from spamnb.evaluation.result import Result
-from spamnb.report.numbers import count, percent
+from spamnb.naming import pluralize
+from spamnb.report.numbers import percent
 
 WIDTH, HEIGHT = 360, 300  # about what a telephone of 390 px gives: the style sheet's 12 px stay 12 px
 LEFT, RIGHT, TOP, BOTTOM = 52, 352, 12, 254
@@ -26,9 +27,9 @@ LETTER = 6.4  # width of a letter of a note, on average
 class Scale(NamedTuple):
     """Values between ``low`` and ``high`` on positions from ``start`` to ``end``; others sit on the edge.
 
-    ``kind`` is linear, log or logit (of percentages, as the TREC spam track draws its ROC).
+    They are logits of percentages where ``is_logit``, as the TREC spam track draws its ROC.
 
-    >>> scale = Scale(0.01, 50, 0, 100, "logit")
+    >>> scale = Scale(0.01, 50, 0, 100, is_logit=True)
     >>> scale.at(0.01), scale.at(50), scale.at(0)
     (0.0, 100.0, 0.0)
     """
@@ -37,37 +38,19 @@ class Scale(NamedTuple):
     high: float
     start: float
     end: float
-    kind: str = "linear"
+    is_logit: bool = False
 
     def at(self, value: float) -> float:
         """Position of a value."""
         inside = min(max(value, self.low), self.high)
-        low, high, v = (_straight(x, self.kind) for x in (self.low, self.high, inside))
+        low, high, v = (math.log(x / (100 - x)) if self.is_logit else x for x in (self.low, self.high, inside))
         return self.start + (v - low) / (high - low) * (self.end - self.start)
 
     def ticks(self) -> list[float]:
-        """Values worth a grid line: fifths of a linear scale, else powers of ten."""
-        if self.kind == "linear":
+        """Values worth a grid line: fifths of a linear scale, else powers of ten and the half."""
+        if not self.is_logit:
             return [round(self.low + (self.high - self.low) * fifth / 5, 12) for fifth in range(6)]
-        powers = [10.0**e for e in range(math.ceil(math.log10(self.low) - 1e-9), 9)]
-        if self.kind == "logit":
-            powers = [p for p in powers if p <= 10] + [50.0, 90.0]
-        return [p for p in powers if p <= self.high * (1 + 1e-9)]
-
-
-def _straight(value: float, kind: str) -> float:
-    if kind == "log":
-        return math.log(value)
-    return math.log(value / (100 - value)) if kind == "logit" else value
-
-
-def number(value: float) -> str:
-    """A tick label: no exponent, thin spaces between thousands.
-
-    >>> number(0.001), number(10000.0)
-    ('0.001', '10\\u2009000')
-    """
-    return f"{value:,.10g}".replace(",", "\u2009")
+        return [*(10.0**e for e in range(math.ceil(math.log10(self.low) - 1e-9), 2)), 50.0]
 
 
 class Plot:
@@ -78,10 +61,10 @@ class Plot:
         self._marks: list[str] = []
         for tick in x.ticks():
             self._polyline([(x.at(tick), TOP), (x.at(tick), BOTTOM)], "grid")
-            self._text(x.at(tick), BOTTOM + 16, number(tick), "tick", "middle")
+            self._text(x.at(tick), BOTTOM + 16, f"{tick:g}", "tick", "middle")
         for tick in y.ticks():
             self._polyline([(x.start, y.at(tick)), (x.end, y.at(tick))], "grid")
-            self._text(x.start - 7, y.at(tick) + 4, number(tick), "tick", "end")
+            self._text(x.start - 7, y.at(tick) + 4, f"{tick:g}", "tick", "end")
         self._polyline([(x.start, TOP), (x.start, BOTTOM), (x.end, BOTTOM)], "axis")
         self._text((x.start + x.end) / 2, BOTTOM + 36, x_label, "label", "middle")
         turned = f' transform="rotate(-90 14 {(TOP + BOTTOM) / 2})"'
@@ -97,11 +80,11 @@ class Plot:
         place = f'cx="{self._x.at(a):.1f}" cy="{self._y.at(b):.1f}" r="{radius:.1f}"'
         self._marks.append(f'<circle {place} class="{css}"><title>{escape(title)}</title></circle>')
 
-    def note(self, a: float, b: float, text: str, css: str = "note") -> None:
+    def note(self, a: float, b: float, text: str) -> None:
         """Words beside a point, inside of the picture: above it, or below where it lies high."""
         half, y = LETTER * len(text) / 2, self._y.at(b)
         x = min(max(self._x.at(a), LEFT + half), RIGHT - half)
-        self._text(x, y - 12 if y > TOP + 30 else y + 20, text, css, "middle")
+        self._text(x, y - 12 if y > TOP + 30 else y + 20, text, "note", "middle")
 
     def _polyline(self, points: Iterable[tuple[float, float]], css: str) -> None:
         self._marks.append(f'<polyline points="{" ".join(f"{a:.1f},{b:.1f}" for a, b in points)}" class="{css}"/>')
@@ -120,14 +103,14 @@ def roc_chart(result: Result, found: Figures, spam: int) -> str:
     assert found.spam is not None
     is_spam = result.truth == spam
     hams, spams = int((~is_spam).sum()), int(is_spam.sum())
-    x = Scale(_floor(hams), 50, LEFT, RIGHT, "logit")
-    y = Scale(_floor(spams), 50, TOP, BOTTOM, "logit")
+    x = Scale(_floor(hams), 50, LEFT, RIGHT, is_logit=True)
+    y = Scale(_floor(spams), 50, TOP, BOTTOM, is_logit=True)
     plot = Plot("ROC on logit axes", x, y, "good mail called spam, hm% (logit scale)", "spam let through, sm%")
     if not hams or not spams:
         plot.note(5, 5, "needs good mail and spam")
         return str(plot)
-    curve = roc.curve(roc.roc_counts(is_spam, result.margin(spam)))
-    plot.line(((100 * float(h), 100 * float(s)) for h, s in zip(*curve)), "curve line-ham")
+    points = zip(*curve(roc_counts(is_spam, result.margin(spam))))
+    plot.line(((100 * float(h), 100 * float(s)) for h, s in points), "curve")
     for level, estimate in found.spam.sm_at_hm.items():
         if level >= x.low:
             plot.dot(level, estimate.value, 3.5, "point", f"sm {percent(estimate.value)} % at hm ≤ {level:g} %")
@@ -144,7 +127,7 @@ def _floor(messages: int) -> float:
 
 
 def reliability_chart(table: list[Bin], what: str) -> str:
-    """Predicted against observed share per bin with 95 % intervals (Wilson 1927); larger dots are more messages."""
+    """Predicted against observed share per bin with 95 % intervals; larger dots are more messages."""
     plot = Plot(
         "Reliability of the probabilities",
         Scale(0, 1, LEFT, RIGHT),
@@ -155,38 +138,8 @@ def reliability_chart(table: list[Bin], what: str) -> str:
     plot.line([(0, 0), (1, 1)], "diagonal")
     for row in table:
         if row.messages:
-            plot.line([(row.predicted, bound) for bound in _wilson(row.observed, row.messages)], "whisker")
-            title = f"{count(row.messages, 'message')}: said {row.predicted:.3f}, came true {row.observed:.3f}"
+            bounds = share(round(row.observed * row.messages), row.messages)[1:]
+            plot.line([(row.predicted, bound / 100) for bound in bounds], "whisker")
+            title = f"{pluralize(row.messages, 'message')}: said {row.predicted:.3f}, came true {row.observed:.3f}"
             plot.dot(row.predicted, row.observed, 2.5 + math.log10(row.messages), "point", title)
-    return str(plot)
-
-
-def _wilson(share: float, n: int) -> tuple[float, float]:
-    z2 = 1.96**2
-    centre, spread = share + z2 / (2 * n), 1.96 * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
-    return (centre - spread) / (1 + z2 / n), (centre + spread) / (1 + z2 / n)
-
-
-def learning_chart(curve: list[Point]) -> str:
-    """Cumulative error against messages seen, both on log scales; a figure of 0 lies on the bottom edge."""
-    figures = {"sm%": "sm", "hm%": "hm", "1-ROCA%": "one_minus_roca"}
-    if all(math.isnan(getattr(p, attribute)) for p in curve for attribute in figures.values()):
-        figures = {"error %": "error"}
-    lines = {
-        name: [(p.messages, getattr(p, attribute)) for p in curve if not math.isnan(getattr(p, attribute))]
-        for name, attribute in figures.items()
-    }
-    values = [v for points in lines.values() for _, v in points if v > 0]
-    low = 10.0 ** math.floor(math.log10(min(values, default=0.1)) + 1e-9)
-    high = min(100.0, 10.0 ** math.ceil(math.log10(max(values, default=10)) - 1e-9))
-    x = Scale(curve[0].messages, max(curve[-1].messages, curve[0].messages + 1), LEFT, RIGHT, "log")
-    y = Scale(low, max(high, low * 10), BOTTOM, TOP, "log")
-    plot = Plot("Learning curve", x, y, "messages seen (log scale)", "cumulative, %")
-    css = {"sm%": "spam", "hm%": "ham", "1-ROCA%": "area", "error %": "ham"}
-    for name, points in lines.items():
-        if points:
-            plot.line(points, f"curve line-{css[name]}")
-            for n, v in points:
-                plot.dot(n, v, 2.2, css[name], f"{name} {percent(v)} after {count(n)}")
-            plot.note(*points[-1], name, f"note name-{css[name]}")
     return str(plot)

@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 from spamnb.evaluation.figures import Figures
 from spamnb.evaluation.intervals import Estimate
-from spamnb.report.confusion import MATRIX_CLASSES
-from spamnb.report.numbers import count, interval, percent, ratio
+from spamnb.naming import pluralize
+from spamnb.report.numbers import interval, percent
+
+MATRIX_CLASSES = 8  # a matrix of more fits neither a terminal nor a telephone: the most frequent mistakes stand for it
 
 
 class Table(NamedTuple):
@@ -32,7 +34,7 @@ def text(found: Figures, verbose: bool = False) -> str:
     if len(found.classes) <= MATRIX_CLASSES:
         shown.append(_confusion(found))
     out = io.StringIO()
-    console = Console(file=out, width=Console().width)
+    console = Console(file=out, width=Console().width, force_jupyter=False)  # a notebook would get it, and not ``out``
     for each in shown:
         drawn = rich.Table(title=Text(each.title) if each.title else None, title_justify="left")
         for place, name in enumerate(each.head):
@@ -64,34 +66,31 @@ def headline(found: Figures, verbose: bool = False) -> list[tuple[str, str, str]
         if spam.unsure_ham > 0 or spam.unsure_spam > 0:  # not where there is no such mail: nan
             both = f"{percent(spam.unsure_ham)} / {percent(spam.unsure_spam)}"
             rows.append(("unsure, % of good mail / of spam", both, ""))
-        if verbose:
-            rows += [(f"total cost ratio, λ = {cost}", ratio(tcr), "") for cost, tcr in spam.total_cost_ratio.items()]
     add("accuracy %", found.accuracy)
     if verbose or found.spam is None:
         add("macro F1 %", found.macro_f1)
-    if found.calibration is not None:
-        if verbose:
-            rows.append(("log loss, nats", f"{found.calibration.log_loss:.4f}", ""))
-            rows.append(("Brier score", f"{found.calibration.brier:.4f}", ""))
-        rows.append(("expected calibration error %", percent(found.calibration.expected_calibration_error), ""))
+    if verbose:
+        rows.append(("log loss, nats", f"{found.calibration.log_loss:.4f}", ""))
+        rows.append(("Brier score", f"{found.calibration.brier:.4f}", ""))
+    rows.append(("expected calibration error %", percent(found.calibration.expected_calibration_error), ""))
     return rows
 
 
 def figure_table(found: Figures, verbose: bool = False) -> Table:
     """The figures, under the protocol's name."""
-    title = f"{found.protocol}: {count(found.messages, 'message')}"
+    title = f"{found.protocol}: {pluralize(found.messages, 'message')}"
     return Table(title, ("", "value", "95 % interval"), [*headline(found, verbose)])
 
 
 def class_table(found: Figures) -> Table:
     """A row for each class."""
     head = ("class", "messages", "precision %", "recall %", "F1 %", "1-ROCA %")
-    return Table("Classes", head, [(c.name, count(c.messages), *map(percent, c[2:])) for c in found.by_class])
+    return Table("Classes", head, [(c.name, f"{c.messages:,}", *map(percent, c[2:])) for c in found.by_class])
 
 
 def _confusion(found: Figures) -> Table:
     """Messages by true class and verdict; no column of unsure where no verdict is."""
     unsure = any(row[-1] for row in found.confusion)
     head = ("true \\ verdict", *found.classes, *(["unsure"] if unsure else []))
-    rows = [(name, *map(count, row[: len(head) - 1])) for name, row in zip(found.classes, found.confusion)]
+    rows = [(name, *(f"{n:,}" for n in row[: len(head) - 1])) for name, row in zip(found.classes, found.confusion)]
     return Table("", head, rows)

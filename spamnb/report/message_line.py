@@ -10,12 +10,10 @@ import shutil
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import NamedTuple
-from unicodedata import combining
 
+from spamnb.naming import printable
 from spamnb.reader.message import fields_of, parse
 
-MAX_READ = 1_000  # characters of a field: more than any terminal has columns for
-MAX_MARKS = 3  # combining marks on one letter: no script needs more, and heaps of them cover the lines above
 WIDE = 100  # columns from which on there is room for the message's name
 MAX_COLUMN = 24  # columns: of names like comp.os.ms-windows.misc
 GAP = "  "
@@ -47,21 +45,6 @@ def heading(raw: bytes) -> Heading:
     with suppress(ValueError, TypeError, IndexError, OverflowError):
         date = parsedate_to_datetime(date[:100]).date().isoformat()
     return Heading(sender.replace('"', ""), subject, date)
-
-
-def printable(text: str) -> str:
-    """The beginning of a text in one line, what is not printable as escapes.
-
-    >>> printable(" a\\tb\\x1b[2J\\u202e\\u4e2d\\u3000\\u6587 ")
-    'a b\\\\x1b[2J\\\\u202e中 文'
-    """
-    kept: list[str] = []
-    marks = 0
-    for letter in " ".join(text[:MAX_READ].split()):
-        marks = marks + 1 if combining(letter) else 0
-        if marks <= MAX_MARKS:
-            kept.append(letter if letter.isprintable() else ascii(letter)[1:-1])
-    return "".join(kept)
 
 
 def terminal_width() -> int:

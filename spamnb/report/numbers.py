@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from spamnb.evaluation.intervals import Estimate
-from spamnb.naming import pluralize
 
 NONE = "–"
 
@@ -35,21 +34,3 @@ def interval(estimate: Estimate) -> str:
     if math.isnan(estimate.low) or math.isnan(estimate.high):
         return ""
     return f"{percent(estimate.low)} – {percent(estimate.high)}"
-
-
-def ratio(value: float) -> str:
-    """A total cost ratio: infinite when no error was made.
-
-    >>> ratio(12.345), ratio(math.inf), ratio(math.nan)
-    ('12.3', '∞', '–')
-    """
-    return NONE if math.isnan(value) else "∞" if math.isinf(value) else f"{value:.3g}"
-
-
-def count(value: int, what: str = "") -> str:
-    """A count with thin spaces between thousands, and of what.
-
-    >>> count(75419), count(1, "message")
-    ('75\\u2009419', '1 message')
-    """
-    return (pluralize(value, what) if what else f"{value:,}").replace(",", "\u2009")

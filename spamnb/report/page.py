@@ -11,22 +11,28 @@ import base64
 import hashlib
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spamnb import __version__
 from spamnb.evaluation.figures import Figures
-from spamnb.evaluation.result import Result
+from spamnb.evaluation.result import NO_HEAD, ErrorDetail, Result
+from spamnb.formulas.decision import UNSURE
+from spamnb.naming import pluralize
+from spamnb.reader.meaning import meaning
 from spamnb.report import charts
-from spamnb.report.confusion import matrix, mistakes
-from spamnb.report.evaluation import Table, class_table, figure_table, headline
-from spamnb.report.numbers import count
-from spamnb.report.worst import worst
-from spamnb.settings import Settings
+from spamnb.report.evaluation import MATRIX_CLASSES, Table, class_table, figure_table, headline
+from spamnb.report.numbers import percent
+from spamnb.settings import SETTINGS, Settings
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+MISTAKES = 12  # kinds of mistake of many classes
+WORST = 12  # errors shown of each kind
+TOKENS = 12  # of each error's evidence
 
 
 def page(result: Result, found: Figures, settings: Settings, made: Mapping[str, str]) -> str:
@@ -35,7 +41,7 @@ def page(result: Result, found: Figures, settings: Settings, made: Mapping[str, 
     assert environment.loader is not None
     css = environment.loader.get_source(environment, "page.css")[0]
     digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
-    per_class = ", ".join(f"{count(c.messages)} {c.name}" for c in found.by_class[:6])
+    per_class = ", ".join(f"{c.messages:,} {c.name}" for c in found.by_class[:6])
     more = f" and {len(found.by_class) - 6} more" if len(found.by_class) > 6 else ""
     tables = [figure_table(found, verbose=True)._replace(title="Figures"), class_table(found)]
     if len(found.classes) > 2 and (often := mistakes(result)):
@@ -45,7 +51,7 @@ def page(result: Result, found: Figures, settings: Settings, made: Mapping[str, 
         css=css,
         protocol=found.protocol,
         first_line=summary_line(result),
-        of_classes=f"{count(found.messages, 'message')}: {per_class}{more}",
+        of_classes=f"{pluralize(found.messages, 'message')}: {per_class}{more}",
         cards=[(name.partition("  "), value, bounds) for name, value, bounds in headline(found)],
         charts=_charts(result, found),
         matrix=matrix(result),
@@ -65,13 +71,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_unbroken,
     )
-
-
-def _unbroken(value: Any) -> Any:
-    """No line may end inside a number: the thin spaces between thousands become such as do not break."""
-    return value.replace("\u2009", "\u202f") if isinstance(value, str) else value
 
 
 def summary_line(result: Result) -> str:
@@ -80,16 +80,14 @@ def summary_line(result: Result) -> str:
     Spam that is called unsure was let through, as in sm%; good mail that is called unsure was not lost.
     """
     cells, spam = result.confusion, result.spam_index
-    if not len(result):
-        return "No message was judged"
     if spam is None:
-        return f"{count(int(np.trace(cells)))} of {count(len(result), 'message')} right"
+        return f"{int(np.trace(cells)):,} of {pluralize(len(result), 'message')} right"
     good, bad = np.delete(cells, spam, axis=0), cells[spam]
     parts = []
     if good.any():
-        parts.append(f"{count(int(good[:, spam].sum()))} of {count(int(good.sum()), 'good message')} lost")
+        parts.append(f"{int(good[:, spam].sum()):,} of {pluralize(int(good.sum()), 'good message')} lost")
     if bad.any():
-        parts.append(f"{count(int(bad.sum() - bad[spam]))} of {count(int(bad.sum()))} spam let through")
+        parts.append(f"{int(bad.sum() - bad[spam]):,} of {int(bad.sum()):,} spam let through")
     return ", ".join(parts)
 
 
@@ -103,21 +101,121 @@ class Chart(NamedTuple):
 
 def _charts(result: Result, found: Figures) -> list[Chart]:
     drawn = []
-    if found.spam is not None and result.spam_index is not None and len(result):
+    if found.spam is not None and result.spam_index is not None:
         levels = ", ".join(f"{level:g}" for level in found.spam.sm_at_hm)
         caption = (
             "Every threshold's two errors; up and left is better. Large dot: the verdicts as given; small dots: the"
             f" best at {levels} % of good mail lost."
         )
         drawn.append(Chart("ROC", charts.roc_chart(result, found, result.spam_index), caption))
-    if found.calibration is not None:
-        what = "probability of spam" if found.spam else "probability of the likeliest class"
-        picture = charts.reliability_chart(found.calibration.reliability, what)
-        drawn.append(Chart("Reliability", picture, "On the dashed line a probability means what it says."))
-    if len(found.learning_curve) > 1:
-        caption = "Errors so far, the first ones of an empty filter included."
-        drawn.append(Chart("Learning curve", charts.learning_chart(found.learning_curve), caption))
-    return drawn
+    what = "probability of spam" if found.spam else "probability of the likeliest class"
+    picture = charts.reliability_chart(found.calibration.reliability, what)
+    return [*drawn, Chart("Reliability", picture, "On the dashed line a probability means what it says.")]
+
+
+class Cell(NamedTuple):
+    """Messages of one class that got one verdict."""
+
+    messages: str
+    share: str
+    css: str  # what colours it: right, wrong or unsure, and s1 to s10 by the share
+    title: str
+
+
+class Matrix(NamedTuple):
+    """Rows are true classes with their cells, columns verdicts."""
+
+    columns: list[str]
+    rows: list[tuple[str, list[Cell]]]
+
+
+def matrix(result: Result) -> Matrix | None:
+    """The matrix; None of more than ``MATRIX_CLASSES`` classes. Shares are of all messages of a class."""
+    if len(result.classes) > MATRIX_CLASSES:
+        return None
+    names = [*result.classes, UNSURE]
+    columns = names if result.confusion[:, -1].any() else names[:-1]
+    rows = result.confusion.tolist()
+    return Matrix(
+        columns, [(name, [_cell(name, said, row, names) for said in columns]) for name, row in zip(names, rows)]
+    )
+
+
+def _cell(true: str, said: str, row: list[int], names: list[str]) -> Cell:
+    messages, of = row[names.index(said)], sum(row)
+    share = messages / of if of else 0.0
+    kind = "right" if true == said else "unsure" if said == UNSURE else "wrong"
+    shade = min(10, int(np.ceil(10 * (share if kind == "right" else 4 * share))))
+    title = f"{true} called {said}: {messages:,} of {of:,}"
+    return Cell(f"{messages:,}", f"{percent(100 * share)} %", f"{kind} s{shade}" if shade else kind, title)
+
+
+def mistakes(result: Result) -> list[tuple[str, str, str]]:
+    """(class and verdict, messages, percent of the class), most messages first."""
+    cells = result.confusion.copy()
+    of = cells.sum(axis=1)
+    np.fill_diagonal(cells, 0)
+    names = [*result.classes, UNSURE]
+    found = []
+    for place in np.argsort(-cells, axis=None, kind="stable")[:MISTAKES].tolist():
+        true, said = divmod(place, cells.shape[1])
+        if n := int(cells[true, said]):
+            found.append((f"{names[true]} → {names[said]}", f"{n:,}", percent(100 * n / int(of[true]))))
+    return found
+
+
+class Error(NamedTuple):
+    """A wrong verdict: what is known of the message, and the evidence for the class that was likeliest."""
+
+    tags: list[str]
+    subject: str
+    name: str
+    likeliest: str
+    evidence: list[tuple[str, str]]  # tokens and their weights in nats
+
+
+class Group(NamedTuple):
+    """Errors of one kind, the worst first; ``shown`` says how many of how many."""
+
+    title: str
+    shown: str
+    errors: list[Error]
+
+
+def worst(result: Result) -> list[Group]:
+    """Errors by kind; good mail lost before all others. Nothing where every verdict is right."""
+    wrong = np.flatnonzero(~result.right)
+    if not len(wrong):
+        return []
+    wrong = wrong[np.argsort(result.probabilities[wrong, result.truth[wrong]], kind="stable")]
+    spam = result.spam_index
+    if spam is None:
+        return [_group(result, "Worst errors", wrong)]
+    lost = (result.verdicts[wrong] == spam) & (result.truth[wrong] != spam)
+    missed = result.truth[wrong] == spam
+    groups = [_group(result, "Good mail called spam", wrong[lost]), _group(result, "Spam let through", wrong[missed])]
+    others = wrong[~lost & ~missed]
+    return [*groups, _group(result, "Other errors", others)] if len(others) else groups
+
+
+def _group(result: Result, title: str, rows: NDArray[np.int64]) -> Group:
+    shown = f"{len(rows):,}" if len(rows) else "none"
+    if len(rows) > WORST:
+        shown = f"the worst {WORST} of {shown}"
+    return Group(title, shown, [_error(result, row) for row in rows[:WORST].tolist()])
+
+
+def _error(result: Result, row: int) -> Error:
+    names = [*result.classes, UNSURE]  # index −1 is the last
+    true = result.classes[result.truth[row]]
+    p = result.probabilities[row]
+    tags = [f"{true} → {names[result.verdicts[row]]}", f"p({true}) = {p[result.truth[row]]:.4f}"]
+    detail = result.details.get(row, ErrorDetail(NO_HEAD, ()))
+    subject = detail.head.subject or "(no subject)"
+    best = result.classes[int(p.argmax())]  # the evidence is for it; another class may have the highest score
+    tokens = [(meaning(token) or token, weight) for token, weight in detail.evidence[:TOKENS]]
+    evidence = [(token if len(token) <= 60 else token[:59] + "…", f"{weight:+.2f}") for token, weight in tokens]
+    return Error(tags, subject[:300], result.names[row][-300:], best, evidence)
 
 
 def _made(settings: Settings, made: Mapping[str, str]) -> dict[str, str]:
@@ -125,18 +223,6 @@ def _made(settings: Settings, made: Mapping[str, str]) -> dict[str, str]:
     usual = Settings().by_name()
     said = {"Date": f"{datetime.now().astimezone():%Y-%m-%d %H:%M %z}", **made}
     for name, value in settings.by_name().items():
-        other = "" if value == usual[name] else f" (default {_text(usual[name])})"
-        said[name.replace("_", " ")] = _text(value) + other
+        other = "" if value == usual[name] else f" (default {SETTINGS[name].shown(usual[name])})"
+        said[name] = SETTINGS[name].shown(value) + other
     return {**said, "spamnb": __version__}
-
-
-def _text(value: Any) -> str:
-    """
-    >>> _text(None), _text(False), _text(9.0), _text(("path", "xref"))
-    ('none', 'no', '9', 'path, xref')
-    """
-    if value is None or isinstance(value, bool):
-        return {None: "none", False: "no", True: "yes"}[value]
-    if isinstance(value, float):
-        return f"{value:g}"
-    return ", ".join(value) or "none" if isinstance(value, tuple | list) else str(value)

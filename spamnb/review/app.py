@@ -14,16 +14,18 @@ from urllib.parse import parse_qs
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from spamnb.errors import SpamnbError
+from spamnb.api.words import word_of
+from spamnb.errors import SpamnbError, command_line_error
 from spamnb.journal.entries import INBOX, JUNK
 from spamnb.journal.journal import Journal
-from spamnb.naming import is_loopback, pluralize
+from spamnb.naming import is_loopback, pluralize, printable
 from spamnb.review import pages
 from spamnb.review.lessons import Taught, Teacher, missing
 from spamnb.serve.users import is_name
@@ -33,19 +35,17 @@ COOKIE = "spamnb_review"
 COOKIE_DAYS = 30
 MAX_BODY = 65_536  # bytes of a form: a page has 50 boxes
 MAX_FIELDS = 300
+MAX_TYPED = 80  # characters of a word
 #: What a browser may do with a page, told with each reply.
-HEADERS = [
-    (
-        b"content-security-policy",
-        b"default-src 'none'; style-src 'self'; script-src 'self'; form-action 'self'; base-uri 'none';"
-        b" frame-ancestors 'none'",
-    ),
-    (b"x-content-type-options", b"nosniff"),
-    (b"x-frame-options", b"DENY"),
-    (b"referrer-policy", b"same-origin"),  # "no-referrer" would take the Origin field from forms, too
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cache-control", b"no-store"),
-]
+HEADERS = {
+    "content-security-policy": "default-src 'none'; style-src 'self'; script-src 'self'; form-action 'self';"
+    " base-uri 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "same-origin",  # "no-referrer" would take the Origin field from forms, too
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": "no-store",
+}
 Fields = dict[str, list[str]]  # of a form, as they were sent
 
 
@@ -71,7 +71,7 @@ class Review:
     key: str = ""
     proxy_user: str = ""
 
-    def app(self) -> ASGIApp:
+    def app(self) -> Starlette:
         """The application, for any server of ASGI."""
         routes = [
             Route("/", self._page(self._list)),
@@ -85,7 +85,8 @@ class Review:
             Mount("/static", StaticFiles(packages=[("spamnb.review", "static")])),
         ]
         handlers: dict[Any, Any] = {Refused: self._refuse, SpamnbError: self._refuse}
-        return WithPolicy(Starlette(routes=routes, exception_handlers=handlers))
+        policy = Middleware(BaseHTTPMiddleware, dispatch=_with_policy)
+        return Starlette(routes=routes, exception_handlers=handlers, middleware=[policy])
 
     # -- who asks --------------------------------------------------------------------------------------------
 
@@ -145,8 +146,8 @@ class Review:
         return HTMLResponse(pages.render(template, **values), status)
 
     async def _refuse(self, request: Request, error: Exception) -> Response:
-        refused = error if isinstance(error, Refused) else Refused(409, str(error))
-        line = pages.displayed(str(refused), 500)
+        refused = error if isinstance(error, Refused) else Refused(409, command_line_error(error))
+        line = printable(str(refused), 500)
         return self._render(request, "refused.html", refused.status, line=line, heading=refused.heading)
 
     # -- pages -----------------------------------------------------------------------------------------------
@@ -174,9 +175,10 @@ class Review:
             return model.settings.loss.threshold
 
     def _words(self, request: Request, viewer: str | None) -> Response:
+        word = request.query_params.get("word", "")[:MAX_TYPED].strip()
         with self.teacher.model_of(viewer) as model:
-            values = pages.word_search(model, request.query_params.get("begin", ""))
-        return self._render(request, "words.html", **values)
+            found = word_of(model.store, word)
+        return self._render(request, "words.html", word=word, documents=found.documents, held=found.held)
 
     def _figures(self, request: Request, viewer: str | None) -> Response:
         with Journal.at(self.journal) as journal, self.teacher.model_of(viewer) as model:
@@ -216,19 +218,10 @@ class Review:
         return RedirectResponse(f"/message/{int(position)}", 303)
 
 
-class WithPolicy:
-    """The same application, each of its replies with HEADERS."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def sending(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], *HEADERS]
-            await send(message)
-
-        await self._app(scope, receive, sending if scope["type"] == "http" else send)
+async def _with_policy(request: Request, call_next: RequestResponseEndpoint) -> Response:
+    response = await call_next(request)
+    response.headers.update(HEADERS)
+    return response
 
 
 def key_at(path: Path) -> str:

@@ -60,7 +60,7 @@ class Teacher:
                     problems.append(missing(position))
                     continue
                 try:
-                    model = _model_for(models, entry.user)
+                    model = models.for_learning(entry.user)
                     made, new = _learn(journal, model, entry, spam, batch, _mail(moving, entry))
                     changed += new
                     if move and entry.mailbox and moving.to(entry, JUNK if spam else INBOX):
@@ -77,7 +77,7 @@ class Teacher:
             for made in journal.corrections(viewer, batch=batch) if batch else []:
                 entry = journal.of_message(made.digest, made.user)
                 try:
-                    changed += _unlearn(journal, _model_for(models, made.user), made, entry, moving)
+                    changed += _unlearn(journal, models.for_learning(made.user), made, entry, moving)
                     if entry is not None and made.moved_from:
                         moving.back(entry, made.moved_from)
                 except (SpamnbError, OSError) as error:
@@ -101,12 +101,12 @@ class Teacher:
     @contextmanager
     def model_of(self, viewer: str | None) -> Iterator[Classifier]:
         """The model that answers for a user, to be asked."""
-        with self._models(ENOUGH, writable=False) as models:
+        with self._models(writable=False) as models:
             yield models.for_classifying(viewer or "")
 
     @contextmanager
-    def _models(self, enough: int = 1, writable: bool = True) -> Iterator[Models]:
-        models = Models(self.shared, self.users, enough, writable=writable)
+    def _models(self, writable: bool = True) -> Iterator[Models]:
+        models = Models(self.shared, self.users, ENOUGH, writable=writable)
         try:
             yield models
         finally:
@@ -116,12 +116,6 @@ class Teacher:
 def missing(position: int) -> str:
     """What is said of a message that is not in the journal, or is another user's."""
     return f"message {position} is not in the journal, which keeps the mail of {DAYS} days"
-
-
-def _model_for(models: Models, user: str) -> Classifier:
-    if not models.may_teach(user):
-        raise SpamnbError("this mail's user has a name that no model can have")
-    return models.for_learning(user)
 
 
 def _mail(moving: Moving, entry: Verdict) -> bytes | None:
@@ -147,7 +141,6 @@ def _learn(
         entry.user,
         entry.verdict,
         before=known.label if known else "",
-        before_taught=known.taught if known else False,
         batch=batch,
     )
     journal.correct(made)
@@ -170,7 +163,7 @@ def _unlearn(journal: Journal, model: Classifier, made: Correction, entry: Verdi
         message = _mail(moving, entry) or _recalled(journal, model, entry)
         changed = model.forget(made.label, message)
         if changed and made.before:
-            model.learn(made.before, message, taught=made.before_taught)
+            model.learn(made.before, message)
     journal.undone(made)
     return changed
 
@@ -183,4 +176,4 @@ def _recalled(journal: Journal, model: Classifier, entry: Verdict) -> RecalledMe
         why = "the model was made anew and reads mail otherwise"
     if why:
         raise SpamnbError(f"the mail is not where it was, and {why}; 'spamnb learn' takes the mail itself")
-    return RecalledMessage.of(unpack_tokens(packed), entry.digest, entry.identity)
+    return RecalledMessage.of(unpack_tokens(packed), entry.digest)

@@ -1,22 +1,18 @@
 """What the journal and the model hold → pages.
 
 Everything in the journal was written by strangers. The templates escape all of it, and the filter ``displayed`` shows
-as an escape what is not printable, or turns the direction of writing.
+its beginning, as `printable` does.
 """
 
 from __future__ import annotations
 
 import time
-from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
-from unicodedata import combining
-
-import numpy as np
 
 from spamnb.journal.entries import Verdict
 from spamnb.journal.journal import Journal
-from spamnb.naming import pluralize
+from spamnb.naming import pluralize, printable
 from spamnb.reader.meaning import meaning
 from spamnb.store.facts import origin
 
@@ -29,26 +25,6 @@ DAY = 86_400
 WEEK, HALF_YEAR = 7 * DAY, 183 * DAY
 PER_PAGE = 50
 MAX_SHOWN = 20_000  # characters of a message's text
-MAX_MARKS = 3  # combining marks on one letter: heaps of them cover the lines above
-MAX_TYPED = 80  # characters of a word's beginning
-MAX_WORDS = 50  # words that are listed
-
-
-def displayed(text: str, most: int = 200, lines: bool = False) -> str:
-    r"""The beginning of a text, what is not printable as escapes.
-
-    >>> displayed("a\u202eb\x1b[2J"), displayed("one\ntwo", lines=True)
-    ('a\\u202eb\\x1b[2J', 'one\ntwo')
-    """
-    kept, marks = [], 0
-    for letter in text[:most]:
-        marks = marks + 1 if combining(letter) else 0
-        if marks <= MAX_MARKS:
-            fine = letter.isprintable() or (lines and letter in "\n\t")
-            kept.append(letter if fine else " " if letter.isspace() else ascii(letter)[1:-1])
-    return "".join(kept) + ("…" if len(text) > most else "")
-
-
 def in_percent(p: float) -> str:
     """A probability, rounded down: what is below the one from which mail is spam stays below it. Never 0 or 100 %,
     which nobody can know.
@@ -57,15 +33,6 @@ def in_percent(p: float) -> str:
     ('50 %', '89 %', 'over 99 %')
     """
     return "over 99 %" if p > 0.99 else "under 1 %" if p < 0.01 else f"{int(100 * p + 1e-9)} %"
-
-
-def in_nats(weight: float) -> str:
-    """A weight with its sign.
-
-    >>> in_nats(-1.5)
-    '−1.50'
-    """
-    return f"{weight:+.2f}".replace("-", "−")
 
 
 def mail_list(journal: Journal, viewer: str | None, doubtful: bool, page: int, batch: str) -> dict[str, Any]:
@@ -98,34 +65,6 @@ def message(journal: Journal, entry: Verdict, viewer: str | None, raw: bytes | N
     return shown
 
 
-def word_search(model: Classifier, begin: str) -> dict[str, Any]:
-    """The page *Words*: words that begin as a person typed, how many messages of each class hold them, and what they
-    weigh. The very word comes first, then those that most messages hold.
-
-    The weight is ln θ_spam − ln θ_rest, where θ = (messages that hold the word + 1)/(messages + 2), as in the words
-    report: naive Bayes' own, before what the rest of a message says. ``rest`` is all other classes together.
-    """
-    begin = begin[:MAX_TYPED].strip().lower()
-    store, prefix = model.store, begin.encode("utf-8", "replace")
-    with store.reading():
-        totals = store.totals()
-        shown = {"begin": begin, "classes": totals.classes, "found": []}
-        if not prefix or not totals.classes:
-            return shown
-        beginning = "substr(CAST(token AS BLOB), 1, ?) = ?"  # of bytes: all of a text stands before its first NUL
-        rows = store.execute(f"SELECT token FROM tokens WHERE {beginning}", (len(prefix), prefix))  # noqa: S608
-        tokens = [token for (token,) in rows]
-        found = store.look_up(tokens)
-    known = [tokens[place] for place in found.positions.tolist()]
-    of_class = found.document_counts
-    is_spam = np.array([name == model.settings.spam for name in totals.classes])
-    theta = [(of_class[side].sum(axis=0) + 1) / (totals.documents[side].sum() + 2) for side in (is_spam, ~is_spam)]
-    weights = np.log(theta[0]) - np.log(theta[1])
-    common = of_class.sum(axis=0).tolist()
-    best = sorted(range(len(known)), key=lambda k: (known[k] != begin, -common[k], known[k]))[:MAX_WORDS]
-    return shown | {"found": [(known[k], of_class[:, k].tolist(), float(weights[k])) for k in best]}
-
-
 def how_it_does(journal: Journal, viewer: str | None, model: Classifier) -> dict[str, Any]:
     """The page *How it does*: thirty days, and the model as it is now."""
     rescued, caught = journal.wrong(time.time() - 30 * DAY, viewer)
@@ -135,7 +74,7 @@ def how_it_does(journal: Journal, viewer: str | None, model: Classifier) -> dict
         "days": journal.days(30, viewer),
         "rescued": rescued,
         "caught": caught,
-        "age": _age(meta.get("trained_at")),
+        "trained_at": str(meta.get("trained_at") or ""),
         "megabytes": model.store.size() / 1e6,
         "words": totals.vocabulary_size,
         "learned": list(zip(totals.classes, totals.documents.tolist())),
@@ -155,10 +94,10 @@ def _environment() -> Environment:
     made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     made.filters |= {
         "pluralize": pluralize,
-        "displayed": displayed,
+        "displayed": lambda text, most=200: printable(text, most),
         "meaning": lambda token: meaning(token) or token,
         "percent": in_percent,
-        "nats": in_nats,
+        "nats": lambda weight: f"{weight:+.2f}".replace("-", "−"),
         "when": when,
     }
     return made
@@ -166,7 +105,7 @@ def _environment() -> Environment:
 
 def _paragraphs(text: str) -> str:
     """The beginning of a text as it is displayed, with at most one empty line between its paragraphs."""
-    lines = [line.rstrip() for line in displayed(text, MAX_SHOWN, lines=True).strip().split("\n")]
+    lines = [line.rstrip() for line in printable(text, MAX_SHOWN, lines=True).strip().split("\n")]
     return "\n".join(line for number, line in enumerate(lines) if line or (number and lines[number - 1]))
 
 
@@ -180,17 +119,3 @@ def when(at: float) -> str:
         return time.strftime("%a %d %b %H:%M" if abs(time.time() - at) < HALF_YEAR else "%d %b %Y", time.localtime(at))
     except (OverflowError, ValueError, OSError):
         return "no time"
-
-
-def _age(trained_at: object) -> str:
-    """How old a model is, in words. Anybody may have written the time into the model's file.
-
-    >>> _age(None), _age("no time at all"), _age(datetime.fromtimestamp(time.time() - 90_000).isoformat())
-    ('never trained', 'never trained', '1 day')
-    """
-    try:
-        seconds = time.time() - datetime.fromisoformat(str(trained_at)).timestamp()
-    except (ValueError, OverflowError, OSError):
-        return "never trained"
-    days = max(0, int(seconds / DAY))
-    return "today" if days == 0 else pluralize(days, "day")

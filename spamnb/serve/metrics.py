@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 
 from spamnb.serve.protocol import METHODS, ExitCode
 
@@ -20,23 +19,21 @@ _LABELS: dict[str, tuple[str, list[str]]] = {  # of each metric: what it counts 
     REQUESTS: ("method", sorted(METHODS)),
     REFUSALS: ("code", [code.name for code in ExitCode]),
     VERDICTS: ("verdict", ["ham", "spam", "unsure"]),
-    LESSONS: ("by", ["person", "filter"]),
+    LESSONS: ("", [""]),
     BYTES: ("", [""]),
     SECONDS: ("", [""]),  # from a request's first byte to its reply
 }
 
 
 class Metrics:
-    """The totals, which all threads of the server add to."""
+    """The totals, which the server's event loop alone adds to."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
         self._totals = {(name, value): 0.0 for name, (_, values) in _LABELS.items() for value in values}
 
     def add(self, name: str, label: str = "", amount: float = 1) -> None:
         """Add to one of the metrics above, in the row of ``label`` where it has some."""
-        with self._lock:
-            self._totals[name, label] += amount
+        self._totals[name, label] += amount
 
     def text(self) -> bytes:
         """All totals in the text format of Prometheus.

@@ -5,8 +5,7 @@ Exim 4.96 asks ``REPORT SPAMC/1.2`` and defers every message when it sees both h
 
     client     PROCESS, HEADERS             SYMBOLS, REPORT, REPORT_IFSPAM   CHECK
     >= 1.3     Content-length and Spam      Content-length and Spam          Spam
-    1.2        Content-length               Spam                             Spam
-    < 1.2      no header, message at once   Spam                             Spam
+    <= 1.2     Content-length               Spam                             Spam
 """
 
 from __future__ import annotations
@@ -88,11 +87,6 @@ def has_headers(method: str, version: tuple[int, int]) -> bool:
     return version >= (1, 5) if method in ("PING", "SKIP") else version > (1, 0)
 
 
-def has_message(method: str) -> bool:
-    """Whether a message follows the headers."""
-    return method not in ("PING", "SKIP")
-
-
 def parse_request(method: str, version: tuple[int, int], lines: Sequence[bytes]) -> Request:
     """The request from its first line's parts and its header lines; unknown headers are ignored.
 
@@ -124,20 +118,15 @@ def parse_request(method: str, version: tuple[int, int], lines: Sequence[bytes])
         set_local=_names_local(headers.get("set", "")),
         remove_local=_names_local(headers.get("remove", "")),
     )
-    if method == "TELL":
-        _check_tell(asked)
+    if asked.set_local and asked.remove_local:
+        raise Refusal(ExitCode.EX_PROTOCOL, "Bad header line: (cannot set local and remove local in one request)")
+    if asked.set_local and asked.message_class not in ("ham", "spam"):
+        raise Refusal(ExitCode.EX_PROTOCOL, "Bad header line: (Set needs Message-class: ham or spam)")
     return asked
 
 
 def _names_local(value: str) -> bool:
     return "local" in (name.strip().lower() for name in value.split(","))
-
-
-def _check_tell(asked: Request) -> None:
-    if asked.set_local and asked.remove_local:
-        raise Refusal(ExitCode.EX_PROTOCOL, "Bad header line: (cannot set local and remove local in one request)")
-    if asked.set_local and asked.message_class not in ("ham", "spam"):
-        raise Refusal(ExitCode.EX_PROTOCOL, "Bad header line: (Set needs Message-class: ham or spam)")
 
 
 def inflate(data: bytes, limit: int) -> bytes:
@@ -179,11 +168,7 @@ def verdict_reply(asked: Request, spam: bool, score: str, threshold: str, body: 
         return ok + verdict + b"\r\n"
     if asked.version >= (1, 3):
         return ok + length + verdict + b"\r\n" + body
-    if asked.method not in ("PROCESS", "HEADERS"):
-        return ok + verdict + b"\r\n" + body
-    if asked.version == (1, 2):
-        return ok + length + b"\r\n" + body
-    return b"SPAMD/1.0 0 EX_OK\r\n" + body
+    return ok + (length if asked.method in ("PROCESS", "HEADERS") else verdict) + b"\r\n" + body
 
 
 def tell_reply(did_set: bool, did_remove: bool) -> bytes:

@@ -67,11 +67,11 @@ class Score:
         lines += [f"{weight:+7.3f}  {name_of(token)}" for token, weight in self.evidence]
         return ("\n".join(lines) + "\n").encode("ascii")
 
-    def fields(self, autolearn: str = "no") -> list[tuple[str, str]]:
+    def fields(self) -> list[tuple[str, str]]:
         """The X-Spam-* header fields of this verdict."""
         status = (
             f"{'Yes' if self.spam else 'No'}, score={self.text} required={THRESHOLD} verdict={self.verdict} "
-            f"tests={self.names.replace(',', ', ') or 'none'} autolearn={autolearn} version={__version__}"
+            f"tests={self.names.replace(',', ', ') or 'none'} version={__version__}"
         )
         flag = [("X-Spam-Flag", "YES")] if self.spam else []
         level = [("X-Spam-Level", "*" * min(int(self.points), _MAX_STARS))] if self.points >= 1 else []

@@ -1,7 +1,6 @@
-"""The server's process: models, sockets, signals, and readiness as systemd expects it.
+"""The server's process: sockets, signals, its log, and readiness as systemd expects it.
 
-SIGTERM, SIGINT   no new connections; those that are open are answered; then the end
-SIGHUP            the model files are opened anew
+On SIGTERM and SIGINT there are no new connections; those that are open are answered; then it ends.
 """
 
 from __future__ import annotations
@@ -15,16 +14,10 @@ import signal
 import socket
 import time
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
-from spamnb.errors import SpamnbError
-from spamnb.journal.journal import Journal
-from spamnb.journal.writer import JournalWriter
 from spamnb.serve import metrics
-from spamnb.serve.reception import Limits
 from spamnb.serve.sockets import BACKLOG, address
-from spamnb.serve.spamd import OpenModels, Spamd
+from spamnb.serve.spamd import Spamd
 
 DRAIN = 30.0  # seconds after SIGTERM until open connections are closed
 
@@ -49,54 +42,17 @@ def notify(state: str) -> None:
             log(event="systemd not told", error=str(error))
 
 
-def check(models: OpenModels, learns: bool, journal: Path | None) -> None:
-    """SpamnbError where the model cannot be opened, or written where it ``learns``, or tells no spam."""
-    found = models(writable=learns)
-    try:
-        found.for_classifying("").check_spam()
-    finally:
-        found.close()
-    if journal is not None:
-        try:
-            Journal.at(journal).close()
-        except (SpamnbError, OSError) as error:  # it costs no mail, at the start neither: the writer tries again
-            log(event="journal", error=str(error))
-
-
-def run(
-    listening: Sequence[socket.socket],
-    watched: Sequence[socket.socket],
-    models: OpenModels,
-    limits: Limits,
-    journal: Path | None,
-    **how: Any,
-) -> None:
-    """Answer the spamd protocol on *listening* and ``/metrics`` on *watched* until SIGTERM; ``Spamd`` takes ``how``."""
-    for one in listening:
-        log(event="listening", address=address(one))
-    for one in watched:
-        log(event="metrics", address=address(one))
-    asyncio.run(_answer(listening, watched, models, limits, journal, how))
-    log(event="stopped")
-
-
-async def _answer(
-    listening: Sequence[socket.socket],
-    watched: Sequence[socket.socket],
-    models: OpenModels,
-    limits: Limits,
-    journal: Path | None,
-    how: dict[str, Any],
-) -> None:
-    counts = metrics.Metrics()
-    writer = JournalWriter(journal, lambda line: log(event="journal", error=line)) if journal else None
-    spamd = Spamd(models, counts, log, limits, journal=writer, **how)
+async def run(spamd: Spamd, listening: Sequence[socket.socket], watched: Sequence[socket.socket]) -> None:
+    """Answer the spamd protocol on *listening* and ``/metrics`` on *watched* until SIGTERM."""
+    for event, sockets in (("listening", listening), ("metrics", watched)):
+        for one in sockets:
+            log(event=event, address=address(one))
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGHUP, spamd.reopen)
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    expose = functools.partial(metrics.answer, counts)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a model that was replaced is noticed without being told
+    expose = functools.partial(metrics.answer, spamd.counts)
     servers = [await asyncio.start_server(spamd.converse, sock=one, backlog=BACKLOG) for one in listening]
     servers += [await asyncio.start_server(expose, sock=one) for one in watched]
     log(event="ready")
@@ -107,5 +63,4 @@ async def _answer(
     for server in servers:
         server.close()
     await spamd.close(DRAIN)
-    if writer is not None:
-        writer.close()
+    log(event="stopped")

@@ -14,44 +14,33 @@ _FIRST_INHERITED = 3  # sd_listen_fds(3): descriptors start after standard error
 
 def listen_tcp(host: str, port: int, option: str = "--port") -> list[socket.socket]:
     """Listening sockets on all addresses of *host*; port 0 takes a free one, *option* another."""
-    listening: list[socket.socket] = []
+    cannot = f"cannot listen on {host} port {port}"
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        for family, kind, protocol, _, address in dict.fromkeys(found):
-            made = socket.socket(family, kind, protocol)
-            listening.append(made)
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            if family == socket.AF_INET6:
-                made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            made.bind(address)
-            made.listen(BACKLOG)
+        addresses = dict.fromkeys((family, address) for family, _, _, _, address in found)
     except (OSError, UnicodeError) as error:  # UnicodeError: no name of a host at all
-        for made in listening:
-            made.close()
-        wrong = "--host" if isinstance(error, (socket.gaierror, UnicodeError)) else option
-        raise SpamnbError(f"cannot listen on {host} port {port}: {reason(error)}; {wrong} takes another") from None
-    return listening
+        raise SpamnbError(f"{cannot}: {reason(error)}; --host takes another") from None
+    try:
+        return [socket.create_server(address, family=family, backlog=BACKLOG) for family, address in addresses]
+    except OSError as error:  # which quotes the address once more
+        raise SpamnbError(f"{cannot}: {os.strerror(error.errno or 0)}; {option} takes another") from None
 
 
 def listen_unix(path: Path, mode: int) -> socket.socket:
     """A listening Unix socket; one that a dead server left is replaced."""
-    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         if path.is_socket():
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
                 if probe.connect_ex(str(path)) == 0:
                     raise SpamnbError(f"{path}: another server answers there; stop it or choose another --socket")
             path.unlink()
+        made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         made.bind(str(path))
         path.chmod(mode)
         made.listen(BACKLOG)
+        return made
     except OSError as error:
-        made.close()
-        raise SpamnbError(f"cannot listen on {path}: {error.strerror or error}; --socket takes another") from None
-    except SpamnbError:
-        made.close()
-        raise
-    return made
+        raise SpamnbError(f"cannot listen on {path}: {reason(error)}; --socket takes another") from None
 
 
 def inherited_sockets() -> list[socket.socket]:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import queue
-import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
-from spamnb.errors import SpamnbError
+from spamnb.errors import SpamnbError, command_line_error
 from spamnb.journal.entries import entry_of
 from spamnb.journal.journal import Correction
 from spamnb.journal.writer import JournalWriter
@@ -27,90 +27,83 @@ from spamnb.reader.spam_fields import section_length
 from spamnb.serve import metrics, protocol
 from spamnb.serve.metrics import Metrics
 from spamnb.serve.protocol import ExitCode, Refusal, Request
-from spamnb.serve.reception import CHUNK, Limits, Reception
 from spamnb.serve.score import THRESHOLD, Score, score_message
-from spamnb.serve.users import Models, class_of_label
+from spamnb.serve.users import Models, NoSuchUser, class_of_label
 
-MAX_WAITING_LESSONS = 100  # automatic lessons that may wait for the file; more are left out, a person's never
-OpenModels = Callable[..., Models]  # opens the models of a thread, with ``writable``
-SURE = 12.0  # points: what has as many is learned as spam by --autolearn, and as ham what has as many below 0
+CHUNK = 1 << 16
 
 
-def sure_label(found: Score) -> str | None:
-    """The class as which the filter learns a message of this score by itself, if any."""
-    return found.verdict if found.verdict in ("spam", "ham") and abs(found.points) >= SURE else None
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one client may ask of the server; sizes in bytes, times in seconds."""
+
+    message_size: int = 8 << 20
+    line_size: int = 4096
+    header_lines: int = 64
+    head_time: float = 10.0
+    message_time: float = 60.0
+    reply_time: float = 30.0
+    linger_time: float = 2.0
+    connections: int = 512
+    held: int = 128 << 20  # of the messages of all connections together
 
 
 class Spamd:
-    """The server's conversations. ``log`` takes the facts of each as keywords; ``threads`` judge messages."""
+    """The server's conversations.
+
+    - ``models`` opens the models of a thread, given ``writable``. SpamnbError where they cannot be opened, or written
+      though clients may teach (``allow_tell``), or tell no spam
+    - ``log`` takes the facts of each conversation as keywords; ``threads`` judge messages
+    """
 
     def __init__(
         self,
-        models: OpenModels,
-        counts: Metrics,
+        models: Callable[..., Models],
         log: Callable[..., None],
         limits: Limits,
         *,
         threads: int = 1,
         allow_tell: bool = False,
-        autolearn: bool = False,
         journal: JournalWriter | None = None,
     ) -> None:
         self.limits = limits
-        self._reception = Reception(limits)
-        self._counts = counts
+        self.counts = Metrics()
+        self._held = 0  # bytes of messages that are being received or judged
         self._log = log
-        self._allow_tell = allow_tell
-        self._autolearn = autolearn
         self._journal = journal
-        self._judges = ThreadPoolExecutor(threads, thread_name_prefix="judge")
-        self._threads = threads
-        self._models: queue.SimpleQueue[Models] = queue.SimpleQueue()  # those that no thread uses at the moment
-        for _ in range(threads):
-            self._models.put(models(writable=False))
         # One thread that writes: it may wait for another process's change while the others go on answering.
+        self._learning_models = models(writable=True) if allow_tell else None
+        if self._learning_models is not None:
+            self._learning_models.for_classifying("").store.check_writable()
         self._learner = ThreadPoolExecutor(1, thread_name_prefix="learner")
-        self._learning_models = self._learner.submit(models, writable=True) if allow_tell or autolearn else None
-        self._room = threading.BoundedSemaphore(MAX_WAITING_LESSONS)
+        self._all_models = [models(writable=False) for _ in range(threads)]
+        self._all_models[0].for_classifying("").check_spam()
+        self._models: queue.SimpleQueue[Models] = queue.SimpleQueue()  # those that no thread uses at the moment
+        for each in self._all_models:
+            self._models.put(each)
+        self._judges = ThreadPoolExecutor(threads, thread_name_prefix="judge")
         self._conversations: set[asyncio.Task | None] = set()
 
-    def reopen(self) -> None:
-        """Open the model files anew soon; a file that cannot be opened is logged and the old one kept."""
-        self._learner.submit(self._reopen)
-
-    def _reopen(self) -> None:
-        idle = [self._models.get() for _ in range(self._threads)]
-        learning = [self._learning_models.result()] if self._learning_models is not None else []
-        try:
-            for models in (*idle, *learning):
-                models.reopen()
-            self._log(event="reopened")
-        except SpamnbError as error:
-            self._log(event="not reopened", error=str(error))
-        finally:
-            for models in idle:
-                self._models.put(models)
-
     async def close(self, patience: float = 0) -> None:
-        """Wait so many seconds for the open conversations, finish the lessons under way, and close the models."""
+        """Wait so many seconds for the open conversations, finish the lessons under way, and close models and
+        journal."""
         if self._conversations and patience:
             await asyncio.wait([task for task in self._conversations if task], timeout=patience)
         await asyncio.to_thread(self._judges.shutdown)
-        self._learner.submit(self._close_models)
         await asyncio.to_thread(self._learner.shutdown)
-
-    def _close_models(self) -> None:
-        for _ in range(self._threads):
-            self._models.get().close()
+        for each in self._all_models:
+            each.close()
         if self._learning_models is not None:
-            self._learning_models.result().close()  # the last to close, which may write, empties the write-ahead log
+            self._learning_models.close()  # the last to close, which may write, empties the write-ahead log
+        if self._journal is not None:
+            self._journal.close()
 
     # -- a connection ----------------------------------------------------------------------------------------
 
     async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one connection and close it."""
         self._conversations.add(asyncio.current_task())
-        self._counts.add(metrics.CONNECTIONS)
+        self.counts.add(metrics.CONNECTIONS)
         facts: dict[str, Any] = {}
         started = time.perf_counter()
         try:
@@ -126,21 +119,21 @@ class Spamd:
             if facts:
                 seconds = time.perf_counter() - started
                 if "method" in facts:
-                    self._counts.add(metrics.REQUESTS, facts["method"])
-                    self._counts.add(metrics.BYTES, "", facts.get("size", 0))
-                    self._counts.add(metrics.SECONDS, "", seconds)
+                    self.counts.add(metrics.REQUESTS, facts["method"])
+                    self.counts.add(metrics.BYTES, "", facts.get("size", 0))
+                    self.counts.add(metrics.SECONDS, "", seconds)
                 self._log(event="request", **facts, ms=round(1000 * seconds, 2))
             await self._send(reader, writer, reply, refused)
         except ConnectionError:
             pass  # the client has gone; what it asked is logged above where it had asked anything
         finally:
             writer.close()
-            self._counts.add(metrics.CONNECTIONS, "", -1)
+            self.counts.add(metrics.CONNECTIONS, "", -1)
             self._conversations.discard(asyncio.current_task())
 
     def _refused(self, refusal: Refusal, facts: dict[str, Any]) -> bytes:
         facts.update(code=int(refusal.code), error=str(refusal))
-        self._counts.add(metrics.REFUSALS, refusal.code.name)
+        self.counts.add(metrics.REFUSALS, refusal.code.name)
         return refusal.reply
 
     def _fault(self, facts: dict[str, Any]) -> Refusal:
@@ -172,20 +165,101 @@ class Spamd:
     async def _answer(self, reader: asyncio.StreamReader, facts: dict[str, Any]) -> bytes:
         if len(self._conversations) > self.limits.connections:
             raise Refusal(ExitCode.EX_UNAVAILABLE, "Service Unavailable: too many connections")
-        asked = await self._reception.head(reader, facts)
+        asked = await self._head(reader, facts)
         if asked is None:
             return b""
         if asked.method == "PING":
             return protocol.PONG
         if asked.method == "SKIP":
             return b""
-        if asked.method == "TELL" and not self._allow_tell:
+        if asked.method == "TELL" and self._learning_models is None:
             raise Refusal(ExitCode.EX_UNAVAILABLE, "Service Unavailable: TELL needs --allow-tell")
-        async with self._reception.message(reader, asked) as raw:
+        async with self._message(reader, asked) as raw:
             facts.update(size=len(raw), id=_message_id(raw))
             if asked.method == "TELL":
                 return await self._tell(asked, raw, facts)
             return await self._classify(asked, raw, facts)
+
+    # -- a request off a connection -----------------------------------------------------------------------------
+
+    async def _head(self, reader: asyncio.StreamReader, facts: dict[str, Any]) -> Request | None:
+        """What is asked, or None from a client that says nothing; *facts* get what is known even where it fails."""
+        try:
+            async with asyncio.timeout(self.limits.head_time):
+                return await self._read_head(reader, facts)
+        except TimeoutError:
+            raise Refusal(ExitCode.EX_TIMEOUT, "Timeout: the request's headers took too long") from None
+
+    async def _read_head(self, reader: asyncio.StreamReader, facts: dict[str, Any]) -> Request | None:
+        first = await self._line(reader)
+        if first is None:
+            return None  # a probe that only connected
+        method, version = protocol.parse_request_line(first)
+        facts["method"] = method
+        lines: list[bytes] = []
+        if protocol.has_headers(method, version):
+            while line := await self._line(reader):
+                lines.append(line)
+                if len(lines) > self.limits.header_lines:
+                    raise Refusal(ExitCode.EX_PROTOCOL, "Bad header line: (too many headers)")
+            if line is None and method not in ("PING", "SKIP"):
+                raise Refusal(ExitCode.EX_PROTOCOL, "Bad header line: (EOF during headers)")
+        asked = protocol.parse_request(method, version, lines)
+        if asked.user:
+            facts["user"] = asked.user[:128]
+        return asked
+
+    async def _line(self, reader: asyncio.StreamReader) -> bytes | None:
+        """The next line without its end; None where the client has ended."""
+        too_long = Refusal(ExitCode.EX_PROTOCOL, f"Bad header line: (over {self.limits.line_size} bytes)")
+        try:
+            line = await reader.readuntil(b"\n")
+        except asyncio.IncompleteReadError as error:
+            if error.partial:
+                raise Refusal(ExitCode.EX_PROTOCOL, "Bad header line: (EOF within a line)") from None
+            return None
+        except asyncio.LimitOverrunError:
+            raise too_long from None
+        if len(line) > self.limits.line_size:
+            raise too_long
+        return line[:-1].removesuffix(b"\r")
+
+    @contextlib.asynccontextmanager
+    async def _message(self, reader: asyncio.StreamReader, asked: Request) -> AsyncIterator[bytes]:
+        """The message that follows, inflated where it came compressed; its bytes count as held inside the block."""
+        received = bytearray()
+        held = 0
+        try:
+            try:
+                async with asyncio.timeout(self.limits.message_time):
+                    await self._receive(reader, asked.content_length, received)
+            except TimeoutError:
+                raise Refusal(ExitCode.EX_TIMEOUT, "Timeout: the message took too long") from None
+            raw = bytes(received)
+            if asked.compressed:
+                raw = protocol.inflate(raw, self.limits.message_size)
+                self._held += (held := len(raw))
+            yield raw
+        finally:
+            self._held -= len(received) + held
+
+    async def _receive(self, reader: asyncio.StreamReader, length: int | None, received: bytearray) -> None:
+        limit = self.limits.message_size
+        if length is not None and length > limit:
+            raise protocol.too_large(limit)
+        while length is None or len(received) < length:
+            chunk = await reader.read(CHUNK if length is None else min(CHUNK, length - len(received)))
+            if not chunk:
+                break
+            received += chunk
+            self._held += len(chunk)
+            if len(received) > limit:
+                raise protocol.too_large(limit)
+            if self._held > self.limits.held:
+                raise Refusal(ExitCode.EX_UNAVAILABLE, "Service Unavailable: too many large messages at once")
+        if length is not None and len(received) < length:
+            got = f"Expected {length} bytes, got {len(received)} bytes"
+            raise Refusal(ExitCode.EX_PROTOCOL, f"Bad header line: (Content-Length mismatch: {got})")
 
     # -- what was asked --------------------------------------------------------------------------------------
 
@@ -193,19 +267,12 @@ class Spamd:
         loop = asyncio.get_running_loop()
         stripped = spam_fields.strip_filter_headers(raw)
         try:
-            found = await loop.run_in_executor(self._judges, self._judge, asked.user, stripped)
+            found = await loop.run_in_executor(self._judges, self._judge, asked.user, stripped, facts)
         except SpamnbError as error:
-            raise Refusal(ExitCode.EX_TEMPFAIL, str(error)) from None
+            raise Refusal(ExitCode.EX_TEMPFAIL, command_line_error(error)) from None
         facts.update(verdict=found.verdict, score=found.points)
-        self._counts.add(metrics.VERDICTS, found.verdict)
-        label = sure_label(found) if self._autolearn else None
-        if label is not None and self._room.acquire(blocking=False):
-            facts["autolearn"] = label
-            self._learner.submit(self._learn_from_itself, asked.user, label, stripped)
-        else:
-            label = None
-        body = _body(asked, found, raw, label or "no")
-        return protocol.verdict_reply(asked, found.spam, found.text, str(THRESHOLD), body)
+        self.counts.add(metrics.VERDICTS, found.verdict)
+        return protocol.verdict_reply(asked, found.spam, found.text, str(THRESHOLD), _body(asked, found, raw))
 
     async def _tell(self, asked: Request, raw: bytes, facts: dict[str, Any]) -> bytes:
         label = asked.message_class if asked.set_local else None
@@ -213,23 +280,26 @@ class Spamd:
             return protocol.tell_reply(False, False)
         loop = asyncio.get_running_loop()
         try:
-            changed = await loop.run_in_executor(self._learner, self._teach, asked.user, label, raw)
+            changed = await loop.run_in_executor(self._learner, self._teach, asked.user, label, raw, facts)
+        except NoSuchUser as error:
+            raise Refusal(ExitCode.EX_NOUSER, str(error)) from None
         except SpamnbError as error:
-            raise Refusal(ExitCode.EX_TEMPFAIL, str(error)) from None
+            raise Refusal(ExitCode.EX_TEMPFAIL, command_line_error(error)) from None
         facts["learned" if label else "forgotten"] = changed and (label or True)
         if changed:
-            self._counts.add(metrics.LESSONS, "person")
+            self.counts.add(metrics.LESSONS)
             if self._journal is not None and label is not None:
                 self._journal.put(Correction(digest(raw), label, label == "spam", "client", asked.user))
         return protocol.tell_reply(changed and label is not None, changed and label is None)
 
     # -- in a judge's thread ---------------------------------------------------------------------------------
 
-    def _judge(self, user: str, raw: bytes) -> Score:
+    def _judge(self, user: str, raw: bytes, facts: dict[str, Any]) -> Score:
         """The score of *raw* by the model that answers for *user*, written into the journal where there is one."""
         models = self._models.get()
         try:
             model = models.for_classifying(user)
+            facts["model"] = model.store.path
             message = model.read(raw) if self._journal else raw
             found = score_message(model, message)
             if self._journal is not None and isinstance(message, ReadMessage):
@@ -240,31 +310,18 @@ class Spamd:
 
     # -- in the learner's thread -----------------------------------------------------------------------------
 
-    def _teach(self, user: str, label: str | None, raw: bytes) -> bool:
+    def _teach(self, user: str, label: str | None, raw: bytes, facts: dict[str, Any]) -> bool:
         """Learn *raw* as *label*, or forget it; whether anything changed."""
         assert self._learning_models is not None
-        models = self._learning_models.result()
-        if not models.may_teach(user):
-            raise Refusal(ExitCode.EX_NOUSER, "a user's name is letters, digits, _ and, but for its start, . @ + -")
-        if label is not None:
-            model = models.for_learning(user)
-            return model.learn(class_of_label(model, label), raw)
-        taught = models.taught(user)
-        if taught is None:
+        models = self._learning_models
+        model = models.for_learning(user) if label is not None else models.taught(user)
+        if model is None:
             return False
-        known = taught.learned(raw)
-        return known is not None and taught.forget(known, raw)
-
-    def _learn_from_itself(self, user: str, label: str, raw: bytes) -> None:
-        assert self._learning_models is not None
-        try:
-            model = self._learning_models.result().for_classifying(user)
-            if model.learn(class_of_label(model, label), raw, taught=False):
-                self._counts.add(metrics.LESSONS, "filter")
-        except Exception as error:  # whatever it is: nobody waits for the outcome
-            self._log(event="not learned", error=str(error))
-        finally:
-            self._room.release()
+        facts["model"] = model.store.path
+        if label is not None:
+            return model.learn(class_of_label(model, label), raw)
+        known = model.learned(raw)
+        return known is not None and model.forget(known, raw)
 
 
 def _message_id(raw: bytes) -> str:
@@ -273,12 +330,12 @@ def _message_id(raw: bytes) -> str:
     return header_of(top[: section_length(top)], "message-id").strip()[:200]
 
 
-def _body(asked: Request, found: Score, raw: bytes, autolearn: str) -> bytes:
+def _body(asked: Request, found: Score, raw: bytes) -> bytes:
     match asked.method:
         case "PROCESS":
-            return spam_fields.rewritten(raw, found.fields(autolearn))
+            return spam_fields.rewritten(raw, found.fields())
         case "HEADERS":
-            return spam_fields.rewritten(raw[: section_length(raw)], found.fields(autolearn))
+            return spam_fields.rewritten(raw[: section_length(raw)], found.fields())
         case "SYMBOLS":
             return found.names.encode("ascii") + b"\r\n" * (asked.version < (1, 3))
         case "REPORT":

@@ -12,11 +12,17 @@ from pathlib import Path
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
+from spamnb.formulas.calibration import MIN_MESSAGES
 from spamnb.store.snapshot import create_empty
 
 SUFFIX = ".spamnb"
-MAX_OPEN_MODELS = 64  # A name becomes a file's name: no separator, no leading dot or dash, no control character.
+MAX_OPEN_MODELS = 64
+# A name becomes a file's name: no separator, no leading dot or dash, no control character.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,127}\Z")
+
+
+class NoSuchUser(SpamnbError):
+    """Nobody can have a model under this name."""
 
 
 def is_name(user: str) -> bool:
@@ -48,37 +54,36 @@ def class_of_label(model: Classifier, label: str) -> str:
 class Models:
     """The open models of one thread (connections are not shared between threads).
 
-    ``minimum`` is the number of messages that a user's model must hold of every class before it answers.
-    Raises SpamnbError where the shared model cannot be opened.
+    ``minimum`` is the number of messages that a user's model must hold of every class before it answers, MIN_MESSAGES
+    or more: with fewer it would say unsure in place of spam. Raises SpamnbError where the shared model cannot be
+    opened.
     """
 
     def __init__(self, shared: Path, folder: Path | None, minimum: int, *, writable: bool) -> None:
-        self._path = shared
         self._folder = folder
-        self._minimum = minimum
+        self._minimum = max(minimum, MIN_MESSAGES)
         self._writable = writable
-        self._shared = self._open(shared)
+        self._shared = Classifier.open(shared, writable=writable)
         self._own: OrderedDict[str, Classifier] = OrderedDict()
-
-    def _open(self, path: Path) -> Classifier:
-        return Classifier.open(path, writable=self._writable)
 
     def for_classifying(self, user: str) -> Classifier:
         """The model that classifies for *user*: theirs when it knows enough, or else the shared one."""
-        own = self._owned(user)
-        return own if own is not None and self._knows_enough(own) else self._shared
-
-    def may_teach(self, user: str) -> bool:
-        """Whether *user* may teach: the shared model anybody; where users have their own, whoever has a proper name."""
-        return self._folder is None or not user or is_name(user)
+        own = self._owned(user) if is_name(user) else None
+        totals = own.store.totals() if own is not None else None
+        knows_enough = totals is not None and len(totals.classes) > 1 and totals.documents.min() >= self._minimum
+        return own if own is not None and knows_enough else self._shared
 
     def taught(self, user: str) -> Classifier | None:
         """The model that learns from *user*: the shared one where users have none of their own or *user* is empty, else
-        theirs; None until there is one."""
-        return self._shared if self._folder is None or not user else self._owned(user)
+        theirs; None until there is one. NoSuchUser for what can be no file's name."""
+        if self._folder is None or not user:
+            return self._shared
+        if not is_name(user):
+            raise NoSuchUser("a user's name is letters, digits, _ and, but for its start, . @ + -")
+        return self._owned(user)
 
     def for_learning(self, user: str) -> Classifier:
-        """The model that learns from *user*, made where there is none yet."""
+        """The model that learns from *user*, made where there is none yet. NoSuchUser as for `taught`."""
         own = self.taught(user)
         if own is None:
             assert self._folder is not None
@@ -90,31 +95,18 @@ class Models:
         return own
 
     def _owned(self, user: str) -> Classifier | None:
-        if self._folder is None or not is_name(user):
+        if self._folder is None:
             return None
-        if user in self._own:
-            self._own.move_to_end(user)
-            return self._own[user]
-        path = self._folder / (user + SUFFIX)
-        if not path.is_file():
+        path, own = self._folder / (user + SUFFIX), self._own.pop(user, None)
+        if not path.is_file():  # nor may it be judged by one that was removed
+            if own is not None:
+                own.close()
             return None
-        self._own[user] = self._open(path)
+        self._own[user] = own or Classifier.open(path, writable=self._writable)  # the last of them
         if len(self._own) > MAX_OPEN_MODELS:
             self._own.popitem(last=False)[1].close()
         return self._own[user]
 
-    def _knows_enough(self, own: Classifier) -> bool:
-        totals = own.store.totals()
-        return len(totals.classes) > 1 and totals.documents.min() >= self._minimum
-
-    def reopen(self) -> None:
-        """Open the files anew, as after a model was replaced; the old ones stay open where that raises."""
-        shared = self._open(self._path)
-        self.close()
-        self._shared = shared
-
     def close(self) -> None:
-        self._shared.close()
-        for own in self._own.values():
-            own.close()
-        self._own.clear()
+        for each in (self._shared, *self._own.values()):
+            each.close()

@@ -9,10 +9,9 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import IO, BinaryIO, NamedTuple, cast
+from typing import IO, BinaryIO, NamedTuple
 
 from spamnb.errors import reason
-from spamnb.sources import remote
 from spamnb.sources.formats import COMPOUND_FILE, COMPRESSED, COMPRESSIONS, NotMail, foreign_format
 
 Report = Callable[[str, Exception], None]  # told the name of what cannot be read, and why
@@ -23,16 +22,13 @@ MAX_MESSAGE = 64 << 20
 # Opened without waiting, and then looked at: a fifo may have taken the file's place since it was listed.
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 GZIP = b"\x1f\x8b"  # what such a file begins with
-_LENGTH_LINE = re.compile(rb"([0-9]{1,10}) {0,10}\n")  # the first line of an .emlx: Apple Mail pads the number to ten
-
-_URL = re.compile(r"(?:s3|gs|gcs|abfs|az|hdfs|https?|file|memory)://", re.IGNORECASE)
 
 
 class Entry(NamedTuple):
-    """Where one message is: a file, a byte range of an mbox, or the bytes themselves.
+    """Where one message is: in a file of its own, or here (``content``).
 
     ``name`` is for people (unprintable characters escaped, ``inbox#3`` for the third message of an mbox,
-    ``sms.txt:7`` for a line); ``path`` is for opening. Small, so that processes can share the reading.
+    ``sms.txt:7`` for a line); ``path`` is for opening.
 
     >>> Entry("ham", "note", "", content=b"Subject: tea\\n\\nAt four?\\n").read()
     b'Subject: tea\\n\\nAt four?\\n'
@@ -41,29 +37,14 @@ class Entry(NamedTuple):
     label: str | None
     name: str
     path: str
-    start: int = 0
-    stop: int | None = None
     content: bytes | None = None
 
     def read(self) -> bytes:
-        """The raw message, with gzip, an mbox's ``>From ``, Apple's ``.emlx`` and Outlook's ``.msg`` undone.
+        """The raw message, with gzip, Apple's ``.emlx`` and Outlook's ``.msg`` undone.
 
         Raises OSError, also when over MAX_MESSAGE, and NotMail for a file that is something else.
         """
-        if self.content is not None:
-            return self.content
-        raw = contents(self.path, self.start, self.stop)
-        if self.stop is None:
-            if raw.startswith(COMPOUND_FILE):
-                from spamnb.sources.outlook import message_of_msg  # other mail has nothing of it
-
-                return message_of_msg(raw, self.path)
-            if what := foreign_format(raw):
-                raise NotMail(what, self.path)
-            return message_of_emlx(raw, self.path) if self.path.endswith(".emlx") else raw
-        if len(raw) < self.stop - self.start or not raw.startswith(b"From "):
-            raise OSError(errno.ESTALE, "the mailbox changed while it was being read", self.path)
-        return unquoted(raw)
+        return message_of_file(contents(self.path), self.path) if self.content is None else self.content
 
 
 class LeftOut:
@@ -119,32 +100,18 @@ def messages(found: Iterable[Entry], on_unreadable: Report) -> Iterator[tuple[En
             yield entry, raw
 
 
-def is_remote(path: str) -> bool:
-    """Is it the URL of a file or folder elsewhere?
-
-    >>> is_remote("s3://bucket/mail"), is_remote("imaps://ann@example.org"), is_remote("/mail")
-    (True, False, False)
-    """
-    return _URL.match(path) is not None
-
-
-def contents(path: str, start: int = 0, stop: int | None = None) -> bytes:
-    """The bytes from ``start`` to ``stop`` (the end when None), decompressed where the first of them say gzip, as
-    Dovecot can keep mail.
+def contents(path: str) -> bytes:
+    """The bytes of a file, decompressed where the first of them say gzip, as Dovecot can keep mail.
 
     Raises OSError, with EFBIG when it is more than MAX_MESSAGE, and with EINVAL for what is compressed in another way.
     Not through a file object: 14 µs instead of 34 for a message of the SpamAssassin corpus.
     """
-    if ":" in path and is_remote(path):
-        with open_mail(path) as stream:
-            return decompress(bounded(stream, path), path)
     descriptor = os.open(path, _FLAGS)
     try:
-        status = _regular(descriptor, path)
-        size = (status.st_size if stop is None else stop) - start
+        size = _size(descriptor, path)
         if size > MAX_MESSAGE:
             raise too_long(path)
-        raw = os.pread(descriptor, size, start)
+        raw = os.read(descriptor, size)
     finally:
         os.close(descriptor)
     return decompress(raw, path)
@@ -171,7 +138,8 @@ def bounded(stream: IO[bytes], path: str) -> bytes:
 @contextmanager
 def open_mail(path: str) -> Iterator[BinaryIO]:
     """The file as a stream, decompressed when it is gzip. OSError also where it is no regular file."""
-    with _opened(path) as plain:
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _FLAGS)) as plain:
+        _size(plain.fileno(), path)
         if plain.peek(2)[:2] != GZIP:
             yield plain
         else:
@@ -191,22 +159,12 @@ def _decompressed(compressed: BinaryIO, path: str) -> Iterator[BinaryIO]:
         raise OSError(errno.EIO, f"broken gzip data: {error}", path) from error
 
 
-@contextmanager
-def _opened(path: str) -> Iterator[io.BufferedReader]:
-    if is_remote(path):
-        with remote.remote_stream(path) as stream:
-            yield cast(io.BufferedReader, stream)
-        return
-    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _FLAGS)) as plain:
-        _regular(plain.fileno(), path)
-        yield plain
-
-
-def _regular(descriptor: int, path: str) -> os.stat_result:
+def _size(descriptor: int, path: str) -> int:
+    """The size of a regular file; OSError for what is none."""
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "not a file", path)
-    return status
+    return status.st_size
 
 
 def too_long(path: str) -> OSError:
@@ -214,26 +172,25 @@ def too_long(path: str) -> OSError:
     return OSError(errno.EFBIG, f"longer than {MAX_MESSAGE >> 20} MiB, the bound on one message", path)
 
 
-def unquoted(raw: bytes) -> bytes:
-    """The message with one ``>`` less on lines of its body that begin ``>From `` or ``>>From `` (mboxo and mboxrd)."""
-    body = re.search(rb"\n\r?\n", raw)
-    if body is None or b"\n>" not in raw:
-        return raw
-    return raw[: body.start()] + re.sub(rb"\n>(>*From )", rb"\n\1", raw[body.start() :])
+def message_of_file(raw: bytes, path: str) -> bytes:
+    """The message in a file of these bytes. NotMail where they are something else."""
+    if raw.startswith(COMPOUND_FILE):
+        from spamnb.sources.outlook import message_of_msg  # other mail has nothing of it
+
+        return message_of_msg(raw, path)
+    if what := foreign_format(raw):
+        raise NotMail(what, path)
+    return message_of_emlx(raw, path) if path.endswith(".emlx") else raw
 
 
 def message_of_emlx(raw: bytes, path: str) -> bytes:
     """The message in Apple Mail's ``.emlx``: a line with its length in bytes, the message, and an XML property list.
 
-    Raises OSError where the first line is no length, or less than that follows.
-
     >>> message_of_emlx(b"14        \\nSubject: tea\\n\\n<?xml version='1.0'?>", "1.emlx")
     b'Subject: tea\\n\\n'
     """
-    first = _LENGTH_LINE.match(raw)
-    if not first:
-        raise OSError(errno.EINVAL, "no length in its first line, as an .emlx has it", path)
-    message = raw[first.end() :][: int(first[1])]
-    if len(message) < int(first[1]):
-        raise OSError(errno.EINVAL, "shorter than its first line says", path)
+    first = re.match(rb"([0-9]{1,10}) {0,10}\n", raw)
+    message = raw[first.end() :][: int(first[1])] if first else b""
+    if not first or len(message) < int(first[1]):
+        raise OSError(errno.EINVAL, "no message of the length that its first line says, as an .emlx has it", path)
     return message

@@ -12,13 +12,13 @@ import stat
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from spamnb.naming import escape
-from spamnb.sources import remote
-from spamnb.sources.entries import Entry, Report, is_remote
+from spamnb.naming import escape, pluralize
+from spamnb.sources.entries import Entry, Report
 from spamnb.sources.formats import MBOXES, TABLES, NotMail
 from spamnb.sources.mbox import INDEX_SUFFIX, mail_file, starts_as_mbox
 
 _MAILDIR = frozenset({"cur", "new", "tmp"})
+_MAX_NAMES = 8  # folders that a note lists
 _NO_MESSAGES = (*TABLES, *(name + ".gz" for name in TABLES))
 
 
@@ -36,13 +36,19 @@ def listing(folder: str, on_unreadable: Report) -> Listing:
     files: list[str] = []
     folders: list[str] = []
     hidden: list[str] = []
-    for name, is_folder, size in remote.items(folder) if is_remote(folder) else _items(folder, on_unreadable):
-        if name.startswith("."):
-            hidden.append(name)
-        elif is_folder:
-            folders.append(name)
-        elif size and name != "cmds":
-            files.append(name)
+    with os.scandir(folder) as found:
+        for item in sorted(found, key=lambda item: item.name):
+            try:
+                if item.name.startswith("."):
+                    hidden.append(item.name)
+                elif item.is_dir():
+                    folders.append(item.name)
+                elif item.name != "cmds":
+                    status = item.stat()  # 1 µs, and raises where a symbolic link leads nowhere
+                    if status.st_size and stat.S_ISREG(status.st_mode):
+                        files.append(item.name)
+            except OSError as error:
+                on_unreadable(escape(item.path), error)
     if len(_MAILDIR.intersection(folders)) > 1:  # a Maildir: loose in it are a server's indexes
         return Listing([], [name for name in folders if name != "tmp"], hidden, True)
     if ".mh_sequences" in hidden:  # an MH folder: ",12" is a removed message
@@ -50,20 +56,6 @@ def listing(folder: str, on_unreadable: Report) -> Listing:
     elif {"Messages", "Attachments"}.issubset(folders):  # Apple Mail's: pieces of the messages beside them
         folders.remove("Attachments")
     return Listing(files, folders, [], False)
-
-
-def _items(folder: str, on_unreadable: Report) -> Iterator[tuple[str, bool, int]]:
-    """Name, whether it is a folder, and size of what stands in a folder; what is no regular file has none."""
-    with os.scandir(folder) as found:
-        for item in sorted(found, key=lambda item: item.name):
-            try:
-                if item.name.startswith(".") or item.is_dir(follow_symlinks=False):
-                    yield item.name, True, 0
-                    continue
-                status = item.stat()  # 1 µs, and raises where a symbolic link leads nowhere
-                yield item.name, stat.S_ISDIR(status.st_mode), status.st_size if stat.S_ISREG(status.st_mode) else 0
-            except OSError as error:
-                on_unreadable(escape(item.path), error)
 
 
 def tree(label: str | None, root: str, on_unreadable: Report, recursive: bool = False) -> Iterator[Entry]:
@@ -76,11 +68,10 @@ def tree(label: str | None, root: str, on_unreadable: Report, recursive: bool = 
     while waiting:
         folder = waiting.pop()
         try:
-            if not is_remote(folder):
-                status = os.stat(folder)
-                if (status.st_dev, status.st_ino) in seen:
-                    continue
-                seen.add((status.st_dev, status.st_ino))
+            status = os.stat(folder)
+            if (status.st_dev, status.st_ino) in seen:
+                continue
+            seen.add((status.st_dev, status.st_ino))
             found = listing(folder, on_unreadable)
         except OSError as error:
             on_unreadable(escape(folder), error)
@@ -96,21 +87,13 @@ def _messages(label: str | None, before: str, files: list[str], on_unreadable: R
     indexes = {name for name in files if name.endswith(INDEX_SUFFIX)}
     for name in files:
         path = before + name
-        if name.endswith(MBOXES) or (indexes and name + INDEX_SUFFIX in indexes and starts_as_mbox(path)):
+        if name.endswith(MBOXES) or (name + INDEX_SUFFIX in indexes and starts_as_mbox(path)):
             yield from mail_file(label, path, on_unreadable)
         elif name.endswith(_NO_MESSAGES):
             what = "a table of text; its rows have classes of their own, so it is a SOURCE by itself"
             on_unreadable(escape(path), NotMail(what, path))
         elif name not in indexes:
             yield Entry(label, escape(path), path)
-
-
-def unread_folders(label: str | None, folder: str, recursive: bool) -> list[str]:
-    """Names of the mail folders in a folder that ``tree`` leaves out."""
-    try:
-        return _inside(label, folder, listing(folder, lambda name, error: None), recursive)[1]
-    except OSError:  # reading it will tell
-        return []
 
 
 def _inside(label: str | None, folder: str, found: Listing, recursive: bool) -> tuple[list[str], list[str]]:
@@ -137,5 +120,43 @@ def _unwanted(label: str, name: str) -> bool:
 
 
 def _is_maildir(path: str) -> bool:
-    is_folder = remote.is_folder if is_remote(path) else os.path.isdir
-    return is_folder(os.path.join(path, "cur")) and is_folder(os.path.join(path, "new"))
+    return os.path.isdir(os.path.join(path, "cur")) and os.path.isdir(os.path.join(path, "new"))
+
+
+# What is said of a folder before it is read, since it may not be what was meant
+
+
+def unread_folders(label: str, folder: str, recursive: bool) -> str | None:
+    """A line that names the mail folders in a folder that ``tree`` leaves out."""
+    from spamnb.sources.mailbox import decoded
+
+    try:
+        left = _inside(label, folder, listing(folder, lambda name, error: None), recursive)[1]
+    except OSError:  # no folder, or not ours to read: reading it will tell
+        return None
+    if not left:
+        return None
+    names = ", ".join(escape(decoded(name)) for name in left[:_MAX_NAMES]) + (", …" if len(left) > _MAX_NAMES else "")
+    wanted = "" if recursive else "; --recursive (recursive=True) reads all but junk, trash, drafts and templates"
+    return f"{pluralize(len(left), 'folder')} not read: {names}{wanted}"
+
+
+def unread_mail(label: str, maildir: str) -> str | None:
+    """A line that counts a Maildir's mail that no mail reader has shown, where it is given as good mail: nobody said
+    that it is.
+
+    None where all lies in ``new``, as in Maildirs that a program filled.
+    """
+    from spamnb.sources.mailbox import role_of
+
+    if role_of(label) == "junk":
+        return None
+    try:
+        new, seen = (os.listdir(os.path.join(maildir, part)) for part in ("new", "cur"))
+    except OSError:  # no Maildir, or not ours to read: reading it will tell
+        return None
+    if not new or not seen:
+        return None
+    only = escape(os.path.join(maildir, "cur"))
+    unseen = f"{pluralize(len(new), 'message')} in new, which no mail reader has shown"
+    return f"takes for {escape(label)}, too, {unseen}; {only} leaves them out"

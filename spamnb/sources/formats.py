@@ -9,7 +9,7 @@ import errno
 import re
 
 HEAD = 1024  # bytes that tell what a file is
-TABLES = (".csv", ".tsv", ".jsonl", ".parquet")  # how the names of tables end
+TABLES = (".csv", ".tsv", ".jsonl")  # how the names of tables end
 ARCHIVES = (".tar", ".tar.gz", ".tgz", ".zip")
 MBOXES = (".mbox", ".mbox.gz")
 
@@ -31,6 +31,7 @@ _MAGIC: dict[bytes, str] = {
     b"%PDF-": "a PDF document",
     b"\xff\xd8\xff": "an image",
     b"{\\rtf": "an RTF document",
+    b"PAR1": "a Parquet table; pandas.read_parquet(FILE).to_csv(...) makes a table that is read",
     COMPOUND_FILE: OUTLOOK,
     b"!BDN": "an Outlook data file; 'readpst -o FOLDER FILE' makes mailboxes of it",
     b"// <!-- <mdb:mork": "an index of Thunderbird (.msf)",
@@ -69,7 +70,7 @@ def is_table(path: str) -> bool:
 def is_archive(path: str) -> bool:
     """Is a file of this name an archive whose files can be read?
 
-    >>> is_archive("s3://mail/2026.tar.gz"), is_archive("mail.zip"), is_archive("mail.mbox.gz")
+    >>> is_archive("2026.tar.gz"), is_archive("mail.zip"), is_archive("mail.mbox.gz")
     (True, True, False)
     """
     return path.lower().endswith(ARCHIVES)

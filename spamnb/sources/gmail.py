@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator
 
 from spamnb.naming import escape
-from spamnb.sources.entries import Entry, Report, open_mail
-from spamnb.sources.formats import HEAD, MBOXES, NotMail, foreign_format
+from spamnb.sources.entries import Entry, Report, messages
+from spamnb.sources.formats import MBOXES
 from spamnb.sources.mailbox import role_of
-from spamnb.sources.mbox import mbox_entries
+from spamnb.sources.mbox import TOP, mail_file
 
 # Google's own fields stand before the message's: labels that its sender wrote further down do not count.
 _LABELS = re.compile(rb"From [^\n]*+\n(?:X-GM-[^\n]*+\n)*+X-Gmail-Labels:([^\n]*+(?:\n[ \t][^\n]*+)*+)")
@@ -30,25 +30,14 @@ def gmail(path: str, on_unreadable: Report) -> Iterator[Entry]:
         within = (os.path.join(folder, name) for folder, _, names in walk for name in names)
         files = sorted(file for file in within if file.endswith(MBOXES))
     for file in files:
-        yield from _messages(file, on_unreadable)
-
-
-def _messages(path: str, on_unreadable: Report) -> Iterator[Entry]:
-    try:
-        with open_mail(path) as stream:
-            if what := foreign_format(stream.read(HEAD)):
-                raise NotMail(what, path)
-            stream.seek(0)
-            for entry, top in mbox_entries(path, stream, on_unreadable):
-                names = labels(top)
-                if names is None:
-                    on_unreadable(entry.name, ValueError("no X-Gmail-Labels on top, as Google Takeout writes them"))
-                    continue
-                roles = {role_of(name) for name in names}
-                if _LEFT_OUT.isdisjoint(roles):
-                    yield entry._replace(label="spam" if "junk" in roles else "ham")
-    except OSError as error:
-        on_unreadable(escape(path), error)
+        for entry, raw in messages(mail_file(None, file, on_unreadable), on_unreadable):
+            names = labels(raw[:TOP])
+            if names is None:
+                on_unreadable(entry.name, ValueError("no X-Gmail-Labels on top, as Google Takeout writes them"))
+                continue
+            roles = {role_of(name) for name in names}
+            if _LEFT_OUT.isdisjoint(roles):
+                yield entry._replace(label="spam" if "junk" in roles else "ham")
 
 
 def labels(head: bytes) -> list[str] | None:

@@ -105,34 +105,31 @@ def connect(url: ImapUrl, login: Login) -> IMAPClient:
             ssl_context=context if direct else None,
             timeout=SocketTimeout(connect=SECONDS / 2, read=SECONDS),
         )
-    try:
-        with told(url):
+        try:
             if login.starttls:
                 client.starttls(context)
-        _log_in(client, url, login)
-    except BaseException:
-        hang_up(client)
-        raise
+            _log_in(client, url, login)
+        except BaseException:
+            hang_up(client)
+            raise
     return client
 
 
 def _log_in(client: IMAPClient, url: ImapUrl, login: Login) -> None:
     if login.token_command:  # asked anew for each connection: tokens last an hour
         token = _printed(login.token_command, "token-command", url)
-        with told(url):
-            if client.has_capability("AUTH=OAUTHBEARER") and not client.has_capability("AUTH=XOAUTH2"):
-                client.oauthbearer_login(url.user, token)
-            else:
-                client.oauth2_login(url.user, token)
+        if client.has_capability("AUTH=OAUTHBEARER") and not client.has_capability("AUTH=XOAUTH2"):
+            client.oauthbearer_login(url.user, token)
+        else:
+            client.oauth2_login(url.user, token)
         return
     secret = password(url, login)
-    with told(url):
-        if client.has_capability("AUTH=PLAIN"):  # of any letters; LOGIN is for ASCII
-            client.plain_login(url.user, secret)
-        elif client.has_capability("LOGINDISABLED"):
-            raise SpamnbError(f"{escape(url.account)}: the server takes no password here; it may take a token")
-        else:
-            client.login(url.user, secret)
+    if client.has_capability("AUTH=PLAIN"):  # of any letters; LOGIN is for ASCII
+        client.plain_login(url.user, secret)
+    elif client.has_capability("LOGINDISABLED"):
+        raise SpamnbError(f"{escape(url.account)}: the server takes no password here; it may take a token")
+    else:
+        client.login(url.user, secret)
 
 
 def hang_up(client: IMAPClient) -> None:

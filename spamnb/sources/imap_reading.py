@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from spamnb.errors import SpamnbError
 from spamnb.naming import escape
-from spamnb.sources.accounts import ImapUrl, Login, account_of, parsed
+from spamnb.sources.accounts import ImapUrl, Login, account_of
 from spamnb.sources.entries import Entry, Report
 from spamnb.sources.imap_connection import SECONDS, NeverReached, Unreachable, connect, hang_up, told
 from spamnb.sources.mailbox import NOT_WANTED, Folder, MailboxMessage, role_of
@@ -78,18 +78,6 @@ class ImapReader:
         self._own: str | None = None  # what the names of the person's own folders begin with
         self.separator = "/"
 
-    @property
-    def client(self) -> IMAPClient:
-        """The connection, made where there is none."""
-        if self._client is None:
-            self._open = None
-            try:
-                self._client = connect(self.url, self._login)
-            except Unreachable as error:
-                raise error if self._met else NeverReached(str(error)) from None
-            self._met = True
-        return self._client
-
     def close(self) -> None:
         self.refresh()
         if self._client is not None:
@@ -98,30 +86,31 @@ class ImapReader:
 
     @contextmanager
     def asking(self, doing: str = "", seconds: float | None = None) -> Iterator[IMAPClient]:
-        """The connection, for a server that may be silent for so many seconds; Unreachable where it is lost."""
+        """The connection, made where there is none, to a server that may be silent for so many seconds. Unreachable
+        where it is lost."""
         try:
-            client = self.client
+            if self._client is None:
+                self._client, self._open = connect(self.url, self._login), None
+                self._met = True
             with told(self.url, doing):
-                client.socket().settimeout(seconds or SECONDS)
-                yield client
-        except Unreachable:
+                self._client.socket().settimeout(seconds or SECONDS)
+                yield self._client
+        except Unreachable as error:
             self.close()
-            raise
+            raise error if self._met else NeverReached(str(error)) from None
 
     def ask(self, question: Callable[[IMAPClient], T]) -> T:
         """An answer to what may be asked twice."""
-        pauses = iter(self._pauses)
-        while True:
+        for pause in self._pauses:
             try:
                 with self.asking() as client:
                     return question(client)
             except NeverReached:  # mistyped, mostly
                 raise
             except Unreachable:
-                pause = next(pauses, None)
-                if pause is None:
-                    raise
                 time.sleep(pause)
+        with self.asking() as client:
+            return question(client)
 
     # -- folders ---------------------------------------------------------------------------------------------
 
@@ -266,17 +255,13 @@ class ImapReader:
                     yield message, b"" if said is None else said
 
 
-def imap_entries(label: str | None, text: str, on_unreadable: Report, recursive: bool) -> Iterator[Entry]:
+def imap_entries(label: str | None, url: ImapUrl, on_unreadable: Report, recursive: bool) -> Iterator[Entry]:
     """The messages of the folder that a URL names, the inbox where it names none, in the order of their UIDs. Each is
     fetched when it is its turn.
 
     With ``recursive`` and without a folder in the URL those of all folders but junk, trash, drafts, templates and
-    copies of everything. SpamnbError at once for what is no URL, and later where the account cannot be read.
+    copies of everything. SpamnbError where the account cannot be read.
     """
-    return _entries(label, parsed(text), on_unreadable, recursive)
-
-
-def _entries(label: str | None, url: ImapUrl, on_unreadable: Report, recursive: bool) -> Iterator[Entry]:
     box = ImapReader(url, account_of(url).login, PAUSES)
     try:
         for folder in _wanted_folders(box, label, recursive):

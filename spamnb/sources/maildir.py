@@ -167,25 +167,19 @@ def move(message: Path, into: Path) -> Path:
     It gets a new name: mbsync and offlineimap write its UID into the old one, ``,U=222``, which holds in that folder
     only, and mbsync refuses a folder where two messages have the same. Its date, its flags and the sizes that Dovecot
     wrote, ``,S=321,W=330``, are kept; keywords, the small letters, mean others in another folder and are not.
-    """
-    sizes = "".join(_SIZES.findall(message.name.partition(":")[0]))
-    target = into / message.parent.name / _fresh_name(message, sizes)
-    flags = target.name.rpartition(":2,")
-    if flags[1]:
-        target = target.with_name(flags[0] + flags[1] + _KEYWORDS.sub("", flags[2]))
-    os.link(message, target)
-    return _instead(message, target)
-
-
-def _instead(message: Path, target: Path) -> Path:
-    """Leave the message as *target* only; where a mail reader has just renamed it, under that name only.
 
     Where it may not be taken out of its folder, one of somebody else's or of a read-only file system, it stays there
     only: else each run would put one more copy into the other.
     """
+    base, colon, flags = message.name.partition(":")
+    sizes = "".join(_SIZES.findall(base))
+    if flags.startswith("2,"):
+        flags = _KEYWORDS.sub("", flags)
+    target = into / message.parent.name / f"{_fresh_name()}{sizes}{colon}{flags}"
+    os.link(message, target)
     try:
         message.unlink()
-    except FileNotFoundError:
+    except FileNotFoundError:  # a mail reader has just renamed it: it stays under that name only
         target.unlink(missing_ok=True)
         raise
     except OSError:
@@ -195,9 +189,8 @@ def _instead(message: Path, target: Path) -> Path:
     return target
 
 
-def _fresh_name(message: Path, sizes: str = "") -> str:
-    """A unique name as Maildir's rules make them, with the message's flags and *sizes*, ``,S=321``, where they hold."""
+def _fresh_name() -> str:
+    """A unique name as Maildir's rules make them."""
     now = time.time_ns()
     host = socket.gethostname().replace("/", "\\057").replace(":", "\\072")
-    fresh = f"{now // 10**9}.M{now % 10**9 // 1000}P{os.getpid()}Q{next(_numbers)}.{host}"
-    return fresh + sizes + "".join(message.name.partition(":")[1:])
+    return f"{now // 10**9}.M{now % 10**9 // 1000}P{os.getpid()}Q{next(_numbers)}.{host}"

@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from itertools import chain, islice
 from typing import BinaryIO
 
 from spamnb.naming import escape
-from spamnb.sources.entries import MAX_MESSAGE, Entry, Report, is_remote, open_mail, too_long, unquoted
-from spamnb.sources.formats import COMPRESSED, COMPRESSIONS, HEAD, NotMail
+from spamnb.sources.entries import MAX_MESSAGE, Entry, Report, open_mail, too_long
+from spamnb.sources.formats import HEAD
 
 TOP = 8 << 10  # bytes of a message in which Thunderbird's and Google's own fields stand
 INDEX_SUFFIX = ".msf"  # beside each mailbox of Thunderbird lies its index
@@ -34,14 +35,12 @@ def mail_file(label: str | None, path: str, on_unreadable: Report) -> Iterator[E
     try:
         with open_mail(path) as stream:
             head = stream.read(HEAD)
-            if head.startswith(COMPRESSIONS):
-                raise NotMail(COMPRESSED, path)
             if _is_mbox(head):
                 stream.seek(0)
                 may_be_deleted = os.path.exists(path + INDEX_SUFFIX)
-                for entry, top in mbox_entries(path, stream, on_unreadable):
-                    if not (may_be_deleted and _is_deleted(top)):
-                        yield entry._replace(label=label)
+                for entry in _entries(label, path, stream, on_unreadable):
+                    if not (may_be_deleted and _is_deleted(entry.read()[:TOP])):
+                        yield entry
             elif head:
                 yield Entry(label, escape(path), path)
     except OSError as error:
@@ -66,69 +65,65 @@ def _is_deleted(top: bytes) -> bool:
     return bool(status and int(status[1], 16) & _EXPUNGED)
 
 
-def mbox_entries(path: str, stream: BinaryIO, on_unreadable: Report) -> Iterator[tuple[Entry, bytes]]:
-    """Each message of an mbox, without a class, and its first TOP bytes.
+def _entries(label: str | None, path: str, stream: BinaryIO, on_unreadable: Report) -> Iterator[Entry]:
+    """Each message of an mbox.
 
     A message that has the file for itself is taken as it stands, with its ``>From `` lines: so it is the same message
     to ``spamnb learn FILE`` as to ``spamc < FILE``.
     """
-    import gzip
-
-    # What is compressed or elsewhere has no cheap random access, so its entries carry their bytes.
-    keep = isinstance(stream, gzip.GzipFile) or is_remote(path)
-    for number, (start, stop, content, only) in enumerate(split_mbox(stream, keep), 1):
-        name = escape(path) if only else f"{escape(path)}#{number}"
-        only = only and not start
-        if not keep:
-            top = os.pread(stream.fileno(), min(TOP, stop - start), start)
-            yield Entry(None, name, path) if only else Entry(None, name, path, start, stop), top
-        elif content is None:
+    messages = split_mbox(stream)
+    first = list(islice(messages, 2))
+    if len(first) == 1:
+        yield Entry(label, escape(path), path)
+        return
+    for number, raw in enumerate(chain(first, messages), 1):
+        name = f"{escape(path)}#{number}"
+        if raw is None:
             on_unreadable(name, too_long(path))
         else:
-            yield Entry(None, name, path, content=content if only else unquoted(content)), content[:TOP]
+            yield Entry(label, name, path, content=_unquoted(raw))
 
 
-def split_mbox(stream: BinaryIO, keep: bool) -> Iterator[tuple[int, int, bytes | None, bool]]:
-    """(start, stop, bytes if ``keep``, whether it is the only one) of each message of an mbox.
+def split_mbox(stream: BinaryIO) -> Iterator[bytes | None]:
+    """The messages of an mbox with their separator lines, each without the blank line behind it; None for one of more
+    than MAX_MESSAGE bytes.
 
-    The bytes are None where they are more than MAX_MESSAGE. Reads a mebibyte at a time. Not a memory map:
-    another program that shortens the mailbox meanwhile would end this one with SIGBUS.
+    Reads a mebibyte at a time. Not a memory map: another program that shortens the mailbox meanwhile would end this one
+    with SIGBUS.
     """
-    buffer, base, search = b"\n\n", -2, 1  # as if a blank line stood before the first separator
-    kept, start, several = bytearray(), -1, False
+    buffer = bytearray(b"\n\n")  # as if a blank line stood before the first separator
+    search = 1  # no separator begins before it
+    is_inside = is_long = False  # whether the buffer begins with a message; whether the beginning of that is dropped
 
     def message(stop: int) -> bytes | None:
-        if not keep:
-            return None
-        content = kept + buffer[max(start - base, 0) : stop]
-        return bytes(content) if len(content) <= MAX_MESSAGE else None
+        return None if is_long or stop > MAX_MESSAGE else bytes(buffer[:stop])
 
-    while True:
+    more = True
+    while more:
         chunk = stream.read(_CHUNK)
         buffer += chunk
-        limit = max(len(buffer) - _AHEAD, search) if chunk else len(buffer)
-        at = buffer.find(b"\nFrom ", search, limit + 5)
-        while at >= 0:
-            if start < 0 or _separates(buffer, at):
-                if start >= 0:
-                    stop = at - (buffer[at - 1 : at] == b"\r")
-                    several = True
-                    yield start, base + stop, message(stop), False
-                    kept.clear()
-                start = base + at + 1
-            at = buffer.find(b"\nFrom ", at + 1, limit + 5)
-        if not chunk:
-            break
-        cut = limit - 2 if limit > 2 else 0
-        if keep and start >= 0 and len(kept) <= MAX_MESSAGE:
-            kept += buffer[max(start - base, 0) : cut]
-        buffer, base, search = buffer[cut:], base + cut, limit - cut
-    if start >= 0:  # the blank line that ends an mbox is no part of its last message
-        stop = len(buffer) - (1 if buffer.endswith(b"\n\n") else 2 if buffer.endswith(b"\n\r\n") else 0)
-        yield start, base + stop, message(stop), not several
+        more = bool(chunk)
+        limit = max(len(buffer) - _AHEAD, 0) if more else len(buffer)
+        while (at := buffer.find(b"\nFrom ", search, limit + 5)) >= 0:
+            if is_inside and not _separates(buffer, at):
+                search = at + 1
+                continue
+            if is_inside:
+                yield message(at - (buffer[at - 1 : at] == b"\r"))
+            del buffer[: at + 1]
+            limit -= at + 1
+            search, is_inside, is_long = 0, True, False
+        search = max(search, limit)
+        if search > MAX_MESSAGE + 2 or not is_inside:
+            is_long = is_inside
+            dropped = max(search - 2, 0)
+            del buffer[:dropped]
+            search -= dropped
+    if is_inside:  # the blank line that ends an mbox is no part of its last message
+        yield message(len(buffer) - (1 if buffer.endswith(b"\n\n") else 2 if buffer.endswith(b"\n\r\n") else 0))
 
 
-def _separates(buffer: bytes, at: int) -> bool:
+def _separates(buffer: bytearray, at: int) -> bool:
     """Whether the ``\\nFrom `` at ``at`` begins a message: after a blank line, with a time or a header next.
 
     The second condition is for programs that forget to quote: prose such as "From now on ..." has neither.
@@ -137,3 +132,11 @@ def _separates(buffer: bytes, at: int) -> bool:
         return False
     line, _, rest = buffer[at + 1 : at + _AHEAD].partition(b"\n")
     return bool(re.search(rb"\d:\d\d", line) or re.match(rb">From |[!-9;-~]{1,99}:", rest))
+
+
+def _unquoted(raw: bytes) -> bytes:
+    """The message with one ``>`` less on lines of its body that begin ``>From `` or ``>>From `` (mboxo and mboxrd)."""
+    body = re.search(rb"\n\r?\n", raw)
+    if body is None or b"\n>" not in raw:
+        return raw
+    return raw[: body.start()] + re.sub(rb"\n>(>*From )", rb"\n\1", raw[body.start() :])

@@ -4,11 +4,10 @@
     CLASS=PATH          a folder, Maildir, MH folder, mbox (also gzipped) or single message, all of one class
     CLASS=imaps://…     the same of a folder of an IMAP account
     CLASS=ARCHIVE.tar   the same of what is in an archive (.tar.gz, .tgz, .zip); without CLASS a folder per class
-    s3://BUCKET/PATH    what lies elsewhere, by URL (gs://, https:// and others), wherever a PATH may stand
     index:PATH          a TREC index: lines ``spam ../data/inmail.1``, relative to the index's folder, order kept
     thunderbird:PATH    a profile, account or folder of Thunderbird, classes by the folders' names
     gmail:PATH          an mbox of Google Takeout, classes by Gmail's labels
-    TABLE.csv           a row per message (.tsv, .jsonl and .parquet too), classes by a column
+    TABLE.csv           a row per message (.tsv and .jsonl too), classes by a column
     FILE                lines of ``label TAB text``
 
 Each format is a function that gives the entries of a path, in a file of its own, and reports what it cannot read to
@@ -26,9 +25,8 @@ from typing import NamedTuple
 
 from spamnb.errors import SpamnbError, reason
 from spamnb.naming import check_class_name, escape, pluralize
-from spamnb.sources import remote
-from spamnb.sources.entries import Entry, Report, is_remote
-from spamnb.sources.folders import listing, tree
+from spamnb.sources.entries import Entry, Report
+from spamnb.sources.folders import listing, tree, unread_folders, unread_mail
 from spamnb.sources.formats import is_archive, is_table
 from spamnb.sources.mbox import mail_file
 
@@ -87,8 +85,11 @@ def entries(specs: Iterable[str], on_unreadable: Report, options: ReadOptions = 
     return chain.from_iterable(found)
 
 
-def unlabelled(paths: Iterable[str], on_unreadable: Report, options: ReadOptions = DEFAULT) -> Iterator[Entry]:
-    """Entries with label None out of folders, Maildirs, MH folders, mboxes, tables and single messages, lazily.
+def unlabelled(
+    paths: Iterable[str], on_unreadable: Report, options: ReadOptions = DEFAULT, label: str | None = None
+) -> Iterator[Entry]:
+    """Entries out of folders, Maildirs, MH folders, mboxes, tables and single messages, lazily. With a ``label`` they
+    are those of ``label=PATH``; without one archives are left out, and folders within Maildirs are not.
 
     Raises SpamnbError at once for a path where nothing is, and later where nothing of what there is can be read.
     """
@@ -96,9 +97,18 @@ def unlabelled(paths: Iterable[str], on_unreadable: Report, options: ReadOptions
     shown = escape(paths[0]) if len(paths) == 1 else "the sources"
 
     def of_each(report: Report) -> Iterator[Entry]:
-        return chain.from_iterable([_of_class(None, path, path, report, options) for path in paths])
+        return chain.from_iterable([_of_class(label, path, path, report, options) for path in paths])
 
     return _with_mail(shown, of_each, on_unreadable)
+
+
+def notes(spec: str, recursive: bool = False) -> Iterator[str]:
+    """A line for each thing that whoever gave this SOURCE may want to know before it is read."""
+    source = source_of(spec)
+    if source.label is not None:
+        for note in (unread_folders(source.label, source.path, recursive), unread_mail(source.label, source.path)):
+            if note:
+                yield f"{escape(spec)}: {note}"
 
 
 def absolute(spec: str) -> str:
@@ -108,7 +118,7 @@ def absolute(spec: str) -> str:
     ('ham=/mail/in', 'index:/trec/full/index', 'spam=imaps://ann@example.org')
     """
     source = source_of(spec)
-    if is_account(source.path) or is_remote(source.path):
+    if is_account(source.path):
         return spec
     before = f"{source.kind}:" if source.kind else "" if source.label is None else f"{source.label}="
     return before + os.path.abspath(source.path)
@@ -129,51 +139,40 @@ def is_account(path: str) -> bool:
 def _labelled(source: Source, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
     """The entries of a SOURCE, by its form and by what lies there."""
     spec, path, label = source.spec, source.path, source.label
-
-    def with_mail(find: Callable[[Report], Iterator[Entry]]) -> Iterator[Entry]:
-        return _with_mail(escape(spec), find, on_unreadable)
-
+    shown = escape(spec)
+    if os.path.isfile(path) and not os.path.getsize(path):  # another was meant, or its copying failed
+        raise SpamnbError(f"{shown}: an empty file, so no message")
     if label is not None:
-        if not path:
-            raise SpamnbError(f"{escape(spec)}: no path after the '='; write CLASS=PATH")
-        if is_table(path) and not is_account(path):
-            raise SpamnbError(f"{escape(spec)}: a table, whose rows have classes of their own; write {escape(path)}")
-        try:
-            check_class_name(label)
-        except ValueError as error:
-            raise SpamnbError(f"{escape(spec)}: {error}; give the class another name, as in CLASS=PATH") from error
-        _check_not_empty(path, spec)
-        return with_mail(lambda report: _of_class(label, path, spec, report, options))
+        _check_class(source)
+        return _with_mail(shown, lambda report: _of_class(label, path, spec, report, options), on_unreadable)
     if is_account(path):
         from spamnb.sources.accounts import parsed
 
-        raise SpamnbError(f"{escape(parsed(path).account)}: an account, which has no class; write CLASS={escape(spec)}")
-    is_folder = _is_folder(path, spec, hint="" if source.kind else f"; {_FORMS}")
-    _check_not_empty(path, spec)
-    if source.kind:
-        from spamnb.sources import gmail, tables, thunderbird
-
-        if (is_folder and source.kind == "index") or (not is_folder and source.kind == "thunderbird"):
-            raise SpamnbError(f"{escape(spec)}: {'not a file' if is_folder else 'not a folder'}")
-        formats = {"index": tables.trec_index, "thunderbird": thunderbird.thunderbird, "gmail": gmail.gmail}
-        return with_mail(lambda report: formats[source.kind](path, report))
-    if is_folder:
+        raise SpamnbError(f"{escape(parsed(path).account)}: an account, which has no class; write CLASS={shown}")
+    if _is_folder(path, spec, hint="" if source.kind else f"; {_FORMS}") and not source.kind:
         return _folder_per_class(path, on_unreadable, options)
-    if is_archive(path):
-        from spamnb.sources.archives import class_folders
+    return _with_mail(shown, lambda report: _of_classes(source, report, options), on_unreadable)
 
-        return with_mail(lambda report: class_folders(path, report))
-    from spamnb.sources.tables import table
 
-    return table(path, options, True, on_unreadable)
+def _of_classes(source: Source, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
+    """Mail whose classes its own format tells."""
+    from spamnb.sources import archives, gmail, tables, thunderbird
+
+    kinds = {"gmail": gmail.gmail, "index": tables.trec_index, "thunderbird": thunderbird.thunderbird}
+    if source.kind:
+        return kinds[source.kind](source.path, on_unreadable)
+    if is_archive(source.path):
+        return archives.archive_entries(None, source.path, on_unreadable)
+    return tables.table(source.path, options, True, on_unreadable)
 
 
 def _of_class(label: str | None, path: str, spec: str, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
     """Mail of one class, or of none that is known."""
     if is_account(path):
+        from spamnb.sources.accounts import parsed
         from spamnb.sources.imap_reading import imap_entries
 
-        return imap_entries(label, path, on_unreadable, options.recursive)
+        return imap_entries(label, parsed(path), on_unreadable, options.recursive)
     if _is_folder(path, spec):
         return tree(label, path, on_unreadable, options.recursive)
     if label is not None and is_archive(path):  # what is judged may be an attachment that somebody saved
@@ -213,10 +212,11 @@ def _is_folder(path: str, spec: str, hint: str = "") -> bool:
     """Is a folder there, and not a file? SpamnbError where neither is."""
     shown = escape(spec)
     try:
-        mode = remote.remote_mode(path) if is_remote(path) else os.stat(path).st_mode
+        mode = os.stat(path).st_mode
     except FileNotFoundError as error:
         missing = shown if path == spec else f"{shown}: {escape(path)}"
-        raise SpamnbError(f"{missing}: no such file or folder{hint}") from error
+        advice = "; mail elsewhere is downloaded first" if "://" in path else hint
+        raise SpamnbError(f"{missing}: no such file or folder{advice}") from error
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise SpamnbError(f"{shown}: cannot be opened: {reason(error)}") from error
     if not (stat.S_ISDIR(mode) or stat.S_ISREG(mode)):
@@ -224,10 +224,17 @@ def _is_folder(path: str, spec: str, hint: str = "") -> bool:
     return stat.S_ISDIR(mode)
 
 
-def _check_not_empty(path: str, spec: str) -> None:
-    """SpamnbError for a file of no bytes: whoever gives one as a SOURCE meant another, or its copying failed."""
-    if os.path.isfile(path) and not os.path.getsize(path):
-        raise SpamnbError(f"{escape(spec)}: an empty file, so no message")
+def _check_class(source: Source) -> None:
+    """SpamnbError for CLASS=PATH that names no class, or no mail of one class."""
+    shown = escape(source.spec)
+    if not source.path:
+        raise SpamnbError(f"{shown}: no path after the '='; write CLASS=PATH")
+    if is_table(source.path) and not is_account(source.path):
+        raise SpamnbError(f"{shown}: a table, whose rows have classes of their own; write {escape(source.path)}")
+    try:
+        check_class_name(source.label or "")
+    except ValueError as error:
+        raise SpamnbError(f"{shown}: {error}; give the class another name, as in CLASS=PATH") from error
 
 
 def _check_one_class_each(sources: Iterable[Source]) -> None:
@@ -239,7 +246,7 @@ def _check_one_class_each(sources: Iterable[Source]) -> None:
         if is_account(source.path):
             place = source.path.rstrip("/").removesuffix("/INBOX")
         else:
-            place = source.path.rstrip("/") if is_remote(source.path) else os.path.realpath(source.path)
+            place = os.path.realpath(source.path)
         other = met.setdefault(place, source)
         if other.label != source.label:
             both = f"{escape(other.spec)} and {escape(source.spec)}"
@@ -275,7 +282,7 @@ def _with_mail(shown: str, find: Callable[[Report], Iterator[Entry]], on_unreada
             yield from found
         elif failures:
             name, why = failures[0]
-            many = f"{shown}: none of its {len(failures):,} files can be read as mail; " if len(failures) > 1 else ""
-            raise SpamnbError(f"{many}{name}: {reason(why)}")
+            none = f"{shown}: none of its {len(failures):,} files or lines can be read as mail; "
+            raise SpamnbError(f"{none if len(failures) > 1 else ''}{name}: {reason(why)}")
 
     return from_the_first(find(report))

@@ -1,5 +1,5 @@
-"""Lists with a message in each row: CSV, TSV, JSON lines (plain or gzipped), Parquet, lines of ``label TAB text``, and
-TREC indexes, which name a file in each line.
+"""Lists with a message in each row: CSV, TSV and JSON lines, plain or gzipped, lines of ``label TAB text``, and TREC
+indexes, which name a file in each line.
 
 Which column holds the text and which the class is guessed by the header line where there is no doubt:
 
@@ -7,15 +7,13 @@ Which column holds the text and which the class is guessed by the header line wh
     Category,Message
     text,spam                      where 1 is spam and 0 is ham
 
-Each kind of table has a generator. It yields the names of the columns (of text without a header its first row), and
-then the rows.
+Each kind of table has a generator of its rows. The first row has the names of the columns; of a table without a header
+it is a message too.
 """
 
 from __future__ import annotations
 
 import csv
-import errno
-import gzip
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -38,46 +36,42 @@ RAW_NAMES = frozenset({"raw", "raw_message", "raw_mail", "rfc822", "eml"})
 _FLAGS = frozenset({"spam", "is_spam", "isspam"})
 _FLAG_CLASSES = {"1": "spam", "0": "ham", "true": "spam", "false": "ham", "yes": "spam", "no": "ham"}
 _MAX_NAMES = 8  # columns that a complaint lists
-# Of a Parquet table: rows and bytes of a column in memory at a time, and bytes of a column that are read at a time;
-# otherwise pyarrow takes all of a row group, often the whole file.
-_BATCH, _MAX_BATCH, _BUFFER = 256, 1 << 28, 1 << 20
-
-
-class Head(NamedTuple):
-    """The columns' names, and which of them hold the text (``is_raw``: whole messages) and the class, if it is asked
-    for."""
-
-    names: list[str]
-    text: int = 0
-    label: int | None = None
-    is_raw: bool = False
-
-    def entry(self, name: str, values: Sequence[Any]) -> Entry:
-        """The message of a row. ValueError where there is none."""
-        if len(values) != len(self.names):
-            raise ValueError(f"{len(values)} columns where the first row has {len(self.names)}")
-        text, label = values[self.text], None
-        if not isinstance(text, (str, bytes)):
-            raise ValueError(f"no text under {escape(self.names[self.text])!r}")
-        if len(text) > (MAX_MESSAGE if self.is_raw else MAX_FIELD):
-            raise ValueError("a text that is too long")
-        if self.label is not None:
-            column, value = self.names[self.label], values[self.label]
-            if not isinstance(value, (str, int)):  # true and false are numbers
-                raise ValueError(f"no class under {escape(column)!r}")
-            label = str(value).strip()
-            label = check_class_name(_FLAG_CLASSES.get(label.lower(), label) if column.lower() in _FLAGS else label)
-        if not text.strip():
-            raise ValueError("no text in this row")
-        raw = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
-        return Entry(label, name, "", content=raw if self.is_raw else message_of_text(raw))
 
 
 class Row(NamedTuple):
-    """A row's number, and its values in the order of the columns, or what is wrong with it."""
+    """The number of a row's first line, and its values in the order of the columns, or what is wrong with it."""
 
     number: int
     values: Sequence[Any] | ValueError
+
+
+class Columns(NamedTuple):
+    """The columns' names, and which of them hold the text and the class, if it is asked for."""
+
+    names: list[str]
+    text: int
+    label: int | None
+
+    @property
+    def holds_mail(self) -> bool:
+        """Whether the texts are whole messages with their headers."""
+        return self.names[self.text].lower() in RAW_NAMES
+
+    def entry(self, name: str, values: Sequence[Any]) -> Entry:
+        """The message of a row, in which cells at its end may lack. ValueError where there is none."""
+        if len(values) > len(self.names):
+            raise ValueError(f"{len(values)} columns where the first row has {len(self.names)}")
+        values = [*values, *[""] * (len(self.names) - len(values))]
+        text = values[self.text]
+        if not isinstance(text, str):
+            raise ValueError(f"no text under {escape(self.names[self.text])!r}")
+        if len(text) > (MAX_MESSAGE if self.holds_mail else MAX_FIELD):
+            raise ValueError("a text that is too long")
+        label = None if self.label is None else _class_in(values[self.label], self.names[self.label])
+        if not text.strip():
+            raise ValueError("no text in this row")
+        raw = text.encode("utf-8", "replace") if self.holds_mail else message_of_text(text)
+        return Entry(label, name, "", content=raw)
 
 
 def table(path: str, options: ReadOptions, labelled: bool, on_unreadable: Report) -> Iterator[Entry]:
@@ -86,8 +80,26 @@ def table(path: str, options: ReadOptions, labelled: bool, on_unreadable: Report
 
     Raises SpamnbError at once where the columns are not those that were asked for, or not clear.
     """
-    head, rows = _opened(path, options, labelled)
-    return _entries(path, rows, head.entry, on_unreadable)
+    kind = os.path.splitext(path.lower().removesuffix(".gz"))[1]
+    generators = {".jsonl": _objects, ".tsv": _cells_by_tabs, ".csv": _cells}
+    is_plain = kind not in generators
+    rows = _split_lines(path, "\t") if is_plain else generators[kind](path)
+    try:
+        first = next(rows, None)
+        if first is None:
+            return iter(())
+        if isinstance(first.values, ValueError):
+            raise first.values
+        names = [name.strip() for name in first.values]
+        columns = _columns(names, ReadOptions() if is_plain else options, labelled, by_tabs=is_plain or kind == ".tsv")
+    except OSError as error:
+        raise SpamnbError(f"{escape(path)}: cannot be read: {reason(error)}") from error
+    except (ValueError, csv.Error) as error:
+        hint = f"; for a mailbox or a message write CLASS={escape(path)}" if is_plain else ""
+        raise SpamnbError(f"{escape(path)}: {error}{hint}") from error
+    text = names[columns.text]
+    has_header = kind == ".jsonl" or text.lower() in TEXT_NAMES | RAW_NAMES or text == options.text_column
+    return _entries(path, rows if has_header else chain([first], rows), columns.entry, on_unreadable)
 
 
 def trec_index(path: str, on_unreadable: Report) -> Iterator[Entry]:
@@ -100,63 +112,6 @@ def trec_index(path: str, on_unreadable: Report) -> Iterator[Entry]:
         return Entry(label, escape(target), target)
 
     return _entries(path, _split_lines(path, None), named, on_unreadable)
-
-
-# The head of a table, and its messages
-
-
-def _opened(path: str, options: ReadOptions, labelled: bool) -> tuple[Head, Iterator[Row]]:
-    """The head of a table, which is read before any message, and its rows."""
-    kind = os.path.splitext(path.lower().removesuffix(".gz"))[1]
-    generators = {".parquet": _parquet_rows, ".jsonl": _objects, ".tsv": _cells, ".csv": _cells}
-    if kind in generators:
-        rows = generators[kind](path)
-    else:
-        rows, options = _split_lines(path, "\t"), ReadOptions()
-    try:
-        first = next(rows, None)
-        if first is None:
-            return Head([]), iter(())
-        if isinstance(first.values, ValueError):
-            raise first.values
-        head = _head_of([name.strip() for name in first.values], options, labelled, kind)
-    except OSError as error:
-        raise SpamnbError(f"{escape(path)}: cannot be read: {reason(error)}") from error
-    except (ValueError, csv.Error) as error:
-        hint = "" if kind in generators else f"; for a mailbox or a message write CLASS={escape(path)}"
-        raise SpamnbError(f"{escape(path)}: {error}{hint}") from error
-    text = head.names[head.text]
-    has_header = kind in (".parquet", ".jsonl") or text.lower() in TEXT_NAMES | RAW_NAMES or text == options.text_column
-    return head, rows if has_header else chain([first], rows)
-
-
-def _head_of(names: list[str], options: ReadOptions, labelled: bool, kind: str) -> Head:
-    """The head of a table with these columns. ValueError where it is not clear what they hold."""
-    try:
-        text = _place(names, options.text_column, TEXT_NAMES | RAW_NAMES, "text")
-        label = _place(names, options.label_column, LABEL_NAMES | _FLAGS, "label") if labelled else None
-    except ValueError:
-        if kind in (".csv", ".jsonl", ".parquet") or not labelled or options[1:] != (None, None) or len(names) != 2:
-            raise
-        check_class_name(names[0])
-        return Head(names, text=1, label=0)  # label TAB text
-    return Head(names, text, label, names[text].lower() in RAW_NAMES)
-
-
-def _place(names: list[str], asked: str | None, known: frozenset[str], what: str) -> int:
-    """The number of a column. ValueError where there is none, or more than one."""
-    shown = ", ".join(escape(name[:40]) for name in names[:_MAX_NAMES]) + (", …" if len(names) > _MAX_NAMES else "")
-    if asked is not None:
-        if asked in names:
-            return names.index(asked)
-        if asked.isascii() and asked.isdigit() and 1 <= int(asked[:9]) <= len(names):
-            return int(asked) - 1
-        raise ValueError(f"no column {escape(asked)!r} beside {shown}")
-    found = [place for place, name in enumerate(names) if name.lower() in known]
-    if len(found) != 1:
-        doubt = "several columns could hold" if found else "no column's name says that it holds"
-        raise ValueError(f"{doubt} the {what} (columns: {shown}); --{what}-column NAME or NUMBER tells")
-    return found[0]
 
 
 def _entries(
@@ -175,11 +130,52 @@ def _entries(
                 on_unreadable(name, error)
     except OSError as error:
         on_unreadable(escape(path), error)
-    except (ValueError, OverflowError, csv.Error) as error:
+    except (ValueError, csv.Error) as error:
         on_unreadable(f"{escape(path)}:{number + 1}", ValueError(f"{error}; the rest of the table"))
 
 
-# Kinds of tables
+# Columns
+
+
+def _columns(names: list[str], options: ReadOptions, labelled: bool, by_tabs: bool) -> Columns:
+    """What the columns of these names hold. ValueError where that is not clear."""
+    try:
+        text = _place(names, options.text_column, TEXT_NAMES | RAW_NAMES, "text")
+        label = _place(names, options.label_column, LABEL_NAMES | _FLAGS, "label") if labelled else None
+    except ValueError:
+        is_asked = (options.text_column, options.label_column) != (None, None)
+        if not by_tabs or not labelled or is_asked or len(names) != 2:
+            raise
+        check_class_name(names[0])
+        text, label = 1, 0  # label TAB text
+    return Columns(names, text, label)
+
+
+def _place(names: list[str], asked: str | None, known: frozenset[str], what: str) -> int:
+    """The number of a column. ValueError where there is none, or more than one."""
+    shown = ", ".join(escape(name[:40]) for name in names[:_MAX_NAMES]) + (", …" if len(names) > _MAX_NAMES else "")
+    if asked is not None:
+        if asked in names:
+            return names.index(asked)
+        if asked.isascii() and asked.isdigit() and 1 <= int(asked[:9]) <= len(names):
+            return int(asked) - 1
+        raise ValueError(f"no column {escape(asked)!r} beside {shown}")
+    found = [place for place, name in enumerate(names) if name.lower() in known]
+    if len(found) != 1:
+        doubt = "several columns could hold" if found else "no column's name says that it holds"
+        raise ValueError(f"{doubt} the {what} (columns: {shown}); --{what}-column NAME or NUMBER tells")
+    return found[0]
+
+
+def _class_in(value: Any, column: str) -> str:
+    """The class that a row has in a column. ValueError where that is none."""
+    if not isinstance(value, (str, int)):  # true and false are numbers
+        raise ValueError(f"no class under {escape(column)!r}")
+    label = str(value).strip()
+    return check_class_name(_FLAG_CLASSES.get(label.lower(), label) if column.lower() in _FLAGS else label)
+
+
+# Rows
 
 
 class _Lines:
@@ -213,31 +209,28 @@ class _Lines:
 
 
 def _cells(path: str) -> Iterator[Row]:
-    """Rows as RFC 4180 has them, with commas, or semicolons as spreadsheets write them in much of Europe.
-
-    Between tabs a quote opens nothing, so that one in a text does not swallow the rows behind it; a cell that is wholly
-    within quotes, as spreadsheets write it, loses them.
-    """
+    """Rows as RFC 4180 has them, with commas, tabs, or semicolons as spreadsheets write them in much of Europe."""
     csv.field_size_limit(MAX_FIELD)
-    by_tabs = path.lower().removesuffix(".gz").endswith(".tsv")
     with open_mail(path) as stream:
         lines = _Lines(path, stream)
         first = next((line for line in lines if line.strip()), "")
-        delimiter = "\t" if by_tabs else max(",;\t", key=first.count)
-        text = chain([first], lines)
-        found = csv.reader(text, delimiter=delimiter, quoting=csv.QUOTE_NONE if by_tabs else csv.QUOTE_MINIMAL)
-        number, width = lines.number, 0
-        for row in found:
+        number = lines.number
+        for row in csv.reader(chain([first], lines), delimiter=max(",;\t", key=first.count)):
             if row:
-                width = width or len(row)
-                row = [*map(_unquoted, row)] if by_tabs else row
-                yield Row(number, row + [""] * (width - len(row)))
+                yield Row(number, row)
             lines.size, number = 0, lines.number + 1
 
 
-def _unquoted(cell: str) -> str:
-    quoted = len(cell) > 1 and cell[0] == cell[-1] == '"'
-    return cell[1:-1].replace('""', '"') if quoted else cell
+def _cells_by_tabs(path: str) -> Iterator[Row]:
+    """Rows in which a quote opens nothing, so that one in a text does not swallow the rows behind it; a cell that is
+    wholly within quotes, as spreadsheets write it, loses them."""
+
+    def unquoted(cell: str) -> str:
+        is_quoted = len(cell) > 1 and cell[0] == cell[-1] == '"'
+        return cell[1:-1].replace('""', '"') if is_quoted else cell
+
+    for number, line in _numbered(path):
+        yield Row(number, [*map(unquoted, line.strip("\r\n").split("\t"))])
 
 
 def _numbered(path: str) -> Iterator[tuple[int, str]]:
@@ -273,40 +266,3 @@ def _objects(path: str) -> Iterator[Row]:
             names = list(found)
             yield Row(0, names)
         yield Row(number, [found.get(name) for name in names])
-
-
-def _parquet_rows(path: str) -> Iterator[Row]:
-    """The columns' names and the rows of a Parquet file, read by pyarrow (the extra ``parquet``) some at a time."""
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise SpamnbError(
-            f"{escape(path)}: reading Parquet needs pyarrow: pip install pyarrow;"
-            " or pandas.read_parquet(…).to_csv(…) makes CSV of it"
-        ) from None
-    with open_mail(path) as stream:
-        if isinstance(stream, gzip.GzipFile):
-            raise OSError(errno.EINVAL, "Parquet within gzip; gunzip it first", path)
-        try:
-            with parquet.ParquetFile(stream, buffer_size=_BUFFER, pre_buffer=False) as opened:
-                names = opened.schema_arrow.names
-                if len({*names}) < len(names):
-                    raise ValueError("two columns of one name")
-                yield Row(0, names)
-                number = 0
-                for batch in opened.iter_batches(_batch_size(opened.metadata), use_threads=False):
-                    for values in zip(*(column.to_pylist() for column in batch.columns)):
-                        number += 1
-                        yield Row(number, values)
-        except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
-            lines = str(error).splitlines() or [type(error).__name__]
-            raise ValueError(f"no Parquet that can be read: {escape(lines[0][:200])}") from error
-
-
-def _batch_size(metadata: Any) -> int:
-    """How many rows to take at a time: a value that the file holds once may stand in every row, and no value is longer
-    than all of its column."""
-    groups = map(metadata.row_group, range(metadata.num_row_groups))
-    sizes = (group.column(n).total_uncompressed_size for group in groups for n in range(metadata.num_columns))
-    return max(1, min(_BATCH, _MAX_BATCH // max(1, *sizes, 1)))

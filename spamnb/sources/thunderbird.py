@@ -19,7 +19,6 @@ from spamnb.sources.mbox import INDEX_SUFFIX, mail_file, starts_as_mbox
 _SUBFOLDERS = ".sbd"
 _ACCOUNTS = ("ImapMail", "Mail")  # a profile's, beside caches and databases
 _GMAIL = {"[Gmail]", "[Google Mail]"}
-_MAX_DEPTH = 32  # links may lead in circles
 _GMAILS_OWN = {"all", "chats"}  # elsewhere a person's folder may be called so
 
 Parts = tuple[str, ...]
@@ -58,27 +57,25 @@ def class_of_folder(parts: Parts) -> str | None:
     return "ham" if not roles else "spam" if roles == {"junk"} else None
 
 
-def _folders(folder: str, parts: Parts, seen: set[str], on_unreadable: Report) -> list[tuple[str, Parts]]:
+def _folders(folder: str, parts: Parts, seen: set[str], on_unreadable: Report) -> Iterator[tuple[str, Parts]]:
     """Each folder of mail below ``folder``, in order, with its name and those of the folders it is in."""
     real = os.path.realpath(folder)
-    if real in seen or len(parts) > _MAX_DEPTH:
-        return []
+    if real in seen:  # links may lead in circles
+        return
     seen.add(real)
     try:
         files, folders, *_ = listing(folder, on_unreadable)
     except OSError as error:
         on_unreadable(escape(folder), error)
-        return []
-    found: list[tuple[str, Parts]] = []
+        return
     for name in files:
         # An index may be missing: Thunderbird makes it when the folder is opened.
         if (name + INDEX_SUFFIX in files or "." not in name) and starts_as_mbox(os.path.join(folder, name)):
-            found.append((os.path.join(folder, name), (*parts, name)))
+            yield os.path.join(folder, name), (*parts, name)
     for name in folders:
         inner = os.path.join(folder, name)
         if os.path.isdir(os.path.join(inner, "cur")):
-            found.append((inner, (*parts, name)))
+            yield inner, (*parts, name)
         else:
             within = (*parts, name.removesuffix(_SUBFOLDERS)) if name.endswith(_SUBFOLDERS) else parts
-            found += _folders(inner, within, seen, on_unreadable)
-    return found
+            yield from _folders(inner, within, seen, on_unreadable)

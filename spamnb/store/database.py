@@ -44,6 +44,7 @@ class Database:
         self.file = path  # its own name; not asked of SQLite, which tells no name that is not UTF-8
         self._connection = connection
         self._busy = False  # inside a transaction
+        self.is_changing = False  # and one that writes
         self._data_version: int | None = None
         self._drop_cache()
 
@@ -106,6 +107,11 @@ class Database:
         """What is read inside belongs to one state of the file, whoever writes meanwhile."""
         return _PART if self._busy else self._transaction("BEGIN")
 
+    def check_writable(self) -> None:
+        """SpamnbError where the file cannot be written."""
+        with self.undoing():
+            self.execute("PRAGMA user_version = 0")
+
     @contextlib.contextmanager
     def undoing(self) -> Iterator[None]:
         """A change that is taken back at its end: what would be if it was made."""
@@ -119,7 +125,7 @@ class Database:
             writing = begin != "BEGIN"
             self._follow_file(writing)
             self._connection.execute(begin)
-            self._busy = True
+            self._busy, self.is_changing = True, writing
             try:
                 version = self._connection.execute("PRAGMA data_version").fetchone()[0]
                 if version != self._data_version:  # another process wrote since
@@ -136,7 +142,7 @@ class Database:
                     self._connection.execute("ROLLBACK")
                 raise
             finally:
-                self._busy = False
+                self._busy = self.is_changing = False
 
     def _follow_file(self, writing: bool) -> None:
         """Before a transaction: is the file at the path the one that is open?"""
@@ -233,7 +239,7 @@ def is_blob(value: Any) -> bool:
 
 
 def is_digest(value: Any) -> bool:
-    """A message's digest or identity: 16 bytes."""
+    """A message's digest: 16 bytes."""
     return type(value) is bytes and len(value) == 16
 
 
@@ -273,14 +279,6 @@ def parse_json(table: str, column: str, value: Any) -> Any:
         return json.loads(value)
     except (ValueError, TypeError, RecursionError):
         raise Damaged(f"{column} in table {table}: {_told(value)}") from None
-
-
-def token_counts(table: str, column: str, value: Any) -> dict[str, int]:
-    """{token: occurrences} of one value."""
-    found = parse_json(table, column, value)
-    if type(found) is not dict or not all(type(n) is int and n > 0 for n in found.values()):
-        raise Damaged(f"{column} in table {table}: {_told(value)}")
-    return found
 
 
 def _told(value: Any) -> str:

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from spamnb.settings import ORIGIN
 from spamnb.store.database import checked_rows, int_between, is_class_name
 from spamnb.store.rows import MAX_COUNT
 from spamnb.store.store import Store
-
-
-class OneByOne(NamedTuple):
-    """Messages of one class that were learned one by one, and not by training."""
-
-    taught: int  # by a person
-    autolearned: int  # by the filter itself
 
 
 def origin(store: Store) -> dict[str, Any]:
@@ -23,21 +16,20 @@ def origin(store: Store) -> dict[str, Any]:
     return {key: meta[key] for key in ORIGIN if key in meta}
 
 
-def lessons(store: Store) -> dict[str, OneByOne]:
-    """What was learned one by one, by class; classes without any are left out.
+def lessons(store: Store) -> dict[str, int]:
+    """Messages that were learned one by one, by class; before the last training too, where the file keeps them.
 
     >>> from spamnb.classifier import Classifier
     >>> classifier = Classifier.create(":memory:")
-    >>> classifier.learn("ham", b"Subject: lunch"), classifier.learn("ham", b"Subject: tea", taught=False)
-    (True, True)
+    >>> classifier.learn("ham", b"Subject: lunch")
+    True
     >>> lessons(classifier.store)
-    {'ham': OneByOne(taught=1, autolearned=1)}
+    {'ham': 1}
     """
     with store.reading():
         rows = store.execute(
-            "SELECT name, sum(taught), count(*) FROM messages LEFT JOIN classes ON classes.id = class"
-            " WHERE bins IS NOT NULL GROUP BY class, name ORDER BY name"
+            "SELECT name, count(*) FROM messages LEFT JOIN classes ON classes.id = class"
+            " WHERE json_type(facts, '$.bins') NOT NULL OR digest IN (SELECT digest FROM kept_lessons)"
+            " GROUP BY class, name ORDER BY name"
         )
-        most = int_between(MAX_COUNT)
-        found = checked_rows("messages", rows, **{"class": is_class_name}, taught=most, messages=most)
-        return {name: OneByOne(taught, every - taught) for name, taught, every in found}
+        return dict(checked_rows("messages", rows, **{"class": is_class_name}, messages=int_between(MAX_COUNT)))

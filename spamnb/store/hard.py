@@ -1,31 +1,35 @@
-"""The last lessons that a corrected model found hard, with their tokens: lessons after them solve them again."""
+"""The messages that a corrected model found hard, with their tokens, so that they can be solved again.
+
+These are the hardest of training and the last ones that were learned since. Each learned message solves one of them
+again. All are solved again when a hard message of training is forgotten: they were fitted to make way for it.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from spamnb.errors import Damaged
-from spamnb.store.database import MAX_SUM, checked_rows, int_between, is_digest, is_text, parse_json
-from spamnb.store.rows import described
+from spamnb.store.database import MAX_SUM, checked_rows, int_between, is_blob, is_digest, is_text, parse_json
 from spamnb.store.store import Store
 
 # docs/experiments.md#correction: 100 do nearly as well, and 1,000 no better.
 MAX_HARD = 300
 MAX_TOKENS = 4_000  # of a hard message; one that has more is not kept
+_HASH = np.dtype("<i8")
 
 
 class HardMessage(NamedTuple):
-    """A lesson that was hard to tell, kept so that its coefficients can be solved again."""
+    """A message that was hard to tell, kept so that its coefficients can be solved again."""
 
-    number: int
     digest: bytes
     label: str
     offsets: Mapping[str, float]  # by class, in nats: naive Bayes' part of its scores when it was learned
-    tokens: Sequence[str]
+    hashes: np.ndarray  # (k,) of its tokens, each of which the model has
+    number: int = 0  # of its row, once it has one
 
 
 class HardMessages:
@@ -38,62 +42,65 @@ class HardMessages:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def _numbers(self) -> list[int]:
-        rows = self._store.execute("SELECT sequence FROM hard WHERE digest NOT NULL ORDER BY sequence")
-        return [number for (number,) in checked_rows("hard", rows, sequence=int_between(MAX_SUM))]
+    def every(self) -> list[HardMessage]:
+        """All of them, the oldest first."""
+        with self._store.reading():
+            return self._read("ORDER BY sequence")
 
     def pick(self, chance: bytes) -> HardMessage | None:
         """One of them, the same for the same 16 bytes ``chance``; None where there is none."""
         with self._store.reading():
             (messages,) = self._store.execute("SELECT count(digest) FROM hard").fetchone()
-            if not messages:
-                return None
-            nth = "SELECT sequence FROM hard WHERE digest NOT NULL ORDER BY sequence LIMIT 1 OFFSET ?"
-            found = self._store.execute(nth, (int.from_bytes(chance[:8], "little") % messages,))
-            return self.get(checked_rows("hard", found, sequence=int_between(MAX_SUM))[0][0])
+            nth = int.from_bytes(chance[:8], "little") % max(messages, 1)
+            found = self._read("ORDER BY sequence LIMIT 1 OFFSET ?", nth) if messages else []
+            return found[0] if found else None
 
     def get(self, number: int) -> HardMessage | None:
         """The one of this number; None where it is there no longer."""
         with self._store.reading():
-            rows = self._store.execute(
-                "SELECT digest, class, offsets, tokens FROM hard WHERE sequence = ? AND digest NOT NULL", (number,)
-            )
-            names, vocabulary = list(self._store.view.class_ids), self._store.vocabulary
-            kinds = {"class": int_between(len(names) - 1), "offsets": is_text, "tokens": is_text}
-            for digest, label, offsets, tokens in checked_rows("hard", rows, digest=is_digest, **kinds):
-                found, words = parse_json("hard", "offsets", offsets), parse_json("hard", "tokens", tokens)
-                scores = {names[c]: score for c, score in enumerate(_scores(found, len(names))) if score is not None}
-                if names[label] not in scores or not _are_words(words):
-                    raise Damaged("a message in table hard without a score of its class, or without words")
-                tokens = self._store.in_vocabulary(vocabulary.named(vocabulary.ids(words)))
-                return HardMessage(number, digest, names[label], scores, tokens)
-            return None
+            found = self._read("AND sequence = ?", number)
+            return found[0] if found else None
 
-    def put(self, digest: bytes, label: str, offsets: dict[str, float], tokens: Sequence[str]) -> None:
+    def _read(self, which: str, *values: int) -> list[HardMessage]:
+        columns = "SELECT sequence, digest, class, offsets, hashes FROM hard WHERE digest NOT NULL"
+        names, messages = list(self._store.view.class_ids), []
+        rows = checked_rows(
+            "hard", self._store.execute(f"{columns} {which}", values), sequence=int_between(MAX_SUM), digest=is_digest,
+            **{"class": int_between(len(names) - 1)}, offsets=is_text, hashes=is_blob,
+        )  # fmt: skip
+        for number, digest, label, offsets, hashes in rows:
+            found = _scores(parse_json("hard", "offsets", offsets), len(names))
+            scores = {name: score for name, score in zip(names, found) if score is not None}
+            if names[label] not in scores or len(hashes) % _HASH.itemsize:
+                raise Damaged("a message in table hard without a score of its class, or whose hashes were cut short")
+            messages.append(HardMessage(digest, names[label], scores, np.frombuffer(hashes, _HASH), number))
+        return messages
+
+    def put(self, message: HardMessage) -> None:
         """Keep one more, and let go of the oldest of many."""
-        if len(tokens) > MAX_TOKENS:
+        if len(message.hashes) > MAX_TOKENS:
             return
         store = self._store
         with store.writing():
             ids = store.view.class_ids
-            scores = json.dumps([offsets.get(name) for name in ids])
-            words = json.dumps(list(tokens), ensure_ascii=False)
-            self.drop(digest)
+            scores = json.dumps([message.offsets.get(name) for name in ids])
+            self.drop(message.digest)
             newest = store.execute("SELECT coalesce(max(sequence), 0) + 1 FROM hard").fetchone()[0]
-            store.execute("INSERT INTO hard VALUES (?, ?, ?, ?, ?)", (newest, digest, ids[label], scores, words))
+            row = newest, message.digest, ids[message.label], scores, message.hashes.astype(_HASH).tobytes()
+            store.execute("INSERT INTO hard VALUES (?, ?, ?, ?, ?)", row)
             store.execute("DELETE FROM hard WHERE sequence <= ?", (newest - MAX_HARD,))
 
     def drop(self, digest: bytes) -> None:
         """Keep a message no longer."""
         with self._store.writing():
-            gone = "UPDATE hard SET digest = NULL, offsets = '', tokens = '' WHERE digest = ?"
+            gone = "UPDATE hard SET digest = NULL, offsets = '', hashes = x'' WHERE digest = ?"
             self._store.execute(gone, (digest,))
 
     def drop_holding(self, hashes: np.ndarray) -> None:
         """Keep those no longer that hold one of the tokens with these hashes."""
         with self._store.writing():
-            for hard in [self.get(number) for number in self._numbers()] if len(hashes) else []:
-                if hard and np.isin(described(hard.tokens).hashes, hashes).any():
+            for hard in self.every() if len(hashes) else []:
+                if np.isin(hard.hashes, hashes).any():
                     self.drop(hard.digest)
 
 
@@ -103,7 +110,3 @@ def _scores(found: object, classes: int) -> list[float | None]:
     if not all(score is None or (type(score) is float and abs(score) < 1e9) for score in found):
         raise Damaged("scores in table hard that are no numbers")
     return found
-
-
-def _are_words(words: object) -> bool:
-    return isinstance(words, list) and set(map(type, words)) <= {str}

@@ -22,8 +22,7 @@ from spamnb.store.snapshot import Snapshot, read_snapshot
 from spamnb.store.store import Store
 
 MAX_TOKEN_BYTES = (1 << 16) - 1
-EXPORT_VERSION = 2  # version of what ``export`` writes; rises, too, whenever the same sums give other scores
-EXTENDED_VERSION = 3  # of one with kept lessons or a correction, which earlier versions do not know
+EXPORT_VERSION = 4  # version of what ``export`` writes; rises, too, whenever the same sums give other scores
 
 
 def export(store: Store, lessons: bool = False) -> Iterator[str]:
@@ -31,8 +30,7 @@ def export(store: Store, lessons: bool = False) -> Iterator[str]:
     their messages, and when and of what the model was trained."""
     snapshot = read_snapshot(store, lessons)
     meta = {key: value for key, value in snapshot.meta.items() if lessons or key not in ORIGIN}
-    extended = lessons or meta.get("model_type") == "corrected"
-    yield json_line({"spamnb": EXTENDED_VERSION if extended else EXPORT_VERSION, "meta": meta})
+    yield json_line({"spamnb": EXPORT_VERSION, "meta": meta})
     tokens = list(snapshot.tokens)
     for name, documents in sorted(zip(snapshot.classes, snapshot.documents.tolist())):
         if documents:
@@ -50,11 +48,14 @@ def export(store: Store, lessons: bool = False) -> Iterator[str]:
         weight = {"correction": weights[j]} if weights[j] else {}
         yield json_line({"token": tokens[j], "counts": counts[j], **vector, **weight})
     for digest, learned in snapshot.messages:
-        yield json_line({"message": digest.hex(), **learned.facts()})
-    for identity, digest, counted in snapshot.lessons:
-        yield json_line({"lesson": identity.hex(), "message": digest.hex(), "tokens": counted})
-    for name, own, bin_, messages in snapshot.calibration:
-        yield json_line({"calibration": name, "own": own, "bin": bin_, "messages": messages})
+        facts = learned._replace(changed=None).facts()  # that belongs to one file
+        yield json_line({"message": digest.hex(), "class": learned.label, **facts})
+    histogram = np.zeros((0, 2, BINS), np.int64) if snapshot.histogram is None else snapshot.histogram
+    for name, of_class in sorted(zip(snapshot.classes, histogram.tolist())):
+        for own, bins in enumerate(reversed(of_class)):
+            for bin_, messages in enumerate(bins):
+                if messages:
+                    yield json_line({"calibration": name, "own": own, "bin": bin_, "messages": messages})
     for name, values in snapshot.arrays.items():
         encoded = base64.b64encode(values.tobytes()).decode()
         yield json_line({"array": name, "dtype": values.dtype.str, "shape": values.shape, "base64": encoded})
@@ -96,13 +97,11 @@ class _Parser:
         self.messages: list[tuple[bytes, LearnedMessage]] = []
         self.calibration: list[tuple[str, int, int, int]] = []
         self.arrays: dict[str, np.ndarray] = {}
-        self.lessons: list[tuple[bytes, bytes, dict[str, int]]] = []
         self.kept: list[KeptLesson] = []
         self.ended = False
         self._of: dict[str, Callable[[dict[str, Any]], None]] = {  # by the key that only such a line has
             "documents": self._class,
             "token": self._token,
-            "lesson": self._lesson,
             "kept": self._kept,
             "message": self._message,
             "calibration": self._cell,
@@ -136,10 +135,6 @@ class _Parser:
         self.weights[token] = units_of(record.get("correction", {}))
         self.vectors += [record["vector"]] if "vector" in record else []
 
-    def _lesson(self, record: dict[str, Any]) -> None:
-        counted = {str(token): whole_number(n) for token, n in record["tokens"].items()}
-        self.lessons.append((parse_digest(record["lesson"]), parse_digest(record["message"]), counted))
-
     def _kept(self, record: dict[str, Any]) -> None:
         if record["class"] not in self.documents:
             raise ValueError(f"a lesson of an unknown class, {record['class']!r}")
@@ -150,7 +145,10 @@ class _Parser:
 
     def _message(self, record: dict[str, Any]) -> None:
         whole_number(1, self.documents[record["class"]])  # a class of that name, and it holds a message
-        self.messages.append((parse_digest(record["message"]), LearnedMessage.of_facts(record)))
+        facts = {key: record[key] for key in ("bins", "brought") if key in record}
+        names = {check_class_name(name) for name in facts.get("brought", {})}
+        learned = LearnedMessage.of_facts(record["class"], facts, names)
+        self.messages.append((parse_digest(record["message"]), learned))
 
     def _cell(self, record: dict[str, Any]) -> None:
         own, bin_ = whole_number(record["own"], 1), whole_number(record["bin"], BINS - 1)
@@ -170,7 +168,8 @@ class _Parser:
         corrected = [*self.weights.values(), *brought]
         if meta.get("model_type") != "corrected" and any(corrected):
             raise SpamnbError(f"{name}: a correction in a model of another type")
-        classes = sorted({*self.documents, *(name for units in corrected for name in units)})
+        scored = [name for name, *_ in self.calibration]
+        classes = sorted({*self.documents, *scored, *(name for units in corrected for name in units)})
         number = {name: c for c, name in enumerate(classes)}
         tokens, (place,) = merge_vocabularies([TokenArray.of(self.counts)])
         found = [
@@ -184,6 +183,9 @@ class _Parser:
             for label, n in units.items()
         ]
         token, label, *figures = np.array(found, np.int64).reshape(-1, 5).T
+        histogram = np.zeros((len(classes), 2, BINS), np.int64)
+        for name, own, bin_, messages in self.calibration:
+            histogram[number[name], 1 - own, bin_] = messages
         documents = np.array([self.documents.get(name, 0) for name in classes], np.int64)
         return Snapshot(
             meta,
@@ -192,10 +194,9 @@ class _Parser:
             tokens,
             Cells.sum(token, label, np.array(figures)),
             self.messages,
-            self.calibration,
+            histogram,
             self.arrays,
             self._dense_vectors(place, name),
-            self.lessons,
             self.kept,
         )
 
@@ -234,8 +235,8 @@ def parse_export(lines: Iterable[str], name: str) -> Snapshot:
 
 def _meta(record: dict[str, Any], name: str) -> dict[str, Any]:
     """What the first line says. SpamnbError where another version wrote it."""
-    if record["spamnb"] not in (EXPORT_VERSION, EXTENDED_VERSION):
-        newer = record["spamnb"] > EXTENDED_VERSION
+    if record["spamnb"] != EXPORT_VERSION:
+        newer = record["spamnb"] > EXPORT_VERSION
         made, what = ("a newer", "upgrade spamnb") if newer else ("an older", "train again")
         raise SpamnbError(f"{name}: made by {made} spamnb (lines {record['spamnb']}); {what}")
     return dict(record["meta"])

@@ -24,7 +24,6 @@ MAX_MB = 100_000
 MAX_SHARE = 16  # a message larger than this part of the bound is not kept: it would drive out hundreds of others
 LEVEL = 1  # of zlib: half the time of level 6, for 6 % more bytes
 ROW_BYTES = 100  # what a row takes beside its message: digest, its index, class and time
-_AT_ONCE = 16  # read at a time: at most 64 MB with the default bound
 _COLUMNS = "SELECT position, digest, name, taught_at, CASE WHEN length(message) <= ? THEN message END"
 _FROM = "FROM kept_lessons LEFT JOIN classes ON classes.id = class"
 
@@ -120,29 +119,16 @@ def drop(store: Store, digest: bytes) -> None:
 
 
 def kept_lessons(store: Store, after: int = -1) -> Iterator[tuple[int, KeptLesson]]:
-    """(position, lesson) of all that are kept after a position, the oldest first.
-
-    A few are read at a time, each few of one state of the file."""
-    while found := _next_lessons(store, after):
-        after = found[-1][0]
-        yield from found
-
-
-def _next_lessons(store: Store, after: int) -> list[tuple[int, KeptLesson]]:
+    """(position, lesson) of all that are kept after a position, the oldest first."""
     with store.reading():
-        rows = store.execute(
-            f"{_COLUMNS} {_FROM} WHERE position > ? ORDER BY position LIMIT ?", (MAX_MESSAGE, after, _AT_ONCE)
-        )
-        found = checked_rows(
-            "kept_lessons",
-            rows,
-            position=int_between(MAX_SUM),
-            digest=is_digest,
-            **{"class": is_class_name},
-            taught_at=int_between(MAX_SUM),
-            message=is_blob,
-        )
-        return [(position, KeptLesson(*lesson)) for position, *lesson in found]
+        number = int_between(MAX_SUM)
+        for row in store.execute(f"{_COLUMNS} {_FROM} WHERE position > ? ORDER BY position", (MAX_MESSAGE, after)):
+            found = checked_rows(
+                "kept_lessons", [row], position=number, digest=is_digest, **{"class": is_class_name}, taught_at=number,
+                message=is_blob,
+            )  # fmt: skip
+            position, *lesson = found[0]
+            yield position, KeptLesson(*lesson)
 
 
 def positions(store: Store) -> set[int]:
@@ -164,7 +150,7 @@ def learned_and_not_kept(store: Store) -> int:
     """How many messages were learned one by one, by a person or by the filter itself, and are not kept."""
     with store.reading():
         kept = "SELECT digest FROM kept_lessons"
-        learned = f"SELECT count(*) FROM messages WHERE bins NOT NULL AND digest NOT IN ({kept})"  # noqa: S608
+        learned = f"SELECT count(*) FROM messages WHERE json_type(facts, '$.bins') NOT NULL AND digest NOT IN ({kept})"  # noqa: S608
         return store.execute(learned).fetchone()[0]
 
 

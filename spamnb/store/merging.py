@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
 
 import numpy as np
 
 from spamnb.errors import SpamnbError
+from spamnb.formulas.calibration import BINS
 from spamnb.reader.token_array import merge_vocabularies
 from spamnb.settings import ORIGIN
 from spamnb.store.records import LearnedMessage
@@ -56,11 +56,11 @@ def _sum(models: list[Snapshot], messages: Mapping[bytes, LearnedMessage], repea
     tokens, places = merge_vocabularies([snapshot.tokens for snapshot in models])
     numbers = [np.array([classes.index(name) for name in snapshot.classes], np.intp) for snapshot in models]
     documents = np.zeros(len(classes), np.int64)
-    calibration = Counter[tuple[str, int, int]]()
+    histogram = np.zeros((len(classes), 2, BINS), np.int64)
     for snapshot, number in zip(models, numbers):
         documents[number] += snapshot.documents
-        for name, own, bin_, scored in snapshot.calibration:
-            calibration[name, own, bin_] += scored
+        if snapshot.histogram is not None:
+            histogram[number] += snapshot.histogram
     cells = Cells.sum(
         np.concatenate([place[snapshot.cells.token] for snapshot, place in zip(models, places)]),
         np.concatenate([number[snapshot.cells.label] for snapshot, number in zip(models, numbers)]),
@@ -71,7 +71,6 @@ def _sum(models: list[Snapshot], messages: Mapping[bytes, LearnedMessage], repea
         if "pruned" in snapshot.meta:
             meta["pruned"] = snapshot.meta["pruned"]
     kept = {lesson.digest: lesson for snapshot in models for lesson in snapshot.kept if lesson.digest in messages}
-    lessons = {lesson[1]: lesson for snapshot in models for lesson in snapshot.lessons if lesson[1] in messages}
     return Snapshot(
         meta,
         classes,
@@ -79,7 +78,6 @@ def _sum(models: list[Snapshot], messages: Mapping[bytes, LearnedMessage], repea
         tokens,
         cells,
         sorted(messages.items()),
-        [(*cell, scored) for cell, scored in sorted(calibration.items())],
-        lessons=[] if repeated else list(lessons.values()),
+        histogram,
         kept=sorted(kept.values(), key=attrgetter("taught_at")),
     )

@@ -16,10 +16,8 @@ import numpy as np
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.settings import COUNT_MODELS
 from spamnb.store.database import MAX_SUM, int_between
-from spamnb.store.rows import CELL_BYTES, DOCUMENTS, OCCURRENCES, Cells
+from spamnb.store.rows import DOCUMENTS, WEIGHT
 from spamnb.store.store import AMONG, Store, this_month
-
-_ROW_BYTES = 16  # of a row, beside its text and its cells
 
 
 class Survey(NamedTuple):
@@ -27,7 +25,6 @@ class Survey(NamedTuple):
 
     tokens: int  # that the model has
     pruned: int  # that are taken out
-    bytes: int  # that these take
 
 
 def check_prunable(store: Store) -> None:
@@ -45,21 +42,20 @@ def survey(store: Store, months: int) -> Survey:
     """What ``prune`` takes out; the model stays as it is."""
     check_prunable(store)
     with store.reading():
-        gone, cells = _taken_out(store, months)
-        which = f"SELECT sum(length(CAST(token AS BLOB))) FROM tokens WHERE {AMONG}"  # noqa: S608
-        texts = store.execute(which, (json.dumps(gone.tolist()),)).fetchone()[0] or 0
-        taken = len(gone) * _ROW_BYTES + len(cells.label) * CELL_BYTES + texts
-        return Survey(store.totals().vocabulary_size, len(gone), taken)
+        gone, _ = _taken_out(store, months)
+        return Survey(store.totals().vocabulary_size, len(gone))
 
 
-def _taken_out(store: Store, months: int) -> tuple[np.ndarray, Cells]:
-    """The hashes of the tokens to take out, and their cells."""
+def _taken_out(store: Store, months: int) -> tuple[np.ndarray, np.ndarray]:
+    """The hashes of the tokens to take out, and what each class has of them, (C, 2): Σ_j N_jc and Σ_j T_jc."""
     hashes, cells = store.cells()
     of_tokens = months_taught(store) if months else {}
     recent = [hash_ for hash_, month in of_tokens.items() if month > this_month() - months]
     goes = cells.sums(DOCUMENTS, cells.token, len(hashes)) <= 1
     goes &= ~np.isin(hashes, np.array(recent, np.int64))
-    return hashes[goes], cells.take(np.flatnonzero(goes[cells.token]))
+    gone, sums = goes[cells.token], np.zeros((len(store.class_ids()), 2), np.int64)
+    np.add.at(sums, cells.label[gone], cells.figures[:WEIGHT, gone].T)
+    return hashes[goes], sums
 
 
 def months_taught(store: Store) -> dict[int, int]:
@@ -84,15 +80,13 @@ def prune(store: Store, months: int) -> int:
     One change; returns how many tokens left."""
     check_prunable(store)
     with store.writing():
-        gone, cells = _taken_out(store, months)
+        gone, sums = _taken_out(store, months)
         if len(gone):
             store.hard.drop_holding(gone)
             store.execute(f"DELETE FROM tokens WHERE {AMONG}", (json.dumps(gone.tolist()),))  # noqa: S608
-            classes = len(store.class_ids())
-            sums = np.stack([cells.sums(of, cells.label, classes) for of in (DOCUMENTS, OCCURRENCES)])
             store.executemany(
                 "UPDATE classes SET document_counts = document_counts - ?, occurrences = occurrences - ? WHERE id = ?",
-                [(*of_class, number) for number, of_class in enumerate(sums.T.tolist())],
+                [(*of_class, number) for number, of_class in enumerate(sums.tolist())],
             )
             meta = store.meta()
             noted = noted_as_pruned(_pruned_before(meta.get("pruned")) + len(gone))

@@ -7,7 +7,7 @@ These are numbers of 7 bits a byte, the lowest first; a byte above 127 has anoth
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import repeat
 from typing import NamedTuple
 
@@ -23,7 +23,6 @@ from spamnb.reader.vocabulary import TokenIds
 DOCUMENTS, OCCURRENCES, WEIGHT = range(3)  # of figures
 MAX_COUNT = (1 << 32) - 1  # of a count
 MAX_UNITS = (1 << 31) - 1  # of a weight
-CELL_BYTES = 5  # of a packed cell, about
 _NUMBERS = 4  # of a packed cell
 
 
@@ -98,30 +97,6 @@ class Cells(NamedTuple):
         rows = tuple(SparseRow(self.token[at], *self.figures[:WEIGHT, at]) for at in parts)
         return ClassCounts(tuple(classes[c] for c in order), documents[order], vocabulary_size, rows)
 
-    def take(self, at: np.ndarray | slice) -> Cells:
-        """The cells at these places."""
-        return Cells(self.token[at], self.label[at], self.figures[:, at])
-
-    def chunks(self, tokens: int) -> Iterator[tuple[slice, Cells]]:
-        """The cells of so many tokens a few thousand tokens at a time, numbered from 0 again: what is made of them fits
-        the processor's cache."""
-        for first in range(0, tokens, CHUNK_TOKENS):
-            end = min(first + CHUNK_TOKENS, tokens)
-            begin, after = np.searchsorted(self.token, [first, end]).tolist()
-            part = self.take(slice(begin, after))
-            yield slice(first, end), part._replace(token=part.token - first)
-
-    @staticmethod
-    def concat(parts: Sequence[tuple[int, Cells]]) -> Cells:
-        """The cells of several lists of tokens, of so many tokens each, as those of one list."""
-        first = np.cumsum([0, *(tokens for tokens, _ in parts)])
-        token = [cells.token + begin for begin, (_, cells) in zip(first.tolist(), parts)]
-        return Cells(
-            np.concatenate([np.zeros(0, np.intp), *token]),
-            np.concatenate([np.zeros(0, np.int64), *(cells.label for _, cells in parts)]),
-            np.concatenate([np.zeros((3, 0), np.int64), *(cells.figures for _, cells in parts)], axis=1),
-        )
-
     def sums(self, figure: int, by: np.ndarray, size: int) -> np.ndarray:
         """One figure added up, by token or by label, (size,)."""
         out = np.zeros(size, np.int64)
@@ -131,9 +106,16 @@ class Cells(NamedTuple):
     @classmethod
     def unpack(cls, blobs: Sequence[bytes], classes: int) -> Cells:
         """The cells of rows. Damaged where they are none of a model of so many classes."""
-        if not blobs:
-            none = np.zeros(0, np.int64)
-            return cls(none, none, np.zeros((3, 0), np.int64))
+        parts = [(first, cls._unpack(blobs[first : first + CHUNK_TOKENS], classes)) for first in _chunks(len(blobs))]
+        token, label = np.zeros((2, 0), np.int64)
+        return cls(
+            np.concatenate([token, *(part.token + first for first, part in parts)]),
+            np.concatenate([label, *(part.label for _, part in parts)]),
+            np.concatenate([np.zeros((3, 0), np.int64), *(part.figures for _, part in parts)], axis=1),
+        )
+
+    @classmethod
+    def _unpack(cls, blobs: Sequence[bytes], classes: int) -> Cells:
         try:
             found = unpack_numbers(b"".join(blobs))
             ends = np.cumsum(np.fromiter(map(len, blobs), np.intp, len(blobs)))
@@ -156,17 +138,26 @@ class Cells(NamedTuple):
     def pack(self, tokens: int, path: str) -> list[bytes]:
         """The cells of each of so many tokens as its row holds them. SpamnbError, which names the file, where a figure
         is too large for one."""
-        documents, occurrences, weight = self.figures
-        if occurrences.max(initial=0) > MAX_COUNT:
+        if self.figures[OCCURRENCES].max(initial=0) > MAX_COUNT:
             raise SpamnbError(f"{path}: a token was counted more than {MAX_COUNT:,} times, which no model file holds")
-        if np.abs(weight).max(initial=0) > MAX_UNITS:
+        if np.abs(self.figures[WEIGHT]).max(initial=0) > MAX_UNITS:
             raise SpamnbError(f"{path}: a token's weight is larger than a model file holds")
-        signed = (weight << 1) ^ (weight >> 63)
-        numbers = np.stack([self.label, documents, occurrences - documents, signed], axis=1).ravel()
-        packed, ends = pack_numbers(numbers)
-        starts = np.searchsorted(self.token, np.arange(tokens + 1))
-        bounds = np.append(0, ends)[_NUMBERS * starts].tolist()
-        return list(map(packed.__getitem__, map(slice, bounds, bounds[1:])))
+        starts, blobs = np.searchsorted(self.token, np.arange(tokens + 1)), list[bytes]()
+        for first in _chunks(tokens):
+            own = starts[first : first + CHUNK_TOKENS + 1]
+            at = slice(own[0], own[-1])
+            documents, occurrences, weight = self.figures[:, at]
+            signed = (weight << 1) ^ (weight >> 63)
+            numbers = np.stack([self.label[at], documents, occurrences - documents, signed], axis=1).ravel()
+            packed, ends = pack_numbers(numbers)
+            bounds = np.append(0, ends)[_NUMBERS * (own - own[0])].tolist()
+            blobs += map(packed.__getitem__, map(slice, bounds, bounds[1:]))
+        return blobs
+
+
+def _chunks(tokens: int) -> range:
+    """Where each few thousand of so many tokens begin: what is made of them fits the processor's cache."""
+    return range(0, tokens, CHUNK_TOKENS)
 
 
 class RowsAtHand:
@@ -229,12 +220,12 @@ class RowsAtHand:
         """(m,) bool: does any message hold the tokens at these places?"""
         return np.any(self.figures[places, :, DOCUMENTS], axis=1)
 
-    def change(self, places: np.ndarray, tokens: Sequence[str]) -> None:
-        """Note that these rows, of these tokens, are changed."""
+    def change(self, places: np.ndarray, tokens: Sequence[str] | np.ndarray, at: np.ndarray) -> None:
+        """Note that these rows, of the ``tokens`` at these indices, are changed."""
         new = np.flatnonzero(~(self.known[places] | self.changed[places]))
         self.changed[places] = True
         if len(new):
-            self._new.append((places[new], packed(take_tokens(tokens, new))))
+            self._new.append((places[new], packed(take_tokens(tokens, at[new]))))
 
     def written(self) -> tuple[np.ndarray, Cells]:
         """The places of the rows that are to be written, ascending by hash, and their cells."""
@@ -246,7 +237,7 @@ class RowsAtHand:
 
     def new_texts(self) -> dict[int, str]:
         """The tokens that are new to the table, by their places."""
-        return {place: text for places, tokens in self._new for place, text in zip(places.tolist(), texts(tokens))}
+        return {place: text for places, tokens in self._new for place, text in zip(places.tolist(), tokens)}
 
     def note_written(self, places: np.ndarray, kept: np.ndarray) -> None:
         """The rows at these places (m,) are as the table has them now; ``kept`` (m,) tells which it has."""
@@ -267,9 +258,3 @@ def tokens_of(texts: Iterable[bytes]) -> TokenArray:
     if (text[offsets[offsets < len(text)]] & 0xC0 == 0x80).any():
         raise Damaged("tokens in table tokens that begin inside a character")
     return TokenArray(text, offsets, lengths)
-
-
-def texts(tokens: TokenArray) -> Iterator[str]:
-    """The tokens as strings, as quickly as can be."""
-    packed, ends = tokens.packed().tobytes(), np.append(0, np.cumsum(tokens.lengths, dtype=np.int64)).tolist()
-    return map(bytes.decode, map(packed.__getitem__, map(slice, ends, ends[1:])))

@@ -17,11 +17,13 @@ import numpy as np
 
 from spamnb.counts.class_counts import ClassCounts
 from spamnb.errors import ArgumentError, Damaged, InTheWay, Outdated, SpamnbError
+from spamnb.formulas.calibration import BINS
 from spamnb.reader.token_array import TokenArray
+from spamnb.store.hard import HardMessage
 from spamnb.store.lessons import KeptLesson, add_lessons, kept_lessons
-from spamnb.store.records import LearnedMessage, dense_vectors
-from spamnb.store.rows import DOCUMENTS, OCCURRENCES, Cells, texts, tokens_of
-from spamnb.store.store import Store, refuse_server
+from spamnb.store.records import LearnedMessage
+from spamnb.store.rows import DOCUMENTS, OCCURRENCES, Cells, tokens_of
+from spamnb.store.store import HISTOGRAM, SIZE, Store
 
 MESSAGES_AT_ONCE = 1 << 14  # written at a time
 COPIED_PAGES = 8  # at a time: fewer than the tables that a model has, so that the first are never all
@@ -37,11 +39,11 @@ class Snapshot(NamedTuple):
     tokens: TokenArray  # ascending by hash
     cells: Cells  # what training wrote and what was learned since, in one sum
     messages: Sequence[tuple[bytes, LearnedMessage]]  # digest, and as what
-    calibration: Sequence[tuple[str, int, int, int]] = ()  # class, own, bin, messages
+    histogram: np.ndarray | None = None  # (C, 2, BINS) of the calibration: messages of each class, and of others
     arrays: Mapping[str, np.ndarray] = MappingProxyType({})
     vectors: np.ndarray | None = None  # (V, d) one vector a token
-    lessons: Sequence[tuple[bytes, bytes, dict[str, int]]] = ()  # identity, digest, tokens; oldest first
     kept: Sequence[KeptLesson] = ()  # what a person taught, whole; oldest first; only where it was asked for
+    hard: Sequence[HardMessage] = ()  # the hardest messages of a training
 
     @property
     def counts(self) -> ClassCounts:
@@ -62,15 +64,17 @@ def write_snapshot(
         numbers = list(map(store.class_id, snapshot.classes))
         sums = np.zeros((2, classes), np.int64)
         if chunks is None:
-            chunks = ((tokens[these], part) for these, part in snapshot.cells.chunks(len(tokens)))
+            chunks = [(tokens, snapshot.cells)]
         size = 0
         for own, part in chunks:
             size += len(own)
-            rows = zip(own.hashes.tolist(), texts(own), part.pack(len(own), store.path))
+            rows = zip(own.hashes.tolist(), own, part.pack(len(own), store.path))
             store.executemany("INSERT INTO tokens (hash, token, cells) VALUES (?, ?, ?)", rows)
             sums += np.stack([part.sums(figure, part.label, classes) for figure in (DOCUMENTS, OCCURRENCES)])
-        put = "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ? WHERE id = ?"
-        store.executemany(put, zip(snapshot.documents.tolist(), *sums.tolist(), numbers))
+        scored = np.zeros((classes, 2, BINS), HISTOGRAM) if snapshot.histogram is None else snapshot.histogram
+        blobs = [of_class.astype(HISTOGRAM).tobytes() for of_class in scored]
+        put = "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ? WHERE id = ?"
+        store.executemany(put, zip(snapshot.documents.tolist(), *sums.tolist(), blobs, numbers))
         store.read_anew()
         if snapshot.vectors is not None:
             some = np.flatnonzero(snapshot.vectors.any(axis=1))
@@ -78,15 +82,13 @@ def write_snapshot(
         every = chain(snapshot.messages, messages)
         while batch := list(islice(every, MESSAGES_AT_ONCE)):
             store.put_messages(batch)
-        for identity, digest, counted in snapshot.lessons:
-            store.put_autolearned_message(identity, digest, counted)
-        store.add_calibration(snapshot.calibration)
         store.put_arrays(snapshot.arrays)
-        store.put_meta({**snapshot.meta, "vocabulary_size": size})
+        store.put_meta({**snapshot.meta, SIZE: size})
+        for message in snapshot.hard:
+            store.hard.put(message)
         add_lessons(store, snapshot.kept)
         store.write_changes()
         store.read_anew()  # what is read again is what the file holds
-        store.refit()
 
 
 def read_sums(store: Store) -> Snapshot:
@@ -96,7 +98,7 @@ def read_sums(store: Store) -> Snapshot:
     """
     with store.reading():
         hashes, cells = store.cells()
-        sums, classes = store.class_sums(), list(store.class_ids())
+        sums, classes = store.class_sums().copy(), list(store.class_ids())
         found = store.execute("SELECT CAST(token AS BLOB) FROM tokens ORDER BY hash")
         tokens = tokens_of([text for (text,) in found])
         if not np.array_equal(tokens.hashes, hashes):
@@ -105,15 +107,9 @@ def read_sums(store: Store) -> Snapshot:
         most = sums[cells.label, 0]
         if not np.array_equal(np.transpose(added_up), sums[:, 1:]) or (cells.figures[DOCUMENTS] > most).any():
             raise Damaged("the sums of all tokens are not those that stand beside them")
-        if len(tokens) != store.meta()["vocabulary_size"]:
+        if len(tokens) != store.meta()[SIZE]:
             raise Damaged("the sums of all tokens are not those that stand beside them")
         return Snapshot(store.meta(), classes, sums[:, 0], tokens, cells, [])
-
-
-def read_counts(store: Store) -> tuple[TokenArray, ClassCounts]:
-    """All tokens, ascending by hash, and the sums of the classes that hold a message."""
-    snapshot = read_sums(store)
-    return snapshot.tokens, snapshot.counts
 
 
 def read_snapshot(store: Store, lessons: bool = False) -> Snapshot:
@@ -122,10 +118,9 @@ def read_snapshot(store: Store, lessons: bool = False) -> Snapshot:
         snapshot = read_sums(store)
         return snapshot._replace(
             messages=store.messages(),
-            calibration=sorted(store.calibration()),
+            histogram=store.histogram().copy(),
             arrays=store.arrays(),
-            vectors=dense_vectors(store.vectors(), snapshot.tokens),
-            lessons=store.autolearned_messages(),
+            vectors=store.vectors(),
             kept=[lesson for _, lesson in kept_lessons(store)] if lessons else (),
         )
 
@@ -139,7 +134,6 @@ def check_replaceable(path: str | Path, *, force: bool) -> None:
     ...
     spamnb.errors.ArgumentError: /: a folder; model names the file to make in it, as /model.spamnb
     """
-    refuse_server(path)
     target = Path(path)
     if not target.exists():
         return
@@ -164,11 +158,7 @@ def check_replaceable(path: str | Path, *, force: bool) -> None:
     if not force:
         raise InTheWay("{at}: exists already; {option.force} replaces it, 'spamnb learn' adds to it", at=target)
     if not os.access(target, os.W_OK):  # told now, not after the training
-        raise ArgumentError(
-            "{at}: belongs to {owner}, and you may not write it; {option.model} names another",
-            at=target,
-            owner=_owner(target),
-        )
+        raise ArgumentError("{at}: you may not write it; {option.model} names another", at=target)
 
 
 @contextlib.contextmanager
@@ -217,13 +207,6 @@ def atomic_replace(
         for suffix in ("", "-wal", "-shm"):
             with contextlib.suppress(NotADirectoryError):  # where nothing could be made
                 Path(f"{fresh}{suffix}").unlink(missing_ok=True)
-
-
-def _owner(target: Path) -> str:
-    try:
-        return target.owner()
-    except KeyError:  # a number without a name
-        return f"user {target.stat().st_uid}"
 
 
 def _clear(target: Path) -> None:

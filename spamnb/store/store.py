@@ -1,10 +1,9 @@
 """A model as one SQLite file: the sums and what was learned; no probabilities, which are derived from them.
 
     meta          settings and single figures, as JSON; under "array:NAME" an array
-    classes       a class's messages N_c, Σ_j N_jc, Σ_j T_jc, and its part of the calibration: histogram and curve
+    classes       a class's messages N_c, Σ_j N_jc, Σ_j T_jc, and its histogram of the calibration
     tokens        a token's cells (rows.py), the last month in which a lesson held it, and its vector
     messages      how each message was learned, and what it brought to a correction (records.py)
-    autolearned   the tokens of what the filter learned by itself, by the message's identity
     kept_lessons  messages that a person taught, whole (lessons.py)
     hard          messages that a corrected model found hard (hard.py)
 
@@ -32,7 +31,6 @@ from spamnb.errors import ArgumentError, Damaged, Outdated, SpamnbError
 from spamnb.formulas.calibration import BINS, Calibration, Curve
 from spamnb.naming import check_class_name
 from spamnb.reader.rows import take_tokens
-from spamnb.reader.token_array import CHUNK_TOKENS
 from spamnb.reader.vocabulary import TokenIds, Vocabulary
 from spamnb.store.database import (
     APPLICATION_ID,
@@ -45,15 +43,14 @@ from spamnb.store.database import (
     is_digest,
     is_text,
     parse_json,
-    token_counts,
 )
-from spamnb.store.records import MESSAGE_COLUMNS, VECTOR, LearnedMessage, array_of, vectors_of
-from spamnb.store.rows import DOCUMENTS, MAX_COUNT, MAX_UNITS, WEIGHT, Cells, RowsAtHand, described, packed
+from spamnb.store.records import VECTOR, LearnedMessage, array_of, vectors_of
+from spamnb.store.rows import DOCUMENTS, MAX_COUNT, MAX_UNITS, OCCURRENCES, WEIGHT, Cells, RowsAtHand, described, packed
 
 if TYPE_CHECKING:
     from spamnb.store.hard import HardMessages
 
-FORMAT = 7  # it rises with the tables, and whenever the same sums give other scores
+FORMAT = 8  # it rises with the tables, and whenever the same sums give other scores
 PAGE_BYTES = 1024  # a lesson writes some 350 pages, whatever their size: in 4096 bytes each takes half as long again
 SCHEMA = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, content BLOB) WITHOUT ROWID",
@@ -61,19 +58,16 @@ SCHEMA = (
     " document_counts INTEGER NOT NULL, occurrences INTEGER NOT NULL, calibration BLOB NOT NULL)",
     "CREATE TABLE tokens (hash INTEGER PRIMARY KEY, token TEXT NOT NULL, month INTEGER, cells BLOB NOT NULL,"
     " vector BLOB)",
-    "CREATE TABLE messages (digest BLOB PRIMARY KEY, class INTEGER NOT NULL, taught INTEGER NOT NULL, bins TEXT,"
-    " brought TEXT, changed TEXT) WITHOUT ROWID",
-    "CREATE TABLE autolearned (sequence INTEGER PRIMARY KEY, identity BLOB NOT NULL UNIQUE,"
-    " digest BLOB NOT NULL UNIQUE, tokens TEXT NOT NULL)",
+    "CREATE TABLE messages (digest BLOB PRIMARY KEY, class INTEGER NOT NULL, facts TEXT) WITHOUT ROWID",
     "CREATE TABLE kept_lessons (position INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, class INTEGER NOT NULL,"
     " taught_at INTEGER NOT NULL, message BLOB NOT NULL)",
     "CREATE TABLE hard (sequence INTEGER PRIMARY KEY, digest BLOB UNIQUE, class INTEGER NOT NULL,"
-    " offsets TEXT NOT NULL, tokens TEXT NOT NULL)",
+    " offsets TEXT NOT NULL, hashes BLOB NOT NULL)",
 )
+SIZE = "vocabulary_size"  # in table meta, the number of tokens
 ARRAY = "array:"  # before the name of an array in table meta
 AMONG = "hash IN (SELECT value FROM json_each(?))"  # one of the hashes in a list of JSON
 
-MAX_AUTOLEARNED = 10_000  # some 4 kB each
 MAX_CLASSES = 900
 MAX_VOCABULARY = 200_000  # tokens whose numbers and rows are kept, however many new words hostile mail brings
 MAX_AT_HAND = 2_000_000  # cells of rows that are held back until the end of a change
@@ -81,11 +75,8 @@ MAX_TABLE = 8_000_000  # cells of a table that is read as a whole
 MANY = 4_000  # tokens that are asked for at once; of one message they are seldom more
 # A class's sums and their bounds: Σ_j N_jc and Σ_j T_jc of as many messages as there can be, without overflow.
 _SUMS = {"documents": MAX_COUNT, "document_counts": MAX_SUM, "occurrences": MAX_SUM}
-# A class's part of the calibration: the messages of others and its own, the curve that was fitted to all parts last,
-# and how many of the class's messages came or went since.
-_CALIBRATION = np.dtype([("histogram", "<i8", (2, BINS)), ("curve", "<f8", len(Curve._fields)), ("since", "<i8")])
-_NEVER = MAX_COUNT  # since other classes held messages than do now
-REFIT = 1 / 100  # of all messages came or went since, inside of a change: then the curves are fitted anew
+HISTOGRAM = np.dtype("<i8")
+REFIT = 1 / 100  # of all messages came or went inside of a change: then the calibration's curves are fitted anew
 
 
 def this_month() -> int:
@@ -101,10 +92,13 @@ class View:
     meta: dict[str, Any]
     class_ids: dict[str, int]
     sums: np.ndarray  # (C, 3) N_c, Σ_j N_jc and Σ_j T_jc, in the order of the classes' numbers
-    calibration: np.ndarray  # (C,) of _CALIBRATION
+    histogram: np.ndarray  # (C, 2, BINS) of the calibration: the messages of each class, and those of others
     changed: set[int] = field(default_factory=set)  # classes that are not written yet
     totals: ClassTotals | None = None
+    present: np.ndarray = field(default_factory=lambda: np.zeros(0, np.intp))  # with totals: numbers of their classes
     calibrated: Calibration | None = None
+    curves: Sequence[Curve] | None = None  # of the calibration; they may lack some messages
+    unfitted: int = 0  # messages that came or went since these were fitted
     arrays: dict[str, np.ndarray] | None = None
     frequencies: list[dict[int, int]] | None = None  # by class number {n: tokens that n messages hold}, n > 0
 
@@ -135,7 +129,10 @@ class Store(Database):
     """A model file, open: ``with Store.open(path) as store: store.look_up(["offer"])``."""
 
     _identity: tuple[int, int] | None = None  # of the open file
-    _vocabulary: Vocabulary | None = None
+
+    def __init__(self, path: str, connection: sqlite3.Connection) -> None:
+        super().__init__(path, connection)
+        self._vocabulary = Vocabulary()
 
     # -- the file --------------------------------------------------------------------------------------------
 
@@ -155,13 +152,12 @@ class Store(Database):
                     store.execute(statement)
                 store.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 store.execute(f"PRAGMA user_version = {FORMAT}")
-                store.put_meta({**meta, "vocabulary_size": 0})
+                store.put_meta({**meta, SIZE: 0})
         return store
 
     @classmethod
     def open(cls, path: str | Path, *, writable: bool = False) -> Self:
         """The model at ``path``; one clear line when there is none, or when it is something else."""
-        refuse_server(path)
         if not Path(path).is_file():
             what = "a folder, and no model there" if Path(path).is_dir() else "no model there"
             raise ArgumentError(
@@ -211,32 +207,18 @@ class Store(Database):
         if identity == self._identity:
             return
         try:
-            if identity is None:
-                raise SpamnbError(f"{self.path}: the file is gone, so nothing can be learned; {self.REMEDY}")
-            self._go_over(identity)
+            fresh = type(self).open(self.file, writable=not self.execute("PRAGMA query_only").fetchone()[0])
         except SpamnbError:
-            if writing:  # what only reads goes on with the model that is open: mail is waiting
+            if writing:
                 raise
+            return  # what only reads goes on with the model that is open: mail is waiting
+        self._connection.close()
+        self._connection, self._identity, self._data_version = fresh._connection, identity, None
+        self._drop_cache()
 
     def _check_written(self) -> None:
         if _identity(self.file) != self._identity:
             raise SpamnbError(f"{self.path}: another file took its place while it was being changed; try again")
-
-    def _go_over(self, identity: tuple[int, int]) -> None:
-        """Open the file at the path; SpamnbError where it is no model, and then all stays as it was."""
-        writable = not self._connection.execute("PRAGMA query_only").fetchone()[0]
-        connection = self._connect(self.file, writable)
-        before = self._connection, self._identity, self._data_version
-        self._connection, self._identity, self._data_version = connection, identity, None
-        self._drop_cache()
-        try:
-            self._check()
-        except BaseException:
-            connection.close()
-            self._connection, self._identity, self._data_version = before
-            self._drop_cache()
-            raise
-        before[0].close()
 
     # -- settings and classes --------------------------------------------------------------------------------
 
@@ -272,7 +254,7 @@ class Store(Database):
                 meta,
                 {row[0]: row[1] for row in rows},
                 np.array([row[3:] for row in rows], np.int64).reshape(-1, 3),
-                _calibration([row[2] for row in rows]),
+                _histogram([row[2] for row in rows]),
             )
         return self._view
 
@@ -312,12 +294,11 @@ class Store(Database):
             raise SpamnbError(f"{self.path}: {error}") from None
         self.write_changes()
         self._forget_rows()  # they have no cells for it
-        none = np.zeros(1, _CALIBRATION)
-        none["since"] = _NEVER
+        none = np.zeros((1, 2, BINS), HISTOGRAM)
         self.execute("INSERT INTO classes VALUES (?, ?, 0, 0, 0, ?)", (number, name, none.tobytes()))
         view.class_ids = {**view.class_ids, name: number}
         view.sums = np.concatenate([view.sums, np.zeros((1, 3), np.int64)])
-        view.calibration = np.concatenate([view.calibration, none])
+        view.histogram = np.concatenate([view.histogram, none])
         view.totals = view.calibrated = view.frequencies = None
         return number
 
@@ -326,24 +307,21 @@ class Store(Database):
         with self.reading():
             view = self.view
             if view.totals is None:
-                size = view.meta.get("vocabulary_size", -1)
+                size = view.meta.get(SIZE, -1)
                 if not int_between(MAX_COUNT)(size):
-                    raise Damaged(f"vocabulary_size in table meta: {size!r}")
+                    raise Damaged(f"{SIZE} in table meta: {size!r}")
                 documents, held, occurring = view.sums.T
                 if (held > documents * float(size)).any() or (held > occurring).any():
                     raise Damaged("figures in table classes that do not fit together")
-                present = self.present()
-                names = list(view.class_ids)
-                view.totals = ClassTotals(
-                    tuple(names[c] for c in present), documents[present], held[present], occurring[present], size
-                )
+                names = tuple(sorted(name for name, number in view.class_ids.items() if documents[number]))
+                view.present = present = np.array([view.class_ids[name] for name in names], np.intp)
+                view.totals = ClassTotals(names, documents[present], held[present], occurring[present], size)
             return view.totals
 
     def present(self) -> np.ndarray:
         """The numbers of the classes that hold a message, in the order of their names."""
-        view = self.view
-        found = sorted(name for name, number in view.class_ids.items() if view.sums[number, 0])
-        return np.array([view.class_ids[name] for name in found], np.intp)
+        self.totals()
+        return self.view.present
 
     def class_sums(self) -> np.ndarray:
         """(C, 3) N_c, Σ_j N_jc and Σ_j T_jc of every class, in the order of their numbers."""
@@ -354,50 +332,37 @@ class Store(Database):
     def scored(self) -> np.ndarray:
         """How many messages of each class that holds one were scored without themselves, in the order of names."""
         with self.reading():
-            return self.view.calibration["histogram"][self.present(), 1].sum(axis=1)
+            return self.view.histogram[self.present(), 0].sum(axis=1)
 
     def calibrated(self) -> Calibration:
         """The calibration of the classes that hold a message, in the order of their names.
 
-        Its curves are in the file, where they are always those of the sums. Inside of a change that learns many
-        messages they may lack the last hundredth of all messages (``refit``)."""
+        Its curves are those of the sums; inside of a change they may lack the last hundredth of all messages."""
         with self.reading():
-            view = self.view
+            view, present = self.view, self.present()
             if view.calibrated is None:
-                present = self.present()
-                parts, documents = view.calibration[present], view.sums[present, 0]
-                due = parts["since"].sum() > REFIT * documents.sum()
-                curves = None if due else [Curve(*curve) for curve in parts["curve"].tolist()]
-                view.calibrated = Calibration(len(present), documents, curves=curves)
-                view.calibrated.histogram = parts["histogram"][:, ::-1]
+                documents = view.sums[present, 0]
+                if view.unfitted > (REFIT * documents.sum() if self.is_changing else 0):
+                    view.curves = None
+                view.calibrated = Calibration(len(present), documents, curves=view.curves)
+                view.calibrated.histogram = view.histogram[present]
+                if view.curves is None:
+                    view.curves, view.unfitted = view.calibrated.curves(), 0
             return view.calibrated
 
-    def refit(self, share: float = REFIT) -> None:
-        """Fit the calibration's curves anew where more than this share of all messages came or went since."""
-        with self.writing():
-            view, present = self.view, self.present()
-            if view.calibration["since"][present].sum() > share * view.sums[:, 0].sum():
-                calibration = Calibration(len(present), view.sums[present, 0])
-                calibration.histogram = view.calibration["histogram"][present, ::-1]
-                view.calibration["curve"][present] = calibration.curves()
-                view.calibration["since"][present] = 0
-                view.changed.update(present.tolist())
-                view.calibrated = None
-
-    def calibration(self) -> list[tuple[str, int, int, int]]:
-        """The histogram's cells: (class, 1 for its own messages or 0 for others', bin, messages)."""
+    def histogram(self) -> np.ndarray:
+        """(C, 2, BINS) the scored messages by bins of the calibration: those of each class, and those of others, in the
+        order of the classes' numbers."""
         with self.reading():
-            names, cells = list(self.view.class_ids), self.view.calibration["histogram"]
-            places = np.argwhere(cells).tolist()
-            return [(names[c], own, bin_, n) for (c, own, bin_), n in zip(places, cells[cells != 0].tolist())]
+            return self.view.histogram
 
-    def add_calibration(self, cells: Iterable[tuple[str, int, int, int]]) -> None:
-        """Add messages to cells of the histogram; below 0 where a message of training is taken away with another score
-        than it was added with."""
+    def count_scores(self, label: str, bins: Mapping[str, int], sign: int) -> None:
+        """A scored message of a class comes to the calibration or goes, in its bin of each class. A message of training
+        may be taken away with another score than it was added with: a bin can count less than 0."""
         with self.writing():
-            for name, own, bin_, messages in cells:
+            for name, bin_ in bins.items():
                 number = self.class_id(name)
-                self.view.calibration["histogram"][number, own, bin_] += messages
+                self.view.histogram[number, int(name != label), bin_] += sign
                 self.view.changed.add(number)
                 self.view.calibrated = None
 
@@ -407,7 +372,7 @@ class Store(Database):
     def vocabulary(self) -> Vocabulary:
         """The numbers under which messages are read; others when there are too many."""
         most = MAX_VOCABULARY * (2 if self._rows is not None and self._rows.is_whole else 1)
-        if self._vocabulary is None or len(self._vocabulary) > most:
+        if len(self._vocabulary) > most:
             self._vocabulary = Vocabulary()
             if self._rows is None or not (self._rows.is_whole or self._rows.changed.any()):
                 self._forget_rows()
@@ -425,57 +390,62 @@ class Store(Database):
         """The hashes of all tokens, ascending, and their cells."""
         with self.reading():
             self.write_changes()
-            found = self.execute("SELECT hash, cells FROM tokens ORDER BY hash")
-            hashes, parts = [np.zeros(0, np.int64)], []
-            while rows := found.fetchmany(CHUNK_TOKENS):
-                keys, blobs = zip(*rows)
-                hashes.append(np.array(keys, np.int64))
-                parts.append((len(keys), Cells.unpack(blobs, len(self.view.class_ids))))
-            return np.concatenate(hashes), Cells.concat(parts)
+            rows = self.execute("SELECT hash, cells FROM tokens ORDER BY hash").fetchall()
+            hashes, blobs = zip(*rows) if rows else ((), ())
+            return np.array(hashes, np.int64), Cells.unpack(blobs, len(self.view.class_ids))
 
-    def rows_of(self, tokens: Sequence[str]) -> tuple[RowsAtHand, np.ndarray]:
-        """The rows at hand, those of ``tokens`` (k,) among them, and their places (k,).
+    def rows_of(self, tokens: Sequence[str] | np.ndarray) -> tuple[RowsAtHand, np.ndarray]:
+        """The rows at hand, those of ``tokens`` (k,) among them, and their places (k,). Tokens that are known to be in
+        the table may be given as an array of their hashes; those that are not there after all are left out.
 
         Whoever seeks rows of many messages, an eighth of all rows or more, reads the whole table: that is cheaper."""
-        classes, vocabulary = len(self.view.class_ids), self.vocabulary
+        classes = len(self.view.class_ids)
         if self._rows is None or len(self._rows) * classes > MAX_AT_HAND:
             self.write_changes()
             self._forget_rows()
             self._rows = RowsAtHand(classes)
-        if isinstance(tokens, TokenIds) and tokens.vocabulary is vocabulary:
+        if isinstance(tokens, np.ndarray):
+            places = self._places(self._rows, tokens)
+            return self._rows, places[self._rows.known[places] | self._rows.changed[places]]
+        if isinstance(tokens, TokenIds) and tokens.vocabulary is self._vocabulary:
             ids = tokens.ids
         else:
-            ids = vocabulary.ids(packed(tokens))
-        more = len(vocabulary) - len(self._place_of_id)
-        if more > 0:
+            ids = self._vocabulary.ids(packed(tokens))
+        if ids.max(initial=0) >= len(self._place_of_id):
+            more = max(len(self._vocabulary), 2 * len(self._place_of_id)) - len(self._place_of_id)
             self._place_of_id = np.concatenate([self._place_of_id, np.full(more, -1, np.int32)])
         places = self._place_of_id[ids]
         if (asked := np.flatnonzero(places < 0)).size:
-            hashes = vocabulary.named(ids[asked]).hashes
-            at = self._rows.places(hashes)
-            self._asked += len(tokens) > MANY and int(np.count_nonzero(at < 0))
-            rows = self.totals().vocabulary_size
-            if not self._rows.is_whole and rows < 8 * self._asked and rows * classes <= MAX_TABLE:
-                self._rows = RowsAtHand(classes, self.table.of(self))
-                self._check_figures(self._rows.figures)
-                self._place_of_id[:] = -1
-                return self.rows_of(tokens)
-            if (missing := np.unique(hashes[at < 0])).size:
-                added = self._rows.add(missing, *self._read_rows(missing))
-                self._check_figures(self._rows.figures[added])
-                at = self._rows.places(hashes)
-            self._place_of_id[ids[asked]] = places[asked] = at
+            if len(tokens) > MANY and not self._rows.is_whole:
+                self._asked += len(asked)
+                rows = self.totals().vocabulary_size
+                if rows < 8 * self._asked and rows * classes <= MAX_TABLE:
+                    self._rows = RowsAtHand(classes, self.table.of(self))
+                    self._check_figures(self._rows.figures)
+                    self._place_of_id[:] = -1
+                    places, asked = self._place_of_id[ids], np.arange(len(ids))
+            places[asked] = self._places(self._rows, described(tokens).hashes[asked])
+            self._place_of_id[ids[asked]] = places[asked]
         return self._rows, places
+
+    def _places(self, rows: RowsAtHand, hashes: np.ndarray) -> np.ndarray:
+        """The places (k,) of the tokens with these hashes; rows that are not at hand yet are read."""
+        places = rows.places(hashes)
+        if (absent := np.flatnonzero(places < 0)).size:
+            missing, place = np.unique(hashes[absent], return_inverse=True)
+            added = rows.add(missing, *self._read_rows(rows, missing))
+            self._check_figures(rows.figures[added])
+            places[absent] = added[place]
+        return places
 
     def _check_figures(self, figures: np.ndarray) -> None:
         if (figures[:, :, DOCUMENTS] > self.view.sums[:, 0]).any():
             raise Damaged("sums of tokens that cannot be")
 
-    def _read_rows(self, hashes: np.ndarray) -> tuple[np.ndarray, Cells]:
+    def _read_rows(self, rows: RowsAtHand, hashes: np.ndarray) -> tuple[np.ndarray, Cells]:
         """Which of these tokens the table has, and their cells."""
         found = []
-        is_new = self.execute("SELECT 1 FROM tokens LIMIT 1").fetchone() is None
-        if not is_new and not (self._rows and self._rows.is_whole):
+        if not rows.is_whole and self.execute("SELECT 1 FROM tokens LIMIT 1").fetchone():
             which = "SELECT key, cells FROM json_each(?) CROSS JOIN tokens ON hash = value"
             found = self.execute(which, (json.dumps(hashes.tolist()),)).fetchall()
         known, blobs = zip(*found) if found else ((), ())
@@ -490,18 +460,17 @@ class Store(Database):
             named = described(tokens)
             rows, places = self.rows_of(named)
             positions = np.flatnonzero(self._in_vocabulary(rows, places))
-            figures = rows.figures[places[positions][:, None], self.present()]
-            documents, occurrences, weights = np.ascontiguousarray(figures.transpose(2, 1, 0))
+            figures = rows.figures[places[positions]].transpose(2, 1, 0)[:, self.present()]
+            documents, occurrences, weights = np.ascontiguousarray(figures)
             return TokenCounts(positions, documents, occurrences, named.groups[positions], weights)
 
     def in_vocabulary(self, tokens: Sequence[str]) -> Sequence[str]:
-        """Those of ``tokens`` to which learning adds, each once: in a model of chosen words these, else all."""
+        """Those of ``tokens`` (distinct) to which learning adds: in a model of chosen words these, else all."""
         with self.reading():
+            if not self.view.is_fixed:
+                return tokens
             rows, places = self.rows_of(tokens)
-            first = np.sort(np.unique(places, return_index=True)[1])
-            if self.view.is_fixed:
-                first = first[rows.known[places[first]]]
-            return tokens if len(first) == len(tokens) else take_tokens(tokens, first)
+            return take_tokens(tokens, np.flatnonzero(rows.known[places]))
 
     def frequencies(self) -> list[dict[int, int]]:
         """Per class {n: number of tokens that exactly n of its messages hold}. The first time reads all rows."""
@@ -517,42 +486,39 @@ class Store(Database):
             return [{0: totals.vocabulary_size - sum(of.values()), **of} for of in found]
 
     def add(self, label: str, occurrences: Mapping[str, int] | CountedTokens, sign: int = 1) -> None:
-        """Add one message's tokens to the sums of a class, or take them away with ``sign=-1``.
+        """Add one message's tokens (distinct) to the sums of a class, or take them away with ``sign=-1``.
 
         Raises SpamnbError, and changes nothing, where taking away would leave a negative count.
         """
         with self.writing():
-            number, message = self.class_id(label), CountedTokens.of(occurrences)
-            rows, places = self.rows_of(message.tokens)
-            at, first, place = np.unique(places, return_index=True, return_inverse=True)
-            counts = np.bincount(place, message.counts, len(at)).astype(np.int64)
-            if self.view.is_fixed:
-                here = rows.known[at]
-                at, first, counts = at[here], first[here], counts[here]
-            before = rows.figures[at, number]
+            number, (tokens, counts) = self.class_id(label), CountedTokens.of(occurrences)
+            rows, places = self.rows_of(tokens)
+            at = np.flatnonzero(rows.known[places]) if self.view.is_fixed else np.arange(len(places))
+            before, counts = rows.figures[places[at], number], counts[at]
             if sign < 0 and "pruned" in self.view.meta:
                 left, counts = left_of(before, counts)
-                at, first, before = at[left], first[left], before[left]
-            after = before + np.stack([np.full(len(at), sign), sign * counts, np.zeros(len(at), np.int64)], axis=1)
-            if after.min(initial=0, where=[True, True, False]) < 0:
+                at, before = at[left], before[left]
+            places, after = places[at], before.copy()
+            after[:, DOCUMENTS] += sign
+            after[:, OCCURRENCES] += sign * counts
+            if after[:, :WEIGHT].min(initial=0) < 0:
                 raise SpamnbError(f"{self.path}: this message is not part of class {label!r}; nothing was forgotten")
-            known = self._in_vocabulary(rows, at).sum()
-            rows.change(at, take_tokens(message.tokens, first))
-            rows.taught[at] |= sign > 0
-            rows.figures[at, number] = after
+            known = np.count_nonzero(self._in_vocabulary(rows, places))
+            rows.change(places, tokens, at)
+            rows.taught[places] |= sign > 0
+            rows.figures[places, number] = after
             self._add_to_sums(number, before[:, DOCUMENTS], sign, sign * int(counts.sum()))
-            if new := int(self._in_vocabulary(rows, at).sum() - known):
-                self.put_meta({"vocabulary_size": self.view.meta["vocabulary_size"] + new})
+            if new := int(np.count_nonzero(self._in_vocabulary(rows, places)) - known):
+                self.view.meta = {**self.view.meta, SIZE: self.view.meta[SIZE] + new}
 
     def _add_to_sums(self, number: int, documents: np.ndarray, sign: int, occurrences: int) -> None:
         """A message comes to a class or goes; ``documents`` (k,) of the class held its tokens before."""
         view = self.view
         view.sums[number] += np.array([sign, sign * len(documents), occurrences])
         view.changed.add(number)
-        view.calibration["since"][number] += 1
+        view.unfitted += 1
         if view.sums[number, 0] in (0, sign):  # other classes hold messages than before: no curve fits them
-            view.calibration["since"] = _NEVER
-            view.changed.update(view.class_ids.values())
+            view.curves = None
         view.totals = view.calibrated = None
         if view.frequencies is not None:
             moved = view.frequencies[number]
@@ -560,38 +526,29 @@ class Store(Database):
                 moved[n] = moved.get(n, 0) - tokens
                 moved[n + sign] = moved.get(n + sign, 0) + tokens
 
-    def weights(self, tokens: Sequence[str], classes: Sequence[str]) -> np.ndarray:
-        """What the correction of a corrected model adds for ``tokens`` (k,) in these classes, (C, k) in units."""
+    def weights(self, tokens: Sequence[str] | np.ndarray, classes: Sequence[str]) -> np.ndarray:
+        """What the correction of a corrected model adds for ``tokens`` (k,), or for those with these hashes, in these
+        classes, (C, k) in units."""
         with self.reading():
             rows, places = self.rows_of(tokens)
             ids = [self.view.class_ids[name] for name in classes]
             return np.ascontiguousarray(rows.figures[places[:, None], ids, WEIGHT].T)
 
-    def add_weights(self, tokens: Sequence[str], units: Mapping[str, int]) -> None:
-        """Add so many units a class to the weight of each of ``tokens``, which are distinct."""
-        changes = {self.class_ids()[name]: n for name, n in units.items() if n}
-        if changes and len(tokens):
-            self._change_weights(tokens, [*changes], [*changes.values()])
-
-    def clear_weights(self, tokens: Sequence[str]) -> None:
-        """Leave ``tokens``, which no message holds any more, no weight, whatever it was."""
-        if len(tokens):
-            self.hard.drop_holding(described(tokens).hashes)
-            every = [*self.class_ids()]
-            self._change_weights(tokens, range(len(every)), -self.weights(tokens, every).T)
-
-    def _change_weights(self, tokens: Sequence[str], classes: Sequence[int], change: Any) -> None:
+    def add_weights(self, tokens: Sequence[str] | np.ndarray, units: Mapping[str, Any]) -> None:
+        """Add so many units a class to the weight of each of ``tokens``, which are distinct, or of those with these
+        hashes; or to each its own of (k,) units."""
+        changes = {self.class_ids()[name]: n for name, n in units.items() if np.any(n)}
+        if not changes or not len(tokens):
+            return
         with self.writing():
             rows, places = self.rows_of(tokens)
-            weights = rows.figures[places[:, None], classes, WEIGHT] + change
-            if np.abs(weights).max() > MAX_UNITS:
+            weights = rows.figures[places[:, None], [*changes], WEIGHT] + np.array([*changes.values()]).T
+            if np.abs(weights).max(initial=0) > MAX_UNITS:
                 raise SpamnbError(f"{self.path}: a token's weight is larger than a model file holds")
-            rows.change(places, tokens)
-            rows.figures[places[:, None], classes, WEIGHT] = weights
+            rows.change(places, tokens, np.arange(len(places)))
+            rows.figures[places[:, None], [*changes], WEIGHT] = weights
 
     def _before_commit(self) -> None:
-        if self._view is not None and self._view.changed:
-            self.refit(0)
         self.write_changes()
 
     def write_changes(self) -> None:
@@ -599,9 +556,11 @@ class Store(Database):
         view, rows = self._view, self._rows
         if view is not None and view.changed:
             numbers, view.changed = sorted(view.changed), set()
-            sums = [(*view.sums[c].tolist(), view.calibration[c].tobytes(), c) for c in numbers]
+            sums = [(*view.sums[c].tolist(), view.histogram[c].tobytes(), c) for c in numbers]
             put = "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ? WHERE id = ?"
             self.executemany(put, sums)
+            view.calibrated = None  # inside of this change it may have lacked some
+            self.execute("UPDATE meta SET value = ? WHERE key = ?", (view.meta[SIZE], SIZE))
         if rows is None or not rows.changed.any():
             return
         places, cells = rows.written()
@@ -635,64 +594,37 @@ class Store(Database):
 
     def _messages(self, which: str, *values: Any) -> list[tuple[bytes, LearnedMessage]]:
         with self.reading():
-            rows = self.execute(f"SELECT {MESSAGE_COLUMNS} FROM messages {which}", values)  # noqa: S608
-            classes = list(self.view.class_ids)
-            return [LearnedMessage.of_row(row, classes) for row in rows]
+            columns = "SELECT digest, class, coalesce(facts, '{}') FROM messages"
+            classes, found = list(self.view.class_ids), []
+            rows = checked_rows(
+                "messages", self.execute(f"{columns} {which}", values), digest=is_digest,
+                **{"class": int_between(len(classes) - 1)}, facts=is_text,
+            )  # fmt: skip
+            for digest, label, written in rows:
+                facts = parse_json("messages", "facts", written)
+                try:
+                    found.append((digest, LearnedMessage.of_facts(classes[label], facts, classes)))
+                except ValueError as error:
+                    raise Damaged(f"facts in table messages: {error}") from None
+            return found
 
     def put_messages(self, messages: Iterable[tuple[bytes, LearnedMessage]]) -> None:
         """These were learned, by digest, in place of what is there of them."""
         with self.writing():
-            classes = list(self.view.class_ids)
-            try:
-                rows = [learned.row(digest, classes) for digest, learned in messages]
-            except OverflowError as error:
-                raise SpamnbError(f"{self.path}: {error}") from None
-            marks = ", ".join("?" * (MESSAGE_COLUMNS.count(",") + 1))
-            self.executemany(f"REPLACE INTO messages ({MESSAGE_COLUMNS}) VALUES ({marks})", rows)  # noqa: S608
-
-    def remember(self, digest: bytes, **fields: Any) -> None:
-        """Set fields of a learned message; nothing where it was not learned."""
-        with self.writing():
-            if known := self.learned(digest):
-                self.put_messages([(digest, known._replace(**fields))])
+            ids, rows = self.view.class_ids, []
+            for digest, learned in messages:
+                try:
+                    facts = learned.facts()
+                except OverflowError as error:
+                    raise SpamnbError(f"{self.path}: {error}") from None
+                written = json.dumps(facts, ensure_ascii=False) if facts else None
+                rows.append((digest, ids[learned.label], written))
+            self.executemany("REPLACE INTO messages VALUES (?, ?, ?)", rows)
 
     def delete_message(self, digest: bytes) -> None:
         """A message is learned no longer."""
         with self.writing():
             self.execute("DELETE FROM messages WHERE digest = ?", (digest,))
-            self.drop_autolearned(digest)
-
-    def autolearned_message(self, identity: bytes) -> tuple[bytes, dict[str, int]] | None:
-        """Digest and tokens of the copy of a message that the filter learned by itself; None where it did not."""
-        with self.reading():
-            found = self._autolearned("WHERE identity = ?", identity)
-            return found[0][1:] if found else None
-
-    def autolearned_messages(self) -> list[tuple[bytes, bytes, dict[str, int]]]:
-        """(identity, digest, tokens) of all of them, the oldest first."""
-        with self.reading():
-            return self._autolearned("ORDER BY sequence")
-
-    def _autolearned(self, which: str, *values: Any) -> list[tuple[bytes, bytes, dict[str, int]]]:
-        rows = self.execute(f"SELECT identity, digest, tokens FROM autolearned {which}", values)  # noqa: S608
-        found = checked_rows("autolearned", rows, identity=is_digest, digest=is_digest)
-        return [(*digests, token_counts("autolearned", "tokens", tokens)) for *digests, tokens in found]
-
-    def put_autolearned_message(self, identity: bytes, digest: bytes, counted: Mapping[str, int]) -> None:
-        """Keep what the filter learns by itself, and let go of the oldest of many."""
-        with self.writing():
-            tokens = json.dumps(dict(sorted(counted.items())), ensure_ascii=False)
-            self.execute("DELETE FROM autolearned WHERE identity = ? OR digest = ?", (identity, digest))
-            self.execute(
-                "INSERT INTO autolearned (identity, digest, tokens) VALUES (?, ?, ?)", (identity, digest, tokens)
-            )
-            oldest = "SELECT max(sequence) - ? FROM autolearned"
-            self.execute(f"DELETE FROM autolearned WHERE sequence <= ({oldest})", (MAX_AUTOLEARNED,))  # noqa: S608
-
-    def drop_autolearned(self, digest: bytes) -> None:
-        """Keep no longer the tokens of a message that the filter learned by itself."""
-        with self.writing():
-            self.execute("DELETE FROM autolearned WHERE digest = ?", (digest,))
 
     # -- arrays and vectors ----------------------------------------------------------------------------------
 
@@ -721,13 +653,19 @@ class Store(Database):
         """The vectors (d,) of those tokens that have one."""
         with self.reading():
             asked = json.dumps(described(tokens).hashes.tolist())
-            rows = f"SELECT token, vector FROM tokens WHERE {AMONG} AND vector NOT NULL"  # noqa: S608
-            return vectors_of(self.execute(rows, (asked,)))
+            which = f"SELECT token, vector FROM tokens WHERE {AMONG} AND vector NOT NULL"  # noqa: S608
+            rows = checked_rows("tokens", self.execute(which, (asked,)), token=is_text)
+            return dict(zip([token for token, _ in rows], vectors_of([(vector,) for _, vector in rows])))
 
-    def vectors(self) -> dict[str, np.ndarray]:
-        """The vectors (d,) of all tokens that have one."""
+    def vectors(self) -> np.ndarray | None:
+        """The vectors of all tokens, ascending by hash, (V, d), 0 where one has none; None where no token has any."""
         with self.reading():
-            return vectors_of(self.execute("SELECT token, vector FROM tokens WHERE vector NOT NULL"))
+            found = self.execute("SELECT coalesce(vector, x'') FROM tokens ORDER BY hash").fetchall()
+            vectors = vectors_of(found)
+            dense = np.zeros((len(vectors), max(map(len, vectors), default=0)), VECTOR)
+            for row, vector in zip(dense, vectors):
+                row[: len(vector)] = vector
+            return dense if dense.size else None
 
     def put_vectors(self, tokens: Sequence[str], vectors: np.ndarray) -> None:
         """Keep one vector for each of ``tokens`` that the model has, the rows of ``vectors`` (k, d)."""
@@ -759,15 +697,13 @@ def _own_columns() -> dict[str, list[tuple]]:
     return found
 
 
-def _calibration(blobs: list[bytes]) -> np.ndarray:
-    """The classes' parts of the calibration."""
-    if any(len(blob) != _CALIBRATION.itemsize for blob in blobs):
+def _histogram(blobs: list[bytes]) -> np.ndarray:
+    """The classes' histograms of the calibration, (C, 2, BINS)."""
+    if any(len(blob) != 2 * BINS * HISTOGRAM.itemsize for blob in blobs):
         raise Damaged("calibration in table classes that was cut short")
-    found = np.frombuffer(b"".join(blobs), _CALIBRATION).copy()
+    found = np.frombuffer(b"".join(blobs), HISTOGRAM).reshape(-1, 2, BINS).copy()
     # Below 0: a message of training was taken away with another score than it was added with.
-    if (np.abs(found["histogram"]) > MAX_COUNT).any() or not np.isfinite(found["curve"]).all():
-        raise Damaged("calibration in table classes that cannot be")
-    if ((found["since"] < 0) | (found["since"] > MAX_SUM)).any():
+    if (np.abs(found) > MAX_COUNT).any():
         raise Damaged("calibration in table classes that cannot be")
     return found
 
@@ -794,16 +730,3 @@ def _identity(name: str) -> tuple[int, int] | None:
     except (OSError, ValueError):
         return None
     return found.st_dev, found.st_ino
-
-
-def refuse_server(path: str | Path) -> None:
-    """SpamnbError where ``path`` is the URL of a PostgreSQL server. The URL may hold a password and is not shown.
-
-    >>> refuse_server("postgresql://db.example.org/mail")
-    Traceback (most recent call last):
-    ...
-    spamnb.errors.SpamnbError: postgresql://...: a model is a file; let the other hosts ask one 'spamnb serve'
-    """
-    scheme = str(path).partition(":/")[0]  # a Path has one slash where the URL has two
-    if scheme in ("postgresql", "postgres"):
-        raise SpamnbError(f"{scheme}://...: a model is a file; let the other hosts ask one 'spamnb serve'")

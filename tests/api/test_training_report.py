@@ -51,8 +51,9 @@ def test_every_figure_is_that_of_a_count() -> None:
     assert said[7:] == [
         "  wrong: 12 of 1,260 (0.952 %), unsure: 5 (0.397 %)",
         "  good mail lost 0.250 %, spam let through 20.00 % (15.00 % called good, 5.00 % unsure)",
-        "  12 messages look mislabelled: 'spamnb evaluate --leave-one-out --doubtful 12' with the same sources says"
-        " which and why",
+        "  12 messages look mislabelled: 'spamnb evaluate --doubtful 12' with the same sources says which and why",
+        "For mail to come expect more errors. The newest fifth cannot say how many: too few messages have dates, or"
+        " it has too few or most messages of a class.",
     ]
     assert made.to_dict()["confusion"]["spam"] == {"ham": 9, "spam": 48, "unsure": 3}
 
@@ -71,20 +72,16 @@ def test_the_newest_fifth_has_its_own_figures() -> None:
 
 
 def test_what_there_is_nothing_of_is_not_told() -> None:
-    assert lines({**GOOD, ("spam", "spam"): 49})[-3:] == [
+    assert lines({**GOOD, ("spam", "spam"): 49})[-4:-1] == [
         "  wrong: 0 of 109 (0 %)",
         "  good mail lost 0 %, spam let through 0 %",
         "  few messages of class 'spam' (49): these figures and all probabilities are rough",
     ]
     assert lines({("ham", "unsure"): 9})[1:] == ["Only class 'ham': nothing to tell it from. Learn another class."]
-
-
-def test_a_class_of_spam_that_is_none_and_doubted_labels_are_told() -> None:
     said = lines(GOOD, spam="junk", doubted=1)
     assert "  there is no class 'junk', so all errors cost the same; the setting spam names another" in said
     assert "  The labels of 1 message contradict all the others: it was not learned." in said
-    assert said[0].startswith("m: 119 messages") and not any(line.startswith("copies") for line in said)
-    assert not any("good mail" in line for line in said)
+    assert not any("good mail" in line or line.startswith("copies") for line in said)
 
 
 @pytest.mark.parametrize("names", [("日本", "spam"), ("e\u0301te\u0301", "ｈａｍ", "x" * 20), "abcdefgh"])

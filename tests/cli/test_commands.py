@@ -5,6 +5,8 @@ import gzip
 import io
 import json
 import os
+import random
+import re
 import shlex
 import shutil
 import subprocess
@@ -14,8 +16,7 @@ from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner
-from commands import run
+from commands import done, run
 from mail import folders, mail, message
 
 from spamnb.classifier import Classifier
@@ -56,60 +57,49 @@ def test_help_says_what_it_does_with_an_example(name: str) -> None:
     assert all(option.help for option in command.params if isinstance(option, click.Option))
 
 
-def test_the_settings_are_explained_without_a_source() -> None:
+def test_help_names_every_command_and_every_setting() -> None:
+    output = run("--help").output
+    assert all(f"\n  {name} " in output for name in COMMANDS)
+    assert "..." not in output.split("Commands:")[1], "cut short on a terminal of 80 columns"
     result = run("train", "--set", "help")
     assert result.exit_code == 0 and result.output == run("evaluate", "--set", "help").output
     assert all(f"{each.name}={each.shown_default}" in result.output for each in SETTINGS.values())
 
 
-def test_help_names_every_command() -> None:
-    output = run("--help").output
-    assert all(f"\n  {name} " in output for name in COMMANDS)
-    assert "..." not in output.split("Commands:")[1], "cut short on a terminal of 80 columns"
 
 
-@pytest.mark.parametrize("words", ["train m", "classify m", "learn spam m", "forget spam m", "explain m", "evaluate m"])
-def test_shells_complete_the_files_of_a_source(words: str) -> None:
-    environment = {"COMP_WORDS": f"spamnb {words}", "COMP_CWORD": str(len(words.split()))}
-    result = CliRunner().invoke(cli, prog_name="spamnb", env={**environment, "_SPAMNB_COMPLETE": "bash_complete"})
-    assert result.output == "file,m\n"
 
-
-def test_tables_columns_and_folders_are_options(folder: Path, tmp_path: Path) -> None:
-    table = tmp_path / "spam.csv"
+def test_tables_columns_and_folders_are_options(tmp_path: Path) -> None:
+    table, model = tmp_path / "spam.csv", tmp_path / "m"
     rows = [f"ham,tea at {n},x" for n in range(20)] + [f"spam,win {n} pounds now,x" for n in range(20)]
     table.write_text("\n".join(["kind,said,more", *rows]))
-    refused = run("train", "-m", tmp_path / "m", table)
-    assert refused.exit_code == 1 and "--text-column NAME or NUMBER tells" in refused.output
+    assert "--text-column NAME or NUMBER tells" in run("train", "-m", model, table).stderr
     chosen = ["--text-column", "said", "--label-column", "kind", table]
-    assert "40 messages" in run("train", "-m", tmp_path / "m", *chosen).output
-    assert run("evaluate", "--folds", "2", *chosen).exit_code == 0
-    verdicts = run("classify", "-m", tmp_path / "m", "--text-column", "said", "--format", "csv", table).output
+    assert "40 messages" in done("train", "-m", model, *chosen)
+    done("evaluate", "--folds", "2", *chosen)
+    verdicts = done("classify", "-m", model, "--text-column", "said", "--format", "csv", table)
     assert [line.split(",")[:2] for line in verdicts.splitlines()[1:]] == [
         [f"{table}:{n + 2}", "spam" if n >= 20 else "ham"] for n in range(40)
     ]
-    learned = run("learn", "spam", "-m", tmp_path / "m", "--text-column", "said", table)
-    assert "learned 20 of 40 as spam" in learned.output
+    assert "learned 20 of 40 as spam" in done("learn", "spam", "-m", model, "--text-column", "said", table)
 
 
 def test_classify_text_json_csv(model: Path, folder: Path) -> None:
-    raw = message("spam", 700)
-    assert run("classify", "-m", model, stdin=raw).output.startswith("spam\t")
-    explained = run("classify", "-m", model, "--explain", "3", stdin=raw).output.splitlines()
-    assert len(explained) == 4
-    lines = run("classify", "-m", model, "--format", "json", "--explain", "2", folder / "ham").output.splitlines()
+    explained = done("classify", "-m", model, "--explain", "3", stdin=message("spam", 700))
+    assert explained.startswith("spam\tP(spam) 0.9") and len(explained.splitlines()) == 4
+    lines = done("classify", "-m", model, "--format", "json", "--explain", "2", folder / "ham").splitlines()
     record = json.loads(lines[0])
     assert len(lines) == 60
     assert set(record) == {"source", "verdict", "probabilities", "score", "posterior", "evidence"}
     assert (record["verdict"], len(record["evidence"])) == ("ham", 2)
     for workers in (1, 2):
-        asked = run("classify", "-m", model, "--format", "csv", "--workers", workers, folder / "ham").output
+        asked = done("classify", "-m", model, "--format", "csv", "--workers", workers, folder / "ham")
         rows = list(csv.DictReader(io.StringIO(asked)))
         assert [row["source"] for row in rows] == [json.loads(line)["source"] for line in lines]
         assert all(row["verdict"] == "ham" and float(row["ham"]) > 0.5 > float(row["spam"]) for row in rows)
 
 
-def test_classify_exit_codes(model: Path, tmp_path: Path) -> None:
+def test_classify_exit_codes(model: Path, folder: Path, tmp_path: Path) -> None:
     def code(*arguments: object, stdin: bytes = message("spam", 1)) -> int:
         return run("classify", "--exit-code", *arguments, stdin=stdin).exit_code
 
@@ -117,32 +107,28 @@ def test_classify_exit_codes(model: Path, tmp_path: Path) -> None:
     assert code("-m", model, stdin=b"") == 75
     assert code("-m", model, stdin=message("ham", 1)) == 0
     assert code("-m", tmp_path / "none") == code("-m", tmp_path) == 75
-    assert code("-m", model, "--unsure-cost", "0.000001") == 75
     (tmp_path / "empty").mkdir()
     assert code("-m", model, tmp_path / "empty") == 75
+    assert run("train", "--force", "-m", model, "--set", "unsure_cost=0.000001", folder).exit_code == 0
+    assert code("-m", model) == 75
     assert run("classify", "-m", tmp_path / "none", stdin=b"").exit_code == 1
     assert run("classify", "--no-such-option").exit_code == 2
 
 
 def test_words_are_those_of_the_text_unless_all_are_asked_for(model: Path) -> None:
     def tokens(*options: str) -> set[str]:
-        lines = io.StringIO(run("words", "-m", model, "--format", "csv", "--top", "9999", *options).output)
-        return {row["token"] for row in csv.DictReader(lines)}
+        told = json.loads(run("words", "-m", model, "--format", "json", "--top", "9999", *options).output)
+        return {word["token"] for words in told["likeliest"].values() for word in words}
 
     text, every = tokens(), tokens("--all")
-    assert text == tokens() and text < every
     assert text == {token for token in every if ":" not in token and not token.startswith("#")}
     assert {"from:spam.example", "header:from", "subject:pills"} <= every - text and {"pills", "meeting"} <= text
-    record = json.loads(run("words", "-m", model, "--top", "5", "--format", "json").output)
-    assert [len(words) for words in record["likeliest"].values()] == [5, 5] and len(record["informative"]) == 5
-    assert len(run("words", "-m", model, "--top", "5").output.splitlines()) == 6
 
 
 def test_a_word_is_looked_up_wherever_it_stands(model: Path, folder: Path) -> None:
-    rows = csv.DictReader(io.StringIO(run("words", "Pills", "-m", model, "--format", "csv").output))
-    held = {row["token"]: int(row["spam"]) for row in rows}
+    held = json.loads(run("words", "Pills", "-m", model, "--format", "json").output)["tokens"]
     raws = [path.read_bytes() for path in (folder / "spam").iterdir()]
-    assert held["subject:pills"] == sum("subject:pills" in Reader().tokens(raw) for raw in raws)
+    assert held["subject:pills"]["spam"] == sum("subject:pills" in Reader().tokens(raw) for raw in raws)
     assert "subject:pills  (Subject: pills)" in run("words", "pills", "-m", model).output
     assert run("words", "zyzzyva", "-m", model).output == "no message that the model learned has 'zyzzyva'\n"
 
@@ -158,11 +144,14 @@ def test_train_refuses_what_it_should_not_replace_or_learn_alone(folder: Path, m
         (["--force", f"ham={folder / 'ham'}"], one_class),
         (["--force", tmp_path / "copies"], one_class),  # copies count for the later class only
         (["--force", "--set", "spam=spma", folder], "spam is 'spma': no class has this name"),
+        (["--force", f"hma={folder}/ham", f"spam={folder}/spam"], "are ham, spam, and not 'hma'; did you mean ham?"),
     ]:
         refused = run("train", "-m", model, *arguments)
         assert refused.exit_code == 1 and said in refused.output and model.read_bytes() == before
     alone = run("train", "-m", model, "--force", "--one-class", f"spam={folder / 'spam'}")
     assert alone.output.count("Only class 'spam'") == 1
+    other = run("train", "-m", model, "--force", f"tea={folder}/ham", f"spam={folder}/spam")
+    assert other.exit_code == 0 and "its classes are spam; the model that replaces it has spam, tea\n" in other.stderr
 
 
 def test_learn_and_forget_are_inverse_and_say_what_they_did(model: Path) -> None:
@@ -179,21 +168,25 @@ def test_learn_and_forget_are_inverse_and_say_what_they_did(model: Path) -> None
     assert run("export", "-m", model).output == before
 
 
-def test_a_new_model_lies_in_the_data_directory_or_where_it_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
-    monkeypatch.chdir(tmp_path)
-    for name, value, place in [
+@pytest.mark.parametrize(
+    ("name", "value", "place"),
+    [
         ("SPAMNB_MODEL", None, ".local/share/spamnb/model.spamnb"),
-        ("XDG_DATA_HOME", str(tmp_path / "data"), "data/spamnb/model.spamnb"),
+        ("XDG_DATA_HOME", "{home}/data", "data/spamnb/model.spamnb"),
         ("SPAMNB_MODEL", "~/new.spamnb", "new.spamnb"),
-    ]:
-        monkeypatch.setenv(name, value) if value else monkeypatch.delenv(name, raising=False)
-        assert run("learn", "spam", stdin=message("spam", 1)).exit_code == 0
-        assert (tmp_path / place).is_file() and not (tmp_path / "~").exists()
-    assert run("info", "--model=~/new.spamnb").exit_code == 0
+    ],
+)
+def test_a_new_model_lies_in_the_data_directory_or_where_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str | None, place: str
+) -> None:
+    for each in ("SPAMNB_MODEL", "XDG_DATA_HOME"):
+        monkeypatch.delenv(each, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    if value:
+        monkeypatch.setenv(name, value.format(home=tmp_path))
+    done("learn", "spam", stdin=message("spam", 1))
+    assert (tmp_path / place).is_file()
+    done("info", f"--model=~/{place}")
 
 
 def test_filter_adds_headers_and_keeps_every_other_byte(model: Path) -> None:
@@ -216,57 +209,52 @@ def test_filter_says_in_one_line_why_it_did_not_judge(
     assert result.stdout_bytes == f"X-Spam-Warning: not judged: {said}\n".encode() + message("spam", 1)
 
 
-@pytest.mark.parametrize(
-    ("command", "told"),
-    [
-        ("classify", "spam\t"),
-        ("learn spam", "learned 1 of 1 as spam"),
-        ("forget spam", "forgot 0 of 1 from spam"),
-    ],
-)
-def test_what_cannot_be_read_is_named_and_the_status_says_so(
-    model: Path, tmp_path: Path, command: str, told: str
-) -> None:
-    folder = tmp_path / "some"
-    folder.mkdir()
-    (folder / "1").write_bytes(gzip.compress(message("spam", 901))[:-9])
-    (folder / "2").write_bytes(message("spam", 902))
-    result = run(*command.split(), "-m", model, folder)
-    assert result.exit_code == 1 and told in result.stdout
-    assert f"{folder / '1'}: broken gzip data" in result.stderr
+def test_what_cannot_be_read_is_named_and_the_status_says_so(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "some").mkdir()
+    (tmp_path / "some" / "1").write_bytes(gzip.compress(message("spam", 901))[:-9])
+    (tmp_path / "some" / "2").write_bytes(message("spam", 902))
+    for command, told in (("classify", "spam\t"), ("learn spam", "learned 1 of 1"), ("forget spam", "forgot 1 of 1")):
+        result = run(*command.split(), "-m", model, tmp_path / "some")
+        assert result.exit_code == 1 and told in result.stdout
+        assert f"{tmp_path / 'some' / '1'}: broken gzip data" in result.stderr
 
 
 def test_info_export_import_merge(model: Path, tmp_path: Path) -> None:
     copy, exported = tmp_path / "copy", run("export", "-m", model).stdout_bytes
     for more in ([], ["--force"]):
-        imported = run("import", "-m", copy, *more, stdin=exported)
-        assert imported.exit_code == 0 and imported.output.startswith(f"{copy}: 120 messages, ")
+        assert done("import", "-m", copy, *more, stdin=exported).startswith(f"{copy}: 120 messages, ")
         assert run("export", "-m", copy).stdout_bytes == exported
-        again = run("import", "-m", copy, stdin=exported)
-        assert again.exit_code == 1 and "exists already; --force replaces it" in again.output
-    merged = run("merge", model, copy, "-m", tmp_path / "both")
-    assert merged.exit_code == 0
-    assert "240 messages" in merged.output
-    assert "learned by more than one" in merged.output
+    assert "exists already; --force replaces it" in run("import", "-m", copy, stdin=exported).stderr
+    merged = done("merge", model, copy, "-m", tmp_path / "both")
+    assert "240 messages" in merged and "learned by more than one" in merged
+
+
+def test_prune_asks_and_says_what_leaves(model: Path) -> None:
+    with Classifier.open(model, writable=True) as classifier:
+        classifier.learn("spam", b"Subject: rarely\n\nonly once")
+    before = run("export", "-m", model).stdout
+    dry = run("prune", "--dry-run", "--months", "0", "-m", model)
+    no = run("prune", "--months", "0", "-m", model, stdin=b"n\n")
+    assert dry.exit_code == no.exit_code == 0 and "held by one message" in dry.stdout
+    assert no.stderr.endswith(f"spamnb: {model}: nothing was changed\n")
+    unanswered = run("prune", "--months", "0", "-m", model, stdin=b"")
+    assert unanswered.exit_code == 1 and "nothing was taken out; --yes" in unanswered.stderr
+    assert run("export", "-m", model).stdout == before
+    assert "taken out" in done("prune", "--yes", "--months", "0", "-m", model)
 
 
 def test_info_shows_the_settings_that_are_not_the_defaults(model: Path, folder: Path, tmp_path: Path) -> None:
-    usual = run("info", "-m", model).output.splitlines()
-    assert usual[-2:] == ["  ham: 60 messages", "  spam: 60 messages"]
+    assert done("info", "-m", model).splitlines()[-2:] == ["  ham: 60 messages", "  spam: 60 messages"]
     with Classifier.open(model, writable=True) as classifier:
         for number in range(900, 903):
-            classifier.learn("spam", message("spam", number), taught=number > 900)
-    lines = run("info", "-m", model).output.splitlines()
-    assert "  spam: 63 messages, of them 2 taught one by one and 1 learned by the filter itself" in lines
-    found = json.loads(run("info", "--format", "json", "-m", model).output)
-    assert found["learned_one_by_one"] == {"spam": {"taught": 2, "autolearned": 1}}
+            classifier.learn("spam", message("spam", number))
+    lines = done("info", "-m", model).splitlines()
+    assert "  spam: 63 messages, of them 3 taught one by one" in lines
     chosen = ["alpha=0.5", "unsure_cost=0.2", "ignore_headers=xref", "model_type=boolean", "min_messages=2"]
-    given = [word for each in chosen for word in ("--set", each)]
-    assert run("train", "-m", tmp_path / "m", *given, folder).exit_code == 0
-    shown = run("info", "-m", tmp_path / "m").output.partition("spam: 60 messages\n")[2].splitlines()
-    assert {line for line in shown if "pruned" not in line} == {
-        "  alpha: 0.5", "  unsure cost: 0.2", "  min messages: 2", "  model type: boolean", "  ignore headers: xref",
-    }  # fmt: skip
+    done("train", "-m", tmp_path / "m", *(word for each in chosen for word in ("--set", each)), folder)
+    pruned, *shown = done("info", "-m", tmp_path / "m").partition("spam: 60 messages\n")[2].splitlines()
+    assert re.fullmatch(r"  pruned: \d+ tokens, the last in \d{4}-\d\d", pruned)
+    assert {line.strip() for line in shown} == {each.replace("=", ": ") for each in chosen}
 
 
 def test_info_says_when_and_from_what_a_model_was_trained(model: Path) -> None:
@@ -279,9 +267,9 @@ def test_info_says_when_and_from_what_a_model_was_trained(model: Path) -> None:
     assert lines[1] == "  trained: 2026-11-22 05:48:07+01:00" and lines[2].startswith("  by: spamnb train xxx")
     assert lines[3:11] == [f"  from: c{n}=/mail/\\x1b[2J{n}" for n in range(8)] and lines[11] == "  … and from 1 more"
     assert max(map(len, lines)) <= 400
-    for odd in (None, 7, {"a": [1]}, "", [["x"]]):  # a file of somebody else may hold anything
+    for odd in (None, 7, {"a": [1]}, [["x"]]):  # a file of somebody else may hold anything
         with Store.open(model, writable=True) as store:
-            store.put_meta(dict.fromkeys(made, odd))
+            store.put_meta({**dict.fromkeys(made, odd), "pruned": odd})
         assert run("info", "-m", model).exit_code == 0
 
 
@@ -289,7 +277,7 @@ def test_no_terminal_escape_comes_out_of_a_model(model: Path, tmp_path: Path) ->
     """U+009B begins one, too, and JSON leaves it as it is."""
     other, escape = tmp_path / "other", '"\\u001b]0;x\\u0007\\u009b2J"'
     head, *lines = run("export", "-m", model).output.splitlines()
-    head = head.replace('"meta": {', f'"meta": {{{escape}: {escape}, ')
+    head = head.replace('"meta": {', f'"meta": {{{escape}: {escape}, "command": {escape}, ')
     token = f'{{"token": {escape}, "counts": {{"spam": [60, 60]}}}}'
     other.write_text("\n".join([head, *lines[:-1], token, lines[-1]]))
     assert run("import", "-m", tmp_path / "copy", other).exit_code == 0
@@ -304,19 +292,14 @@ def test_no_terminal_escape_comes_out_of_a_model(model: Path, tmp_path: Path) ->
     [
         (["train", "/no/such/folder"], "/no/such/folder"),
         (["train", "spam="], "spam="),
-        (["train", "--set", "stem=klingon", "."], "klingon"),
         (["train", "--set", "model_type=lda", "--set", "embedding=lsa:0", "/no/such/folder"], "lsa:0"),
         (["classify", "/no/such/file"], "no"),
         (["explain", "/no/such/file"], "no such file"),
         (["explain", "/dev/zero"], "neither file nor folder"),
-        (["learn", "spam", "/no/such/file"], "no such file"),
-        (["words"], "no model there"),
         (["info"], "no model there"),
         (["merge", "/no/such/model"], "no model there"),
-        (["merge", "postgresql://db/mail"], "let the other hosts ask one 'spamnb serve'"),
         (["import", "/dev/null"], "empty"),
         (["import", "/no/such/export"], "'/no/such/export': No such file or directory"),
-        (["import", "/"], "'/': Is a directory"),
         (["import", sys.executable], "not text; 'spamnb export' writes what can be imported"),
     ],
 )
@@ -355,18 +338,14 @@ def test_where_no_class_is_spam_mail_is_not_passed_as_good(folder: Path, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("error", "options", "code", "said"),
-    [
-        (RuntimeError("out of order"), ["--exit-code"], 75, "Error: out of order\n"),
-        (KeyboardInterrupt(), ["--exit-code"], 130, "\nspamnb: interrupted\n"),
-        (KeyboardInterrupt(), [], 130, "\nspamnb: interrupted\n"),
-    ],
+    ("error", "code", "said"),
+    [(RuntimeError("no order"), 75, "Error: no order\n"), (KeyboardInterrupt(), 130, "\nspamnb: interrupted\n")],
 )
 def test_what_ends_classify_is_no_verdict(
-    model: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, options: list[str], code: int, said: str
+    model: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, said: str
 ) -> None:
     monkeypatch.setattr("spamnb.classifier.Classifier.classify_all", fails(error))
-    result = run("classify", "-m", model, *options, stdin=b"Subject: x\n")
+    result = run("classify", "-m", model, "--exit-code", stdin=b"Subject: x\n")
     assert (result.exit_code, result.output) == (code, said)
 
 
@@ -403,67 +382,50 @@ def test_filter_passes_mail_on_whatever_is_in_the_place_of_the_model(tmp_path: P
         assert result.stdout_bytes.endswith(raw)
 
 
-@pytest.mark.parametrize("command", ["info", "export", "classify", "words", "help"])
-def test_a_full_disk_is_one_line(model: Path, command: str) -> None:
-    words = ["--help"] if command == "help" else [command, "-m", str(model), *["."] * (command == "classify")]
-    with open("/dev/full", "w") as full:
-        done = subprocess.run([sys.executable, "-m", "spamnb", *words], stdout=full, stderr=subprocess.PIPE)
-    assert done.returncode not in (0, 75)
-    assert b"No space left on device" in done.stderr
-    assert b"Traceback" not in done.stderr
+@pytest.mark.parametrize("command", ["export", "classify .", "--help"])
+def test_a_full_disk_is_one_line(model: Path, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPAMNB_MODEL", str(model))
+    ran = subprocess.run(["sh", "-c", f"{SPAMNB} {command} >/dev/full"], stderr=subprocess.PIPE)
+    assert ran.returncode not in (0, 75)
+    assert b"No space left on device" in ran.stderr and b"Traceback" not in ran.stderr
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_no_room_on_the_disk_is_one_line(folder: Path, tmp_path: Path, workers: int) -> None:
     train = f"{SPAMNB} train --workers {workers} -m '{tmp_path / 'm'}' '{folder}'"
-    done = subprocess.run(["bash", "-c", f"ulimit -f 4; TMPDIR='{tmp_path}' {train}"], stderr=subprocess.PIPE)
+    ran = subprocess.run(["bash", "-c", f"ulimit -f 4; TMPDIR='{tmp_path}' {train}"], stderr=subprocess.PIPE)
     said = f"Error: {tmp_path / 'm'}: cannot be written (the disk is full); --model names another place\n"
-    assert (done.returncode, done.stderr.decode()) == (1, said)
+    assert (ran.returncode, ran.stderr.decode()) == (1, said)
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("command", ["train", "evaluate"])
-def test_a_closed_standard_error_stops_nobody(folder: Path, tmp_path: Path, command: str) -> None:
-    model = f"-m '{tmp_path / 'm'}'" if command == "train" else ""
-    done = subprocess.run(["sh", "-c", f"{SPAMNB} {command} {model} '{folder}' 2>&-"], capture_output=True)
-    assert (done.returncode, b"120" in done.stdout) == (0, True)
-
-
 @pytest.mark.parametrize(
-    ("command", "code"), [("filter", 1), ("export", 1), ("classify", 1), ("classify --exit-code", 75)]
+    ("command", "code", "said"),
+    [
+        ("evaluate '{folder}' 2>&-", 0, ""),
+        ("filter >&-", 1, "standard output is closed"),
+        ("export >&-", 1, "standard output is closed"),
+        ("classify --exit-code >&-", 75, "standard output is closed"),
+        ("classify --exit-code <&-", 75, "standard input is closed"),
+        ("import --force <&-", 1, "standard input is closed"),
+    ],
 )
-def test_a_closed_standard_output_is_one_line(model: Path, command: str, code: int) -> None:
-    written = f"printf '\\nhello' | {SPAMNB} {command} -m '{model}' >&-"
-    done = subprocess.run(["sh", "-c", written], stderr=subprocess.PIPE)
-    assert (done.returncode, done.stderr.count(b"\n")) == (code, 1)
-    assert b"standard output is closed" in done.stderr
+def test_what_is_closed_is_told_in_one_line_or_stops_nobody(
+    model: Path, folder: Path, command: str, code: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPAMNB_MODEL", str(model))
+    whole = f"{SPAMNB} {command.format(folder=folder)}"
+    ran = subprocess.run(["sh", "-c", whole], input=b"\nhello", stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    assert (ran.returncode, ran.stderr.count(b"\n")) == (code, int(bool(said))) and said in ran.stderr.decode()
 
 
-def test_a_closed_standard_input_is_one_line(model: Path) -> None:
-    for command, code in (("classify --exit-code", 75), ("import", 1)):
-        whole = f"exec {SPAMNB} {command} -m '{model}' <&-"
-        done = subprocess.run(["sh", "-c", whole], capture_output=True)
-        assert (done.returncode, done.stdout) == (code, b"")
-        assert done.stderr.startswith(b"Error: standard input is closed") and done.stderr.count(b"\n") == 1
-
-
-def test_a_dash_is_standard_input(model: Path) -> None:
-    raw = message("spam", 803)
-    commands = (["classify"], ["explain"], ["learn", "spam"], ["forget", "spam"])
-    with_dash, without = ([run(*command, *dash, "-m", model, stdin=raw) for command in commands] for dash in ("-", ""))
-    assert [result.exit_code for result in with_dash] == [0] * len(commands)
-    assert [result.output for result in with_dash] == [result.output for result in without]
-
-
-@pytest.mark.parametrize("raw", [b"", b"\r\n \n"])
+@pytest.mark.parametrize("raw", [b"", b"\r\n \n", random.Random(1).randbytes(500)])
 def test_an_empty_message_is_not_spam(model: Path, tmp_path: Path, raw: bytes) -> None:
     for options in ([], ["--journal", tmp_path / "journal"]):
         passed = run("filter", *options, "-m", model, stdin=raw)
         assert "No, score=0.0 required=5.0 verdict=ham" in passed.output
     with Classifier.open(model) as classifier:
         told = classifier.classify_all([raw, message("spam", 1)])
-        classifier.charge(false_positive_cost=0.1)
-        assert classifier.classify(raw).verdict == "unsure"
     assert [(one.verdict, one.score == 0) for one in told] == [("ham", True), ("spam", False)]
 
 
@@ -490,11 +452,6 @@ def test_explain_takes_one_message_of_any_source(model: Path, folder: Path, tmp_
     (tmp_path / "message.gz").write_bytes(gzip.compress(message("spam", 804)))
     assert run("explain", "-m", model, tmp_path / "message.gz").output.startswith("verdict: spam")
     assert "more than one message" in run("explain", "-m", model, folder / "spam").output
-    (tmp_path / "empty").mkdir()
-    assert "no message" in run("explain", "-m", model, tmp_path / "empty").output
-    nothing = run("classify", "-m", model, tmp_path / "empty")
-    assert (nothing.exit_code, nothing.stdout) == (1, "")
-    assert "no message" in nothing.stderr
 
 
 def test_output_is_utf_8_whatever_the_locale(model: Path, tmp_path: Path) -> None:
@@ -502,7 +459,7 @@ def test_output_is_utf_8_whatever_the_locale(model: Path, tmp_path: Path) -> Non
     run("learn", "spam", "-m", model, stdin=raw)
     for encoding in ("ascii", "latin-1"):
         environment = {**os.environ, "PYTHONIOENCODING": encoding}
-        for command in ("export", "words --top 9999", "words --format csv --top 9999"):
+        for command in ("export", "words --top 9999"):
             arguments = [sys.executable, "-m", "spamnb", *command.split(), "-m", str(model)]
             out = subprocess.run(arguments, env=environment, capture_output=True, check=True).stdout
             assert "привет" in out.decode()
@@ -510,9 +467,9 @@ def test_output_is_utf_8_whatever_the_locale(model: Path, tmp_path: Path) -> Non
 
 def test_a_model_that_cannot_tell_spam_yet_says_why(tmp_path: Path) -> None:
     model = tmp_path / "m"
-    assert run("learn", "ham", "-m", model, stdin=message("ham", 1)).exit_code == 0
+    done("learn", "ham", "-m", model, stdin=message("ham", 1))
     told = run("classify", "--explain", "3", "-m", model, stdin=message("ham", 2))
-    assert told.stdout == "unsure\t1.0000\t-\n"
+    assert told.stdout == "unsure\tprobability unknown\t-\n"
     assert told.stderr.startswith(f"spamnb: {model}: 'unsure' because the model has learned class 'ham' alone")
 
 

@@ -58,7 +58,8 @@ def test_the_newest_are_judged_by_a_model_that_was_trained_without_them(
     tmp_path: Path, model_type: str, pooling: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("spamnb.learners.corrected.PASSES_OF_OLDER", PASSES[0])  # as many as of a model that is kept
-    settings = Settings(model_type=model_type, pooling=pooling, loss=Loss(unsure_cost=0.4))
+    unsure_cost = 0.01 if model_type == "corrected" else 0.4  # so that each is right now and then, and not always
+    settings = Settings(model_type=model_type, pooling=pooling, loss=Loss(unsure_cost=unsure_cost))
     messages = drifting(300, undated=40)
     messages += messages[:30]  # copies count once
     made = counted(tmp_path / "a", messages)
@@ -96,7 +97,7 @@ def test_a_model_is_calibrated_on_what_the_older_mail_says_of_the_newest(tmp_pat
     expected.add(left_out.scores[~is_new], left_out.labels[~is_new])
     expected.add(scored.scores, left_out.labels[rows])
     with model_of(training_set, settings) as store:
-        assert sorted(store.calibration()) == sorted(expected.cells(left_out.classes))
+        np.testing.assert_array_equal(store.histogram(), expected.histogram)
     np.testing.assert_array_equal(left_out.probabilities, expected.probabilities(left_out.scores))
     errors = [
         (scores.argmax(axis=1) != left_out.labels[rows]).sum() for scores in (scored.scores, left_out.scores[rows])
@@ -110,7 +111,7 @@ def test_the_sums_of_the_older_are_those_of_counting_them_alone_whoever_counted(
     alone = prepare(counted(tmp_path / "a", older))
     entries = [Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages)]
     (tmp_path / "b").mkdir()
-    shared = count_parallel(entries, TokenOptions(), tmp_path / "b", never, workers=2)
+    shared = count_parallel(entries, TokenOptions(), never, workers=2)
     parts = split_newest(prepare(shared), "spam")
     assert parts is not None
     found, alone = (each.select_columns(each.by_hash()) for each in (parts.older, alone))

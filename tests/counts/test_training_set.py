@@ -86,7 +86,7 @@ def test_rows_that_lie_in_files_are_counted_all_the_same(tmp_path: Path, monkeyp
     messages = [mail_of("ab"[n % 2], *WORDS[n % 5 :], *WORDS[: n % 3]) for n in range(40)]
     monkeypatch.setattr(messages_module, "MESSAGES_AT_ONCE", 6)
     monkeypatch.setattr(module, "SORTED_AT_ONCE", 9)
-    monkeypatch.setattr(engine, "MAX_CHUNK", 7)
+    monkeypatch.setattr(engine, "MAX_PART", 7)
     for most in (0, 1000, 1 << 28):
         monkeypatch.setattr(module, "MAX_IN_MEMORY", most)
         monkeypatch.setattr(module, "MAX_TOKENS", 20 if most else 1 << 20)  # a vocabulary that is full makes way
@@ -104,7 +104,7 @@ def test_rows_that_lie_in_files_are_counted_all_the_same(tmp_path: Path, monkeyp
 
 
 def test_many_occurrences_are_counted_beside_few(tmp_path: Path) -> None:
-    counter, collection = module.Counter(TokenOptions(body_only=True)), module.Collection(tmp_path)
+    counter, collection = module.Counter(TokenOptions(body_only=True)), module.Collection()
     few, many = (counter.count([(n, Entry("ham", "", "", content=b"\nlunch"))]) for n in range(2))
     lunch = counter.vocabulary.ids(["lunch"])[0]
     many = many._replace(counts=np.where(many.ids == lunch, 70_000, 1).astype(np.uint32))
@@ -125,7 +125,7 @@ def test_the_last_copy_counts_wherever_the_copies_were_counted(tmp_path: Path) -
 
 
 def test_no_messages_no_tokens_and_what_cannot_be_read(tmp_path: Path) -> None:
-    nothing = count_parallel([], TokenOptions(), tmp_path, never)
+    nothing = count_parallel([], TokenOptions(), never)
     assert (list(nothing.tokens), nothing.counts.classes, list(nothing.batches())) == ([], (), [])
     same(nothing.deduplicate(), nothing)
     empty = counted(tmp_path, [("ham", b"")])
@@ -135,7 +135,7 @@ def test_no_messages_no_tokens_and_what_cannot_be_read(tmp_path: Path) -> None:
         Entry("ham", "gone", str(tmp_path / "gone")),
         Entry("ham", "there", "", content=b"Subject: x\n\nlunch\n"),
     ]
-    made = count_parallel(entries, TokenOptions(), tmp_path, lambda name, error: unreadable.append(name))
+    made = count_parallel(entries, TokenOptions(), lambda name, error: unreadable.append(name))
     assert unreadable == ["gone"]
     assert made.counts.documents.tolist() == [1]
     assert made.messages.positions.tolist() == [1]
@@ -161,11 +161,11 @@ def test_every_copy_of_what_stands_in_several_classes_is_found(tmp_path: Path, w
         expected.setdefault(place % 50, []).append((place, str(entry.label)))
     clashing = [copies for copies in expected.values() if len({label for _, label in copies}) > 1]
     assert 0 < len(clashing) < 50
-    training_set = count_parallel(entries, TokenOptions(), tmp_path, never, workers=workers)
+    training_set = count_parallel(entries, TokenOptions(), never, workers=workers)
     assert training_set.in_several_classes() == sorted(clashing)
 
 
 def test_copies_of_one_class_and_no_mail_at_all_are_none(tmp_path: Path) -> None:
     entries = [Entry("ham", str(n), "", content=message("ham", n % 3)) for n in range(9)]
-    assert count_parallel(entries, TokenOptions(), tmp_path, never).in_several_classes() == []
-    assert count_parallel([], TokenOptions(), tmp_path, never).in_several_classes() == []
+    assert count_parallel(entries, TokenOptions(), never).in_several_classes() == []
+    assert count_parallel([], TokenOptions(), never).in_several_classes() == []

@@ -26,7 +26,6 @@ NOT_RUN = {
     "spamnb train --dask t": "needs a cluster; tests/engines/test_cluster.py has one",
     "spamnb train --dask /": "needs a cluster; tests/engines/test_cluster.py has one",
     'spamnb train --dask "$file"': "needs Slurm",
-    "spamnb train -m model.spamnb ham=s3": "needs a storage of objects; tests/sources/test_remote.py has others",
     "python scripts/fetch_corpora.py": "needs the network",
     "python scripts/check_architecture.py": "judges the code, not the documents",
     "python scripts/compare_": "needs the public corpora and other filters",
@@ -35,8 +34,9 @@ NOT_RUN = {
     "python scripts/experiment_": "needs the public corpora, and hours",
     "python scripts/reproduce_": "tests/scripts runs them",
 }
-# Commands that go on until they are told to end.
-SERVE, WATCH, REVIEW = "spamnb serve", "spamnb watch", "spamnb review"
+# Commands that go on until they are told to end, and what they say when they are ready; 'watch' can look once.
+UNTIL_TOLD = {"spamnb serve": '"event": "ready"', "spamnb review": "Ctrl-C ends it"}
+WATCH = "spamnb watch"
 
 
 class Place:
@@ -151,21 +151,13 @@ def documents(holding: str = "") -> list[Any]:
 
 @pytest.mark.parametrize("path", documents())
 def test_every_command_line_of_a_document_runs_from_top_to_bottom(path: Path, place: Place) -> None:
-    for line in command_lines(path.read_text()):
-        if not runs(line.text):
-            continue
-        if line.text.startswith(SERVE):
-            text, _, _ = line.text.partition("#")
-            port = "" if "--socket" in text else " --port 0"  # 783 needs root, and any may be taken
-            status, log = place.run_until_told_to_end(text + port, '"event": "ready"')
-            assert status == 0 and '"event": "ready"' in log, f"{line.text}\n{log}"
-            continue
+    for line in filter(lambda line: runs(line.text), command_lines(path.read_text())):
         text = line.text
-        if text.startswith(REVIEW):
+        if ready := next((said for start, said in UNTIL_TOLD.items() if text.startswith(start)), ""):
             text, _, _ = text.partition("#")
-            port = "" if "--socket" in text else " --port 0"
-            status, log = place.run_until_told_to_end(text + port, "Ctrl-C ends it")
-            assert status in (0, -signal.SIGTERM) and "Ctrl-C ends it" in log, f"{line.text}\n{log}"
+            port = "" if "--socket" in text else " --port 0"  # 783 needs root, and any may be taken
+            status, log = place.run_until_told_to_end(text + port, ready)
+            assert status in (0, -signal.SIGTERM) and ready in log, f"{text}\n{log}"
             continue
         if text.startswith(WATCH) and "--once" not in text.partition("#")[0]:
             text = text.replace(WATCH, f"{WATCH} --once", 1)
@@ -194,28 +186,13 @@ def test_the_words_report_shown_is_that_of_the_newsgroups(corpora: Path, place: 
     check_output(table, "\n".join(line.rstrip() for line in place.run(words).stdout.splitlines()))
 
 
-@pytest.mark.slow
-def test_what_is_not_run_is_shown_and_its_script_and_options_exist(place: Place) -> None:
+def test_what_is_not_run_is_shown_and_its_script_or_extra_exists() -> None:
     lines = [line.text for path in DOCUMENTS for line in command_lines(path.read_text())]
     for start in NOT_RUN:
         assert any(line.startswith(start) for line in lines), f"no document shows {start}: it need not be an exception"
     extras = (ROOT / "pyproject.toml").read_text().partition("[project.optional-dependencies]")[2]
-    helps: dict[str, str] = {}
-    for line in filter(lambda line: not runs(line) and not of_account(line), lines):
+    for line in filter(lambda line: not runs(line) and not line.startswith("spamnb"), lines):
         words = shlex.split(line, comments=True)
-        if words[0] == "pip":
-            for extra in re.findall(r"\[(.*)\]", line):
-                assert all(re.search(rf"^{name} = ", extras, re.MULTILINE) for name in extra.split(",")), line
-            continue
-        if words[0] == "spamnb":
-            continue  # test_reference.py knows its options
-        script = words[1] if words[0] == "python" else words[0]
-        assert (ROOT / script).is_file(), line
-        options = [word for word in words if word.startswith("--")]
-        if words[0] == "python" and options:
-            if script not in helps:
-                asked = place.run(f"python {script} --help")
-                assert asked.returncode == 0, asked.stderr
-                helps[script] = asked.stdout
-            for option in options:
-                assert re.search(rf"{option}\b", helps[script]), f"{script} has no {option}"
+        names = [name for extra in re.findall(r"\[(.*)\]", line) for name in extra.split(",")]
+        assert all(re.search(rf"^{name} = ", extras, re.MULTILINE) for name in names), line
+        assert words[0] == "pip" or (ROOT / words[words[0] == "python"]).is_file(), line

@@ -73,8 +73,3 @@ def test_every_experiment_that_a_comment_names_has_its_heading() -> None:
                 named |= {(anchor, path.name) for anchor in re.findall(r"docs/experiments\.md#([\w-]+)", text)}
     assert {anchor for anchor, _ in named} <= known, sorted(pair for pair in named if pair[0] not in known)
     assert len(named) > 20, "the comments that name experiments are not found"
-
-
-def test_no_two_experiments_have_the_same_heading() -> None:
-    headings = re.findall(r"^#+ (.*)$", (ROOT / "docs" / "experiments.md").read_text(), re.MULTILINE)
-    assert len(headings) == len({heading.lower() for heading in headings})

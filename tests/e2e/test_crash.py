@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from commands import SPAMNB, done, killed_after
-from mail import folders, mail, message, same_counts, sums
+from mail import folders, mail, message, sums
 
 from spamnb.classifier import Classifier
 from spamnb.store.jsonl import export
@@ -180,25 +180,3 @@ def test_two_writers_and_eight_readers(tmp_path: Path, seconds: int) -> None:
             "ham": 5,
             "spam": 5 + len(learned),
         }
-
-
-@pytest.mark.slow
-def test_two_processes_that_learn_at_once_lose_nothing(tmp_path: Path) -> None:
-    model = tmp_path / "m.spamnb"
-    Classifier.create(model).close()
-    folders(tmp_path, mail(120))
-    learners = [
-        subprocess.Popen([*SPAMNB, "learn", "-m", str(model), label, str(tmp_path / label)], stdout=subprocess.DEVNULL)
-        for label in ("ham", "spam", "ham")  # the third brings nothing new
-    ]
-    assert [learner.wait(120) for learner in learners] == [0, 0, 0]
-    straight = Classifier.create(":memory:")
-    whole(model)
-    with Classifier.open(model, writable=True) as classifier, classifier.store.writing():
-        for label, raw in mail(120):
-            straight.learn(label, raw)
-        both = (read_snapshot(one.store) for one in (classifier, straight))
-        assert same_counts(*(snapshot.counts for snapshot in both))
-        for label, raw in mail(120):  # weights are what messages brought, whoever learned them
-            assert classifier.forget(label, raw)
-        assert not len(classifier.store.cells()[0])

@@ -26,10 +26,9 @@ COLUMNS = {
     "meta": ["key", "value", "content"],
     "classes": ["id", "name", "documents", "document_counts", "occurrences", "calibration"],
     "tokens": ["hash", "token", "month", "cells", "vector"],
-    "messages": ["digest", "class", "taught", "bins", "brought", "changed"],
-    "autolearned": ["identity", "digest", "tokens"],
+    "messages": ["digest", "class", "facts"],
     "kept_lessons": ["position", "digest", "class", "taught_at", "message"],
-    "hard": ["sequence", "digest", "class", "offsets", "tokens"],
+    "hard": ["sequence", "digest", "class", "offsets", "hashes"],
 }
 # NULL, text for numbers, numbers for text, what is too large, below 0, broken, empty, and no longer whole.
 SPOILT = ("NULL", "'ü'", "7.5", "-3", "4611686018427387905", "x'ff'", "'ü' || char(10) || {0}")
@@ -77,7 +76,6 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Models:
         with Classifier.open(path, writable=True) as classifier:
             classifier.learn("spam", message("spam", 30))
             classifier.learn("ham", message("ham", 32))
-            classifier.learn("ham", message("ham", 31), taught=False)
         with sqlite3.connect(path) as connection:
             connection.execute("PRAGMA journal_mode = DELETE")
         connection.close()
@@ -161,7 +159,7 @@ ENDLESS = (
 @pytest.mark.parametrize(
     "own",
     [
-        "CREATE TRIGGER t AFTER INSERT ON messages BEGIN DELETE FROM autolearned; END",
+        "CREATE TRIGGER t AFTER INSERT ON messages BEGIN DELETE FROM kept_lessons; END",
         "CREATE INDEX i ON tokens(length(token))",
         "CREATE VIRTUAL TABLE v USING fts5(a)",
         "CREATE VIEW v " + ENDLESS,

@@ -60,10 +60,10 @@ def test_train_with_force_teaches_the_lessons_again_and_says_how_many(model: Pat
         told = done("train", "--force", "-m", model, tmp_path / "mail")
         assert "taught again 2 messages that had been learned one by one\n" in told
         assert held(model) == LESSONS and facts(model)["messages"] == {"ham": 21, "spam": 21}
+        assert sum(each["taught"] for each in facts(model)["learned_one_by_one"].values()) == 2
     done("learn", "-m", model, "spam", stdin=message("ham", 0))  # a person says that the folder is wrong
     told = done("train", "--force", "-m", model, "--set", "model_type=logistic", tmp_path / "mail")
     assert "taught again 3 messages" in told
-    assert "1 of them in the sources too, 1 in another class there: the class that was taught counts" in told
     assert facts(model)["messages"] == {"ham": 20, "spam": 22}
 
 
@@ -78,15 +78,9 @@ def test_lessons_do_not_outlive_a_bound_of_0(model: Path, tmp_path: Path) -> Non
     assert facts(model)["lessons"]["bound"] == 0, "the new model's bound is that of the old"
 
 
-def test_a_class_of_lessons_alone_is_a_class_of_the_new_model(model: Path, tmp_path: Path) -> None:
-    done("learn", "-m", model, "--new-class", "list", stdin=message("ham", 90))
-    done("train", "--force", "-m", model, tmp_path / "mail")
-    assert facts(model)["messages"] == {"ham": 21, "list": 1, "spam": 21}
-
-
 def test_info_says_what_is_kept_and_how_the_model_was_made(model: Path, tmp_path: Path) -> None:
     told = done("info", "-m", model)
-    assert "  lessons kept: 2, 0.0 of at most 64 MB\n" in told
+    assert "  kept to be learned again: 2 messages, 0.0 of at most 64 MB\n" in told
     settings = facts(model)["origin"]
     assert settings["trained_from"] == [str(tmp_path / "mail")] and "read_options" not in settings
     assert settings["command"].startswith("spamnb") and settings["trained_at"][:2] == "20"
@@ -96,7 +90,8 @@ def test_it_is_said_that_a_file_which_everybody_may_read_keeps_nothing(model: Pa
     model.chmod(0o644)
     told = done("learn", "-m", model, "spam", stdin=message("spam", 90))
     assert "everybody can read it" in told and "learned 1 of 1" in told and held(model) == LESSONS
-    assert "2, 0.0 of at most 64 MB; 1 message learned one by one and not kept; no more" in done("info", "-m", model)
+    told = done("info", "-m", model)
+    assert "2 messages, 0.0 of at most 64 MB; 1 message learned one by one and not kept; no more" in told
     model.chmod(0o600)
     assert "everybody" not in done("info", "-m", model)
     assert "everybody" not in done("learn", "-m", model, "spam", stdin=message("spam", 91))

@@ -1,8 +1,9 @@
-"""engines/cluster.py: Dask's schedulers and workers, and what is said where they fail."""
+"""engines/cluster.py: parts make the model of one machine, and what is said where schedulers and workers fail."""
 
 import json
 import os
 import random
+import shutil
 import signal
 import socket
 import subprocess
@@ -10,10 +11,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from email.utils import formatdate
 from pathlib import Path
 from threading import Thread, Timer, get_ident
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 from mail import folders, mail, message
 
@@ -21,15 +24,18 @@ from spamnb.api.evaluate import evaluate
 from spamnb.api.train import train
 from spamnb.classifier import Classifier
 from spamnb.engines import cluster as module
-from spamnb.engines import cluster_counting
-from spamnb.engines.cluster import Cluster, rules
+from spamnb.engines.cluster import count_part, rules
 from spamnb.errors import SpamnbError
+from spamnb.reader.options import TokenOptions
+from spamnb.reader.token_array import TokenArray
 from spamnb.settings import ORIGIN
+from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export
 
 pytestmark = pytest.mark.slow
 
 distributed = pytest.importorskip("distributed")
+BEGIN = 1_600_000_000
 
 
 class Running(NamedTuple):
@@ -39,8 +45,23 @@ class Running(NamedTuple):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    messages = [*mail(100), ("spam", message("ham", 7)), ("ham", message("ham", 8))]
-    return folders(tmp_path_factory.mktemp("mail"), messages)
+    """Mail of several months with copies within classes and between them, in no order of time."""
+    found = []
+    for number, (label, raw) in enumerate(mail(150)):
+        received = b"Received: from there by here; %s\n" % formatdate(BEGIN + number * 3600).encode()
+        if number > 150 and number % 3 == 0:
+            raw = message("ham" if label == "spam" else "spam", 10_000 + number)
+        found.append((label, received + raw))
+    rng = random.Random(1)
+    found += rng.sample(found, 10)
+    found += [("ham" if label == "spam" else "spam", raw) for label, raw in rng.sample(found, 5)]
+    rng.shuffle(found)
+    # A class of which only a copy of another's message is there.
+    return folders(tmp_path_factory.mktemp("mail"), [("lost", found[150][1]), *found, found[150]])
+
+
+def in_parts_of(monkeypatch: pytest.MonkeyPatch, messages: int) -> None:
+    monkeypatch.setattr(module, "MAX_PART", messages)
 
 
 @pytest.fixture(scope="module")
@@ -67,34 +88,42 @@ def quiet(line: str) -> None:
     """What training tells on the way is not asked for."""
 
 
-def test_workers_in_any_order_make_the_model_of_one_machine(
-    folder: Path, scheduler: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("how", "messages"),
+    [
+        ({"model_type": "boolean"}, 20),
+        ({"model_type": "bernoulli", "min_messages": 3}, 80),
+        ({}, 45),
+        ({"model_type": "lda", "embedding": "lsa:5"}, 45),
+        ({"model_type": "boolean", "top_words": 200}, 1000),
+    ],
+    ids=str,
+)
+def test_parts_in_any_order_make_the_model_and_the_estimate_of_one_machine(
+    folder: Path, scheduler: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: dict[str, Any], messages: int
 ) -> None:
-    one = train(folder, tmp_path / "one", workers=1, model_type="boolean")
-    count = cluster_counting.count_part
+    one = train(folder, tmp_path / "one", workers=1, **how)
+    count = module.count_part
 
     def in_any_order(*arguments: Any) -> Any:
-        time.sleep(random.uniform(0, 0.2))
+        time.sleep(random.uniform(0, 0.1))
         return count(*arguments)
 
-    monkeypatch.setattr(cluster_counting, "count_part", in_any_order)
-    monkeypatch.setattr(cluster_counting, "FIRST_PART", 40)
+    monkeypatch.setattr(module, "count_part", in_any_order)
+    in_parts_of(monkeypatch, messages)
     address = scheduler.cluster.scheduler_address
-    other = train(folder, tmp_path / "parts", dask=address, tell=quiet, model_type="boolean")
+    other = train(folder, tmp_path / "parts", dask=address, tell=quiet, **how)
     assert sums(tmp_path / "one") == sums(tmp_path / "parts")
     assert str(other).splitlines()[1:] == str(one).splitlines()[1:]
     assert other.conflicts == one.conflicts > 0
+    assert np.array_equal(other.left_out.scores, one.left_out.scores)
 
 
-def test_a_corrected_model_and_evaluations_are_those_of_one_machine(
-    folder: Path, scheduler: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_evaluations_are_those_of_one_machine(
+    folder: Path, scheduler: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster_counting, "FIRST_PART", 40)
+    in_parts_of(monkeypatch, 40)
     address = scheduler.cluster.scheduler_address
-    one = train(folder, tmp_path / "one", workers=1, model_type="corrected")
-    other = train(folder, tmp_path / "parts", dask=address, model_type="corrected", tell=quiet)
-    assert sums(tmp_path / "one") == sums(tmp_path / "parts")
-    assert str(other).splitlines()[1:] == str(one).splitlines()[1:]
     ways: list[dict[str, Any]] = [{"folds": 3, "model_type": "boolean"}, {"leave_one_out": True, "doubtful": 2}]
     for way in ways:
         alone, shared = evaluate(folder, workers=1, **way), evaluate(folder, dask=address, tell=quiet, **way)
@@ -102,10 +131,61 @@ def test_a_corrected_model_and_evaluations_are_those_of_one_machine(
         assert shared.mislabelled == alone.mislabelled
 
 
+def test_archives_and_lessons_are_counted_and_what_cannot_be_read_is_told(
+    folder: Path, scheduler: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_parts_of(monkeypatch, 60)
+    shutil.copytree(folder, tmp_path / "mail")
+    sources = [f"{tmp_path}/mail"]
+    for kind in ("tar", "zip"):
+        sources += [shutil.make_archive(str(tmp_path / "packed"), kind, tmp_path / "mail")]
+    (tmp_path / "mail" / "ham" / "odd").write_bytes(b"%PDF-1.7")
+    exports, told = [], []
+    for way in ({"workers": 1}, {"dask": scheduler.cluster.scheduler_address}):
+        lines: list[str] = []
+        model = tmp_path / f"model{len(exports)}"
+        train(sources, model, tell=lines.append, **way)
+        with Classifier.open(model, writable=True) as classifier:
+            classifier.learn("spam", message("ham", 5_000))
+        assert train(sources, model, tell=lines.append, force=True, **way).unreadable == 1
+        exports.append(sums(model))
+        told.append([line for line in lines if "how far the cluster is" not in line])
+    assert exports[0] == exports[1] and told[0] == told[1]
+
+
+def test_a_file_that_only_the_client_sees_ends_the_training(
+    folder: Path, scheduler: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count = module.count_part
+
+    def elsewhere(first: int, part: list[Entry], *rest: Any) -> Any:
+        found, counted = count(first, [entry._replace(path=f"{entry.path}.gone") for entry in part], *rest)
+        unread = [message._replace(path=message.path.removesuffix(".gone")) for message in counted.unread]
+        return found, counted._replace(unread=tuple(unread))
+
+    monkeypatch.setattr(module, "count_part", elsewhere)
+    with pytest.raises(SpamnbError, match="all workers must see the mail's files under the same names"):
+        train(folder, tmp_path / "model", dask=scheduler.cluster.scheduler_address, tell=quiet)
+    assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize("what", ["spamnb", "tokens", "Unicode", "PDF attachments"])
+def test_a_worker_by_other_rules_counts_nothing(what: str) -> None:
+    expected = {**rules(), what: "another"}
+    with pytest.raises(SpamnbError, match=f"^the worker on .* has {what} .*, here it is another; install the same"):
+        count_part(0, [], TokenOptions(), expected)
+
+
+def test_a_million_tokens_are_not_48_bytes_to_a_cluster() -> None:
+    tokens = TokenArray.of(map(str, range(1000)))
+    arrays = (tokens.text, tokens.offsets, tokens.lengths, tokens.hashes)
+    assert sys.getsizeof(tokens) >= sum(values.nbytes for values in arrays)
+
+
 def test_a_scheduler_file_names_the_scheduler(folder: Path, scheduler: Any, tmp_path: Path) -> None:
     file = tmp_path / "scheduler.json"
     file.write_text(json.dumps({"address": scheduler.cluster.scheduler_address}))
-    assert sum(train(folder, tmp_path / "model", dask=str(file), tell=quiet).classes.values()) == 200
+    assert sum(train(folder, tmp_path / "model", dask=str(file), tell=quiet).classes.values()) > 290
 
 
 @pytest.mark.parametrize(
@@ -157,24 +237,15 @@ def test_what_answers_and_is_no_scheduler_is_told(folder: Path, tmp_path: Path) 
         answering.join()
 
 
-def test_a_worker_by_other_rules_or_without_spamnb_is_named_before_the_mail_is_read(
-    scheduler: Any, monkeypatch: pytest.MonkeyPatch
+def test_a_worker_without_this_spamnb_is_told(
+    folder: Path, scheduler: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found, worker = Cluster(scheduler.client, "here"), "tcp://10.0.0.7:4"
-    for there, said in (
-        ({**rules(), "tokens": "5"}, f"the worker {worker} has tokens 5, here it is"),
-        ({**rules(), "PDF attachments": "?"}, f"the worker {worker} has PDF attachments"),
-        (ModuleNotFoundError("No module named 'spamnb'"), f"the worker {worker} cannot run this spamnb \\(No module"),
-        (RuntimeError("odd\nlines"), f"the worker {worker} cannot run this spamnb \\(odd\\); install the same"),
-        (TimeoutError("late"), f"the worker {worker} does not answer: late"),
-    ):
-        answers = {worker: there}
-        monkeypatch.setattr(scheduler.client, "run", lambda function, on_error, answers=answers: answers)
-        with pytest.raises(SpamnbError, match=said):
-            found.check_workers()
-    monkeypatch.setattr(scheduler.client, "run_on_scheduler", lambda function: {**rules(), "tokens": "5"})
-    with pytest.raises(SpamnbError, match="the scheduler here has tokens 5"):
-        found.check_workers()
+    def missing(*arguments: Any) -> Any:
+        raise ModuleNotFoundError("No module named 'spamnb'")
+
+    monkeypatch.setattr(module, "count_part", missing)
+    with pytest.raises(SpamnbError, match=r"a worker cannot run this spamnb .No module named 'spamnb'.; install the"):
+        train(folder, tmp_path / "model", dask=scheduler.cluster.scheduler_address, tell=quiet)
 
 
 def test_without_the_extra_it_says_what_to_install(
@@ -182,7 +253,7 @@ def test_without_the_extra_it_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(SpamnbError, match=r"pip install distributed"):
-        train(folder, tmp_path / "model", dask="local")
+        train(folder, tmp_path / "model", dask="tcp://127.0.0.1:1")
 
 
 def test_what_a_cluster_cannot_do_is_refused_before_it_is_asked(folder: Path, tmp_path: Path) -> None:
@@ -201,9 +272,9 @@ def test_ctrl_c_leaves_the_cluster_nothing_to_do_and_the_old_model_whole(
     model = tmp_path / "model"
     train(folder, model, workers=1)
     before = model.read_bytes()
-    count = cluster_counting.count_part
-    monkeypatch.setattr(cluster_counting, "count_part", lambda *arguments: time.sleep(1) or count(*arguments))
-    monkeypatch.setattr(cluster_counting, "FIRST_PART", 2)
+    count = module.count_part
+    monkeypatch.setattr(module, "count_part", lambda *arguments: time.sleep(1) or count(*arguments))
+    in_parts_of(monkeypatch, 2)
     presser = Timer(1.5, signal.pthread_kill, (get_ident(), signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
         presser.start()
@@ -226,7 +297,7 @@ def test_a_scheduler_that_dies_is_told_and_the_old_model_is_whole(
     with subprocess.Popen([sys.executable, "-c", SCHEDULER], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         address = process.stdout.readline().strip()
-        with ending(monkeypatch, "count-40", process.kill), pytest.raises(SpamnbError, match=GONE.format(address)):
+        with ending(monkeypatch, process.kill), pytest.raises(SpamnbError, match=GONE.format(address)):
             train(folder, model, dask=address, force=True, tell=quiet)
     assert model.read_bytes() == before and list(tmp_path.iterdir()) == [model]
 
@@ -241,18 +312,19 @@ GONE = "^{}: the scheduler is gone; what it had worked out is lost, train again 
 
 
 @contextmanager
-def ending(monkeypatch: pytest.MonkeyPatch, name: str, end: Callable[[], Any]) -> Iterator[None]:
-    """Call ``end`` when the task of this name is handed out; parts are small."""
-    submit = Cluster.submit
+def ending(monkeypatch: pytest.MonkeyPatch, end: Callable[[], Any]) -> Iterator[None]:
+    """Call ``end`` when the second part is handed out; parts are small."""
+    numbered = module.numbered
 
-    def watched(self: Cluster, told_name: str, *arguments: Any, **named: Any) -> Any:
-        if told_name == name:
-            end()
-        return submit(self, told_name, *arguments, **named)
+    def watched(parts: Any) -> Any:
+        for first, part in numbered(parts):
+            if first == 40:
+                end()
+            yield first, part
 
     with monkeypatch.context() as patch:
-        patch.setattr(Cluster, "submit", watched)
-        patch.setattr(cluster_counting, "FIRST_PART", 40)
+        patch.setattr(module, "numbered", watched)
+        in_parts_of(patch, 40)
         yield
 
 
@@ -274,26 +346,12 @@ def test_a_worker_that_is_killed_changes_nothing_and_a_part_that_kills_all_is_na
             killed.append(made.workers[0].pid)
             os.kill(killed[0], signal.SIGKILL)
 
-        with ending(monkeypatch, "count-40", kill):
+        with ending(monkeypatch, kill):
             train(folder, model, dask=made.scheduler_address, tell=quiet)
         assert killed and sums(model) == sums(tmp_path / "one")
         before = model.read_bytes()
-        monkeypatch.setattr(cluster_counting, "count_part", lambda *arguments: os._exit(1))
-        said = r"the part of the mail from \S+0000\.eml to \S+\.eml ended 2 workers that took it"
+        monkeypatch.setattr(module, "count_part", lambda *arguments: os._exit(1))
+        said = r"the part of the mail from \S+\.eml to \S+\.eml ended 2 workers that took it"
         with pytest.raises(SpamnbError, match=said):
             train(folder, model, dask=made.scheduler_address, force=True, tell=quiet)
         assert model.read_bytes() == before
-
-
-def test_a_cluster_of_this_machine_makes_the_same_model(folder: Path, tmp_path: Path) -> None:
-    train(folder, tmp_path / "one", workers=1)
-    result = run("train", "--dask", "local", "--workers", "2", "-m", str(tmp_path / "local"), str(folder))
-    assert result.returncode == 0 and not result.stderr
-    assert sums(tmp_path / "one") == sums(tmp_path / "local")
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command in a process of its own: workers are started by importing its main module."""
-    return subprocess.run(
-        [sys.executable, "-m", "spamnb", *arguments], capture_output=True, text=True, timeout=120, check=False
-    )

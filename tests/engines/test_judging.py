@@ -13,11 +13,9 @@ from spamnb import training
 from spamnb.classifier import Classifier
 from spamnb.counts.training_set import TrainingSet
 from spamnb.engines import executor as module
-from spamnb.engines.counting import count_parallel
 from spamnb.engines.executor import threads
 from spamnb.engines.judging import classify_parallel
 from spamnb.judgement import Judgement
-from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import unlabelled
@@ -44,44 +42,25 @@ def some(n: int) -> list[Entry]:
 
 
 @pytest.mark.parametrize("tokens", [0, 3, None])
-@pytest.mark.parametrize(("workers", "chunk", "few"), [(1, 32, 1000), (1, 7, 1), (2, 5, 1), (3, 1, 10)])
+@pytest.mark.parametrize(("workers", "size"), [(1, 1000), (1, 7), (2, 5), (3, 1)])
 def test_the_same_to_the_last_digit_whoever_judges(
-    model: Path, monkeypatch: pytest.MonkeyPatch, tokens: int | None, workers: int, chunk: int, few: int
+    model: Path, monkeypatch: pytest.MonkeyPatch, tokens: int | None, workers: int, size: int
 ) -> None:
-    monkeypatch.setattr(module, "MAX_CHUNK", chunk)
-    monkeypatch.setattr(module, "MAX_ALONE", few)
-    monkeypatch.setattr(module, "AHEAD", 3)
+    monkeypatch.setattr(module, "MAX_PART", size)
     with Classifier.open(model) as classifier:
-        classifier.charge(4.0, 0.3)
         expected = []
         for entry in some(60):
             one = classifier.classify(entry.read())
             expected.append(tell(entry.name, one._replace(evidence=one.evidence[:tokens])))
     with Classifier.open(model) as classifier:
-        classifier.charge(4.0, 0.3)
         assert list(classify_parallel(some(60), classifier, tell, never, tokens, workers=workers)) == expected
-
-
-def test_real_mail_is_judged_the_same_in_batches(
-    corpora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "MAX_ALONE", 1)
-    folder = corpora / "spamassassin"
-    of_class = {name: [e for e in unlabelled([str(folder / name)], never)][:220] for name in ("easy_ham", "spam_2")}
-    learned = (entry._replace(label=name) for name, found in of_class.items() for entry in found[::2])
-    train_file(tmp_path / "m", count_parallel(learned, TokenOptions(), tmp_path, never), Settings())
-    entries = [entry for found in of_class.values() for entry in found[1::2]]
-    with Classifier.open(tmp_path / "m") as classifier:
-        expected = [tell(entry.name, classifier.classify(entry.read())) for entry in entries]
-    with Classifier.open(tmp_path / "m") as classifier:
-        assert list(classify_parallel(entries, classifier, tell, never, tokens=None, workers=2)) == expected
 
 
 @pytest.mark.parametrize(
     ("bounds", "body", "verdicts", "ahead"),
     [
-        ({"MAX_CHUNK": 2, "MAX_ALONE": 4}, b"money\n", 200, 300),
-        ({"MAX_CHUNK_BYTES": 1000, "AHEAD": 3}, b"money\n" * 100, 50, 25),
+        ({"MAX_PART": 2}, b"money\n", 200, 300),
+        ({"MAX_PART_BYTES": 1000, "AHEAD": 3}, b"money\n" * 100, 50, 25),
     ],
     ids=["by number", "by what entries carry"],
 )
@@ -119,10 +98,9 @@ def test_one_letter_is_in_memory_at_a_time(model: Path, tmp_path: Path) -> None:
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("few", [1, 1000])
+@pytest.mark.parametrize("few", [3, 1000])
 def test_what_cannot_be_read_is_named_in_its_place(model: Path, monkeypatch: pytest.MonkeyPatch, few: int) -> None:
-    monkeypatch.setattr(module, "MAX_CHUNK", 3)
-    monkeypatch.setattr(module, "MAX_ALONE", few)
+    monkeypatch.setattr(module, "MAX_PART", few)
     entries = some(20)
     for n in (0, 7, 8):
         entries[n] = Entry(None, f"gone {n}", "/nowhere/at/all")
@@ -148,7 +126,7 @@ def test_no_messages_and_a_model_that_knows_nothing(tmp_path: Path, model: Path)
 
 @pytest.mark.parametrize("few", [1, 1000])
 def test_a_posterior_that_nobody_shows_is_not_computed(model: Path, monkeypatch: pytest.MonkeyPatch, few: int) -> None:
-    monkeypatch.setattr(module, "MAX_ALONE", few)
+    monkeypatch.setattr(module, "MAX_PART", few)
     for wanted in (True, False):
         with Classifier.open(model) as classifier:
             told = classify_parallel(some(9), classifier, lambda name, j: [*j.posterior], never, posterior=wanted)

@@ -24,12 +24,11 @@ TAUGHT = [("spam", message("spam", 100)), ("ham", message("ham", 101)), ("spam",
 
 
 def made(
-    path: Path, source: Path, old: Path | None, scratch: Path, workers: int = 1, **chosen: Any
+    path: Path, source: Path, old: Path | None, workers: int = 1, **chosen: Any
 ) -> tuple[Rebuilt, list[dict[str, Any]]]:
-    scratch.mkdir(exist_ok=True)
     lessons = Lessons(old, None, never)
     found = entries([str(source)], never)
-    done = rebuild(path, found, Settings(**chosen), lessons, {}, scratch, never, lambda *_: None, workers, force=True)
+    done = rebuild(path, found, Settings(**chosen), lessons, {}, never, lambda *_: None, workers, force=True)
     with Store.open(path) as store:
         return done, sums(export(store))
 
@@ -43,7 +42,7 @@ def held(path: Path) -> list[tuple[str, bytes]]:
 def taught(tmp_path: Path) -> Path:
     """A model of 12 messages that was taught three, one of them among the 12 in the other class."""
     folders(tmp_path / "mail", mail(6))
-    made(tmp_path / "m", tmp_path / "mail", None, tmp_path / "scratch")
+    made(tmp_path / "m", tmp_path / "mail", None)
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         for label, raw in TAUGHT:
             classifier.learn(label, raw)
@@ -53,22 +52,22 @@ def taught(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("model_type", MODELS)
 def test_lessons_count_as_if_they_were_in_the_sources(taught: Path, tmp_path: Path, model_type: str) -> None:
     chosen = {"model_type": model_type, **({"embedding": "lsa:2"} if model_type in ("gaussian", "lda", "qda") else {})}
-    done, found = made(taught, tmp_path / "mail", taught, tmp_path / "scratch", **chosen)
-    assert (done.lessons, done.in_sources, done.other_class) == (3, 1, 1)
+    done, found = made(taught, tmp_path / "mail", taught, **chosen)
+    assert done.lessons == 3
     right = [*(pair for pair in mail(6) if pair[1] != message("ham", 3)), *TAUGHT]
     folders(tmp_path / "right", right)
-    _, expected = made(tmp_path / "n", tmp_path / "right", None, tmp_path / "scratch", **chosen)
+    _, expected = made(tmp_path / "n", tmp_path / "right", None, **chosen)
     # Rows of floating point are added up in the order of the mail, which differs.
     keep = [record for record in found if "array" not in record and "vector" not in record]
     assert keep == [record for record in expected if "array" not in record and "vector" not in record]
     assert held(taught) == TAUGHT
-    made(taught, tmp_path / "mail", taught, tmp_path / "scratch")
+    made(taught, tmp_path / "mail", taught)
     assert held(taught) == TAUGHT, "after a second time"
 
 
 def test_lessons_are_counted_once_by_any_number_of_processes(taught: Path, tmp_path: Path) -> None:
-    _, one = made(tmp_path / "one", tmp_path / "mail", taught, tmp_path / "scratch", 1)
-    _, two = made(tmp_path / "two", tmp_path / "mail", taught, tmp_path / "scratch2", 2)
+    _, one = made(tmp_path / "one", tmp_path / "mail", taught, 1)
+    _, two = made(tmp_path / "two", tmp_path / "mail", taught, 2)
     assert one == two and held(tmp_path / "one") == held(tmp_path / "two") == TAUGHT
 
 
@@ -82,11 +81,10 @@ def test_what_is_taught_while_the_model_is_made_is_not_lost(taught: Path, tmp_pa
             with Classifier.open(taught, writable=True) as classifier:  # another process, say
                 classifier.learn(*late)
 
-    (tmp_path / "scratch").mkdir(exist_ok=True)
     lessons = Watched(taught, None, never)
     found = entries([str(tmp_path / "mail")], never)
     settings = Settings(model_type=model_type)
-    rebuild(taught, found, settings, lessons, {}, tmp_path / "scratch", never, lambda *_: None, 1, force=True)
+    rebuild(taught, found, settings, lessons, {}, never, lambda *_: None, 1, force=True)
     assert held(taught) == [*TAUGHT, late]
     with Classifier.open(taught) as classifier:
         assert classifier.learned(late[1]) == "spam"
@@ -132,15 +130,14 @@ class Taught(Lessons):
 def test_nothing_that_other_processes_teach_or_forget_meanwhile_is_lost(
     taught: Path, tmp_path: Path, workers: int
 ) -> None:
-    (tmp_path / "scratch").mkdir(exist_ok=True)
     lessons = Taught(taught)
     found = entries([str(tmp_path / "mail")], never)
     settings = Settings("boolean")  # of which what is learned later makes the same sums
-    rebuild(taught, found, settings, lessons, {}, tmp_path / "scratch", never, lambda *_: None, workers, force=True)
+    rebuild(taught, found, settings, lessons, {}, never, lambda *_: None, workers, force=True)
     assert lessons.waiting[0].wait(120) == 0
     right = [*(pair for pair in mail(6) if pair[1] != message("ham", 3)), TAUGHT[2], *Taught.late]
     source = folders(tmp_path / "right", right)
-    _, expected = made(tmp_path / "n", source, None, tmp_path / "scratch2", model_type="boolean")
+    _, expected = made(tmp_path / "n", source, None, model_type="boolean")
     with Store.open(taught) as store:
         assert sums(export(store)) == expected
     assert held(taught) == [TAUGHT[2], *Taught.late]
@@ -153,7 +150,7 @@ def test_the_months_in_which_tokens_were_taught_outlive_the_model(taught: Path, 
         assert len(set(before.values())) == 1
         kept = survey(store, 2).pruned
     for _ in range(2):
-        made(taught, tmp_path / "mail", taught, tmp_path / "scratch")
+        made(taught, tmp_path / "mail", taught)
         with Store.open(taught) as store:
             assert months_taught(store) == before
             assert survey(store, 2).pruned == kept
@@ -164,10 +161,9 @@ def test_a_damaged_lesson_is_told_and_left_out(taught: Path, tmp_path: Path) -> 
         store.execute("UPDATE kept_lessons SET message = x'ffff' WHERE position = 0")
     told: list[str] = []
     lessons = Lessons(taught, None, lambda name, error: told.append(f"{name}: {error}"))
-    (tmp_path / "scratch").mkdir(exist_ok=True)
     mail_of = entries([str(tmp_path / "mail")], never)
     done = rebuild(
-        taught, mail_of, Settings(), lessons, {}, tmp_path / "scratch", never, lambda *_: None, 1, force=True
+        taught, mail_of, Settings(), lessons, {}, never, lambda *_: None, 1, force=True
     )
     assert done.lessons == 2 and held(taught) == TAUGHT[1:]
     assert len(told) == 1 and told[0].endswith("a kept message that is damaged")

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from spamnb.evaluation.probability import expected_calibration_error, reliability
+from spamnb.evaluation.metrics import expected_calibration_error, reliability
 from spamnb.formulas.calibration import _BIN_MARGINS, BINS, MIN_MESSAGES, Calibration, _bins, _fit_curve
 
 

@@ -20,6 +20,7 @@ from spamnb.learners import corrected
 from spamnb.learners.corrected import Corrected, offset_of
 from spamnb.learners.learner import Screened
 from spamnb.learners.naive_bayes import NaiveBayes
+from spamnb.reader.message import digest
 from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
@@ -61,9 +62,9 @@ def test_left_out_scores_are_those_of_folds_solved_anew(tmp_path: Path, monkeypa
 def test_a_model_is_the_same_whoever_counted_which_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     messages = labelled(20)
     whole = counted(tmp_path / "whole", messages)
-    monkeypatch.setattr(counting, "MAX_CHUNK", 3)
+    monkeypatch.setattr(counting, "MAX_PART", 3)
     entries = [Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages)]
-    shared = [count_parallel(entries, TokenOptions(), tmp_path, never, workers=n) for n in (2, 3)]
+    shared = [count_parallel(entries, TokenOptions(), never, workers=n) for n in (2, 3)]
     monkeypatch.setattr("spamnb.counts.counting.MAX_IN_MEMORY", 0)
     monkeypatch.setattr("spamnb.counts.messages.MESSAGES_AT_ONCE", 4)
     in_file = counted(tmp_path, messages)
@@ -140,6 +141,28 @@ def test_a_hard_message_is_solved_again_and_that_is_taken_back(tmp_path: Path) -
         assert len(moved) == 1, "one of those before it"
         classifier.forget(label, raw)
         assert list(export(classifier.store)) == lines
+
+
+def test_forgetting_the_hardest_message_of_training_leaves_the_others_as_if_it_had_not_been_there(
+    tmp_path: Path,
+) -> None:
+    folder = Path(__file__).parents[2] / "corpora" / "mail"
+    sample = [(label, path.read_bytes()) for label in ("ham", "spam") for path in sorted((folder / label).iterdir())]
+    train_file(tmp_path / "m", counted(tmp_path / "rows", sample), CORRECTED)
+    with Classifier.open(tmp_path / "m", writable=True) as classifier:
+        largest = {digest: max(units.values()) for digest, units in brought_to(classifier.store).items()}
+        ((label, raw),) = [each for each in sample if digest(each[1]) == max(largest, key=largest.__getitem__)]
+        assert classifier.forget(label, raw)
+        rest = [each for each in sample if each[1] != raw]
+        forgotten = scores_of(classifier, rest)
+    train_file(tmp_path / "n", counted(tmp_path / "others", rest), CORRECTED)
+    with Classifier.open(tmp_path / "n") as classifier:
+        assert np.abs(forgotten - scores_of(classifier, rest)).mean() < 0.3  # nats; 2.1 where nothing is solved again
+
+
+def scores_of(classifier: Classifier, messages: list[tuple[str, bytes]]) -> np.ndarray:
+    judgements = classifier.classify_all([raw for _, raw in messages], 0)
+    return np.diff([judgement.scores for judgement in judgements])
 
 
 def test_an_exported_model_is_imported_the_same(tmp_path: Path) -> None:

@@ -1,16 +1,11 @@
 """A mailbox of each kind with its person; the servers are real ones, for each test its own."""
 
-import os
-import shutil
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from mail import mail as made_up
 
-from spamnb.classifier import Classifier
 from spamnb.sources import imap_reading
 
 sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode does not: the tests share these
@@ -19,30 +14,6 @@ from imap_account import WITHOUT_MOVE, Server
 from person import MaildirPerson, Person
 
 SERVERS = {"Dovecot": (Server, ""), "Dovecot without MOVE": (Server, WITHOUT_MOVE), "Cyrus": (Cyrus, "")}
-
-
-@pytest.fixture(scope="session")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("trained") / "model.spamnb"
-    with Classifier.create(path) as classifier, classifier.store.writing():
-        for label, raw in made_up(120):
-            classifier.learn(label, raw)
-    return path
-
-
-@pytest.fixture
-def model(trained: Path, tmp_path: Path) -> Path:
-    """A model of 120 messages of each class."""
-    return Path(shutil.copy(trained, tmp_path / "model.spamnb"))
-
-
-@pytest.fixture
-def place() -> Iterator[Path]:
-    """A folder that other users may enter, unlike pytest's own."""
-    folder = Path(f"/tmp/spamnb-mail-{os.getpid()}-{time.monotonic_ns()}")
-    folder.mkdir(mode=0o755)
-    yield folder
-    shutil.rmtree(folder)
 
 
 @pytest.fixture

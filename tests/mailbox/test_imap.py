@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from commands import run
 from cyrus_account import Cyrus
-from imap_account import WITHOUT_MOVE, Server
+from imap_account import WITHOUT_MOVE, Server, describe
 from mail import message
 from person import Person, begin, key, sides
 from programs import watching
@@ -187,6 +187,26 @@ def test_a_server_that_restarts_is_told_once_and_found_again(made: Made, model: 
             wait_until(lambda: watch.said.count("moved\tspam\tJunk") == 2, watch.process)
             assert person.where() == sides(range(500, 502))
         assert watch.said.count("refused") == 1  # though it was asked several times
+
+
+@pytest.mark.parametrize("mechanism", ["xoauth2", "oauthbearer"])
+def test_a_token_is_asked_for_anew_and_one_that_is_no_longer_good_is_said(
+    made: Made, model: Path, tmp_path, monkeypatch, mechanism: str
+):
+    server = made(f"auth_mechanisms = plain {mechanism}\n")
+    server.set_password("good-token")  # which it takes for a token, too
+    monkeypatch.delenv("SPAMNB_IMAP_PASSWORD")
+    file = tmp_path / "token"
+    describe(tmp_path, server.url, token_command=f"cat '{file}'")
+    with server.person(model) as person:
+        for number in range(500, 502):
+            person.arrive(range(number, number + 1))
+            file.write_text("bad-token\n")
+            refused = person.sort()
+            assert refused.exit_code == 1 and "the server refused the login" in refused.stderr
+            assert refused.stderr.count("\n") == 1 and "bad-token" not in refused.stderr
+            file.write_text("good-token\n")
+            assert person.sort().exit_code == 0 and person.where() == sides(range(500, number + 1))
 
 
 def test_accounts_of_the_file_are_watched_together(made: Made, model: Path, tmp_path):

@@ -3,22 +3,22 @@
 import gzip
 import os
 import shutil
-import threading
 import tracemalloc
+from collections.abc import Iterator
 from contextlib import redirect_stderr
 from io import StringIO
 from pathlib import Path
 
 import pytest
 from commands import printed, run
-from mail import learned, message, verdicts
-from person import MaildirPerson, key, sides
+from mail import learned, message
+from person import MaildirPerson, key
 
 from spamnb.cli.mailboxes import Target
 from spamnb.cli.options import Unreadable
 from spamnb.cli.watch import Stop, Watching
 from spamnb.errors import SpamnbError
-from spamnb.journal.journal import Journal
+from spamnb.mailbox.filing import Filed, Filing
 from spamnb.sources import maildir
 from spamnb.sources.entries import MAX_MESSAGE
 
@@ -40,13 +40,6 @@ def tree(root: Path) -> dict[str, object]:
     """All there is: content and date."""
     files = [(path, path.read_bytes() if path.is_file() else None) for path in sorted(root.rglob("*"))]
     return {str(path): (content, path.stat().st_mtime_ns) for path, content in files}
-
-
-@pytest.mark.parametrize("elsewhere", ["/", "."])
-def test_mail_goes_to_the_junk_beside_the_maildir_wherever_we_are(nested, monkeypatch, tmp_path, elsewhere):
-    monkeypatch.chdir(tmp_path / elsewhere)
-    assert nested.sort().exit_code == 0 and nested.where() == sides(range(500, 502))
-    assert [path for path in tmp_path.iterdir() if path.is_dir()] == [tmp_path / "Mail"]
 
 
 @pytest.mark.parametrize("name", ["../Spam", "Junk", "/tmp", "../INBOX", "Junk/New", "", ".", ".."])
@@ -71,6 +64,18 @@ def test_a_dry_run_writes_nothing_at_all(nested, known):
             assert told.stderr.startswith(f"spamnb: {'1 message' if known else '4 messages'}, dry run: ")
 
 
+def test_what_was_done_before_ctrl_c_is_said(person, monkeypatch):
+    sort = Filing.sort
+
+    def interrupted(*arguments: object) -> Iterator[Filed]:
+        yield next(sort(*arguments))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Filing, "sort", interrupted)
+    person.deliver(message("spam", 500))
+    assert ": 1 message, interrupted; the next run goes on from there: 1 to Junk\n" in person.sort().stderr
+
+
 def test_hostile_header_fields_leave_a_line_a_line(person):
     head = b"From: =?utf-8?q?a=1B[2J=09?= <a@spam.example>\nDate: Mon\x1b[2J\nSubject: "
     person.deliver(head + b"x" * 10_000 + b"\n\nmeeting minutes report agenda draft patch review lunch")
@@ -92,15 +97,6 @@ def test_a_message_that_mbsync_or_offlineimap_gave_another_name_is_no_new_one(pe
     person.sort()
     with person.remembering() as memory, memory.reading():  # which does not grow with mail that is gone
         assert memory.execute("SELECT count(*) FROM new_mail").fetchone() == (0,)
-
-
-def test_two_copies_both_go_and_two_empty_messages_are_noted(person, tmp_path):
-    for raw in (message("spam", 800), message("spam", 800), b"", b""):
-        person.deliver(raw)
-    assert person.sort("--journal", str(tmp_path / "journal")).exit_code == 0
-    assert len(person.paths("Junk", key("spam", 800))) == 2
-    with Journal.at(tmp_path / "journal") as journal:
-        assert verdicts(journal) == 4
 
 
 def test_what_cannot_be_read_is_told_and_stays(person):
@@ -210,18 +206,6 @@ def test_a_message_or_a_folder_that_cannot_be_read_does_not_end_watch(person, mo
     assert "Mail: No such file or directory" in told.getvalue()
 
 
-@pytest.mark.parametrize("name", ["Trash", "Deleted Messages", "Drafts", "Sent", "INBOX.Trash"])
-def test_junk_that_is_thrown_away_is_no_good_mail(person, name):
-    person.folders["away"] = maildir.made(person.path / f".{name}")
-    person.deliver(message("spam", 750), "Junk", flags="S")
-    person.watch()
-    person.move(key("spam", 750), "Junk", "away")
-    (person.path / ".Junk" / "new").rmdir()  # a folder that lacks a part is read all the same
-    assert person.watch().stdout == ""
-    person.move(key("spam", 750), "away", "INBOX")
-    assert person.watch().stdout.startswith("learned\tham\t")
-
-
 def test_flags_make_no_move_and_junk_may_come_later(person):
     person.deliver(message("spam", 900))
     shutil.rmtree(person.path / ".Junk")
@@ -254,14 +238,3 @@ def test_a_server_that_was_lost_is_asked_again_within_half_a_minute(model: Path)
         pauses = [watching.look_and_wait(60) for _ in range(2000)]
     assert pauses[0] <= 1 and 20 < max(pauses) <= 30
     assert told.getvalue() == "spamnb: out of reach; asked again after growing pauses\n"
-
-
-def test_all_that_wait_are_woken():
-    stop = Stop()
-    threads = [threading.Thread(target=stop.wait) for _ in range(20)]
-    for thread in threads:
-        thread.start()
-    stop()
-    for thread in threads:
-        thread.join()
-    stop.wait()  # of one that comes late

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -21,6 +19,7 @@ from imap_account import account
 from mail import learned
 from mail import message as mail
 from person import Everything, MaildirPerson, Person, key, sides
+from programs import watching
 from unpacked import command_of_unpacked
 
 pytestmark = pytest.mark.slow
@@ -192,36 +191,17 @@ def test_no_message_is_lost_or_doubled(program: str, server: tuple[Person, int],
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_sort_and_watch_while_mail_is_synchronised(program: str, server: tuple[Person, int], place: Path, model: Path):
+def test_watch_sorts_while_mail_is_synchronised(program: str, server: tuple[Person, int], place: Path, model: Path):
     synchronised = Synchronised(program, server, place, model)
-    far = synchronised.far
     synchronised()
-    command = [*SPAMNB, *synchronised.near.command("watch", "--interval", "0.05")]
-    watch = subprocess.Popen(command, cwd="/", stdout=subprocess.PIPE)
-    stop = threading.Event()
-
-    def sort_again_and_again() -> str:
-        told = ""
-        while not stop.is_set():
-            told += synchronised.spamnb("sort")
-        return told
-
-    pool = ThreadPoolExecutor(1)
-    sorting = pool.submit(sort_again_and_again)
-    try:
+    with watching(place, *synchronised.near.command("watch", "--sort", "--interval", "0.05")[1:]) as watch:
         for seed in range(500, 540):
             for label in ("ham", "spam"):
-                far.deliver(mail(label, seed))
+                synchronised.far.deliver(mail(label, seed))
             if seed % 8 == 7:
                 synchronised.run()  # a message that it has just listed may be gone; the runs below must be whole
-    finally:
-        stop.set()
-        pool.shutdown()
-        watch.terminate()
-        told = watch.communicate(timeout=120)[0]
-    assert watch.returncode == 0 and told == b""  # nobody but sort moved mail
+    assert "moved\tspam" in watch.said and "learned" not in watch.said, "nobody but the filter moved mail"
     synchronised()
     synchronised.spamnb("sort")
     after = synchronised()
     assert {key: places[0][0] for key, places in after.items()} == sides(range(500, 540))
-    assert "\nspam\t" in sorting.result()

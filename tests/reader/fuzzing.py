@@ -30,7 +30,7 @@ PIECES = [piece.encode("latin-1") for piece in (
     "<style>.a{display:none}</style>", "<p class=a style='", "{", "}", '"', "'", "<table><tr>", "</b>", "<b><div>",
     "=?utf-8?q?", "=?iso-8859-1?b?", "?=", "\n--", "--\n", "\nContent-Type: multipart/mixed; boundary=b\n\n--b\n",
     "\nContent-Type: text/html; charset=utf-7\n\n", "\nContent-Type: message/rfc822\n\n", "\n\n", "&#x", "&nGt;",
-    "<!--", "-->", "<title>", "</title>", "<textarea>", "http://", "www.", "%2e", "@", ":", ";", "\nbegin 644 a\n",
+    "<!--", "-->", "<title>", "</title>", "<textarea>", "http://", "www.", "%2e", "@", ":", ";",
     "url(", "\\", "/*", "*/", "font-size:2e1px", "!important", "@media screen{", "\xe2\x80\xae", "\xf0\x9d\x92\xb6",
     "\xed\xa0\x80", "\xff\xfe", "=3D", "=\n", "charset=", "\nContent-Transfer-Encoding: base64\n", "xn--a-", "[::1]",
     "0x7f.1", "filename*0*=", "<select><option>", "<body text=white>", "<a href=//x.example>", "\t", "\r", "\0",

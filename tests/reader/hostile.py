@@ -56,9 +56,6 @@ _FORMS: dict[str, tuple[bytes, bytes]] = {
     "base64 and blanks": (BASE64, b"A "),
     "parts of base64": (MIXED, b"--b\n" + BASE64 + b"A=\n" * 9000),
     "soft breaks": (QUOTED, b"= "),
-    "uuencoded": (b"\n", b"begin 644 a\n"),
-    "uuencoded files": (b"\n", b"begin 644 a\n#86)C\n`\nend\n"),
-    "capitals": (b"\nbegin 644 a\n", b"M\n"),
     # texts
     "letters apart": (b"\n", b"a "),
     "one word": (b"\n", b"a"),

@@ -10,7 +10,7 @@ import shutil
 import struct
 import subprocess
 import zlib
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
@@ -94,7 +94,7 @@ def test_text_and_links_of_an_attached_pdf_are_read(kind: str) -> None:
 )
 def test_what_is_not_read_is_told(document: bytes) -> None:
     message = parse(bill(document))
-    assert message.cuts == ("pdf",) and "cut:pdf" in Reader().tokens(bill(document))
+    assert message.cuts == ("pdf",)
     assert sum(map(len, message.texts)) <= MAX_CHARACTERS and len(message.links) <= MAX_PAGES
     assert not parse(bill(b"")).cuts
 
@@ -220,43 +220,35 @@ def test_any_bytes_of_a_winmail_dat_may_be_others() -> None:
 # S/MIME
 
 ENTITY = b"Content-Type: text/html\r\n\r\n" + PAGE
-OID_SIGNED, OID_DATA = bytes.fromhex("06092a864886f70d010702"), bytes.fromhex("06092a864886f70d010701")
-
-
-def der(tag: int, *contents: bytes) -> bytes:
-    """A value with its length in as many bytes as it takes."""
-    body = b"".join(contents)
-    return bytes([tag]) + (bytes([len(body)]) if len(body) < 128 else b"\x84" + len(body).to_bytes(4, "big")) + body
-
-
-def unmeasured(tag: int, *contents: bytes) -> bytes:
-    """A value of no stated length."""
-    return bytes([tag, 0x80]) + b"".join(contents) + b"\0\0"
-
-
-def signed(content: bytes, pieces: bool = False) -> bytes:
-    """``content`` as OpenSSL packs it, in DER or, in pieces, in BER; without a signer."""
-    value = unmeasured if pieces else der
-    cut = [der(4, content[i : i + 9]) for i in range(0, len(content), 9)]
-    octets = value(0x24, *cut) if pieces else der(4, content)
-    digests = unmeasured(0x31, der(0x30, der(6, b"\x60\x86"))) if pieces else der(0x31)
-    info = value(0x30, OID_DATA, value(0xA0, octets))
-    return value(0x30, OID_SIGNED, value(0xA0, value(0x30, der(2, b"\1"), digests, info, der(0x31))))
 
 
 def smime(octets: bytes, kind: str = "application/pkcs7-mime") -> bytes:
     return mail(octets, f"{kind}; smime-type=signed-data", "smime.p7m")
 
 
-@pytest.mark.parametrize("pieces", [False, True])
+@pytest.fixture(scope="module", params=["-nodetach", "-stream"])
+def signed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Callable[[bytes], bytes]:
+    """Signs an entity as openssl does, in one piece or in several."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed")
+    key, certificate = (str(tmp_path_factory.getbasetemp() / name) for name in ("key", "certificate"))
+    subject = ["-subj", "/CN=example.org", "-days", "2", "-nodes", "-keyout", key, "-out", certificate]
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", *subject], check=True, capture_output=True)
+    command = ["openssl", "smime", "-sign", "-signer", certificate, "-inkey", key, "-nodetach", "-binary"]
+    form = [request.param, "-outform", "DER"]
+    return lambda entity: subprocess.run([*command, *form], input=entity, check=True, capture_output=True).stdout
+
+
 @pytest.mark.parametrize("kind", ["application/pkcs7-mime", "application/x-pkcs7-mime", "application/octet-stream"])
-def test_the_message_within_a_signature_is_read(pieces: bool, kind: str) -> None:
-    message = parse(smime(signed(ENTITY, pieces), kind))
+def test_the_message_within_a_signature_is_read(signed: Callable[[bytes], bytes], kind: str) -> None:
+    message = parse(smime(signed(ENTITY), kind))
     assert message.texts[0].strip() == "Pay here" and message.links == ("http://pay.example/",)
     assert [part.content_type for part in message.parts] == [kind, "text/html"]
+    long = ENTITY + b"".join(b"<p>%d" % number for number in range(9999)) + b"<p>end"
+    assert parse(smime(signed(long), kind)).texts[0].endswith("end")
 
 
-def test_signatures_within_signatures_are_read_to_a_depth() -> None:
+def test_signatures_within_signatures_are_read_to_a_depth(signed: Callable[[bytes], bytes]) -> None:
     entity = smime(signed(smime(signed(ENTITY))))
     assert parse(entity).links == ("http://pay.example/",)
     for _ in range(25):
@@ -264,24 +256,12 @@ def test_signatures_within_signatures_are_read_to_a_depth() -> None:
     assert not parse(entity).texts and parse(entity).cuts
 
 
-def test_what_is_no_signed_text_is_a_part_without_text() -> None:
+def test_what_is_no_signed_text_is_a_part_without_text(signed: Callable[[bytes], bytes]) -> None:
     whole = signed(ENTITY)
-    encrypted = whole.replace(OID_SIGNED, OID_SIGNED[:-1] + b"\3")
+    encrypted = whole.replace(bytes.fromhex("06092a864886f70d010702"), bytes.fromhex("06092a864886f70d010703"))
     broken = [whole[:n] for n in range(40)]
     for octets in (b"", b"0", encrypted, *broken, b"\x30\x80" * 9000, b"\x30\x89" + b"\xff" * 99):
         assert signed_content(octets) == b"" and not parse(smime(octets)).texts
-    whole = signed(ENTITY, True)
-    for i in range(len(whole)):
+    for i in range(100):
         for byte in (0, 4, 0x24, 0x30, 0x80, 0x84, 0xFF):
             assert isinstance(signed_content(whole[:i] + bytes([byte]) + whole[i + 1 :]), bytes)
-
-
-@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
-def test_what_openssl_signed_is_read(tmp_path: Path) -> None:
-    key, certificate = str(tmp_path / "key"), str(tmp_path / "certificate")
-    subject = ["-subj", "/CN=example.org", "-days", "2", "-nodes", "-keyout", key, "-out", certificate]
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", *subject], check=True, capture_output=True)
-    for form in (["-nodetach"], ["-nodetach", "-stream"]):
-        command = ["openssl", "smime", "-sign", "-signer", certificate, "-inkey", key, *form]
-        raw = subprocess.run(command, input=ENTITY, check=True, capture_output=True).stdout
-        assert [text.strip() for text in parse(raw).texts] == ["Pay here"], form

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spamnb.reader.evidence import VOLATILE, VOLATILE_BEGINNINGS
+from spamnb.reader.evidence import VOLATILE_FIELDS
 from spamnb.reader.message import Reader, parse
 
 TEXT = st.text(
@@ -87,20 +87,9 @@ def test_encoded_words_and_raw_bytes(value: str | bytes, text: str) -> None:
     assert subject(value) == text
 
 
-PARAMETERS = [
-    ('a/b; name="c\\"; d"; e=f', 'c"; d'),
-    ("a/b; name*=UTF-8''caf%C3%A9.txt", "café.txt"),
-    ('a/b; name="=?utf-8?Q?caf=C3=A9?="', "café"),
-    ('a/b; name="unclosed', "unclosed"),
-    ("a/b; name=my file.doc", "my file.doc"),
-    ("a/b; name=1; name=2", "1"),
-    ("a/b" + "; x=y" * 1500 + "; name=b.doc", "b.doc"),
-]
-
-
-@pytest.mark.parametrize(("value", "name"), PARAMETERS)
-def test_parameters(value: str, name: str) -> None:
-    assert parse(f"Content-Type: {value}\n\nx".encode()).parts[0].filename == name
+def test_parameters() -> None:
+    for value, name in (("; name=\"=?utf-8?Q?caf=C3=A9?=\"", "café"), ("; x=y" * 1500 + "; name=b.doc", "b.doc")):
+        assert parse(f"Content-Type: a/b{value}\n\nx".encode()).parts[0].filename == name
 
 
 @given(TEXT.filter(str.strip))
@@ -122,7 +111,6 @@ def test_headers_are_bounded() -> None:
 
 
 RAW = b"Received: x\nSubject: hello\n folded\nFrom: a@b.example\n\nbody\n\nmore\n"
-FILTERS = [*VOLATILE, *(f"{beginning}whatever" for beginning in VOLATILE_BEGINNINGS)]
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
@@ -136,10 +124,10 @@ def test_how_a_message_is_stored_changes_nothing(end: bytes) -> None:
         assert Reader().tokens(stored) == tokens
 
 
-@pytest.mark.parametrize("name", FILTERS)
+@pytest.mark.parametrize("name", VOLATILE_FIELDS)
 def test_what_mailboxes_and_filters_add_is_no_part_of_the_message(name: str) -> None:
     digest, tokens = parse(RAW).digest, Reader().tokens(RAW)
-    field = name.title().encode() + b": some\n\tvalue"
+    field = name.replace("*", "whatever").title().encode() + b": some\n\tvalue"
     lines = RAW.split(b"\n")
     for at in (0, 1, 3, 4):
         raw = b"\n".join([*lines[:at], field, field, *lines[at:]])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from spamnb.reader.message import Reader, parse
+from spamnb.reader.message import Reader
 from spamnb.reader.vocabulary import Vocabulary
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -29,12 +29,6 @@ def seconds(raw: bytes) -> float:
 def test_time_is_linear_and_short(name: str, megabytes: int) -> None:
     raw = hostile(name, megabytes * 1_000_000)
     assert any(seconds(raw) < MOST * megabytes for _ in range(3))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_what_people_are_shown_is_bounded(name: str) -> None:
-    message = parse(hostile(name, 300_000))
-    assert len(message.digest) == 16 and 1 <= len(message.parts) < 1000 and len(message.links) <= 1000
 
 
 @pytest.mark.slow

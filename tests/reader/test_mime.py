@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import email
 import quopri
 import sys
@@ -125,17 +124,6 @@ def test_encodings_are_known_by_whatever_name(name: str) -> None:
     assert is_read_as_html(f"Content-Type: text/html\nContent-Transfer-Encoding: {name}\n\n{body}")
 
 
-@pytest.mark.parametrize(
-    ("kind", "texts"),
-    [
-        *((kind, ("cheap",)) for kind in ("plain/text", "application/ics", "application/x; name=a.txt", "text")),
-        *((kind, ()) for kind in ("application/x; name=a.bin", "image/png; name=a.txt", "application/zip")),
-    ],
-)
-def test_text_is_what_a_reader_shows(kind: str, texts: tuple[str, ...]) -> None:
-    assert parse(f"Content-Type: {kind}\n\ncheap".encode()).texts == texts
-
-
 @pytest.mark.parametrize("encoding", ["7bit", "base64", "quoted-printable"])
 @pytest.mark.parametrize("kind", ["message/rfc822", "application/octet-stream"])
 def test_a_message_inside_keeps_its_subject_sender_and_name(kind: str, encoding: str) -> None:
@@ -182,10 +170,6 @@ B64 = base64.b64encode
         ("base64", b"aGVsbG8", b"hello"), ("base64", b"aGVsbG8gYW!dhaW4=", b"hello again"), ("base64", b"", b""),
         ("base64", b"====", b""),
         *(("base64", body, PILLS) for body in SPACED),
-        # lines of prose are left out, as readers do
-        ("base64", b"This is a message in parts:\n" + CODED, PILLS),
-        ("base64", CODED + b"-- \nList: see http://list.example/\n", PILLS),
-        ("base64", b"Dear friend, this is it.\n" * 30 + CODED, PILLS),
         # there is more behind the padding
         ("base64", B64(b"hello, ") + b"\n" + CODED, b"hello, " + PILLS),
         ("base64", B64(b"hello ") + b"==\n" + CODED, b"hello " + PILLS),
@@ -195,43 +179,12 @@ B64 = base64.b64encode
             b"See you at four, as agreed.\n", b"the minutes of the meeting are below\n" * 9, b"so I say: no!")),
         ("quoted-printable", b"caf=C3=A9=\n!", "café!".encode()), ("quoted-printable", b"=ZZ =", b"=ZZ "),
         ("quoted-printable", b"a cheap p= \nill and= \t\nmore=\n!", b"a cheap pill andmore!"),
-        ("x-uuencode", b"begin 644 x\n%:&5L;&\\\n`\nend\n", b"hello"), ("x-uuencode", b"no file", b"no file"),
         ("no-such", b"as it is", b"as it is"),
     ],
 )  # fmt: skip
 def test_transfer_encodings(encoding: str, body: bytes, expected: bytes) -> None:
     raw = f"Content-Transfer-Encoding: {encoding}\n\n".encode() + body
     assert parse(raw).texts == (expected.decode(),)
-
-
-def uuencoded(content: bytes, name: str = "a.txt") -> str:
-    lines = [binascii.b2a_uu(content[at : at + 45]).decode() for at in range(0, len(content), 45)]
-    return "".join([f"begin 644 {name}\n", *lines, "`\nend\n"])
-
-
-@given(st.text("abc é\n", min_size=1, max_size=200), st.sampled_from(["a.txt", "a.exe"]))
-def test_a_uuencoded_file_leaves_the_text_and_becomes_a_part(content: str, name: str) -> None:
-    message = parse(f"\nbefore\n{uuencoded(content.encode(), name)}after\n".encode())
-    assert message.texts[0] == "before\n\nafter\n" and message.texts[1:] == ((content,) if name == "a.txt" else ())
-    assert (message.parts[1].filename, message.parts[1].encoding) == (name, "x-uuencode")
-
-
-FILE = "begin 644 a\n#86)C\n"
-
-
-@pytest.mark.parametrize("following", ["Buy pills\n", "BUY CHEAP PILLS\n" * 3, "BUY\nend\nof story", "", "\n\nBuy"])
-def test_text_after_what_looks_like_a_file_is_read(following: str) -> None:
-    lines = uuencoded(PILLS, "a.html").replace("`\nend\n", "")
-    message = parse(f"\nsee\n{lines}{following}".encode())
-    assert message.texts[0] == "see\n" + following and message.links == ("http://pills.example/",) * 3
-    for text in (f"{FILE}Buy pills\n", f"{FILE}Buy pills\nend\n", f"{FILE}BUY CHEAP PILLS\nVISIT US\nBEST\nend\n"):
-        assert parse(b"\n" + text.encode()).texts == (text,)
-
-
-def test_files_in_texts_share_the_bound_on_parts() -> None:
-    assert len(parse(b"\n" + (FILE + "end\n").encode() * 20_000).parts) < 1000
-    assert len(parse(multipart(*["\n" + uuencoded(b"abc") * 160] * 240)).parts) < 1000
-    assert parse(b"\n" + b"begin 644 a.txt\n" * 20_000).texts == ("begin 644 a.txt\n" * 20_000,)
 
 
 LETTER = "Dear friend, cheap pills and watches await you at our shop, today only.\n"
@@ -259,9 +212,7 @@ def test_every_charset_of_python_round_trips() -> None:
 @pytest.mark.parametrize(
     ("charset", "codec", "text"),
     [
-        ("windows-874", "cp874", "ลดราคา"), ("iso-8859-11", "cp874", "ลดราคา"), ("iso-8859-8-i", "iso8859-8", "שלום"),
-        ("ISO-8859-8-E", "iso8859-8", "שלום"), ("windows-31j", "cp932", "日本語①"), ("windows-932", "cp932", "日本語"),
-        ("windows-949", "cp949", "무료 상품"), ("windows-936", "gb18030", "免费"), ("x-windows-950", "cp950", "中文"),
+        ("windows-874", "cp874", "ลดราคา"), ("iso-8859-8-i", "iso8859-8", "שלום"), ("windows-31j", "cp932", "日本語①"),
         ("koi8-ru", "koi8-u", "Привіт"), ("x-x-big5", "big5", "中文"), ("x-x-x-gbk", "gbk", "免费"),
         ("ks_c_5601-1989", "cp949", "무료"), ("ucs-2", "utf-16-le", "free, дёшево"),
         ("iso-10646-ucs-2", "utf-16-be", "free, дёшево"), ("UCS-4", "utf-32-be", "free, дёшево"),
@@ -272,7 +223,6 @@ def test_every_charset_of_python_round_trips() -> None:
         ("us-ascii", "utf-8", "naïve café"), ("iso-8859-1", "utf-8", "naïve café"), ("utf-8", "cp1252", "naïve café"),
         ("iso-8859-1", "cp1252", "“x”"), ("", "cp1252", "“x” é"),
         ("hz", "cp1252", LETTER + FRENCH), ("utf-7", "cp1252", LETTER + FRENCH), ("utf-16", "cp1252", LETTER + "café"),
-        ("iso-2022-jp", "euc_jp", "無料です"), ("iso-2022-kr", "euc_kr", "무료 상품"), ("hz-gb-2312", "gb2312", "免费"),
     ],
 )  # fmt: skip
 def test_charsets_by_the_names_that_mail_uses(charset: str, codec: str, text: str) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from spamnb.errors import SpamnbError
 from spamnb.reader import binding
 from spamnb.reader.evidence import GROUPS, KINDS, header_rules
-from spamnb.reader.message import Reader, digest, fields_of, header_of, identity, parse
+from spamnb.reader.message import Reader, digest, fields_of, header_of, parse
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.token_array import TokenArray, merge_vocabularies
 from spamnb.reader.vocabulary import Vocabulary
@@ -22,8 +22,8 @@ from spamnb.reader.vocabulary import Vocabulary
 ROW = binding.BODY | binding.VOCABULARY
 
 
-def core_reader(program: object) -> binding.Reader:
-    return binding.Reader(header_rules([]), program, 2, False, False, False)
+def core_reader(program: object) -> binding.ReaderCore:
+    return binding.ReaderCore(header_rules([]), program, TokenOptions())
 
 
 def test_rows_are_the_same_one_by_one_and_together() -> None:
@@ -73,7 +73,7 @@ class Nested:
         self.reader = core_reader(self)
 
     def decode(self, octets: bytes, charset: bytes) -> None:
-        self.reader.read([b""], Vocabulary(), ROW)
+        self.reader.read_with([b""], Vocabulary(), ROW)
 
 
 class Failing:
@@ -86,35 +86,27 @@ def test_exceptions_are_passed_on_and_a_reader_is_for_one_thread_at_a_time(progr
     found = program()
     reader = getattr(found, "reader", core_reader(found))
     with pytest.raises(RuntimeError, match="another thread"):
-        reader.read([b"Content-Type: text/plain; charset=x\n\n\xe9"], Vocabulary(), ROW)
-    rows = reader.read([b"\nfine"], Vocabulary(), ROW).rows  # and it can be used again
+        reader.read_with([b"Content-Type: text/plain; charset=x\n\n\xe9"], Vocabulary(), ROW)
+    rows = reader.read_with([b"\nfine"], Vocabulary(), ROW).rows  # and it can be used again
     assert np.diff(rows.indptr).tolist() == [len(Reader().tokens(b"\nfine"))]
 
 
-def test_the_header_is_read_without_the_body_and_identities_without_what_delivery_adds() -> None:
+def test_the_header_is_read_without_the_body_and_digests_without_what_mailboxes_add() -> None:
     raw = b"Received: from a\n by b\nReturn-Path: <a@a.example>\nX-Spam-Status: No,\n\tscore=1\n"
     raw += b"Subject: =?utf-8?q?caf=C3=A9?=\n today\nTo: b@b.example\n\nText\n"
     assert tuple(fields_of(raw + b"x" * 100)) == parse(raw).headers and header_of(raw, "subject") == "café today"
     assert fields_of(b"no fields here") == [] and header_of(raw, "x") == ""
     stored = raw.replace(b"X-Spam-Status: No,\n\tscore=1\n", b"").replace(b"\n", b"\r\n") + b"\r\n"
-    assert (digest(stored), identity(stored)) == (digest(raw), identity(raw)) and len(identity(raw)) == 16
-    bare = stored[stored.index(b"Subject") :]
-    assert digest(bare) == identity(bare) == identity(raw) != digest(raw)
-    assert identity(raw.replace(b"Text", b"Other")) != identity(raw)
-
-
-@given(st.binary(max_size=300))
-def test_any_header_is_read_as_with_its_message(raw: bytes) -> None:
-    message = parse(raw)
-    assert tuple(fields_of(raw)) == message.headers and digest(raw) == message.digest
+    assert digest(stored) == digest(raw) and len(digest(raw)) == 16
+    assert digest(raw) != digest(raw.replace(b"Text", b"Other")) and digest(raw) != digest(raw[raw.index(b"Return") :])
 
 
 def test_every_kind_of_token_is_registered_and_has_a_group() -> None:
     core = Path(binding.__file__).with_name("core")
     written = set(re.findall(r'"([a-z-]+):"', "".join([path.read_text() for path in core.glob("*.c")])))
-    assert len(written) > 15 and written - {"http", "https", "tag"} <= set(KINDS)
+    assert len(written) > 9 and written - {"http", "https", "tag"} <= set(KINDS)
     groups = {
-        "text": ["offer", "$5!", "#$0!", "long:15", "10:30", ":-)", "день", ""],
+        "text": ["offer", "$5!", "#$0!", "10:30", ":-)", "день", ""],
         "pairs": ["click here", "subject: offer"],
         "subject": ["subject:offer", "subject:p:!", "subject:length:3"],
         "headers": ["from:example.org", "header:x-mailer", "received:mail", "x-odd:word", "attachments:no"],

@@ -40,8 +40,7 @@ def words(text: str) -> list[str]:
         ("ᴄʜᴇᴀᴘ ᴘɪʟʟꜱ ʙᴜʏ ɴᴏᴡ", "cheap pills buy now"),  # small capitals
         ("vıagra KAPI kapı", "vıagra viagra kapi kapı kapi"),
         ("buy\u2800now", "buy now"),  # a blank, which is no letter of Braille
-        ("V.i.a-g_r,a! U.S.A.", "v i a g r a viagra spaced-letters u s a"),
-        ("в.и.а.г-р.а", "в и а г р а виагра spaced-letters"),
+        ("V.i.a-g_r,a! U.S.A.", "v i a g r a u s a"),
         ("fi\u00adnance v\u200bi\u200dag\u2060ra\ufeff", "finance viagra"),
         ("\u202epills\u202c \u2067now\u2069", "pills now"),  # controls of direction
         ("naïve Übung", "naïve naive übung ubung"),
@@ -51,17 +50,12 @@ def words(text: str) -> list[str]:
         ("무료 상품", "무료 상품"),  # Korean puts spaces between words
         ("هدية مجانية", "هدية مجانية"),
         ("मुफ़्त", "मुफ़्त"),  # marks belong to their letters
-        ("V i a g r a", "viagra spaced-letters"), ("F R E E  G I F T", "free gift spaced-letters spaced-letters"),
-        ("C H E A P\nP I L L S", "cheap pills spaced-letters spaced-letters"),
-        ("в и а г р а", "виагра spaced-letters"), ("f\u2800r\u2800e\u2800e", "free spaced-letters"),
-        ("a b c", ""), ("I am a b c", "am"), ("V. i. a. g. r. a.", ""),
-        ("x" * 31, "long:x:30"), ("é" * 100_000, "long:é:1000"),
+        ("V i a g r a", "v i a g r a"), ("I am a b c", "i am a b c"), ("x" * 31, ""), ("é" * 100_000, ""),
+        ("x" * 30, "x" * 30), ("é" * 30, "é" * 30 + " " + "e" * 30),
     ],
 )  # fmt: skip
 def test_words_of_every_script(text: str, expected: str) -> None:
-    joined = {word for word in words(text) if len(word) > 1 or not word.isalpha()}
-    wanted = {unicodedata.normalize("NFC", word) for word in expected.split() if len(word) > 1 or not word.isalpha()}
-    assert joined == wanted
+    assert set(words(text)) == {unicodedata.normalize("NFC", word) for word in expected.split()}
 
 
 @pytest.mark.parametrize("letter", "กໟကၕកឳぁヺ㐀鿿𠀀")  # the first and the last of each batch of Unicode
@@ -148,14 +142,14 @@ def test_every_place_has_its_tokens() -> None:
         "click", "here", "click here", "caps:1", "free", "free offer", "subject:free", "subject:50%", "subject:#00%",
         "subject:caps:1", "from:offers", "from:promo.example.com", "to:example.org", "header:from",
         "header:references", "header:list-unsubscribe", "received:mx.example.net", "received:example.net",
-        "received:192.0.2", "sender:lists.example.net", "date:+0100", "from:#a", "message-id:example.com",
+        "received:192.0.2", "sender:lists.example.net",
         "x-mailer:mass", "x-mailer:5.0", "x-mailer:#0.0", "x-folder-colour:green", "url:shop.example.com",
         "url:example.com", "html:tag:a", "html:hidden", "hidden:poetry", "part:application/pdf", "attachment:pdf",
         "charset:us-ascii",
     } <= set(found)  # fmt: skip
     places = {token.partition(":")[0] for token in found}
     assert not places & {"x-spam-status", "newsgroups", "references", "list-unsubscribe"} and "poetry" not in found
-    assert not [token for token in found if token.startswith(("received:", "date:2")) and "aug" in token]
+    assert not [token for token in found if token.startswith("received:") and "aug" in token]
 
 
 def test_of_a_signature_its_signer_counts_and_of_what_is_opaque_that_it_is_there() -> None:
@@ -176,23 +170,12 @@ def test_fields_that_name_the_same_people_tell_it_once() -> None:
     assert places == {"sender", "to"} and {"header:return-path", "header:errors-to", "header:cc"} <= set(found)
 
 
-def test_delivery_adds_few_tokens() -> None:
-    """What a mail server puts on top must not turn a verdict."""
-    top = (
-        b"Return-Path: <x@other.example>\nDelivered-To: me@home.example\n"
-        b"Received: from relay.other.example (relay.other.example [198.51.100.3]) by home.example;\n"
-        b" Sat, 1 Jan 2022 00:00:00 +0000\n"
-    )
-    before, after = set(tokens(MAIL)), set(tokens(top + MAIL))
-    assert before <= after and len(after - before) <= 20
-
-
 def test_options() -> None:
     assert "header:newsgroups" in tokens(MAIL, ignore_headers=())
     assert not [token for token in tokens(MAIL, ignore_headers=("X-Mailer", "Subject")) if "x-mailer" in token]
     body = tokens(MAIL, body_only=True)
     assert {"click", "here", "shop"} <= set(body) and "free" not in body
-    assert not {token.partition(":")[0] for token in body} & {"subject", "header", "html", "url", "part", "cut"}
+    assert not {token.partition(":")[0] for token in body} & {"subject", "header", "html", "url", "part"}
     stemmed = tokens(b"\nconnected connections connecting 25th", stem="english", body_only=True, ngrams=1)
     assert stemmed["connect"] == 3 and "25th" in stemmed
 
@@ -241,20 +224,6 @@ def test_only_the_first_words_are_read_of_each_text() -> None:
     assert 500 <= found["early"] < 1500 and "late" not in found and found["length:11"] == 1  # of all 1,501
     counts = tokens(multipart("mixed", (PLAIN, "good " * 3000), (PLAIN, "bad " * 3000)))
     assert counts["good"] > counts["bad"] > 100
-
-
-@pytest.mark.parametrize(
-    ("message", "kind"),
-    [
-        (b"X: " + b"x" * 1_000_000, "headers"),
-        (b"X: y\n" * 2000 + b"\n", "headers"),
-        (multipart("mixed", *[(PLAIN, "x")] * 600), "parts"),
-        (b"\n" + b"word " * 500_000, "text"),
-    ],
-    ids=["header section", "header fields", "parts", "text"],
-)
-def test_every_cut_is_a_token(message: bytes, kind: str) -> None:
-    assert [token for token in tokens(message) if token.startswith("cut:")] == ["cut:" + kind]
 
 
 @settings(max_examples=150)

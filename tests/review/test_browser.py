@@ -12,7 +12,7 @@ from shutil import which
 
 import pytest
 
-pytest.importorskip("uvicorn", reason="the extra spamnb[review] is not installed")
+pytest.importorskip("uvicorn", reason="uvicorn is not installed")
 if which("chromium") is None:
     pytest.skip("chromium is not installed", allow_module_level=True)
 
@@ -27,9 +27,6 @@ from spamnb.review.app import Review
 from spamnb.sources import maildir
 
 pytestmark = pytest.mark.slow
-
-SCRIPT = "<script>window.pwned = 1</script><img src=x onerror='window.pwned=1'>\" onfocus='window.pwned=1' autofocus"
-
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
@@ -94,24 +91,12 @@ def test_a_person_teaches_with_keys_and_buttons_undoes_and_moves_back(browser, u
     assert "It lies in the inbox of" in page.text(".lies") and len(maildir.files(box / "new")) == 1
 
 
-def test_hostile_mail_changes_nothing(browser, url, tmp_path, model):
-    box = maildir.made(tmp_path / "Mail")
-    bidi = "\u202e\u2066evil\u0301\u0301\u0301\u0301\u0301".encode()
-    raws = [
-        f"From: {SCRIPT}\nSubject: {SCRIPT}\nMessage-ID: {SCRIPT}\n\n{SCRIPT}".encode(),
-        f"Subject: one\nContent-Type: text/html\n\n<p>{SCRIPT}</p><p hidden>{SCRIPT}</p><base href=//x><form>".encode(),
-        b"Subject: " + bidi + b"\nFrom: " + bidi + b"\n\n" + bidi,
-        b"Subject: " + b"x" * 1_000_000 + b"\n\n" + b"word " * 200_000,
-        b"Subject: javascript:window.pwned=1\n\n</pre></main><script src=//x.example/y.js></script>",
-    ]
-    for number, raw in enumerate(raws):
-        (box / "cur" / str(number)).write_bytes(raw)
-        note(tmp_path, model, raw, place=str(box / "cur" / str(number)))
+def test_hostile_mail_changes_nothing(browser, url, hostile):
     page = opened(browser, url)
     page.look(390)
     links = page.run("[...document.querySelectorAll('.mail a.subject')].map((each) => each.href)")
-    assert len(links) == len(raws)
-    for link in [url + "/", *links, url + "/words?begin=" + "%3Cscript%3E"]:
+    assert len(links) == hostile
+    for link in [url + "/", *links, url + "/words?word=" + "%3Cscript%3E"]:
         page.go(link)
         assert page.run("window.pwned") is None and page.run("document.scripts.length") == 1
         assert page.run("document.querySelectorAll('img, iframe, base, [onfocus], main form form').length") == 0
@@ -134,7 +119,7 @@ def test_everybody_can_use_the_pages(browser, url, tmp_path, model):
     page.go(f"{url}/?key=secret")
     page.click(".row button.good")
     message_page = page.run("new URL(document.querySelector('a.subject').href).pathname")
-    for path in ("/", "/filtered", message_page, "/words?begin=p", "/figures", "/message/999999"):
+    for path in ("/", "/filtered", message_page, "/words?word=prize", "/figures", "/message/999999"):
         for width, dark in ((390, False), (1280, True)):
             page.look(width, dark)
             page.go(url + path)

@@ -14,20 +14,19 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from mail import learned_model
 
 from spamnb.cli.options import default_model
 from spamnb.review.app import key_at
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def home(tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
 
 
 def command(tmp_path: Path, *more: str, code: str = "from spamnb.__main__ import main; main()") -> list[str]:
-    model = learned_model(tmp_path / "model.spamnb")
-    return [sys.executable, "-c", code, "review", "-m", str(model), "--journal", str(tmp_path / "journal"), *more]
+    files = ["-m", f"{tmp_path}/model.spamnb", "--journal", f"{tmp_path}/journal"]
+    return [sys.executable, "-c", code, "review", *files, *more]
 
 
 @contextmanager
@@ -88,7 +87,7 @@ def test_a_proxys_word_is_not_taken_from_elsewhere(tmp_path, wrong):
 
 
 @pytest.mark.parametrize("lacking", ["starlette", "uvicorn"])
-def test_without_the_extra_one_line_says_how_to_get_it(tmp_path, lacking):
+def test_without_its_packages_one_line_says_how_to_get_them(tmp_path, lacking):
     code = f"import sys; sys.modules['{lacking}'] = None; from spamnb.__main__ import main; main()"
     ran = subprocess.run(command(tmp_path, code=code), capture_output=True, text=True, timeout=120)
     assert ran.returncode == 1 and ran.stderr.count("\n") == 1 and "pip install starlette uvicorn" in ran.stderr

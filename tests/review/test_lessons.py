@@ -58,7 +58,7 @@ def test_mail_that_still_lies_there_is_taught_and_kept(model, tmp_path, kept):
         (box / "new" / "1").unlink()
     batch = teach(tmp_path, model, "ham")
     with Classifier.open(model) as classifier:
-        assert classifier.store.execute("SELECT count(*) FROM kept_lessons").fetchone()[0] == 60 + kept
+        assert classifier.store.execute("SELECT count(*) FROM kept_lessons").fetchone()[0] == 240 + kept
     assert undo(tmp_path, model, batch) == () and learned(model, RAW) is None
 
 

@@ -1,34 +1,14 @@
-"""A small model and a real server process on loopback, for every test of the service."""
+"""A real server process on loopback, for every test of the service."""
 
-import os
 import shutil
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from spamnb.classifier import Classifier
-
 sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode does not: the tests share served.py
-from served import Server, mail
-
-
-@pytest.fixture(scope="session")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model of 120 messages of each class; copy it to change it."""
-    path = tmp_path_factory.mktemp("trained") / "model.spamnb"
-    with Classifier.create(path) as classifier, classifier.store.writing():
-        for seed in range(120):
-            classifier.learn("ham", mail("ham", seed))
-            classifier.learn("spam", mail("spam", seed))
-    return path
-
-
-@pytest.fixture
-def model(trained: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copy(trained, tmp_path / "model.spamnb"))
+from served import Server
 
 
 @pytest.fixture
@@ -55,12 +35,3 @@ def server(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     started = Server(folder, Path(model), "--port", "0", "--workers", "2", "--allow-tell")
     yield started
     assert started.stop() == 0
-
-
-@pytest.fixture
-def place() -> Iterator[Path]:
-    """A folder that other users may enter, unlike pytest's own."""
-    folder = Path(f"/tmp/spamnb-mail-{os.getpid()}-{time.monotonic_ns()}")
-    folder.mkdir(mode=0o755)
-    yield folder
-    shutil.rmtree(folder)

@@ -2,7 +2,6 @@
 
 import random
 import socket
-import time
 import zlib
 
 import pytest
@@ -61,6 +60,14 @@ def test_a_compressed_message_is_the_message(server: Server):
     assert server.about("CHECK", bomb, "1.5", "Compress: zlib").startswith(b"SPAMD/1.0 69 EX_UNAVAILABLE")
 
 
+def test_what_was_refused_takes_no_room(server: Server):
+    """A server holds 128 MiB of messages at a time."""
+    large = zlib.compress(random.Random(1).randbytes(7 << 20), 0)
+    for _ in range(20):
+        assert server.about("CHECK", large[:-9], "1.5", "Compress: zlib").startswith(b"SPAMD/1.0 76 EX_PROTOCOL")
+    assert server.verdict(SPAM).startswith("Spam: True")
+
+
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_process_keeps_every_byte_but_forged_fields(server: Server, newline: str):
     raw = mail("spam", 7, newline=newline) + b"caf\xe9 \x00\r bytes\n\r\n"
@@ -85,6 +92,11 @@ def test_the_score_is_the_classifiers(server: Server, trained):
     ("request_", "code"),
     [
         (b"GET / HTTP/1.1\r\n\r\n", 76),
+        (b"check SPAMC/1.5\r\n\r\n", 76),
+        (b"CHECK SPAMC/99999.1\r\n\r\n", 76),
+        (b"CHECK SPAMC/1.5\r\nno colon\r\n\r\n", 76),
+        (b"CHECK SPAMC/1.5\r\nCompress: gzip\r\n\r\n", 76),
+        (b"CHECK SPAMC/1.5\r\nContent-length: \xc2\xb2\r\n\r\n", 76),
         (b"CHECK SPAMC/1.5\r\nContent-length: twelve\r\n\r\n", 76),
         (b"CHECK SPAMC/1.5\r\n" + b"X: y\r\n" * 100 + b"\r\n", 76),
         (b"CHECK SPAMC/1.5\r\nX: " + b"y" * 5000 + b"\r\n\r\n", 76),
@@ -95,7 +107,7 @@ def test_the_score_is_the_classifiers(server: Server, trained):
         (b"CHECK SPAMC/1.5\r\nContent-length: 9\r\n\r\nabc", 76),
         (b"TELL SPAMC/1.5\r\nSet: local\r\nContent-length: 3\r\n\r\nabc", 76),
     ],
-    ids=["http", "length", "headers", "line", "no line", "declared", "too large", "zlib", "truncated", "tell"],
+    ids=str,
 )
 def test_bad_requests_get_one_line(server: Server, request_: bytes, code: int):
     reply = server.ask(request_, half_close=request_.endswith(b"abc"))
@@ -134,9 +146,9 @@ def test_tell_is_refused_unless_allowed(serve, model):
 def test_each_user_learns_for_themselves(serve, model, tmp_path):
     users = tmp_path / "users"
     users.mkdir()
-    server = serve(model, "--workers", "2", "--allow-tell", "--models", str(users), "--own-after", "3")
+    server = serve(model, "--workers", "2", "--allow-tell", "--models", str(users), "--own-after", "10")
     shared = server.verdict(SPAM)
-    for seed in range(3):
+    for seed in range(10):
         for said, is_ in (("ham", "spam"), ("spam", "ham")):  # ann likes what others do not
             assert server.verdict(SPAM, "User: ann") == shared  # until she has taught enough
             raw = mail(is_, 3000 + seed)
@@ -146,34 +158,11 @@ def test_each_user_learns_for_themselves(serve, model, tmp_path):
     unknown = server.about("TELL", SPAM, "1.5", "User: bob", "Remove: local")  # makes no model either
     assert unknown == protocol.tell_reply(False, False)
     assert [path.name for path in users.iterdir() if not path.name.startswith("ann.spamnb-")] == ["ann.spamnb"]
-    for name in ("../ann", "/etc/passwd", ".ann", "a/b", "-rf", "ann\x00", "é", "a" * 200):
-        assert server.verdict(SPAM, f"User: {name}") == shared
-        reply = server.about("TELL", SPAM, "1.5", f"User: {name}", "Message-class: ham", "Set: local")
-        assert reply.startswith(b"SPAMD/1.0 67 EX_NOUSER ")
-
-
-def test_autolearn(serve, model):
-    server = serve(model, "--allow-tell", "--autolearn")
-    with Classifier.open(model, writable=True) as classifier:
-        mails = (mail("spam", seed) for seed in range(5000, 5100))
-        sure = next(raw for raw in mails if score_message(classifier, raw).points >= 12)
-        half = mail("spam", 6)[: len(mail("spam", 6)) // 2] + mail("ham", 6)[-100:]
-        assert abs(score_message(classifier, half).points) < 12
-        server.verdict(half)
-        assert parsed(server.about("PROCESS", sure))[2].count(b"autolearn=spam") == 1
-        wait_until(lambda: classifier.learned(sure) == "spam")
-        assert classifier.learned(half) is None
-        assert server.about("TELL", sure, "1.5", "Remove: local").count(b"DidRemove") == 1
-        assert classifier.learned(sure) is None
-        server.verdict(sure)
-        wait_until(lambda: classifier.learned(sure) == "spam")
-        assert server.about("TELL", sure, "1.5", "Message-class: ham", "Set: local").count(b"DidSet") == 1
-        taught = mail("spam", 6000)
-        classifier.learn("ham", taught)
-        server.verdict(sure)
-        server.verdict(taught)
-        time.sleep(0.2)
-        assert classifier.learned(sure) == "ham" and classifier.learned(taught) == "ham"
+    assert server.verdict(SPAM, "User: ../ann") == shared
+    reply = server.about("TELL", SPAM, "1.5", "User: ../ann", "Message-class: ham", "Set: local")
+    assert reply.startswith(b"SPAMD/1.0 67 EX_NOUSER ")
+    answered = {line.get("user", ""): line["model"] for line in server.requests() if line["method"] == "CHECK"}
+    assert answered == {"": str(model), "ann": str(users / "ann.spamnb"), "bob": str(model), "../ann": str(model)}
 
 
 def test_slow_clients_hinder_nobody(server: Server):
@@ -257,4 +246,4 @@ def test_a_server_starts_and_answers_whatever_its_journal_is(serve, model, tmp_p
     assert server.verdict(mail("spam", 900)).startswith("Spam: True")
     assert server.stop() == 0  # all that waited was written by then, or told
     told = [line["error"] for line in server.lines() if line["event"] == "journal"]
-    assert len(told) == 2 and all("not a journal of verdicts" in line for line in told) and "(1 verdict" in told[1]
+    assert len(told) == 1 and "not a journal of verdicts" in told[0]

@@ -65,7 +65,7 @@ def test_a_source_without_mail_is_an_error_and_one_with_some_is_not(tmp_path: Pa
     for number in range(3):
         write(tmp_path / f"ham/{number}.pdf", b"%PDF-1.7")
     write(tmp_path / "spam/1", MAIL)
-    with pytest.raises(SpamnbError, match=r"ham: none of its 3 files can be read as mail; .*0\.pdf: a PDF document"):
+    with pytest.raises(SpamnbError, match=r"ham: none of its 3 files or lines can be read.*; .*0\.pdf: a PDF document"):
         list(entries([str(tmp_path)], pytest.fail))
     told: list[str] = []
     both = [f"{tmp_path}/ham/0.pdf", f"{tmp_path}/spam"]

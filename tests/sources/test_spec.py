@@ -11,29 +11,13 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
+from commands import run
 from mail import write
+from reading import Unreadable, read
 
 from spamnb.errors import SpamnbError
-from spamnb.sources.entries import Entry, messages, unquoted
-from spamnb.sources.notes import notes
-from spamnb.sources.spec import ReadOptions, entries, unlabelled
-
-Unreadable = list[tuple[str, Exception]]
-
-
-def read(*specs: object, unreadable: Unreadable | None = None) -> list[tuple[str | None, str, bytes]]:
-    """All messages; a test that expects unreadable ones hands over the list."""
-    found: Unreadable = []
-
-    def report(name: str, error: Exception) -> None:
-        found.append((name, error))
-
-    result = [(entry.label, entry.name, raw) for entry, raw in messages(entries(map(str, specs), report), report)]
-    if unreadable is None:
-        assert not found
-    else:
-        unreadable.extend(found)
-    return result
+from spamnb.sources.entries import Entry, messages
+from spamnb.sources.spec import ReadOptions, entries, notes, unlabelled
 
 
 def names(root: Path, *specs: object, unreadable: Unreadable | None = None) -> list[str]:
@@ -150,9 +134,11 @@ def test_mail_that_nobody_saw_is_named_where_it_is_given_as_good(tmp_path: Path)
     assert not list(notes(spec))  # filled by a program
     write(box / "cur/2:2,S")
     [note] = notes(spec)
-    assert "takes for ham, too, 1 message in new" in note and note.endswith(f"; {spec}/cur leaves them out")
+    assert "takes for ham, too, 1 message in new" in note and note.endswith(f"; {box}/cur leaves them out")
     assert len(read(f"{spec}/cur")) == 1 and not list(notes(f"{spec}/cur"))
     assert not list(notes(f"spam={box}"))  # seldom does anybody open spam
+    learned = run("learn", "ham", "-m", tmp_path / "model", box)
+    assert learned.exit_code == 0 and f"spamnb: {box}: takes for ham, too, 1 message in new" in learned.stderr
 
 
 def test_junk_among_maildirs_is_not_of_their_class(tmp_path: Path) -> None:
@@ -187,7 +173,7 @@ def test_a_class_folder_that_cannot_be_read_is_an_error(tmp_path: Path, monkeypa
             list(entries(map(str, specs), pytest.fail))
     monkeypatch.undo()
     monkeypatch.setattr(Entry, "read", unreadable)
-    with pytest.raises(SpamnbError, match=r"spam: none of its 2 files can be read as mail; .*/1: Permission denied"):
+    with pytest.raises(SpamnbError, match=r"spam: none of its 2 files or lines can be read.*; .*/1: Permission denied"):
         list(entries([f"spam={tmp_path}/spam"], pytest.fail))
 
 
@@ -206,7 +192,7 @@ def test_mbox_plain_and_gzipped_against_the_standard_library(tmp_path: Path) -> 
     for number in range(7):
         box.add(f"Subject: {number}\n\nFrom here on\n\nFrom: no\n>From mboxrd\nend {number}\n".encode())
     box.flush()
-    expected = [unquoted(box.get_bytes(key, from_=True)) for key in box.iterkeys()]
+    expected = [box.get_bytes(key, from_=True).replace(b"\n>From", b"\nFrom") for key in box.iterkeys()]
     assert b"\n\nFrom here on" in expected[0] and b"\nFrom mboxrd" in expected[0]
     (tmp_path / "inbox.gz").write_bytes(gzip.compress((tmp_path / "inbox").read_bytes()))
     box.close()
@@ -224,15 +210,6 @@ def test_mbox_in_a_folder_is_known_by_its_name(tmp_path: Path) -> None:
     write(tmp_path / "ham/plain.mbox", b"Subject: no mbox\n\n")
     found = ["00001", "list.mbox#1", "list.mbox#2", "list2.mbox.gz#1", "list2.mbox.gz#2", "plain.mbox"]
     assert names(tmp_path / "ham", tmp_path) == found
-
-
-def test_mailbox_that_changes_meanwhile(tmp_path: Path) -> None:
-    box = write(tmp_path / "inbox", b"From a 1:00\nSubject: 1\n\nlonger\n\nFrom b 2:00\nSubject: 2\n\ny\n")
-    found = list(unlabelled([str(box)], pytest.fail))
-    box.write_bytes(b"From b 2:00\nSubject: 2\n\ny\n")
-    for entry in found:
-        with pytest.raises(OSError, match="changed"):
-            entry.read()
 
 
 def test_a_message_alone_in_its_file_is_the_same_message_as_on_standard_input(tmp_path: Path) -> None:
@@ -280,12 +257,12 @@ def test_messages_over_the_bound_are_reported(tmp_path: Path, monkeypatch: pytes
     [
         ("{0}/missing", "no such file or folder; a SOURCE is"),
         ("ham={0}/missing", "no such file or folder"),
+        ("ham=https://example.org/mail.tar", "no such file or folder; mail elsewhere is downloaded first"),
         ("ham=", "no path after"),
         ("={0}", "cannot name a class"),
         ("unsure={0}/loose", "cannot name a class"),
         ("a\nb={0}/loose", "cannot name a class"),
         ("index:{0}/missing", "no such file or folder"),
-        ("index:{0}", "not a file"),
         ("{0}/loose", "messages but no folder per class; write CLASS="),
         ("{0}/nothing", "no folder per class"),
         ("{0}/Maildir", "a Maildir, which has no class"),
@@ -309,16 +286,14 @@ def test_mistakes_are_one_line_and_told_before_anything_is_read(tmp_path: Path, 
     assert what in str(caught.value) and str(caught.value).isprintable()
 
 
-@pytest.mark.parametrize("name", ["big", "big.gz"])
-def test_memory_stays_flat_over_a_big_mbox(tmp_path: Path, name: str) -> None:
+def test_memory_stays_flat_over_a_big_mbox(tmp_path: Path) -> None:
     body = b"Subject: %d\n\n" + b"All work and no play makes a dull mailbox.\n" * 40
     one = b"From a@example.org Mon Jan  1 00:00:00 2001\n" + body
     count = 20_000
-    opener = gzip.open if name.endswith(".gz") else open
-    with opener(tmp_path / name, "wb") as out:  # type: ignore[operator]
+    with gzip.open(tmp_path / "big.gz", "wb", compresslevel=1) as out:
         out.writelines(one % number + b"\n" for number in range(count))
     tracemalloc.start()
-    seen = sum(1 for entry in entries([f"ham={tmp_path / name}"], pytest.fail) if entry.read())
+    seen = sum(1 for entry in entries([f"ham={tmp_path}/big.gz"], pytest.fail) if entry.read())
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert seen == count

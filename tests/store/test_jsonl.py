@@ -21,6 +21,7 @@ def test_export_and_import_round_trip(tmp_path: Path) -> None:
     store = model_of([*mail(5), ("日本", message("ham", 77))]).store
     store.put_arrays({"w": np.eye(2)})
     lines = list(export(store))
+    assert all(line == json.dumps(json.loads(line), ensure_ascii=False, sort_keys=True) for line in lines)
     content = parse_export(lines, "-")
     with atomic_replace(tmp_path / "m", content.meta) as copy:
         write_snapshot(copy, content)
@@ -61,33 +62,23 @@ def test_arrays_and_vectors_survive_the_round_trip(tmp_path: Path, kind: str, em
         (["{"], "line 1 is not"),
         (['{"spamnb": 99, "meta": {}}'], "made by a newer spamnb .*; upgrade"),
         (['{"spamnb": 1, "meta": {}}'], "made by an older spamnb .*; train again"),
-        (['{"spamnb": 2, "meta": {}}', '{"token": "a", "counts": {"ham": [1, 1]}}'], "line 2 .*unknown class"),
-        (['{"spamnb": 2, "meta": {}}', '{"class": "ham", "documents": "many"}'], "line 2"),
-        (['{"spamnb": 2, "meta": {}}', '{"class": "ham", "documents": true}'], "line 2"),
-        (['{"spamnb": 2, "meta": {}}', '{"what": 1}'], "line 2 .*unknown record"),
+        (['{"spamnb": 4, "meta": {}}', '{"token": "a", "counts": {"ham": [1, 1]}}'], "line 2 .*unknown class"),
+        (['{"spamnb": 4, "meta": {}}', '{"class": "ham", "documents": "many"}'], "line 2"),
+        (['{"spamnb": 4, "meta": {}}', '{"what": 1}'], "line 2 .*unknown record"),
         (
             [
-                '{"spamnb": 2, "meta": {}}',
+                '{"spamnb": 4, "meta": {}}',
                 '{"class": "ham", "documents": 1}',
-                '{"message": "%s", "class": "ham", "taught": true, "bins": {"ham": 999}}' % ("0" * 32),
+                '{"message": "%s", "class": "ham", "bins": {"ham": 999}}' % ("0" * 32),
             ],
             "line 3 .*bins",
         ),
-        (['{"spamnb": 2, "meta": {}}', "[1, 2]"], "line 2"),
+        (['{"spamnb": 4, "meta": {}}', "[1, 2]"], "line 2"),
     ],
 )
 def test_what_is_no_export_is_told_by_line(lines: list[str], says: str) -> None:
     with pytest.raises(SpamnbError, match=says):
         parse_export(lines, "file")
-
-
-def test_lines_are_plain_json(tmp_path: Path) -> None:
-    records = [json.loads(line) for line in export(model_of(mail(1)).store)]
-    assert records[0]["spamnb"] == 3, "those before cannot tell of a correction"
-    assert json.loads(next(export(model_of(mail(1), model_type="boolean").store)))["spamnb"] == 2
-    assert {"class": "ham", "documents": 1} in records
-    for line in export(model_of([("日本", message("ham", 77))]).store):
-        assert line == json.dumps(json.loads(line), ensure_ascii=False, sort_keys=True)
 
 
 ARRAY = '{"array": "w", "dtype": "<f8", "shape": [1], "base64": "AAAAAAAA8D8="}'
@@ -97,7 +88,6 @@ ARRAY = '{"array": "w", "dtype": "<f8", "shape": [1], "base64": "AAAAAAAA8D8="}'
     ("change", "says"),
     [
         (lambda lines: lines[:-1], "cut short"),
-        (lambda lines: lines[:3], "cut short"),
         (lambda lines: [*lines, lines[3]], "more after its end"),
         (lambda lines: [line.replace('"token": "m', '"token": "\\ud800m') for line in lines], "line .*surrogates"),
         (
@@ -109,7 +99,6 @@ ARRAY = '{"array": "w", "dtype": "<f8", "shape": [1], "base64": "AAAAAAAA8D8="}'
         (lambda lines: [line.replace('"documents": ', '"documents": 99999999999999999') for line in lines], "count"),
         (lambda lines: [re.sub(r"\[\d+,", "[99999999999999999999,", line) for line in lines], "too large"),
         (lambda lines: [line.replace('"class": "ham"', '"class": "\\ud800"') for line in lines], "cannot name a class"),
-        (lambda lines: [re.sub(r'"bin": \d+', '"bin": 1' + "0" * 23, line) for line in lines], "too large"),
         (lambda lines: [re.sub(r'"bin": \d+', '"bin": 512', line) for line in lines], "too large"),
         (lambda lines: [re.sub(r"\[(\d+), \d+\]", r"[\1, 0]", line) for line in lines], "more often than it occurs"),
         (lambda lines: [re.sub(r'"message": "..', '"message": "', line) for line in lines], "16 bytes"),
@@ -118,7 +107,6 @@ ARRAY = '{"array": "w", "dtype": "<f8", "shape": [1], "base64": "AAAAAAAA8D8="}'
         (lambda lines: [*lines[:-1], ARRAY.replace("<f8", "f8,("), lines[-1]], "array w"),
         (lambda lines: [*lines[:-1], ARRAY.replace("w", "\\u001b[2J").replace("f8", "x"), lines[-1]], r"array \\x1b"),
         (lambda lines: [*lines[:-1], ARRAY.replace("8D8", "8H8"), lines[-1]], "array w"),  # not a number
-        (lambda lines: [*lines[:-1], ARRAY.replace("w", "\\ud800"), lines[-1]], "surrogates"),
         (lambda lines: [line.replace('"token"', '"vector": {"a": 1}, "token"') for line in lines], "vectors"),
         (lambda lines: [line.replace('"token"', f'"vector": [{10**400}], "token"') for line in lines], "vectors"),
     ],

@@ -127,7 +127,7 @@ def test_weights_of_a_correction_go_with_their_tokens(first: list, then: list) -
     assert brought_to(store) == brought, "what messages brought is kept once a message"
     for number in range(1, 20):
         hard = store.hard.get(number)
-        assert hard is None or set(hard.tokens.hashes.tolist()) <= kept  # type: ignore[attr-defined]
+        assert hard is None or set(hard.hashes.tolist()) <= kept
     for label, words in then:
         known[letter(words)] = label
         classifier.learn(label, letter(words))

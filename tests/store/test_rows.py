@@ -45,7 +45,7 @@ def test_what_is_packed_is_found_again_and_changed_at_hand(first: list, then: li
     places = rows.add(hashes, np.arange(10), Cells.unpack(blobs, 4))
     assert np.array_equal(rows.figures[places], before) and rows.known[places].all()
     assert np.array_equal(rows.held(places), before[:, :, 0].any(axis=1))
-    rows.change(places[::-1], list("abcdefghij"))
+    rows.change(places[::-1], list("abcdefghij"), np.arange(10))
     rows.figures[places] = after
     written, cells = rows.written()
     assert np.array_equal(written, places) and rows.new_texts() == {}
@@ -105,9 +105,10 @@ def test_a_correction_comes_back_whole(tmp_path: Path) -> None:
         store.add(name, dict.fromkeys(words, 1))
     content = read_snapshot(store)
     units = rng.integers(-(1 << 20), 1 << 20, (2_000, 3))
+    units[:, 0] = -units[:, 1:].sum(axis=1)
     brought = {bytes([n]) * 16: dict(zip(names, units[n].tolist())) for n in range(5)}
     content = content._replace(
-        messages=[(digest, LearnedMessage("spam", True, None, of)) for digest, of in brought.items()],
+        messages=[(digest, LearnedMessage("spam", None, of)) for digest, of in brought.items()],
         cells=content.cells.with_weights(units),
     )
     with Store.create(tmp_path / "m", meta) as out:

@@ -10,9 +10,8 @@ import pytest
 from mail import mail, message, model_of
 
 from spamnb.classifier import Classifier
-from spamnb.errors import Damaged, InTheWay, SpamnbError
+from spamnb.errors import InTheWay, SpamnbError
 from spamnb.settings import Settings
-from spamnb.store import database as checks
 from spamnb.store.rows import MAX_COUNT
 from spamnb.store.snapshot import atomic_replace, create_empty, read_snapshot, write_snapshot
 from spamnb.store.store import Store
@@ -24,12 +23,6 @@ def test_a_new_model_appears_whole_or_not_at_all(tmp_path: Path) -> None:
         assert not (tmp_path / "m").exists()
         raise RuntimeError
     assert list(tmp_path.iterdir()) == []
-
-
-def test_the_folders_of_a_new_model_are_made(tmp_path: Path) -> None:
-    create_empty(tmp_path / "a" / "b" / "m", Settings().as_meta())
-    with Store.open(tmp_path / "a" / "b" / "m") as store:
-        assert store.totals().classes == ()
 
 
 def test_an_error_in_a_new_model_names_the_model(tmp_path: Path) -> None:
@@ -116,12 +109,6 @@ def test_a_full_disk_leaves_nothing_and_is_told(tmp_path: Path, monkeypatch: pyt
     assert not list(tmp_path.iterdir())
 
 
-def test_what_is_told_is_short_and_printable() -> None:
-    with pytest.raises(Damaged) as error:
-        checks.checked_rows("t", [("\x1b[2J" * 100,)], name=checks.is_class_name)
-    assert str(error.value).isprintable() and len(str(error.value)) < 80
-
-
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
     with Classifier.create(tmp_path / "model") as classifier:
@@ -161,13 +148,6 @@ for writable in (False, True):
     assert list(model.parent.iterdir()) == [model]
 
 
-def test_a_reader_cannot_write(model: Path) -> None:
-    before = model.read_bytes()
-    with Store.open(model) as store, pytest.raises(SpamnbError, match="cannot be written"):
-        store.put_meta({"spam": "x"})
-    assert model.read_bytes() == before
-
-
 def test_what_was_killed_after_a_lesson_loses_nothing_to_a_reader(model: Path, tmp_path: Path) -> None:
     with Store.open(model, writable=True) as store:
         store.put_meta({"note": 1})
@@ -179,13 +159,3 @@ def test_what_was_killed_after_a_lesson_loses_nothing_to_a_reader(model: Path, t
         with Store.open(copy / "model") as store:
             assert store.meta()["note"] == 1
         assert list(copy.iterdir()) == [copy / "model"]
-
-
-def test_the_url_of_a_server_makes_no_folder_and_its_password_is_not_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(SpamnbError, match="'spamnb serve'") as refused:
-        create_empty(Path("postgresql://ann:secret@db/mail"), {})
-    assert "secret" not in str(refused.value)
-    assert not any(tmp_path.iterdir())

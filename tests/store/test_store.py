@@ -134,16 +134,16 @@ def test_arrays_and_messages_come_back(tmp_path: Path) -> None:
         store.put_arrays({"w": np.arange(6.0).reshape(2, 3)})
         store.class_id("spam")
         store.put_messages(
-            [(b"0" * 16, LearnedMessage("spam", False, None)), (b"2" * 16, LearnedMessage("spam", True, {"spam": 3}))]
+            [(b"0" * 16, LearnedMessage("spam", None)), (b"2" * 16, LearnedMessage("spam", {"spam": 3}))]
         )
     with Store.open(tmp_path / "m") as store:
         assert store.arrays()["w"].tolist() == [[0, 1, 2], [3, 4, 5]]
-        assert store.learned(b"0" * 16) == LearnedMessage("spam", False, None)
-        assert store.learned(b"2" * 16) == LearnedMessage("spam", True, {"spam": 3})
+        assert store.learned(b"0" * 16) == LearnedMessage("spam", None)
+        assert store.learned(b"2" * 16) == LearnedMessage("spam", {"spam": 3})
         assert store.learned(b"1" * 16) is None
         assert store.meta()["note"] == "ü"
         with pytest.raises(SpamnbError, match="cannot be written"):
-            store.put_messages([(b"1" * 16, LearnedMessage("spam", True, None))])
+            store.put_messages([(b"1" * 16, LearnedMessage("spam", None))])
 
 
 def damaged(path: Path) -> None:
@@ -184,7 +184,7 @@ def foreign(path: Path) -> None:
         (foreign, "not a spamnb model"),
         (lambda path: of_format(path, FORMAT + 1), "newer spamnb"),
         (damaged_row, "or damaged .cells in table tokens that were cut short"),
-        (lambda path: of_format(path, FORMAT - 1), "older spamnb .format 6.; train again, or write it with the spamnb"),
+        (lambda path: of_format(path, FORMAT - 1), "older spamnb .format 7.; train again, or write it with the spamnb"),
         (damaged, "damaged|not a spamnb model"),
     ],
 )
@@ -227,15 +227,16 @@ def test_vectors_hold_finite_numbers() -> None:
 
 def test_cells_of_the_calibration_are_what_they_may_be() -> None:
     store = filled([("ham", {"a": 1})])
-    store.add_calibration([("ham", 1, BINS - 1, 3), ("spam", 0, 0, -2)])
-    assert store.calibration() == [("ham", 1, BINS - 1, 3), ("spam", 0, 0, -2)]
-    whole = np.full(2 * BINS + 5, MAX_COUNT + 1).tobytes()
+    store.count_scores("ham", {"ham": BINS - 1, "spam": 0}, 1)
+    store.count_scores("ham", {"spam": 0}, -2)
+    assert np.argwhere(store.histogram()).tolist() == [[0, 0, BINS - 1], [1, 1, 0]] and store.histogram().sum() == 0
+    whole = np.full(2 * BINS, MAX_COUNT + 1).tobytes()
     spoilt = [(whole, "that cannot be"), (whole[8:], "was cut short"), ("x", "calibration in table classes: ")]
     for blob, says in spoilt:
         store.execute("UPDATE classes SET calibration = ?", (blob,))
         store.read_anew()
         with pytest.raises(SpamnbError, match=says):
-            store.calibration()
+            store.histogram()
 
 
 @pytest.mark.parametrize(
@@ -274,13 +275,6 @@ def test_a_file_that_may_not_be_read_is_one_line(tmp_path: Path, monkeypatch: py
     for writable in (False, True):
         with pytest.raises(SpamnbError, match=r"m: cannot be opened .unable to open"):
             Store.open(path, writable=writable)
-
-
-def test_creating_over_a_file_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "m").write_text("mine")
-    with pytest.raises(SpamnbError, match="exists already"):
-        Store.create(tmp_path / "m", {})
-    assert (tmp_path / "m").read_text() == "mine"
 
 
 MESSAGES = st.lists(

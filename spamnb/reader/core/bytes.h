@@ -183,7 +183,7 @@ static inline uint64_t load_64(const uint8_t *at) {
  * the same place would overwrite each other, and no sanitizer would see it.
  */
 /* Why a message could not be read. */
-enum failure { FAILED_NOT, FAILED_MEMORY, FAILED_ASSERTION, FAILED_HOST };
+enum failure { FAILED_NOT, FAILED_MEMORY, FAILED_ASSERTION, FAILED_ANSWER };
 
 struct block {
     struct block *next;

@@ -5,7 +5,6 @@
 enum {
     MAX_FIELD_NAME = 40,  /* bytes of a name in tokens */
     MAX_VALUE = 2000,     /* bytes of a value whose words are read */
-    MAX_SHAPE = 60,       /* bytes whose shape is read */
 };
 
 /* ---- Rules ---- */
@@ -54,59 +53,11 @@ uint8_t group_of(const struct group_table *table, span token) {
 
 /* ---- Header fields ---- */
 
-/* How a mail program writes: letters and digits as one character each; runs of them too where it is_short. */
-static void add_shape(struct reader *reader, span prefix, span text, bool is_short) {
-    struct writer writer = writer_open(&reader->arena, MAX_SHAPE + 1);
-    uint8_t before = 0;
-    put_byte(&writer, '#');
-    text = first_bytes(text, MAX_SHAPE);
-    for (; text.at < text.end; text.at++) {
-        uint8_t c = *text.at;
-        uint8_t kind = is_letter(c) || c >= 128 ? 'a' : is_digit(c) ? '0' : c <= ' ' ? '_' : c;
-        if (kind != before || !is_short)
-            put_byte(&writer, kind);
-        before = kind;
-    }
-    add_token(reader, prefix, writer_close(&writer));
-}
-
 /* The subject once more, as text: each place learns from the other. */
 static void add_subject(struct reader *reader, span value) {
     struct place place = {LITERAL(""), WORD_PARTS};
     add_texts(reader, &place, &(span_list){&value, 1, 1}, LITERAL("subject:"));
 }
-
-/* The shape of the sender's local part tells a person's address from a machine's. */
-static void add_sender(struct reader *reader, span value) {
-    const uint8_t *open = find_last(value, '<');
-    value = before_first(open ? span_between(open + 1, value.end) : value, '@');
-    add_shape(reader, LITERAL("from:"), value, true);
-}
-
-/* The time zone, and the shape of the date, which differs between mail programs. */
-static void add_date(struct reader *reader, span value) {
-    span zone = LITERAL("no-zone");
-    for (const uint8_t *at = value.at; value.end - at >= 5; at++)
-        if ((*at == '+' || *at == '-') && is_digit(at[1]) && is_digit(at[2]) && is_digit(at[3]) && is_digit(at[4])) {
-            zone = span_of(at, 5);
-            break;
-        }
-    add_token(reader, LITERAL("date:"), zone);
-    add_shape(reader, LITERAL("date:"), value, false);
-}
-
-/* The host that made the id, and the shape of the rest, which tells the mail program. */
-static void add_message_id(struct reader *reader, span value) {
-    value = lower_copy(&reader->arena, strip_any(value, "<> "));
-    const uint8_t *at = find_last(value, '@');
-    add_host(reader, LITERAL("message-id:"), at ? span_between(at + 1, value.end) : value);
-    add_shape(reader, LITERAL("message-id:"), span_between(value.at, at ? at : value.at), true);
-}
-
-static void (*const EXTRAS[])(struct reader *reader, span value) = {
-    [EXTRA_SUBJECT] = add_subject, [EXTRA_SENDER] = add_sender, [EXTRA_DATE] = add_date,
-    [EXTRA_MESSAGE_ID] = add_message_id,
-};
 
 /* A signature field without what differs in every message: the signature, the body's hash and the times. */
 static void add_signature(struct reader *reader, const struct place *place, span value) {
@@ -120,32 +71,34 @@ static void add_signature(struct reader *reader, const struct place *place, span
 
 static void add_field(struct reader *reader, const struct field *field) {
     struct arena *arena = &reader->arena;
-    const struct header_rule *rule = header_rule_of(reader->rules, field->name);
-    if (rule->how == HOW_IGNORED)
+    const struct header_rule *rule = header_rule_of(&reader->rules, field->name);
+    if (rule->how == HOW_IGNORED || rule->how == HOW_VOLATILE)
         return;
     span name = lower_copy(arena, first_bytes(field->name, MAX_FIELD_NAME));
     add_token(reader, LITERAL("header:"), name);
-    if (rule->how == HOW_PRESENCE && rule->extra == EXTRA_NOTHING)
+    if (rule->how == HOW_PRESENCE)
         return;
     span value = first_characters(field_value(reader, field->value, true), MAX_VALUE);
     struct place place = {two_spans(arena, is_empty(rule->prefix) ? name : rule->prefix, LITERAL(":")), WORD_WHOLE};
-    if (rule->how == HOW_SIGNATURE)
+    const uint8_t *date;
+    switch (rule->how) {
+    case HOW_SIGNATURE:
         add_signature(reader, &place, value);
-    else if (rule->how == HOW_RECEIVED) { /* without the date behind it, which tells when mail was collected */
-        const uint8_t *date = find_last(value, ';');
+        break;
+    case HOW_RECEIVED: /* without the date behind it, which tells when mail was collected */
+        date = find_last(value, ';');
         place.method = WORD_HOST;
         add_words(reader, &place, date ? span_between(value.at, date) : value);
-    } else if (rule->how != HOW_PRESENCE) {
-        place.method = rule->how == HOW_TEXT ? WORD_PARTS : WORD_WHOLE;
+        break;
+    default:
+        place.method = rule->how == HOW_NAMES ? WORD_WHOLE : WORD_PARTS;
         add_words(reader, &place, value);
     }
-    if (rule->extra != EXTRA_NOTHING)
-        EXTRAS[rule->extra](reader, value);
+    if (rule->how == HOW_SUBJECT)
+        add_subject(reader, value);
 }
 
 /* ---- Structure ---- */
-
-static const char *const CUT_NAMES[N_CUTS] = {"headers", "html", "links", "parts", "pdf", "smime", "text", "tnef"};
 
 static void add_part(struct reader *reader, const struct part *part) {
     add_token(reader, LITERAL("part:"), first_characters(part->content_type, 40));
@@ -170,7 +123,4 @@ void add_evidence(struct reader *reader) {
         add_words(reader, &hidden, message->hidden.items[i]);
     for (size_t i = 0; i < message->parts.count; i++)
         add_part(reader, &message->parts.items[i]);
-    for (size_t i = 0; i < N_CUTS; i++)
-        if (message->cuts >> i & 1)
-            add_token(reader, LITERAL("cut:"), span_of_text(CUT_NAMES[i]));
 }

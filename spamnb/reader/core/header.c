@@ -34,11 +34,6 @@ static const char *const KNOWN_FIELDS[] = {
     "list-", "dkim-signature", "authentication-results", "envelope-to", "keywords", "approved", "x-",
 };
 
-/* Fields that delivery puts on top: evidence, but not what makes a message this one. */
-static const char *const TRACE_FIELDS[] = {
-    "received", "return-path", "delivered-to", "x-original-to", "envelope-to", "delivery-date",
-};
-
 static bool is_field_of(span name, const char *const names[], size_t n) {
     for (size_t i = 0; i < n; i++) {
         span known = span_of_text(names[i]);
@@ -129,15 +124,13 @@ struct section read_section(struct reader *reader, span message) {
     return section;
 }
 
-span lasting_lines(struct reader *reader, const struct section *section, bool without_trace) {
+span lasting_lines(struct reader *reader, const struct section *section) {
     struct writer writer = writer_open(&reader->arena, size_of(section->text));
     bool is_left_out = false;
     for (span rest = section->text, line; next_line(&rest, &line);) {
         if (!is_left_out || is_empty(line) || !is_blank(*line.at)) {
             span name = field_name(line);
-            is_left_out = !is_empty(name) &&
-                          (header_rule_of(reader->rules, name)->is_volatile ||
-                           (without_trace && is_field_of(name, TRACE_FIELDS, COUNT_OF(TRACE_FIELDS))));
+            is_left_out = !is_empty(name) && header_rule_of(&reader->rules, name)->how == HOW_VOLATILE;
         }
         if (!is_left_out)
             put_span(&writer, span_between(line.at, rest.at));

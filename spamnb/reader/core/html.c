@@ -29,16 +29,13 @@ struct node {
 struct element {
     unsigned tag;
     uint32_t node;
-    uint16_t parent;    /* where in the stack what it inherits from is */
     uint16_t paragraph; /* the paragraph that a block ends here; 0: none */
     bool is_dropped;    /* its text is shown nowhere */
 };
 
 /* A piece of text, as long as nobody knows whether it is seen. */
 enum piece_kind {
-    PIECE_STYLED,
-    PIECE_STYLED_WITHOUT_RULES, /* where the page has rules they may show it */
-    PIECE_SHOWN, PIECE_HIDDEN, PIECE_END_OF_WORD
+    PIECE_STYLED, PIECE_SHOWN, PIECE_HIDDEN, PIECE_END_OF_WORD
 };
 
 struct piece {
@@ -62,6 +59,9 @@ struct document {
     enum piece_kind kind; /* of text from here on */
 };
 
+/* The node of what stands in a table and in none of its cells. It is shown before the table, wherever that may be. */
+enum { MOVED_NODE = 2 };
+
 static void note_cut(struct document *d) { d->reader->message.cuts |= CUT_HTML; }
 
 static struct element *top_of(struct document *d) { return &d->stack[d->depth - 1]; }
@@ -72,38 +72,8 @@ static struct node *node_of(const struct document *d, const struct element *elem
     return &d->nodes.items[element->node];
 }
 
-/* Gives the element at this place of the stack a node, and says which paragraph it stands in. */
-static void settle(struct document *d, size_t at, struct node node) {
-    struct element *element = &d->stack[at];
-    bool is_barrier = TAGS[element->tag].flags & IS_BARRIER || !at;
-    element->paragraph = element->tag == TAG_P ? (uint16_t)at : is_barrier ? 0 : d->stack[at - 1].paragraph;
-    element->node = (uint32_t)d->nodes.count;
-    node.parent = d->stack[element->parent].node;
-    *LIST_ADD(d->arena, &d->nodes) = node;
-}
-
-static void pop(struct document *d) { d->counts[d->stack[--d->depth].tag]--; }
-
-/* Formatting ends otherwise than by an end tag in its place: browsers open it again, or put it around what stands
- * there. That is not followed: from here on its style hides nothing. */
-static void lose_formatting(struct document *d, const struct element *formatting) {
-    enum piece_kind kind = node_of(d, formatting)->attributes ? PIECE_SHOWN : PIECE_STYLED_WITHOUT_RULES;
-    d->kind = kind > d->kind ? kind : d->kind;
-}
-
-/* Closes the element at this place, and all inside; nothing where there is none (0). Formatting inside a cell or the
- * like ends with it. */
-static void pop_to(struct document *d, size_t at) {
-    bool is_inside = false;
-    for (size_t i = at; at > 1 && i < d->depth; i++) {
-        const struct tag *tag = &TAGS[d->stack[i].tag];
-        is_inside = is_inside || (tag->flags & IS_BARRIER && tag->kind != TABLE);
-        if (i > at && tag->kind == FORMATTING && !is_inside)
-            lose_formatting(d, &d->stack[i]);
-    }
-    while (at > 1 && d->depth > at)
-        pop(d);
-}
+/* Whether a tag is that of a table or a part of one. */
+static bool is_part(unsigned tag) { return TAGS[tag].kind >= TABLE && TAGS[tag].kind <= CELL; }
 
 /* Whether an element is a table or its rows, where no text stands. */
 static bool is_row(const struct element *element) {
@@ -111,14 +81,26 @@ static bool is_row(const struct element *element) {
            TAGS[element->tag].flags & IS_BARRIER);
 }
 
-/* What stands in a table and in none of its cells is shown before the table: what it inherits from. */
-static size_t place_of(const struct document *d, unsigned kind) {
-    size_t at = d->depth - 1;
-    if (is_row(&d->stack[at]) && !(kind >= TABLE && kind <= CELL))
-        for (; at > 1; at--)
-            if (d->stack[at].tag == TAG_TABLE)
-                return at - 1;
-    return at;
+/* Gives the element at this place of the stack a node, and says which paragraph it stands in. */
+static void settle(struct document *d, size_t at, struct node node) {
+    struct element *element = &d->stack[at];
+    bool is_barrier = TAGS[element->tag].flags & IS_BARRIER || !at;
+    element->paragraph = element->tag == TAG_P ? (uint16_t)at : is_barrier ? 0 : d->stack[at - 1].paragraph;
+    element->node = (uint32_t)d->nodes.count;
+    bool is_moved = at && is_row(&d->stack[at - 1]) && !is_part(element->tag);
+    node.parent = is_moved ? MOVED_NODE : at ? d->stack[at - 1].node : 0;
+    *LIST_ADD(d->arena, &d->nodes) = node;
+}
+
+/* Closes the element at this place, and all inside; nothing where there is none (0). Formatting that its own end tag
+ * did not close browsers open again. That is not followed: from here on no style hides anything. */
+static void pop_to(struct document *d, size_t at) {
+    while (at > 1 && d->depth > at) {
+        unsigned tag = d->stack[--d->depth].tag;
+        d->counts[tag]--;
+        if (d->depth > at && TAGS[tag].kind == FORMATTING)
+            d->kind = PIECE_SHOWN;
+    }
 }
 
 static bool is_element(const struct document *d, const struct element *element, unsigned tag, span name) {
@@ -130,13 +112,13 @@ static bool is_element(const struct document *d, const struct element *element, 
 /* Where the innermost such element is; 0 where another one stands between that bars the way. */
 static size_t find_open(const struct document *d, unsigned tag, span name) {
     unsigned kind = TAGS[tag].kind;
-    bool is_part = kind >= TABLE && kind <= CELL, is_inline = TAGS[tag].flags & IS_INLINE;
+    bool is_inline = TAGS[tag].flags & IS_INLINE;
     for (size_t at = d->depth - 1; at > 1; at--) {
         const struct element *element = &d->stack[at];
         if (is_element(d, element, tag, name) || (kind == HEADING && TAGS[element->tag].kind == HEADING))
             return at;
         unsigned flags = TAGS[element->tag].flags;
-        if (is_part ? element->tag == TAG_TABLE : flags & IS_BARRIER || (is_inline && !(flags & IS_INLINE)))
+        if (is_part(tag) ? element->tag == TAG_TABLE : flags & IS_BARRIER || (is_inline && !(flags & IS_INLINE)))
             return 0;
     }
     return 0;
@@ -145,9 +127,8 @@ static size_t find_open(const struct document *d, unsigned tag, span name) {
 static void push(struct document *d, unsigned tag, span name, const struct attributes *attributes) {
     if (d->depth >= MAX_OPEN_ELEMENTS)
         return;
-    size_t parent = place_of(d, TAGS[tag].kind);
     bool is_dropped = top_of(d)->is_dropped || TAGS[tag].text == NOWHERE;
-    d->stack[d->depth] = (struct element){.tag = tag, .parent = (uint16_t)parent, .is_dropped = is_dropped};
+    d->stack[d->depth] = (struct element){.tag = tag, .is_dropped = is_dropped};
     d->counts[tag]++;
     settle(d, d->depth++, (struct node){.tag = tag, .name = name, .attributes = attributes});
 }
@@ -158,7 +139,7 @@ static void end_formatting(struct document *d, unsigned tag, span name) {
     pop_to(d, at);
     for (size_t i = d->depth - 1; !at && i > 1 && !(TAGS[d->stack[i].tag].flags & IS_BARRIER); i--)
         if (is_element(d, &d->stack[i], tag, name)) {
-            lose_formatting(d, &d->stack[i]);
+            d->kind = PIECE_SHOWN;
             for (size_t k = i + 1; k < d->depth; k++)
                 node_of(d, &d->stack[k])->is_wrapped = true;
             return;
@@ -182,7 +163,7 @@ static void end_item(struct document *d, unsigned tag) {
 static bool make_place(struct document *d, unsigned kind) {
     if (kind == TABLE) {
         size_t at = d->depth - 1; /* the part of a table that is around */
-        while (at > 1 && (TAGS[d->stack[at].tag].kind < TABLE || TAGS[d->stack[at].tag].kind > CELL))
+        while (at > 1 && !is_part(d->stack[at].tag))
             at--;
         bool is_between = at > 1 && is_row(&d->stack[at]); /* the cells of a table: that one ends */
         while (is_between && at > 2 && d->stack[at].tag != TAG_TABLE)
@@ -228,7 +209,7 @@ static void start_element(struct document *d, unsigned tag, span name, const str
         attributes->present = styling;
         memcpy(attributes->values, found->values, N_STYLE_ATTRIBUTES * sizeof(span));
     }
-    if (kind >= TABLE && kind <= CELL) {
+    if (is_part(tag)) {
         if (!make_place(d, kind))
             return;
     } else if (kind == BLOCK || kind == HEADING || kind == ITEM) {
@@ -236,11 +217,9 @@ static void start_element(struct document *d, unsigned tag, span name, const str
             end_item(d, tag);
         pop_to(d, top_of(d)->paragraph);
         if (kind == HEADING && TAGS[top_of(d)->tag].kind == HEADING)
-            pop(d);
-    } else {
-        if (tag == TAG_A && d->counts[tag])
-            end_formatting(d, tag, name);
-    }
+            pop_to(d, d->depth - 1);
+    } else if (tag == TAG_A && d->counts[tag])
+        end_formatting(d, tag, name);
     push(d, tag, name, attributes);
 }
 
@@ -277,13 +256,9 @@ static void add_text(struct document *d, const uint8_t *begin, const uint8_t *en
     span text = span_between(begin, end);
     if (is_empty(text))
         return;
-    bool is_blank = shows_nothing(d->reader, text);
     const struct element *top = top_of(d);
-    if (top->is_dropped)
-        return;
-    if (!is_blank && is_row(top))
-        top = &d->stack[place_of(d, ORDINARY)];
-    add_piece(d, text, top->node, d->kind);
+    if (!top->is_dropped)
+        add_piece(d, text, is_row(top) && !shows_nothing(d->reader, text) ? MOVED_NODE : top->node, d->kind);
 }
 
 /* The text of a title or an input field, of which a window shows the beginning. */
@@ -323,7 +298,7 @@ static void make_styles(struct document *d) {
 }
 
 static enum why_hidden why_hidden(struct document *d, const struct piece *piece) {
-    if (piece->kind == PIECE_STYLED || (piece->kind == PIECE_STYLED_WITHOUT_RULES && !d->sheet.n_rules))
+    if (piece->kind == PIECE_STYLED)
         return d->sheet.is_cut ? SEEN : style_of(d, piece->node)->why;
     return piece->kind == PIECE_HIDDEN ? HIDDEN_OTHERWISE : SEEN;
 }
@@ -341,7 +316,7 @@ static span written_pieces(struct document *d, bool is_hidden) {
             if (is_in_word)
                 put_byte(&writer, '\n');
         } else if (is_hidden == (why != SEEN)) {
-            put_resolved(&writer, &d->reader->tables->references, piece->text, false);
+            put_resolved(&writer, piece->text, false);
             if (is_hidden && !shows_nothing(d->reader, span_between(writer.begin + before, writer.at)))
                 d->reader->message.facts |= FACT_HIDDEN | FACTS[why];
         } else if (is_in_word && !is_hidden && !is_empty(piece->text) && shows_nothing(d->reader, piece->text))
@@ -358,7 +333,7 @@ static span resolved(struct document *d, span value) {
     if (!find_byte(value, '&'))
         return value;
     struct writer writer = writer_open(d->arena, size_of(value));
-    put_resolved(&writer, &d->reader->tables->references, value, true);
+    put_resolved(&writer, value, true);
     return writer_close(&writer);
 }
 
@@ -576,6 +551,7 @@ struct html_text read_html(struct reader *reader, span html) {
         d->stack[d->depth].tag = tag;
         settle(d, d->depth, (struct node){.tag = tag, .name = TAGS[tag].name, .attributes = &d->page_attributes[d->depth]});
     }
+    *LIST_ADD(d->arena, &d->nodes) = (struct node){.style = &UNKNOWN_STYLE};
     read_tags(d);
     make_styles(d);
     span shown = written_pieces(d, false), hidden = strip(written_pieces(d, true));

@@ -1,17 +1,11 @@
-/* Where links lead: the host that a browser goes to, and the hosts of the URLs inside of a URL. */
+/* Where links lead: the host that a browser goes to. */
 #define _DEFAULT_SOURCE /* inet_aton */
 #include "reader.h"
 
 #include <arpa/inet.h>
 
-enum { MAX_HOST_NAME = 255, MAX_SCHEME = 31, MAX_DECODINGS = 3, MAX_TARGETS = 4, MAX_SHOWN_URL = 200 };
+enum { MAX_HOST_NAME = 255, MAX_SCHEME = 31 };
 enum { N_RECENT = 64 };
-
-/* Hosts whose tokens were counted: each counts once a message, and most are met again and again. */
-struct link_tokens {
-    struct reader *reader;
-    span recent[N_RECENT];
-};
 
 static bool is_slash(uint8_t c) { return c == '/' || c == '\\'; }
 
@@ -33,15 +27,15 @@ static span canonical_host(struct reader *reader, span written) {
     span host = first_characters(written, MAX_HOST_NAME);
     if (find_byte(host, '%'))
         host = percent_decoded(arena, host);
-    host = is_ascii(host) ? lower_copy(arena, host) : written_as(reader, host, FORM_HOST); /* by the mapping of UTS 46 */
+    host = lower_copy(arena, host);
+    if (!is_ascii(host) || find(host, LITERAL("xn--")))
+        host = ask(reader, ASK_HOST, host, (span){0}).text;
     for (const uint8_t *at = host.at; at < host.end; at++)
         if (*at <= ' ' || *at == 127 || strchr("\"#%/:<>?@[\\]^`{|}", *at))
             host.end = at;
     host = strip_any(host, ".");
     if (is_empty(host))
         return host;
-    if (find(host, LITERAL("xn--")))
-        return ask_host(reader, ASK_LETTERS, host, (span){0});
     const uint8_t *dot = find_last(host, '.');
     return is_digit(dot ? dot[1] : *host.at) ? dotted_address(arena, host) : host; /* "0x7f" begins with a digit, too */
 }
@@ -53,8 +47,6 @@ static span behind_scheme(span url) {
         rest.at++;
     span scheme = span_between(url.at, rest.at);
     bool has_scheme = !is_empty(scheme) && !is_empty(rest) && *rest.at == ':';
-    if (!has_scheme && starts_with_any_case(url, LITERAL("www.")))
-        return url;
     rest = span_between(has_scheme ? rest.at + 1 : url.at, url.end);
     bool is_web = starts_with_any_case(scheme, LITERAL("http")) || is_same_any_case(scheme, LITERAL("ftp"));
     if (!(has_scheme && is_web) && (size_of(rest) < 2 || !is_slash(rest.at[0]) || !is_slash(rest.at[1])))
@@ -64,46 +56,14 @@ static span behind_scheme(span url) {
     return rest;
 }
 
-/* The host that a text begins with, without user and port; moves the text behind it. */
-static span take_host(struct reader *reader, span *text) {
-    span authority = *text;
-    while (text->at < text->end && !is_slash(*text->at) && (*text->at > '?' || !strchr("?#&<>\"' ", *text->at)))
-        text->at++;
-    authority.end = text->at;
+/* The host that a text begins with, without user and port. */
+static span host_of(struct reader *reader, span text) {
+    span authority = span_of(text.at, 0);
+    while (authority.end < text.end && !is_slash(*authority.end) &&
+           (*authority.end > '?' || !strchr("?#&<>\"' ", *authority.end)))
+        authority.end++;
     const uint8_t *user_end = find_last(authority, '@');
     return canonical_host(reader, before_first(span_between(user_end ? user_end + 1 : authority.at, authority.end), ':'));
-}
-
-static void add_link_host(struct link_tokens *tokens, span host) {
-    struct reader *reader = tokens->reader;
-    span *recent = &tokens->recent[fast_hash(reader->tables->secret, 0, host) % N_RECENT];
-    if (is_same(*recent, host))
-        return;
-    *recent = host;
-    if (size_of(host) > MAX_HOST) {
-        host = span_between(host.end - MAX_HOST, host.end);
-        host = skip_bytes(host, size_of(before_first(host, '.')) + 1);
-    }
-    add_host(reader, LITERAL("url:"), host);
-}
-
-/* The hosts of the URLs in what follows a host. */
-static void add_targets(struct link_tokens *tokens, span rest) {
-    for (int i = 0; i < MAX_DECODINGS && find_byte(rest, '%'); i++)
-        rest = percent_decoded(&tokens->reader->arena, rest);
-    const uint8_t *at;
-    for (int n = 0; n < MAX_TARGETS && (at = find_any_case(rest, LITERAL("http")));) {
-        span target = behind_scheme(span_between(at, rest.end));
-        rest.at = at + 4;
-        if (is_empty(target) || !is_slash(target.at[-1]))
-            continue;
-        span host = take_host(tokens->reader, &target);
-        rest.at = target.at;
-        if (!is_empty(host)) {
-            add_link_host(tokens, host);
-            n++;
-        }
-    }
 }
 
 /* A URL without blanks, line ends and controls. */
@@ -115,50 +75,20 @@ static span trimmed_url(struct arena *arena, span url) {
     return writer_close(&writer);
 }
 
-static void add_link(struct link_tokens *tokens, span written) {
-    span url = trimmed_url(&tokens->reader->arena, first_characters(written, MAX_URL)), rest = behind_scheme(url);
-    span host = take_host(tokens->reader, &rest);
-    if (!is_empty(host))
-        add_link_host(tokens, host);
-    add_targets(tokens, is_empty(host) ? url : rest);
-}
-
-/* Reads what a reader takes for a URL that begins there; returns its last byte. */
-static const uint8_t *add_shown_url(struct link_tokens *tokens, const uint8_t *begin, const uint8_t *end) {
-    span url = first_characters(span_between(begin, end), MAX_SHOWN_URL);
-    for (const uint8_t *at = url.at; at < url.end; at++)
-        if (*at <= ' ' || strchr("<>\"')", *at))
-            url.end = at;
-    add_link(tokens, url);
-    return url.end - 1;
-}
-
-/* The URLs that a reader sees in a text: from http:// on, and from "www." on where it belongs to nothing else. */
-static void add_shown_urls(struct link_tokens *tokens, span text) {
-    for (span rest = text; (rest.at = find_byte(rest, ':')); rest.at++) {
-        bool is_secure = rest.at > text.at && (rest.at[-1] | 32) == 's';
-        span scheme = is_secure ? LITERAL("https:") : LITERAL("http:");
-        if (rest.end - rest.at < 4 || !is_slash(rest.at[1]) || !is_slash(rest.at[2]) ||
-            (size_t)(rest.at - text.at) < size_of(scheme) - 1)
-            continue;
-        const uint8_t *begin = rest.at + 1 - size_of(scheme);
-        if (starts_with_any_case(span_between(begin, rest.end), scheme))
-            rest.at = add_shown_url(tokens, begin, rest.end);
-    }
-    for (span rest = text; (rest.at = find_byte(rest, '.')); rest.at++) {
-        const uint8_t *begin = rest.at - text.at < 3 ? text.at : rest.at - 3;
-        uint8_t before = begin > text.at ? begin[-1] : ' ';
-        if (starts_with_any_case(span_between(begin, rest.end), LITERAL("www.")) && !is_letter(before) &&
-            !is_digit(before) && !strchr("_.@/\\=-", before))
-            rest.at = add_shown_url(tokens, begin, rest.end);
-    }
-}
-
 void add_links(struct reader *reader) {
-    const struct message *message = &reader->message;
-    struct link_tokens tokens = {.reader = reader};
-    for (size_t i = 0; i < message->links.count; i++)
-        add_link(&tokens, message->links.items[i]);
-    for (size_t i = 0; i < message->all_texts.count; i++)
-        add_shown_urls(&tokens, message->all_texts.items[i]);
+    const span_list *links = &reader->message.links;
+    span recent[N_RECENT] = {0}; /* each host counts once a message, and most are met again and again */
+    for (size_t i = 0; i < links->count; i++) {
+        span url = trimmed_url(&reader->arena, first_characters(links->items[i], MAX_URL));
+        span host = host_of(reader, behind_scheme(url));
+        span *known = &recent[fast_hash(SECRET, 0, host) % N_RECENT];
+        if (is_empty(host) || is_same(*known, host))
+            continue;
+        *known = host;
+        if (size_of(host) > MAX_HOST) {
+            host = span_between(host.end - MAX_HOST, host.end);
+            host = skip_bytes(host, size_of(before_first(host, '.')) + 1);
+        }
+        add_host(reader, LITERAL("url:"), host);
+    }
 }

@@ -2,31 +2,14 @@
 #include "reader.h"
 #include "style.h"
 
-/* How many bytes are read of the next text. */
-static size_t room_of(const struct message *message) {
-    return message->bytes_left > MIN_TEXT ? message->bytes_left : MIN_TEXT;
-}
-
-/* The body of a part; of one that is far too long beginning and end. */
-static span decoded_body(struct reader *reader, const struct entity *leaf) {
-    span body = leaf->body, encoding = leaf->part.encoding;
-    size_t half = 3 * room_of(&reader->message) / 2 + 1; /* an encoding takes at most three bytes for one */
-    if (size_of(body) <= 2 * half)
-        return decode_transfer(reader, body, encoding);
-    span last = span_between(body.end - half, body.end);
-    const uint8_t *line_end = find_byte(last, '\n');
-    last.at = line_end ? line_end + 1 : last.at;
-    span first = decode_transfer(reader, span_of(body.at, half), encoding);
-    return two_spans(&reader->arena, first, decode_transfer(reader, last, encoding));
-}
-
 /* A text without NUL and with LF line ends. */
 static span shown_text(struct arena *arena, span text) { return with_line_feeds(arena, without_byte(arena, text, 0)); }
 
+/* Reads a text; of one that is far too long beginning and end. */
 static void add_octets(struct reader *reader, enum shown_as as, span octets, span charset, span_list *texts) {
     struct message *message = &reader->message;
     struct arena *arena = &reader->arena;
-    size_t room = room_of(message);
+    size_t room = message->bytes_left > MIN_TEXT ? message->bytes_left : MIN_TEXT;
     if (size_of(octets) > room) {
         message->cuts |= CUT_TEXT;
         octets = two_spans(arena, first_bytes(octets, room - room / 2), span_of(octets.end - room / 2, room / 2));
@@ -59,14 +42,14 @@ static void read_leaf(struct reader *reader, const struct entity *leaf) {
     if (leaf->as == AS_MESSAGE)
         read_inner_header(reader, leaf->body);
     else if (leaf->as == AS_TEXT || leaf->as == AS_REPORT || leaf->as == AS_HTML)
-        add_octets(reader, leaf->as, decoded_body(reader, leaf), leaf->part.charset,
+        add_octets(reader, leaf->as, decode_transfer(reader, leaf->body, leaf->part.encoding), leaf->part.charset,
                    is_attached ? &message->attached : &message->texts);
 }
 
-/* 16 bytes that are the same however the message is stored, or, without_trace, wherever on its way it is. */
-static void make_digest(struct reader *reader, bool without_trace, uint8_t digest[DIGEST]) {
+/* 16 bytes that are the same however the message is stored. */
+static void make_digest(struct reader *reader, uint8_t digest[DIGEST]) {
     const struct message *message = &reader->message;
-    span lines = lasting_lines(reader, &message->section, without_trace);
+    span lines = lasting_lines(reader, &message->section);
     span body = span_between(message->section.body, message->raw.end);
     while (!is_empty(body) && body.end[-1] == '\n')
         body.end--;
@@ -136,11 +119,9 @@ enum failure read_message(struct reader *reader, span raw, unsigned wants) {
     if (wants & WANT_BODY)
         read_body(reader, text);
     if (wants & WANT_DIGEST)
-        make_digest(reader, false, message->digest);
+        make_digest(reader, message->digest);
     if (wants & WANT_DATE)
         copy_date(reader, message->date);
-    if (wants & WANT_IDENTITY)
-        make_digest(reader, true, message->identity);
     if ((wants & WANT_ROW) == WANT_ROW)
         make_row(reader);
     for (size_t i = 0; (wants & WANT_FIELDS) && i < message->section.fields.count; i++)

@@ -3,7 +3,7 @@
 
 enum {
     MAX_DEPTH = 16, MAX_TYPE = 100, MAX_CHARSET = 60, MAX_ENCODING = 40, MAX_FILENAME = 255,
-    MAX_FALSE_BOUNDARIES = 2000, MAX_DOCUMENTS = 3, MAX_PDF_BYTES = 3 << 22,
+    MAX_FALSE_BOUNDARIES = 2000, MAX_DOCUMENTS = 3, MAX_CODED_BYTES = 3 << 22,
 };
 
 /* How a type, or what begins with a type that ends with "/", is shown; a file whose type says nothing by the end of its
@@ -53,9 +53,7 @@ static span plain_name(struct arena *arena, span value, size_t most) {
 }
 
 static span encoding_named(struct arena *arena, span value) {
-    span name = plain_name(arena, value, MAX_ENCODING), word = skip_bytes(name, starts_with(name, LITERAL("x-")) ? 2 : 0);
-    if (is_one_of(word, " uuencode uue "))
-        return LITERAL("x-uuencode");
+    span name = plain_name(arena, value, MAX_ENCODING);
     return is_same(name, LITERAL("base-64")) ? LITERAL("base64")
            : is_same(name, LITERAL("quotedprintable")) ? LITERAL("quoted-printable") : name;
 }
@@ -127,19 +125,11 @@ static span_list parts_of(struct arena *arena, const struct entity *entity, size
 struct walk {
     struct reader *reader;
     entity_list leaves;
-    size_t bytes_left, n_documents; /* bytes of messages that are encoded as a whole, and of what the program opens */
+    size_t n_documents; /* that the program opened */
 };
 
 static bool is_coded(const struct entity *entity) {
-    return is_one_of(entity->part.encoding, " base64 quoted-printable x-uuencode ");
-}
-
-/* Whether a uuencoded file may stand in a text: a line "begin 644 name". */
-static bool may_hold_files(span text) {
-    for (const uint8_t *at; (at = find(text, LITERAL("begin "))); text.at = at + 6)
-        if (text.end - at > 9 && is_digit(at[6]) && is_digit(at[7]) && is_digit(at[8]))
-            return true;
-    return false;
+    return is_one_of(entity->part.encoding, " base64 quoted-printable ");
 }
 
 static unsigned cut_of(enum shown_as as) {
@@ -156,39 +146,30 @@ static bool is_opened(struct walk *walk, const struct entity *entity) {
             return true;
         walk->reader->message.cuts |= cut_of(entity->as);
         return false;
-    case AS_TEXT: /* of one that is too long beginning and end are read as they are */
-        return size_of(entity->body) <= MAX_TEXT && MAX_TEXT <= walk->bytes_left && !is_coded(entity) && may_hold_files(entity->body);
     default:
         return false;
     }
 }
 
-/* The entity inside a part; empty where none is. A text without its files becomes the body of the part. */
-static span inner_entity(struct walk *walk, struct entity *entity) {
+/* The entity inside a part; empty where none is. */
+static span inner_entity(struct walk *walk, const struct entity *entity) {
     struct reader *reader = walk->reader;
     struct arena *arena = &reader->arena;
     span body = entity->body;
     if (entity->as != AS_MESSAGE || is_coded(entity)) {
-        bool is_pdf = entity->as == AS_PDF;
-        size_t most = is_pdf ? MAX_PDF_BYTES : walk->bytes_left < 2 * MAX_TEXT ? walk->bytes_left : 2 * MAX_TEXT;
-        if (size_of(body) > most)
+        if (size_of(body) > MAX_CODED_BYTES)
             reader->message.cuts |= cut_of(entity->as);
-        body = first_bytes(body, most);
-        walk->bytes_left -= is_pdf ? 0 : size_of(body);
-        body = decode_transfer(reader, body, entity->part.encoding);
+        body = decode_transfer(reader, first_bytes(body, MAX_CODED_BYTES), entity->part.encoding);
     }
     if (entity->as == AS_MESSAGE) {
         body = with_line_feeds(arena, body);
         return span_between(skip_envelope(body), body.end);
     }
-    struct opened opened;
-    if (!reader->host->open(reader->host, entity->as, body, arena, &opened))
-        arena_fail(arena, FAILED_HOST);
+    enum ask what = entity->as == AS_PDF ? ASK_PDF : entity->as == AS_SMIME ? ASK_SMIME : ASK_TNEF;
+    struct answer opened = ask(reader, what, body, (span){0});
     if (!opened.is_whole)
         reader->message.cuts |= cut_of(entity->as);
-    if (entity->as == AS_TEXT && !is_empty(opened.entity))
-        entity->body = opened.rest;
-    return with_line_feeds(arena, opened.entity);
+    return with_line_feeds(arena, opened.text);
 }
 
 static void walk_entity(struct walk *walk, struct entity entity, int depth) {
@@ -234,7 +215,7 @@ static void walk_entity(struct walk *walk, struct entity entity, int depth) {
 }
 
 entity_list read_leaves(struct reader *reader, const struct section *section, span message) {
-    struct walk walk = {.reader = reader, .bytes_left = 4 * (size_t)MAX_TEXT};
+    struct walk walk = {.reader = reader};
     walk_entity(&walk, describe(reader, section, message, "text/plain"), 0);
     return walk.leaves;
 }

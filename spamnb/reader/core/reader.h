@@ -7,8 +7,6 @@
 #include "unicode.h"
 #include "vocabulary.h"
 
-#include <stdatomic.h>
-
 struct reader;
 
 /* ---- A message ---- */
@@ -54,7 +52,7 @@ enum {
 /* What was left out because a bound was reached. */
 enum {
     CUT_HEADERS = 1, CUT_HTML = 2, CUT_LINKS = 4, CUT_PARTS = 8, CUT_PDF = 16, CUT_SMIME = 32, CUT_TEXT = 64,
-    CUT_TNEF = 128, N_CUTS = 8
+    CUT_TNEF = 128,
 };
 
 /* Facts of HTML beside the tags that occur: that text is hidden, and why. */
@@ -77,7 +75,7 @@ struct message {
     span_list named_facts; /* of HTML, as tokens and people have them */
     size_t n_tags, bytes_left;
     LIST(struct part) parts;
-    uint8_t digest[DIGEST], identity[DIGEST];
+    uint8_t digest[DIGEST];
     uint8_t date[DATE]; /* when it was received, as its topmost server wrote it; ends with 0 */
 };
 
@@ -88,8 +86,7 @@ enum {
     NEEDS_VOCABULARY = 4,
     WANT_ROW = NEEDS_VOCABULARY | WANT_BODY,
     WANT_DIGEST = 8,
-    WANT_IDENTITY = 16,
-    WANT_DATE = 32,
+    WANT_DATE = 16,
 };
 
 /* Reads a message into reader->message and a row of its vocabulary. The row is ended by the caller, or given up where
@@ -98,41 +95,25 @@ enum failure read_message(struct reader *reader, span raw, unsigned wants);
 
 /* ---- What Python hands over ---- */
 
-/* A named reference of HTML, as html.entities has it: the name with its semicolon, if it needs one, and what it stands
- * for. */
-struct reference {
-    span name, text;
-};
-
-struct reference_table {
-    struct reference *slots; /* a name may be in the slot of its hash, or in those behind it */
-    size_t mask;
-};
-
-/* The same for all readers, and never freed. */
-struct tables {
-    _Atomic(const struct page *) pages[N_PAGES]; /* made when they are first needed */
-    struct reference_table references;
-    uint64_t secret[2]; /* of hash tables: a sender cannot choose the slots of his tokens */
-};
+/* Of hash tables, the same for all readers: a sender cannot choose the slots of his tokens. */
+extern uint64_t SECRET[2];
 
 /* How a header field is read. */
 enum header_how {
     HOW_IGNORED,
-    HOW_PRESENCE, /* that it is there */
-    HOW_TEXT,     /* and its words as those of a text */
-    HOW_NAMES,    /* its words as names, never cut */
-    HOW_RECEIVED, /* hosts, networks and the shapes of ids, without the date behind them */
-    HOW_SIGNATURE /* names, without what differs in every message */
+    HOW_VOLATILE,   /* ignored, and no part of the message's digest */
+    HOW_PRESENCE,   /* that it is there */
+    HOW_TEXT,       /* and its words as those of a text */
+    HOW_NAMES,      /* its words as names, never cut */
+    HOW_SUBJECT,    /* its words as those of a text, and once more without a prefix */
+    HOW_RECEIVED,   /* hosts and networks, without the date behind them */
+    HOW_SIGNATURE   /* names, without what differs in every message */
 };
-
-/* What else it says. */
-enum header_extra { EXTRA_NOTHING, EXTRA_SUBJECT, EXTRA_SENDER, EXTRA_DATE, EXTRA_MESSAGE_ID };
 
 struct header_rule {
     span name; /* in lower case; with is_beginning what it begins with */
-    bool is_beginning, is_volatile;
-    uint8_t how, extra;
+    bool is_beginning;
+    uint8_t how;
     span prefix; /* of its tokens; empty: its own name */
 };
 
@@ -153,30 +134,25 @@ struct group_table {
     uint8_t of_text, of_pairs, of_headers;
 };
 
-/* What is asked of the program around: for a text, another one. */
+/* What is asked of the program around: for a text, another one. binding.py has the same list in the same order. */
 enum ask {
-    ASK_DECODE,   /* octets and a charset -> UTF-8 */
-    ASK_COMPOSE,  /* UTF-8 -> UTF-8 with composed letters */
-    ASK_STEM,     /* a word -> its stem */
-    ASK_SPLIT,    /* a text -> its words, a line each */
-    ASK_UUDECODE, /* a uuencoded body -> octets */
-    ASK_LETTERS,  /* a host -> the same with the letters that its labels of punycode stand for */
-    N_ASKS
+    ASK_CHARACTER, /* a character -> struct character */
+    ASK_DECODE,    /* octets and a charset -> UTF-8; nothing where the core reads it itself */
+    ASK_COMPOSE,   /* UTF-8 -> UTF-8 with composed letters */
+    ASK_HOST,      /* a host in other letters than Latin, or in punycode -> its name in small letters */
+    ASK_STEM,      /* a word -> its stem */
+    ASK_SPLIT,     /* a text -> its words, a line each */
+    ASK_PDF, ASK_SMIME, ASK_TNEF, /* a document -> an entity of MIME, empty where there is none */
 };
 
-/* What the program finds in a document, or in a text that has files in it. */
-struct opened {
-    span rest, entity; /* the text without its files; an entity of MIME, empty where there is none */
-    bool is_whole;     /* nothing was left out */
+struct answer {
+    span text;
+    bool is_whole; /* nothing of the document was left out */
 };
 
-/* The program around. Each function returns false, or NULL, where it failed: then the message is given up. What they
- * hand over is copied into the arena. They may be called by several threads, each with a host of its own. */
-struct host {
-    const struct page *(*make_page)(struct host *host, uint32_t number);
-    bool (*ask)(struct host *host, enum ask what, span text, span other, struct arena *arena, span *answer);
-    bool (*open)(struct host *host, enum shown_as as, span octets, struct arena *arena, struct opened *opened);
-};
+/* The program around; false where it failed: then the message is given up. What it answers stays where it is until it
+ * is asked again. */
+typedef bool (*answerer)(int what, const span *text, const span *other, struct answer *answer);
 
 struct options {
     unsigned ngrams; /* the first words are joined to tokens of up to so many */
@@ -187,19 +163,20 @@ struct options {
 
 struct reader {
     struct arena arena;
-    const struct tables *tables;
-    const struct rule_table *rules;
+    struct rule_table rules;
     struct options options;
-    struct host *host;
+    answerer answerer;
     struct vocabulary *vocabulary;
     struct message message;
 };
 
-/* What the program around answers; the message is given up where it fails. */
-static inline span ask_host(struct reader *reader, enum ask what, span text, span other) {
-    span answer;
-    if (!reader->host->ask(reader->host, what, text, other, &reader->arena, &answer))
-        arena_fail(&reader->arena, FAILED_HOST);
+/* What the program around answers. The text is in the arena; that of ASK_CHARACTER is not. */
+static inline struct answer ask(struct reader *reader, enum ask what, span text, span other) {
+    struct answer answer = {0};
+    if (!reader->answerer((int)what, &text, &other, &answer))
+        arena_fail(&reader->arena, FAILED_ANSWER);
+    if (answer.text.at && what != ASK_CHARACTER)
+        answer.text = arena_copy(&reader->arena, answer.text);
     return answer;
 }
 
@@ -214,9 +191,8 @@ const uint8_t *skip_envelope(span message);
 /* The section at the beginning of a message, or of a part. A line that is no field ends it, unless a field that is
  * well known follows. Sets CUT_HEADERS where a bound is reached. */
 struct section read_section(struct reader *reader, span message);
-/* The lines of a section without the fields that mailboxes add, and without line feeds around them; without_trace:
- * without those that delivery adds, too. */
-span lasting_lines(struct reader *reader, const struct section *section, bool without_trace);
+/* The lines of a section without the fields that mailboxes add, and without line feeds around them. */
+span lasting_lines(struct reader *reader, const struct section *section);
 /* A value on one line, in UTF-8; with_words: its encoded words are decoded, too. */
 span field_value(struct reader *reader, span value, bool with_words);
 /* The value of the first field of a name in lower case; NULL spans where there is none. */
@@ -263,12 +239,12 @@ span declared_charset(span octets);
 
 /* ---- references.c: &amp; &#38; &#x26; -> the characters that they stand for ---- */
 
-bool references_begin(struct reference_table *table, size_t count);
-void references_add(struct reference_table *table, struct reference reference);
-
+/* Makes the table of n names, with their semicolons if they need them, and what they stand for; once, before anything
+ * is read. The texts must stay where they are. False without memory. */
+bool references_begin(const char *const names[], const char *const texts[], size_t n);
 /* Writes text with its references resolved as browsers do. In attributes a name without a semicolon is none where a
  * letter, a digit or "=" follows, as in most URLs. */
-void put_resolved(struct writer *writer, const struct reference_table *table, span text, bool in_attribute);
+void put_resolved(struct writer *writer, span text, bool in_attribute);
 
 /* ---- words.c: text -> words -> tokens, in every script ---- */
 
@@ -298,7 +274,7 @@ void add_host(struct reader *reader, span prefix, span host);
 
 /* ---- links.c, evidence.c: what becomes tokens beside the words of texts ---- */
 
-/* The hosts of links, and of the URLs that stand in texts. */
+/* The hosts of links. */
 void add_links(struct reader *reader);
 /* Sorts rules into buckets, so that they are found. Of two that fit, the one that came first stays it. */
 void rules_sort(struct rule_table *table);

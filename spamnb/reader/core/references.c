@@ -5,26 +5,30 @@
 
 enum { LONGEST_NAME = 41, LONGEST_WITHOUT_SEMICOLON = 6 };
 
-bool references_begin(struct reference_table *table, size_t count) {
-    size_t n = 64;
-    while (n < 2 * count)
-        n *= 2;
-    *table = (struct reference_table){calloc(n, sizeof *table->slots), n - 1};
-    return table->slots != NULL;
-}
+struct reference {
+    span name, text;
+};
 
-static struct reference *slot_of(const struct reference_table *table, span name) {
+static struct reference *slots; /* a name may be in the slot of its hash, or in those behind it */
+static size_t mask;
+
+static struct reference *slot_of(span name) {
     uint32_t hash = 0; /* the names are given: nobody chooses them to collide, and no more are looked for than fit */
     for (const uint8_t *at = name.at; at < name.end; at++)
         hash = hash * 0x01000193 ^ *at;
-    size_t slot = (hash ^ hash >> 15) & table->mask;
-    while (table->slots[slot].name.at && !is_same(table->slots[slot].name, name))
-        slot = (slot + 1) & table->mask;
-    return &table->slots[slot];
+    size_t slot = (hash ^ hash >> 15) & mask;
+    while (slots[slot].name.at && !is_same(slots[slot].name, name))
+        slot = (slot + 1) & mask;
+    return &slots[slot];
 }
 
-void references_add(struct reference_table *table, struct reference reference) {
-    *slot_of(table, reference.name) = reference;
+bool references_begin(const char *const names[], const char *const texts[], size_t n) {
+    for (mask = 63; mask < 2 * n;)
+        mask = 2 * mask + 1;
+    slots = calloc(mask + 1, sizeof *slots);
+    for (size_t i = 0; slots && i < n; i++)
+        *slot_of(span_of_text(names[i])) = (struct reference){span_of_text(names[i]), span_of_text(texts[i])};
+    return slots != NULL;
 }
 
 /* A reference by number that begins behind "&#"; moves text behind it. */
@@ -51,13 +55,13 @@ static bool put_number(struct writer *writer, span *text) {
 }
 
 /* A reference by name that begins behind "&"; moves text behind it. */
-static bool put_name(struct writer *writer, const struct reference_table *table, span *text, bool in_attribute) {
+static bool put_name(struct writer *writer, span *text, bool in_attribute) {
     const uint8_t *end = text->at;
     while (end < text->end && (is_letter(*end) || is_digit(*end)) && end - text->at < LONGEST_NAME)
         end++;
     span name = span_between(text->at, end);
     bool has_semicolon = end < text->end && *end == ';';
-    const struct reference *found = has_semicolon ? slot_of(table, span_between(text->at, end + 1)) : NULL;
+    const struct reference *found = has_semicolon ? slot_of(span_between(text->at, end + 1)) : NULL;
     if (found && found->name.at) {
         text->at = end + 1;
         put_span(writer, found->text);
@@ -67,7 +71,7 @@ static bool put_name(struct writer *writer, const struct reference_table *table,
         return false;
     size_t shortest = in_attribute ? size_of(name) : 2;
     for (name = first_bytes(name, LONGEST_WITHOUT_SEMICOLON); size_of(name) >= 2 && size_of(name) >= shortest; name.end--) {
-        found = slot_of(table, name);
+        found = slot_of(name);
         if (found->name.at) {
             text->at = name.end;
             put_span(writer, found->text);
@@ -77,14 +81,14 @@ static bool put_name(struct writer *writer, const struct reference_table *table,
     return false;
 }
 
-void put_resolved(struct writer *writer, const struct reference_table *table, span text, bool in_attribute) {
+void put_resolved(struct writer *writer, span text, bool in_attribute) {
     const uint8_t *found;
     while ((found = find_byte(text, '&'))) {
         put_span(writer, span_between(text.at, found));
         span rest = span_between(found + 1, text.end);
         bool is_number = !is_empty(rest) && *rest.at == '#';
         rest.at += is_number;
-        if (!(is_number ? put_number(writer, &rest) : put_name(writer, table, &rest, in_attribute))) {
+        if (!(is_number ? put_number(writer, &rest) : put_name(writer, &rest, in_attribute))) {
             put_span(writer, span_between(found, found + 1));
             rest.at = found + 1;
         }

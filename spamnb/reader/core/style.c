@@ -29,6 +29,8 @@ enum {
 const struct style FIRST_STYLE = {
     .color = {0, 0, 0, 1}, .background = {255, 255, 255, 1}, .size = MEDIUM, .opacity = 1};
 
+const struct style UNKNOWN_STYLE = {.color = UNKNOWN, .background = UNKNOWN, .size = MEDIUM, .opacity = 1};
+
 /* What declarations switch on or off, beside the flags that are inherited. */
 enum {
     IS_BLOCK = 1 << 8,

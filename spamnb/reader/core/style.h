@@ -112,7 +112,8 @@ struct style {
     enum why_hidden why;
 };
 
-extern const struct style FIRST_STYLE;
+/* That of a page, and that of what may stand anywhere. */
+extern const struct style FIRST_STYLE, UNKNOWN_STYLE;
 
 /* Makes the table of properties; once, before anything is read. */
 void style_begin(void);

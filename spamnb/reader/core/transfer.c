@@ -2,7 +2,7 @@
 #include "reader.h"
 
 /* Of each byte its value in base64; 64 for spaces and line ends, 65 for "=", 66 for all others. */
-enum { BLANK = 64, PADDING = 65, FOREIGN = 66, HEAD = 1024, MIN_LINE = 20 };
+enum { BLANK = 64, PADDING = 65, FOREIGN = 66, HEAD = 1024 };
 
 #define FOREIGN_16 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66
 static const uint8_t VALUES[256] = {
@@ -13,55 +13,36 @@ static const uint8_t VALUES[256] = {
     FOREIGN_16, FOREIGN_16, FOREIGN_16, FOREIGN_16, FOREIGN_16, FOREIGN_16, FOREIGN_16, FOREIGN_16,
 };
 
-/* Letters that wait for the rest of their four. */
-struct quad {
-    uint32_t bits;
-    unsigned n;
-};
-
-/* Writes what the letters that wait stand for; there is room. */
-static void end_quad(struct writer *writer, struct quad *quad) {
-    uint32_t bits = quad->bits << 6 * (4 - quad->n);
-    for (unsigned i = 0; i + 1 < quad->n; i++)
-        *writer->at++ = (uint8_t)(bits >> (16 - 8 * i));
-    *quad = (struct quad){0};
-}
-
-/* Decodes letters; padding ends a piece, and other characters are skipped. */
-static void put_letters(struct writer *writer, struct quad *quad, span text) {
+void put_base64(struct writer *writer, span text) {
+    uint32_t bits = 0;
+    unsigned n = 0; /* letters that wait for the rest of their four */
     writer_reserve(writer, size_of(text) + 3);
-    while (text.at < text.end) {
-        for (; !quad->n && size_of(text) >= 4; text.at += 4) { /* nearly all of it */
+    for (;;) {
+        for (; !n && size_of(text) >= 4; text.at += 4) { /* nearly all of it */
             uint8_t a = VALUES[text.at[0]], b = VALUES[text.at[1]], c = VALUES[text.at[2]], d = VALUES[text.at[3]];
             if ((a | b | c | d) >= 64)
                 break;
-            uint32_t bits = (uint32_t)a << 18 | (uint32_t)b << 12 | (uint32_t)c << 6 | d;
+            bits = (uint32_t)a << 18 | (uint32_t)b << 12 | (uint32_t)c << 6 | d;
             writer->at[0] = (uint8_t)(bits >> 16);
             writer->at[1] = (uint8_t)(bits >> 8);
             writer->at[2] = (uint8_t)bits;
             writer->at += 3;
         }
-        if (is_empty(text))
-            break;
-        uint8_t value = VALUES[*text.at++];
-        if (value < 64)
-            *quad = (struct quad){quad->bits << 6 | value, quad->n + 1};
-        if (quad->n == 4 || (quad->n && value == PADDING))
-            end_quad(writer, quad);
+        bool is_end = is_empty(text);
+        uint8_t value = is_end ? PADDING : VALUES[*text.at++];
+        if (value < 64) {
+            bits = bits << 6 | value;
+            n++;
+        }
+        if (n == 4 || value == PADDING) { /* which ends a piece */
+            bits <<= 6 * (4 - n);
+            for (unsigned i = 0; i + 1 < n; i++)
+                *writer->at++ = (uint8_t)(bits >> (16 - 8 * i));
+            bits = n = 0;
+        }
+        if (is_end)
+            return;
     }
-}
-
-void put_base64(struct writer *writer, span text) {
-    struct quad quad = {0};
-    put_letters(writer, &quad, text);
-    end_quad(writer, &quad);
-}
-
-static bool is_base64_line(span line) {
-    for (line = strip(line); line.at < line.end; line.at++)
-        if (VALUES[*line.at] == FOREIGN || VALUES[*line.at] == BLANK)
-            return false;
-    return true;
 }
 
 /* Whether one character in twelve is not one that lines of base64 have. */
@@ -73,26 +54,10 @@ static bool looks_plain(span text) {
     return 12 * others > size_of(text);
 }
 
-/* Where lines of base64 stand among others, what mailing lists add, only they count, and behind another line only long
- * ones. Prose that claims to be base64 stays as it is: by chance it decodes to no UTF-8. */
+/* Prose that claims to be base64 stays as it is: by chance it decodes to no UTF-8. */
 static span decode_base64(struct arena *arena, span text) {
-    size_t n_good = 0, n_other_lines = 0;
-    for (span rest = strip(text), line; next_line(&rest, &line);)
-        if (is_empty(line) || !is_base64_line(line))
-            n_other_lines++;
-        else
-            n_good += size_of(line);
-    bool by_lines = n_other_lines && 4 * n_good > size_of(text), in_run = true;
     struct writer writer = writer_open(arena, size_of(text) + 3);
-    struct quad quad = {0};
-    for (span rest = text, line; next_line(&rest, &line);) {
-        in_run = !by_lines || (is_base64_line(line) && size_of(line) >= (in_run ? 1 : MIN_LINE));
-        if (in_run)
-            put_letters(&writer, &quad, line);
-        else
-            end_quad(&writer, &quad);
-    }
-    end_quad(&writer, &quad);
+    put_base64(&writer, text);
     span found = writer_close(&writer), head = first_bytes(found, HEAD);
     bool is_prose = looks_plain(text) && valid_utf8(head) + 3 < size_of(head);
     return is_empty(strip_any(text, "= \t\n")) ? span_between(text.at, text.at) : is_empty(found) || is_prose ? text : found;
@@ -133,8 +98,6 @@ span percent_decoded(struct arena *arena, span text) {
 }
 
 span decode_transfer(struct reader *reader, span body, span encoding) {
-    if (is_same(encoding, LITERAL("x-uuencode")))
-        return ask_host(reader, ASK_UUDECODE, body, (span){0});
     if (is_same(encoding, LITERAL("base64")))
         return decode_base64(&reader->arena, body);
     if (!is_same(encoding, LITERAL("quoted-printable")))
@@ -179,7 +142,7 @@ span decode_text(struct reader *reader, span octets, span charset) {
     if (has_ascii && is_ascii(octets))
         return octets;
     if (!is_default || find_byte(LITERAL("\xEF\xFE\xFF\0"), *octets.at)) { /* perhaps a byte order mark */
-        span text = ask_host(reader, ASK_DECODE, octets, charset);
+        span text = ask(reader, ASK_DECODE, octets, charset).text;
         if (text.at)
             return text;
     }

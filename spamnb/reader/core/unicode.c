@@ -1,25 +1,31 @@
 #include "unicode.h"
 #include "reader.h"
 
-static const struct page *page_of(struct reader *reader, uint32_t point) {
-    uint32_t number = point < 0x110000 ? point / PAGE : 0xFFFD / PAGE;
-    const struct page *page = atomic_load_explicit(&reader->tables->pages[number], memory_order_acquire);
-    if (!page) {
-        page = reader->host->make_page(reader->host, number);
-        if (!page)
-            arena_fail(&reader->arena, FAILED_HOST);
-    }
-    return page;
-}
+#include <stdatomic.h>
+#include <stdlib.h>
+
+static _Atomic(const struct character *) characters[0x110000];
 
 const struct character *character_of(struct reader *reader, uint32_t point) {
-    return &page_of(reader, point)->characters[point % PAGE];
+    _Atomic(const struct character *) *place = &characters[point < COUNT_OF(characters) ? point : 0xFFFD];
+    const struct character *known = atomic_load_explicit(place, memory_order_acquire);
+    if (known)
+        return known;
+    uint8_t encoded[4];
+    span described = ask(reader, ASK_CHARACTER, span_of(encoded, write_point(encoded, point)), (span){0}).text;
+    struct character *made = malloc(size_of(described));
+    if (!made)
+        arena_fail(&reader->arena, FAILED_MEMORY);
+    memcpy(made, described.at, size_of(described));
+    if (atomic_compare_exchange_strong(place, &known, made))
+        return made;
+    free(made); /* another thread was faster */
+    return known;
 }
 
 span form_of(struct reader *reader, uint32_t point, int form) {
-    const struct page *page = page_of(reader, point);
-    const struct character *known = &page->characters[point % PAGE];
-    return span_of(page->text + known->offset[form], known->size[form]);
+    const struct character *known = character_of(reader, point);
+    return span_between(known->text + (form ? known->ends[form - 1] : 0), known->text + known->ends[form]);
 }
 
 span written_as(struct reader *reader, span text, int form) {

@@ -1,4 +1,4 @@
-/* UTF-8, and what is known of each character: Python's unicodedata describes it, 256 characters at a time. */
+/* UTF-8, and what is known of each character, which Python's unicodedata describes when it is first met. */
 #pragma once
 
 #include "bytes.h"
@@ -13,24 +13,17 @@ enum {
     IS_UNSPACED = 1 << 5, /* of a script without spaces */
 };
 
-/* What a character becomes: in words, in lower case, without accents, and where it poses as Latin; in hosts. */
-enum { FORM_WORD, FORM_LOW, FORM_BARE, FORM_LATIN, FORM_HOST, N_FORMS };
+/* What a character becomes: in words, in lower case, without accents, and where it poses as Latin. */
+enum { FORM_WORD, FORM_LOW, FORM_BARE, FORM_LATIN, N_FORMS };
 
 struct character {
-    uint16_t flags, offset[N_FORMS];
-    uint8_t size[N_FORMS], unused;
-};
-
-enum { PAGE = 256, N_PAGES = 0x110000 / PAGE };
-
-struct page {
-    struct character characters[PAGE];
-    uint8_t text[]; /* what characters become stands here */
+    uint8_t flags, ends[N_FORMS]; /* ends: of each form in the text */
+    uint8_t text[];
 };
 
 struct reader;
 
-/* What is known of a character. */
+/* What is known of a character. It stays where it is for ever. */
 const struct character *character_of(struct reader *reader, uint32_t point);
 /* What it becomes. */
 span form_of(struct reader *reader, uint32_t point, int form);

@@ -10,11 +10,11 @@
 #endif
 
 enum {
-    MAX_WORD = 30,          /* characters; a longer word is summarised by its first letter and its length */
+    MAX_WORD = 30,          /* characters; longer words are left out */
     MAX_CUT_WORD = 64 * MAX_WORD, /* characters of a word that is cut into parts */
-    MIN_SPACED = 4,         /* letters with one sign between each two that are a word: "V i a g r a", "V.i.a.g.r.a" */
     MAX_TOKEN = 4096,       /* bytes of a token behind its prefix */
     MAX_SIGNS = 4,          /* characters of a run of punctuation */
+    MAX_RUNS = 200,         /* of a text, those of one sign that were met before left out */
     MAX_WORDS = 1000,       /* of all texts: a novel pasted under a spam would drown it */
     MAX_JOINED = 75,        /* of these: the first words of a text say what it is */
 };
@@ -173,11 +173,6 @@ struct scan {
     bool opens; /* words go to opened, too, which are to be joined */
     bool only_once;
     LIST(struct token) opened;
-    /* Letters that stood apart with one sign between each two: all blanks, or none. */
-    span spelt;
-    size_t n_spelt;
-    const uint8_t *last_letter;
-    bool is_spaced;
 };
 
 static struct scan begin_scan(struct reader *reader, const struct place *place) {
@@ -198,7 +193,7 @@ static void put_plain(struct scan *scan, span word) {
 static void put(struct scan *scan, span word) {
     struct reader *reader = scan->reader;
     if (reader->options.stems && scan->place.method == WORD_PARTS && !(kinds_of(word) & (DIGIT | CUTS)))
-        word = ask_host(reader, ASK_STEM, word, (span){0});
+        word = ask(reader, ASK_STEM, word, (span){0}).text;
     if (find_byte(word, ' ') || find_byte(word, ':'))
         add_token_as(reader, scan->place.prefix, word, scan->only_once);
     else
@@ -214,34 +209,13 @@ static void add_shape(struct scan *scan, span word) {
     add_token(scan->reader, scan->place.prefix, span_of(shape, size_of(word) + 1));
 }
 
-/* What stands for a word of too many characters: its first one, and its length in tens. */
-static void put_long(struct scan *scan, span word, size_t n) {
-    uint8_t text[64] = "long:";
-    span first = first_points(word, 1);
-    memcpy(text + 5, first.at, size_of(first));
-    text[5 + size_of(first)] = ':';
-    size_t size = 6 + size_of(first);
-    size += write_number(text + size, n > 1000 ? 1000 : n / 10 * 10);
-    put(scan, arena_copy(&scan->reader->arena, span_of(text, size)));
-}
-
 /* ---- Words of other scripts ---- */
-
-static size_t count_points(span text) {
-    size_t n = 0;
-    for (; text.at < text.end; text.at++)
-        n += (*text.at & 0xC0) != 0x80;
-    return n;
-}
 
 /* The tokens of a run in scripts with spaces: it in small letters, and where that is ASCII without accents. Letters of
  * other scripts that pose as Latin among Latin ones are a disguise. */
 static void put_run(struct scan *scan, span run) {
-    size_t n = count_points(run);
-    if (n > MAX_WORD) {
-        put_long(scan, run, n);
+    if (size_of(first_points(run, MAX_WORD)) < size_of(run))
         return;
-    }
     span low = written_as(scan->reader, run, FORM_LOW), bare = written_as(scan->reader, run, FORM_BARE);
     span latin = written_as(scan->reader, run, FORM_LATIN);
     bool has_posers = !is_same(bare, latin);
@@ -282,59 +256,17 @@ static void put_other(struct scan *scan, span part) {
 
 /* ---- Words ---- */
 
-/* The word as it is, and where it has digits its shape; of what is_opaque the shape alone. */
-static void put_whole(struct scan *scan, span word, bool has_digits, bool is_opaque) {
+/* The word as it is, and where it has digits its shape. */
+static void put_whole(struct scan *scan, span word, bool has_digits) {
     while (word.at < word.end && is_inner(*word.at) && *word.at != '$')
         word.at++;
     while (word.at < word.end && KIND[word.end[-1]] & ENDS)
         word.end--;
-    if (size_of(word) > MAX_WORD)
-        put_long(scan, word, count_points(word));
-    else if (!is_empty(word)) {
-        if (!is_opaque)
-            put(scan, word);
-        if (has_digits)
-            add_shape(scan, word);
-    }
-}
-
-static void put_piece(struct scan *scan, span piece, uint8_t kinds) {
-    if (kinds & NOT_ASCII)
-        put_other(scan, piece);
-    else if (size_of(piece) > MAX_WORD)
-        put_long(scan, piece, size_of(piece));
-    else
-        put(scan, piece);
-}
-
-/* Ends letters that stood apart: what they spell is a word, but is not joined. */
-static void end_spelt(struct scan *scan) {
-    bool opens = scan->opens;
-    scan->opens = false;
-    if (scan->n_spelt >= MIN_SPACED) {
-        struct writer writer = writer_open(&scan->reader->arena, size_of(scan->spelt));
-        for (span rest = scan->spelt; !is_empty(rest); rest = skip_bytes(rest, point_size(*rest.at) + 1u))
-            put_span(&writer, first_points(rest, 1));
-        span word = writer_close(&writer);
-        put_piece(scan, word, kinds_of(word));
-        put(scan, LITERAL("spaced-letters"));
-    }
-    scan->opens = opens;
-    scan->n_spelt = 0;
-}
-
-static void add_spelt(struct scan *scan, span letter) {
-    const uint8_t *sign = scan->spelt.end;
-    bool is_near = scan->n_spelt && letter.at == sign + 1 && *sign != '\n', is_spaced = is_near && *sign == ' ';
-    if (!is_near || (scan->n_spelt > 1 && is_spaced != scan->is_spaced)) {
-        end_spelt(scan);
-        scan->spelt.at = is_near ? scan->last_letter : letter.at; /* the last one may begin another word */
-        scan->n_spelt = is_near;
-    }
-    scan->spelt.end = letter.end;
-    scan->last_letter = letter.at;
-    scan->is_spaced = is_spaced;
-    scan->n_spelt++;
+    if (is_empty(word) || size_of(word) > MAX_WORD)
+        return;
+    put(scan, word);
+    if (has_digits)
+        add_shape(scan, word);
 }
 
 /* A word cut at its inner punctuation. */
@@ -353,16 +285,16 @@ static void put_parts(struct scan *scan, span word) {
             part.end--;
         if (is_empty(part) || (size_of(part) == 1 && *part.at == '$'))
             continue;
-        if (size_of(part) == point_size(*part.at) && scan->place.method == WORD_PARTS)
-            add_spelt(scan, part);
-        put_piece(scan, part, kinds);
+        if (kinds & NOT_ASCII)
+            put_other(scan, part);
+        else if (size_of(part) <= MAX_WORD)
+            put(scan, part);
     }
 }
 
-/* A host with the domains above it, of up to four labels, or an address with the networks it is in. Where it was
- * received from, of what has digits and is neither address nor domain the shape alone, and of a domain the shape too.
- */
-static void put_host(struct scan *scan, span word, bool is_received) {
+/* A host with the domains above it, of up to four labels, or an address with the networks it is in; nothing of what has
+ * digits and is neither, such as the ids that servers give. */
+static void put_host(struct scan *scan, span word) {
     span host = word;
     while (host.at < host.end && is_inner(*host.at))
         host.at++;
@@ -377,8 +309,8 @@ static void put_host(struct scan *scan, span word, bool is_received) {
         has_digits = has_digits || is_digit(*at);
         is_number = is_number && (is_digit(*at) || *at == '.');
     }
-    bool is_address = is_number && n_dots == 3, is_plain_number = is_number && !n_dots;
-    bool is_opaque = is_received && has_digits && !n_dots && !is_number;
+    bool is_address = is_number && n_dots == 3;
+    bool is_opaque = has_digits && !n_dots && !is_number;
     if (!is_opaque && (is_address || n_dots < 4))
         put(scan, host);
     for (const uint8_t *at = host.at; at < host.end && n_dots; at++) {
@@ -390,14 +322,12 @@ static void put_host(struct scan *scan, span word, bool is_received) {
         else if (n_dots > 0 && n_dots < 4)
             put(scan, span_between(at + 1, host.end));
     }
-    if (is_received && has_digits && !is_address && !is_plain_number)
-        put_whole(scan, word, true, true);
 }
 
 void add_host(struct reader *reader, span prefix, span host) {
     struct scan scan = begin_scan(reader, &(struct place){prefix, WORD_HOST});
     scan.only_once = true;
-    put_host(&scan, host, false);
+    put_host(&scan, host);
 }
 
 /* The words of a text: the first max_words, and the first max_joined of these are to be joined. How many were read. */
@@ -415,8 +345,6 @@ static size_t scan_words(struct scan *scan, const struct text *text, size_t max_
         uint64_t letters = bits_at(text->letter, begin, length);
         scan->n_capitals += length > 1 && letters && letters == bits_at(text->upper, begin, length);
         if (length <= MAX_WORD && letters == bits_at(text->in_word, begin, length)) { /* nine words of ten */
-            if (length == 1 && method == WORD_PARTS)
-                add_spelt(scan, word);
             if (reader->options.stems)
                 put(scan, word);
             else
@@ -425,14 +353,13 @@ static size_t scan_words(struct scan *scan, const struct text *text, size_t max_
         }
         uint8_t kinds = kinds_of(word);
         if (method == WORD_HOST)
-            put_host(scan, word, true);
+            put_host(scan, word);
         else if (!(kinds & NOT_ASCII) && (method == WORD_WHOLE || kinds & DIGIT))
-            put_whole(scan, word, kinds & DIGIT, false);
+            put_whole(scan, word, kinds & DIGIT);
         else
             put_parts(scan, word);
     }
     scan->opens = false;
-    end_spelt(scan);
     scan->n_words += n;
     return n < max_words ? n : max_words;
 }
@@ -443,7 +370,7 @@ static size_t scan_words(struct scan *scan, const struct text *text, size_t max_
 static span words_of(struct reader *reader, span text) {
     for (span rest = behind_ascii(text); !is_empty(rest); rest = behind_ascii(rest))
         if (character_of(reader, next_point(&rest))->flags & COMBINES) {
-            text = ask_host(reader, ASK_COMPOSE, text, (span){0});
+            text = ask(reader, ASK_COMPOSE, text, (span){0}).text;
             break;
         }
     struct writer writer = writer_open(&reader->arena, size_of(text) + 16);
@@ -463,6 +390,7 @@ static span words_of(struct reader *reader, span text) {
 /* The runs of punctuation and symbols; of a long run its beginning, and each but once a message. */
 static void add_signs(struct reader *reader, span prefix, const struct text *text) {
     bool is_known[128] = {false}; /* of runs of one sign, which are most */
+    size_t n_runs = 0;
     for (size_t begin, end = 0; (begin = next_place(text->mark, true, end, text->size)) < text->size;) {
         end = next_place(text->mark, false, begin, text->size);
         uint8_t first = text->written.at[begin];
@@ -471,6 +399,8 @@ static void add_signs(struct reader *reader, span prefix, const struct text *tex
                 continue;
             is_known[first] = true;
         }
+        if (n_runs++ == MAX_RUNS)
+            return;
         uint8_t run[2 + 4 * MAX_SIGNS] = "p:";
         size_t n = 0, size = 2;
         for (span rest = span_between(text->written.at + begin, text->written.at + end); !is_empty(rest);) {
@@ -546,7 +476,7 @@ void add_texts(struct reader *reader, const struct place *place, const span_list
         add_signs(reader, prefix, &text);
         read_layout(&layout, &text);
         if (reader->options.splits)
-            written = ask_host(reader, ASK_SPLIT, written, (span){0});
+            written = ask(reader, ASK_SPLIT, written, (span){0}).text;
         if (!is_ascii(written))
             written = words_of(reader, written);
         if (written.at != text.written.at)

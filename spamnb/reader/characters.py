@@ -1,17 +1,9 @@
-"""What the core is given: characters as ``unicodedata`` has them, and references of HTML.
-
-Nothing here is generated: the core asks for 256 characters when it first meets one of them.
-"""
+"""What characters are, and what they become in words and hosts, by ``unicodedata``: the core asks when it meets one."""
 
 from __future__ import annotations
 
-import html.entities
-import os
-import struct
 import unicodedata
-
-from spamnb.reader import binding
-from spamnb.reader.evidence import GROUPS, KINDS
+from itertools import accumulate
 
 _WORD_SIGNS = frozenset("$'-.,!%_\n")  # ASCII that words may hold, and the line feed that ends a line
 _FILLERS = frozenset(
@@ -35,12 +27,8 @@ _GUISES = {pair[0]: pair[1] for pair in _SMALL_CAPITALS.split()}
 _GUISES |= {chr(first + i): chr(65 + i) for first in (0x1F150, 0x1F170) for i in range(26)}
 # Thai and Lao, Burmese, Khmer, kana, Han.
 _UNSPACED = ((0xE00, 0xEFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x3040, 0x30FF), (0x3400, 0x9FFF), (0x20000, 0x3FFFF))
-# Pages of letters that differ in nothing, and of which each is itself in every form that is used: Han and Hangul.
-_ALIKE = ((0x3400, 0x4CFF), (0x4E00, 0x9EFF), (0xAC00, 0xD6FF), (0x20000, 0x2A5FF))
 _DOTS = "\u3002\uff0e\uff61"  # that part the labels of a host
 _KEPT_IN_HOSTS = "ßς"  # letters of their own in names
-_CHARACTER = struct.Struct("=H5H5Bx")  # struct character of core/unicode.h
-_PAGE = 256
 
 
 def _is_invisible(char: str) -> bool:
@@ -59,7 +47,7 @@ def _in_words(char: str) -> str:
     return char if unicodedata.category(char)[0] in "LMN" else " "
 
 
-def _in_host(char: str) -> str:
+def in_host(char: str) -> str:
     """A character by the mapping of UTS 46: NFKC in small letters; of what shows nothing, nothing."""
     if char in _DOTS:
         return "."
@@ -72,13 +60,13 @@ def _in_host(char: str) -> str:
 
 
 def _forms(char: str) -> list[str]:
-    """What a character becomes in words, in lower case, without accents, where it poses as Latin, and in hosts."""
+    """What a character becomes in words, in lower case, without accents, and where it poses as Latin."""
     if char.casefold() == char and unicodedata.is_normalized("NFKD", char) and ord(char) not in _CHANGED:
-        return [_in_words(char), char, char, char, "." if char in _DOTS else "" if _is_invisible(char) else char]
+        return [_in_words(char), char, char, char]
     word = "".join(map(_in_words, unicodedata.normalize("NFKC", char)))
     low = unicodedata.normalize("NFC", char.casefold())
     bare = unicodedata.normalize("NFKD", low).translate(_MARKS_OUT)
-    return [word, low, bare, bare.translate(_LOOK_ALIKE), _in_host(char)]
+    return [word, low, bare, bare.translate(_LOOK_ALIKE)]
 
 
 def _flags(char: str, word: str) -> int:
@@ -96,31 +84,8 @@ def _flags(char: str, word: str) -> int:
     return sum([bool(is_it) << bit for bit, is_it in enumerate(known)])
 
 
-def make_page(number: int) -> bytes:
-    """256 characters from ``256 * number`` on, as ``struct page`` has them. Surrogates are as U+FFFD."""
-    points = range(_PAGE * number, _PAGE * (number + 1))
-    if any([low <= points[0] <= high for low, high in _ALIKE]):  # in .2 ms, for 2: broken mail has many such letters
-        char = chr(points[0])
-        flags, size = _flags(char, char), len(char.encode())
-        same = [_CHARACTER.pack(flags, *[size * i] * 5, *[size] * 5) for i in range(_PAGE)]
-        return b"".join(same) + "".join(map(chr, points)).encode()
-    characters: list[bytes] = []
-    pool = bytearray()
-    for point in points:
-        char = "\ufffd" if 0xD800 <= point < 0xE000 else chr(point)
-        forms = _forms(char)
-        places: dict[str, int] = {}  # in the pool: each form once
-        for form in forms:
-            if form not in places:
-                places[form] = len(pool)
-                pool += form.encode()
-        offsets, sizes = [places[form] for form in forms], [len(form.encode()) for form in forms]
-        characters.append(_CHARACTER.pack(_flags(char, forms[0]), *offsets, *sizes))
-    return b"".join(characters) + bytes(pool)
-
-
-def hand_over() -> None:
-    """Hand the core its tables; twice does nothing."""
-    kinds = {prefix: GROUPS.index(group) for prefix, group in KINDS.items()}
-    groups = (GROUPS.index("text"), GROUPS.index("pairs"), GROUPS.index("headers"))
-    binding.begin(dict(html.entities.html5), make_page, kinds, groups, os.urandom(16))
+def describe_character(char: str) -> bytes:
+    """What a character is and becomes, as ``struct character`` has it: flags, where each form ends, and the forms."""
+    word, *others = _forms(char)
+    forms = [form.encode() for form in (word, *others)]
+    return bytes([_flags(char, word), *accumulate(map(len, forms))]) + b"".join(forms)

@@ -1,0 +1,75 @@
+"""What the page shows of errors: the matrix against scikit-learn's, the mistakes made most often, and the worst."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import confusion_matrix
+
+from spamnb.evaluation.metrics import UNSURE
+from spamnb.evaluation.result import Answer, Head, Recorder, Result
+from spamnb.report.evaluation import MATRIX_CLASSES
+from spamnb.report.page import TOKENS, WORST, matrix, mistakes, worst
+
+
+def result(classes: list[str], truth: list[int], verdicts: list[int]) -> Result:
+    nothing = np.zeros((len(truth), len(classes)))
+    names = [str(n) for n in range(len(truth))]
+    return Result("", tuple(classes), names, np.array(truth), nothing, nothing, np.array(verdicts))
+
+
+@pytest.mark.parametrize("size", [2, 3, MATRIX_CLASSES])
+def test_cells_are_those_of_scikit_learn(size: int) -> None:
+    rng = np.random.default_rng(size)
+    truth, verdicts = rng.integers(0, size, 400), rng.integers(0, size, 400)
+    classes = [f"c{n:02}" for n in range(size)]
+    made = matrix(result(classes, truth.tolist(), verdicts.tolist()))
+    assert made is not None
+    found = [[int(cell.messages) for cell in cells] for _, cells in made.rows]
+    assert found == confusion_matrix(truth, verdicts, labels=range(size)).tolist()
+    assert made.columns == classes == [name for name, _ in made.rows]
+    assert matrix(result([f"c{n}" for n in range(MATRIX_CLASSES + 1)], [0], [0])) is None
+
+
+def test_mistakes_are_those_made_most_often_and_none_that_was_not_made() -> None:
+    made = mistakes(result(["a", "b", "c"], [0, 0, 0, 0, 1, 1, 2], [0, 1, 1, UNSURE, 2, 1, 2]))
+    assert made == [("a → b", "2", "50.00"), ("a → unsure", "1", "25.00"), ("b → c", "1", "50.00")]
+
+
+def recorded(rows: list[tuple[str, str, float]], classes: tuple[str, ...] = ("ham", "spam")) -> Result:
+    recorder = Recorder()
+    for n, (true, said, p) in enumerate(rows):
+        others = (1 - p) / (len(classes) - 1)
+        probabilities = {name: p if name == true else others for name in classes}
+        recorder.add(str(n), true, Answer(said, dict.fromkeys(classes, 0.0), probabilities), Head("", f"subject {n}"))
+    return recorder.result("")
+
+
+def test_good_mail_lost_stands_first_and_the_surest_mistake_before_others() -> None:
+    rows = [
+        ("spam", "ham", 0.3),
+        ("ham", "spam", 0.2),
+        ("ham", "spam", 0.1),
+        ("spam", "unsure", 0.1),
+        ("ham", "unsure", 0.4),
+        ("ham", "ham", 0.9),
+    ]
+    lost, missed, other = worst(recorded(rows))
+    assert (lost.title, [error.name for error in lost.errors]) == ("Good mail called spam", ["2", "1"])
+    assert (missed.title, [error.name for error in missed.errors]) == ("Spam let through", ["3", "0"])
+    assert (other.title, [error.name for error in other.errors]) == ("Other errors", ["4"])
+    assert lost.errors[0].tags == ["ham → spam", "p(ham) = 0.1000"] and lost.errors[0].subject == "subject 2"
+
+
+def test_without_spam_all_errors_are_of_one_kind_and_no_more_than_a_dozen_are_shown() -> None:
+    (group,) = worst(recorded([("autos", "med", n / 100) for n in range(30, 0, -1)], ("autos", "med", "space")))
+    assert (group.title, group.shown) == ("Worst errors", f"the worst {WORST} of 30")
+    assert [error.name for error in group.errors] == [str(n) for n in range(29, 29 - WORST, -1)]
+
+
+def test_evidence_is_bounded_in_number_and_length() -> None:
+    recorder = Recorder()
+    evidence = [("w" * 500, 2.0 - n / 100) for n in range(100)]
+    answer = Answer("spam", {"ham": 0, "spam": 1}, {"ham": 0.1, "spam": 0.9}, evidence)
+    recorder.add("0", "ham", answer, Head("", "s" * 999))
+    error = worst(recorder.result(""))[0].errors[0]
+    assert len(error.evidence) == TOKENS and len(error.subject) == 300
+    assert error.evidence[0] == ("w" * 59 + "…", "+2.00")
