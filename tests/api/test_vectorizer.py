@@ -86,7 +86,7 @@ def test_what_a_str_is_says_input() -> None:
 
 @pytest.mark.parametrize("estimator", BOTH, ids=repr)
 def test_several_threads_find_the_same_as_one(estimator: Any, texts: list[str], monkeypatch: Any) -> None:
-    monkeypatch.setattr(counting, "MAX_CHUNK", 7)
+    monkeypatch.setattr(counting, "MAX_PART", 7)
     given = [*texts, *MAIL]
     alone, shared = clone(estimator).set_params(n_jobs=1), clone(estimator).set_params(n_jobs=3)
     X, Y = alone.fit_transform(given), shared.fit_transform(given)

@@ -84,7 +84,8 @@ def test_sums_are_those_of_scikit_learn(
 def test_rows_that_lie_in_files_are_counted_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     messages = [mail_of("ab"[n % 2], *WORDS[n % 5 :], *WORDS[: n % 3]) for n in range(40)]
     monkeypatch.setattr(messages_module, "MESSAGES_AT_ONCE", 6)
-    monkeypatch.setattr(engine, "MAX_CHUNK", 7)
+    monkeypatch.setattr(engine, "MAX_PART", 7)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     for most in (0, 1000, 1 << 28):
         monkeypatch.setattr(module, "MAX_IN_MEMORY", most)
         made = counted(tmp_path, messages)
@@ -93,8 +94,8 @@ def test_rows_that_lie_in_files_are_counted_all_the_same(tmp_path: Path, monkeyp
     assert not list(tmp_path.iterdir())
 
 
-def test_many_occurrences_are_counted_beside_few(tmp_path: Path) -> None:
-    counter, collection = module.Counter(TokenOptions(body_only=True)), module.Collection(tmp_path)
+def test_many_occurrences_are_counted_beside_few() -> None:
+    counter, collection = module.Counter(TokenOptions(body_only=True)), module.Collection()
     few, many = (counter.count([(n, Entry("ham", "", "", content=b"\nlunch"))]) for n in range(2))
     lunch = counter.vocabulary.ids(["lunch"])[0]
     many = many._replace(counts=np.where(many.ids == lunch, 70_000, 1).astype(np.uint32))

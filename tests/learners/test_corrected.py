@@ -61,7 +61,7 @@ def test_left_out_scores_are_those_of_folds_solved_anew(tmp_path: Path, monkeypa
 def test_a_model_is_the_same_whoever_counted_which_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     messages = labelled(20)
     whole = counted(tmp_path / "whole", messages)
-    monkeypatch.setattr(counting, "MAX_CHUNK", 3)
+    monkeypatch.setattr(counting, "MAX_PART", 3)
     entries = [Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages)]
     shared = [count_parallel(entries, TokenOptions(), never, workers=n) for n in (2, 3)]
     for name, made in zip("mno", (whole, *shared)):
