@@ -6,6 +6,7 @@ import signal
 import stat
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from commands import run
@@ -112,12 +113,12 @@ def test_ctrl_c_tells_how_many_were_done_and_keeps_these(
     before = documents(model)
 
     def until(n: int) -> None:
-        def interrupted(self: Classifier, label: str, raw: bytes) -> bool:
+        def interrupted(self: Classifier, label: str, raw: bytes, **how: Any) -> bool:
             nonlocal calls
             calls += 1
             if calls == n:
                 os.kill(os.getpid(), signal.SIGINT)
-            return change(self, label, raw)
+            return change(self, label, raw, **how)
 
         monkeypatch.setattr(Classifier, command, interrupted)
 
