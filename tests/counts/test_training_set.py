@@ -87,6 +87,7 @@ def test_rows_that_lie_in_files_are_counted_all_the_same(tmp_path: Path, monkeyp
     monkeypatch.setattr(messages_module, "MESSAGES_AT_ONCE", 6)
     monkeypatch.setattr(module, "SORTED_AT_ONCE", 9)
     monkeypatch.setattr(engine, "MAX_PART", 7)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     for most in (0, 1000, 1 << 28):
         monkeypatch.setattr(module, "MAX_IN_MEMORY", most)
         monkeypatch.setattr(module, "MAX_TOKENS", 20 if most else 1 << 20)  # a vocabulary that is full makes way
@@ -103,7 +104,7 @@ def test_rows_that_lie_in_files_are_counted_all_the_same(tmp_path: Path, monkeyp
     assert not list(tmp_path.iterdir())
 
 
-def test_many_occurrences_are_counted_beside_few(tmp_path: Path) -> None:
+def test_many_occurrences_are_counted_beside_few() -> None:
     counter, collection = module.Counter(TokenOptions(body_only=True)), module.Collection()
     few, many = (counter.count([(n, Entry("ham", "", "", content=b"\nlunch"))]) for n in range(2))
     lunch = counter.vocabulary.ids(["lunch"])[0]
