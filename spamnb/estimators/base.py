@@ -77,6 +77,11 @@ class BaseClassifier(Parameters):
         ``classes_``.
 
         The one hook of the predictions, for numeric X (n, V) of this model's columns, which is not checked.
+
+        >>> import numpy as np, spamnb
+        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
+        >>> model.class_scores(np.array([[0, 1]])).round(3)
+        array([[-2.015, -1.322]])
         """
         raise NotImplementedError
 
@@ -114,7 +119,13 @@ class DecisionFunction(BaseClassifier):
     """A classifier whose scores are of use by themselves."""
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Log-odds of ``classes_[1]`` over ``classes_[0]``, (n,); for more classes their scores, (n, C)."""
+        """Log-odds of ``classes_[1]`` over ``classes_[0]``, (n,); for more classes their scores, (n, C).
+
+        >>> import spamnb
+        >>> model = spamnb.LinearDiscriminantAnalysis().fit([[1.0], [2.0], [7.0], [9.0]], ["low"] * 2 + ["high"] * 2)
+        >>> (model.decision_function([[1.5], [8.0]]) > 0).tolist()
+        [True, False]
+        """
         joint = self.class_scores(self._check_X(X))
         return joint[:, 1] - joint[:, 0] if joint.shape[1] == 2 else joint
 
@@ -211,7 +222,13 @@ class SumClassifier(BaseClassifier):
         """Learn from the sums of training rows instead of the rows, forgetting what was learned before.
 
         ``sums`` are of the kind that ``sums_`` has, and their class c is ``classes[c]``. So a model that was kept as
-        its sums needs none of its rows, and models of the same classes add up: ``fit_sums(a.sums_ + b.sums_, …)``.
+        its sums needs none of its rows, and models of the same classes add up.
+
+        >>> import spamnb
+        >>> a = spamnb.MultinomialNB().fit([[2, 0], [0, 1]], ["ham", "spam"])
+        >>> b = spamnb.MultinomialNB().fit([[1, 0], [0, 3]], ["ham", "spam"])
+        >>> spamnb.MultinomialNB().fit_sums(a.sums_ + b.sums_, a.classes_).class_count_.tolist()
+        [2, 2]
         """
         self._remember(np.asarray(classes), sums.n_features, None)
         return self._replace(sums)

@@ -154,7 +154,7 @@ class Journal(Database):
                 if entry.tokens:
                     tokens.append((position, entry.tokens))
                 position += size
-            self.executemany(f"INSERT INTO verdicts VALUES ({', '.join('?' * 23)})", verdicts)  # noqa: S608
+            self.executemany(f"INSERT INTO verdicts VALUES ({', '.join('?' * 22)})", verdicts)  # noqa: S608
             self.executemany("INSERT INTO tokens VALUES (?, ?)", tokens)
             # Of two processes the one that took the lesson may write before the one that judged.
             late = "UPDATE corrections SET verdict = ? WHERE digest = ? AND verdict = '' AND at >= ?"

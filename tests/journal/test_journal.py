@@ -23,7 +23,7 @@ from spamnb.sources import maildir
 def made_up(at: float, points: float = 6.0, verdict: str = "spam", number: int = 0, tokens: int = 100) -> Verdict:
     words = [f"{number} {k}" for k in range(tokens)]
     packed = pack_tokens(words, np.ones(tokens, int))
-    known_by = ("", *[number.to_bytes(16, "little")] * 2, "", "ann", "tea", 0)
+    known_by = ("", number.to_bytes(16, "little"), "", "ann", "tea", 0)
     return Verdict(int(at), *known_by, *NOWHERE, verdict, points, 1.0, "[]", "", packed)
 
 
