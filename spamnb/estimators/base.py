@@ -86,20 +86,44 @@ class BaseClassifier(Parameters):
         raise NotImplementedError
 
     def predict(self, X: Any) -> np.ndarray:
-        """The likeliest class of every row, (n,)."""
+        """The likeliest class of every row, (n,).
+
+        >>> import spamnb
+        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
+        >>> model.predict([[0, 1]]).tolist()
+        ['spam']
+        """
         best = self.class_scores(self._check_X(X)).argmax(axis=1)
         return self.classes_[best]
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """log P(c|x) in nats, (n, C), columns as in ``classes_``."""
+        """log P(c|x) in nats, (n, C), columns as in ``classes_``.
+
+        >>> import spamnb
+        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
+        >>> model.predict_log_proba([[0, 1]]).round(3)
+        array([[-1.099, -0.405]])
+        """
         return log_softmax(self.class_scores(self._check_X(X)))
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """P(c|x), (n, C), columns as in ``classes_``."""
+        """P(c|x), (n, C), columns as in ``classes_``.
+
+        >>> import spamnb
+        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
+        >>> model.predict_proba([[0, 1]]).round(3)
+        array([[0.333, 0.667]])
+        """
         return softmax(self.class_scores(self._check_X(X)))
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Share of rows whose predicted class is ``y``, weighted by ``sample_weight``."""
+        """Share of rows whose predicted class is ``y``, weighted by ``sample_weight``.
+
+        >>> import spamnb
+        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
+        >>> model.score([[1, 0], [0, 1]], ["ham", "spam"])
+        1.0
+        """
         predicted, truth = self.predict(X), np.asarray(y)
         check_lengths(predicted, truth)
         return float(np.average(predicted == truth, weights=check_weight(sample_weight, len(truth))))
@@ -183,13 +207,25 @@ class SumClassifier(BaseClassifier):
         return self.sums_.documents
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from X (n, V) and its labels alone, forgetting what was learned before."""
+        """Learn from X (n, V) and its labels alone, forgetting what was learned before.
+
+        >>> import spamnb
+        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
+        >>> model.class_count_.tolist()
+        [2, 1]
+        """
         return self._begin(X, y, None, sample_weight)
 
     def partial_fit(
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Learn from more rows. The first call must name all ``classes`` that will ever come."""
+        """Learn from more rows. The first call must name all ``classes`` that will ever come.
+
+        >>> import spamnb
+        >>> model = spamnb.MultinomialNB().partial_fit([[2, 0]], ["ham"], classes=["ham", "spam"])
+        >>> model.partial_fit([[0, 3]], ["spam"]).class_count_.tolist()
+        [1, 1]
+        """
         if not hasattr(self, "classes_"):
             if classes is None:
                 raise ValueError("classes must be passed on the first call to partial_fit.")
@@ -238,11 +274,22 @@ class SumClassifier(BaseClassifier):
         numbers are counted and otherwise up to rounding. CategoricalNB keeps room for their categories.
 
         Raises ValueError where more would be taken out than was learned.
+
+        >>> import spamnb
+        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
+        >>> model.forget([[1, 0]], ["ham"]).class_count_.tolist()
+        [1, 1]
         """
         return self._replace(self.sums_ - self._more_sums(X, y, sample_weight))
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """log P(x, c) = log P(c) + log P(x|c) in nats, (n, C), columns as in ``classes_``."""
+        """log P(x, c) = log P(c) + log P(x|c) in nats, (n, C), columns as in ``classes_``.
+
+        >>> import spamnb
+        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
+        >>> model.predict_joint_log_proba([[0, 1]]).round(3)
+        array([[-2.015, -1.322]])
+        """
         return self.class_scores(self._check_X(X))
 
     def _sample(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
@@ -252,7 +299,14 @@ class SumClassifier(BaseClassifier):
     def sample(
         self, n: int = 1, random_state: int | np.random.Generator | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Draw n pairs from the fitted P(x, c): (X of shape (n, V), y of shape (n,))."""
+        """Draw n pairs from the fitted P(x, c): (X of shape (n, V), y of shape (n,)).
+
+        >>> import spamnb
+        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
+        >>> rows, labels = model.sample(5, random_state=0)
+        >>> rows.shape, labels.shape
+        ((5, 2), (5,))
+        """
         if not hasattr(self, "classes_"):
             raise not_fitted(self)
         rng = np.random.default_rng(random_state)

@@ -251,7 +251,13 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
         return constant[1:] - constant[:1] if len(constant) == 2 else constant
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """log P(x, c) = log P(c) + log N(x | μ_c, Σ) in nats, (n, C), columns as in ``classes_``."""
+        """log P(x, c) = log P(c) + log N(x | μ_c, Σ) in nats, (n, C), columns as in ``classes_``.
+
+        >>> import spamnb
+        >>> model = spamnb.LinearDiscriminantAnalysis().fit([[1.0], [2.0], [7.0], [9.0]], ["low"] * 2 + ["high"] * 2)
+        >>> model.predict_joint_log_proba([[1.5]]).shape
+        (1, 2)
+        """
         return super().class_scores(self._check_X(X))
 
     def class_scores(self, X: Any) -> np.ndarray:
