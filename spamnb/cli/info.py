@@ -46,6 +46,7 @@ def info_command(model: Path, form: str) -> None:
         found["lessons"] = {**kept._asdict(), "not_kept": not_kept}
         click.echo(escape_json({**found, "origin": origin}))
         return
+    own, usual = Settings.from_meta(meta, str(model), any_tokens=True).by_name(), Settings().by_name()
     click.echo(f"{model}: {size / 1e6:.1f} MB, {pluralize(totals.vocabulary_size, 'token')}")
     for line in _origin(origin):
         click.echo(escape(line))
@@ -59,8 +60,7 @@ def info_command(model: Path, form: str) -> None:
         click.echo(f"  kept to be learned again: {pluralize(kept.lessons, 'message')}, {room}{missing}{why}")
     if isinstance(pruned := meta.get("pruned"), dict):
         click.echo(escape(f"  pruned: {pruned.get('tokens')} tokens, the last in {pruned.get('month')}"))
-    usual = Settings().by_name()
-    for name, value in Settings.from_meta(meta, str(model), any_tokens=True).by_name().items():
+    for name, value in own.items():
         if value != usual[name]:
             click.echo(f"  {name}: {escape(SETTINGS[name].shown(value))}")
 
