@@ -34,8 +34,10 @@ def check_class_name(name: str) -> str:
     >>> check_class_name("talk.politics.misc")
     'talk.politics.misc'
     """
-    if not name or name != name.strip() or not name.isprintable() or len(name) > MAX_CLASS_NAME:
-        raise ValueError(f"{name[:MAX_CLASS_NAME]!r} cannot name a class")
+    if not isinstance(name, str) or not name or name != name.strip() or not name.isprintable():
+        raise ValueError(f"{str(name)[:MAX_CLASS_NAME]!r} cannot name a class")
+    if len(name) > MAX_CLASS_NAME:
+        raise ValueError(f"{name[:MAX_CLASS_NAME]!r}… cannot name a class: it is too long")
     if name == "unsure":
         raise ValueError("'unsure' cannot name a class: it is the verdict when none is sure enough")
     return name

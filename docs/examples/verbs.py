@@ -37,7 +37,7 @@ def compared(sources: list[str]) -> float:
     """Two kinds of model on the same mail: the probability that their difference is luck."""
     boolean: dict[str, Any] = {"alpha": 0.1, "prior": "uniform"}
     counts = {**boolean, "model_type": "multinomial"}
-    one = spamnb.evaluate(sources, folds=5, subjects=True, **boolean)
+    one = spamnb.evaluate(sources, folds=5, **boolean)
     other = spamnb.evaluate(sources, folds=5, **counts)
     one.write_page("page.html")
     if one.figures.spam is not None:

@@ -239,6 +239,8 @@ class SpamClassifier(Parameters):
     def predict(self, X: Messages) -> NDArray[Any]:
         """The class of least expected loss of every message, (n,): that of ``verdicts``, but never unsure."""
         p, settings = self.predict_proba(X), self.model_.classifier.settings
+        if not len(self.classes_):
+            raise not_fitted(self)
         if len(self.classes_) < 2:
             return self.classes_[np.zeros(len(p), np.intp)]
         names = self._names()

@@ -280,6 +280,8 @@ class SumClassifier(BaseClassifier):
         >>> model.forget([[1, 0]], ["ham"]).class_count_.tolist()
         [1, 1]
         """
+        if not hasattr(self, "sums_"):
+            raise not_fitted(self)
         return self._replace(self.sums_ - self._more_sums(X, y, sample_weight))
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:

@@ -104,7 +104,8 @@ class Journal(Database):
             try:
                 os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
             except OSError as error:
-                raise SpamnbError(f"{path}: cannot be made in its folder: {error.strerror}") from None
+                why = f"cannot be made ({error.strerror}); make its folder, or name another file"
+                raise SpamnbError(f"{path}: {why}") from None
         journal = cls.connect(path, writable=True)
         try:
             journal._prepare()

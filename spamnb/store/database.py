@@ -166,10 +166,12 @@ class Database:
             if "locked" in said or "busy" in said:
                 return "another process keeps writing to it; try again"
             if "readonly" in said:
-                return "cannot be written; are its permissions and its folder's right?"
+                return "cannot be written; are its permissions and its folder's right? In Python, open it writable=True"
             if getattr(error, "sqlite_errorname", "") in NO_ROOM:
                 return "the disk is full, or your quota; this change was not made"
             return f"{said}; if this lasts, {cls.REMEDY}"
+        if isinstance(error, sqlite3.ProgrammingError):  # no file is to blame
+            return f"{said}; open it anew"
         return f"not a {cls.KIND}, or damaged ({said}); {cls.REMEDY}"
 
     @classmethod
