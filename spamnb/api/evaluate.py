@@ -146,6 +146,7 @@ def evaluate(
     by_date: bool = False,
     seed: int = 0,
     doubtful: int = 0,
+    subjects: bool = True,
     recursive: bool = False,
     text_column: str | None = None,
     label_column: str | None = None,
@@ -172,6 +173,8 @@ def evaluate(
     - ``by_date``: with ``online``, go by the dates of receipt; with ``split``, train on the oldest messages
     - ``seed``: deals out folds and splits; the same seed gives the same figures
     - ``doubtful``: find up to this many messages that look mislabelled
+    - ``subjects``: go through the sources once more for the senders and subjects of wrongly judged messages that
+      ``Evaluation.write_page`` shows; ``doubtful`` does so in any case
     - ``recursive``, ``text_column``, ``label_column``, ``workers``, ``progress``, ``tell``: as for ``train``
     - ``dask``: a Dask cluster counts the mail, as for ``train``; only with ``folds``, ``split`` and ``leave_one_out``
     - ``command``: the origin that the page names
@@ -228,7 +231,7 @@ def evaluate(
                 counted = count_parallel(named, own.tokens, left_out, show, workers, cluster)
             held = protocols.mail_of(counted, names)
             _check(held, own)
-            heads = partial(_heads, specs, options)
+            heads = partial(_heads, specs, options) if subjects or doubtful else protocols.no_heads
             if leave_one_out:
                 result = protocols.evaluate_leave_one_out(held, own, heads)
             elif split is None:

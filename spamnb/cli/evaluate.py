@@ -97,6 +97,7 @@ def evaluate_command(
     found = evaluate(
         sources,
         split=_fraction(split),
+        subjects=report is not None,
         progress=True,
         tell=tell_of_ours,
         command=command_line(),
