@@ -171,7 +171,7 @@ class Database:
                 return "the disk is full, or your quota; this change was not made"
             return f"{said}; if this lasts, {cls.REMEDY}"
         if isinstance(error, sqlite3.ProgrammingError):  # no file is to blame
-            return f"{said}; open it anew"
+            return f"{said.rstrip('.')}; open it anew"
         return f"not a {cls.KIND}, or damaged ({said}); {cls.REMEDY}"
 
     @classmethod
