@@ -29,10 +29,8 @@ def _end(*_: object) -> None:
 
 
 def _run() -> None:
-    # numpy's and scipy's OpenBLAS start a thread a core, which spin: 0.1 s of processor time for nothing, except where
-    # vectors are made (lsa:200 of 10,000 messages in 16 s instead of 19).
-    if not any(word.startswith("--emb") for word in sys.argv):
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # numpy's and scipy's OpenBLAS start a thread a core, which spin: 0.1 s of processor time for nothing.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Garbage collection while modules are imported, and of them once more at the end, takes 13 of the 97 ms that the
     # verdict on one message takes.
     gc.set_threshold(100_000)

@@ -174,8 +174,8 @@ class TrainingReport(Report):
         if self.settings.top_words is not None or self.settings.model_type not in BAYES_MODELS:
             return "For mail to come expect more errors: 'spamnb evaluate --split 0.8 --by-date' says how many."
         return (
-            "For mail to come expect more errors. The newest fifth cannot say how many: too few messages have dates, or"
-            " it has too few or most messages of a class."
+            "For mail to come expect more errors. How many is not known: too few messages have dates, or the newest"
+            " fifth holds too few messages of a class, or most of them."
         )
 
     def _errors(self, labels: NDArray[np.intp], verdicts: list[str]) -> list[str]:

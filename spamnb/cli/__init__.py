@@ -45,9 +45,12 @@ class Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         if cmd_name not in COMMANDS:
-            return None
+            from difflib import get_close_matches
+
+            near = get_close_matches(cmd_name, COMMANDS, 1)
+            ctx.fail(f"No such command {cmd_name!r}." + (f" Did you mean {near[0]}?" if near else ""))
         name = {"import": "import_"}.get(cmd_name, cmd_name)
         return getattr(importlib.import_module(f"spamnb.cli.{name}"), f"{cmd_name}_command")
 

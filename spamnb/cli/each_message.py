@@ -30,6 +30,7 @@ def each_message(
     failed, or that there was none; KeyboardInterrupt says how many were done for good.
     """
     from spamnb.api.progress import progress
+    from spamnb.reader.read_message import is_empty
     from spamnb.sources.entries import messages
 
     seen = changed = done = 0
@@ -38,7 +39,7 @@ def each_message(
             while batch := list(islice(entries, 100)):
                 with store.writing():
                     for _, raw in messages(batch, unreadable):
-                        if raw:  # nothing is no message, as an empty file in a folder
+                        if not is_empty(raw):
                             seen += 1
                             changed += change(raw)
                             show(seen)

@@ -12,7 +12,7 @@ from spamnb.cli.options import model_option, standard_output
 @click.command("export", short_help="Write the model as lines of JSON.")
 @model_option
 @click.option(
-    "--lessons", is_flag=True, help="Also the messages taught one by one that the model keeps: private mail, whole."
+    "--lessons", is_flag=True, help="Also write the taught messages that the model keeps: they are whole, private mail."
 )
 def export_command(model: Path, lessons: bool) -> None:
     """Write the model to standard output as lines of JSON. Equal models give equal lines.

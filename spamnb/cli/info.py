@@ -55,9 +55,9 @@ def info_command(model: Path, form: str) -> None:
         click.echo(f"  {name}: {pluralize(documents, 'message')}{taught}")
     if kept.lessons or not_kept:
         room = f"{kept.bytes / 1e6:.1f} of at most {kept.bound / 1e6:g} MB"
-        missing = f"; {pluralize(not_kept, 'message')} learned one by one and not kept" if not_kept else ""
+        missing = f"; {pluralize(not_kept, 'message')} taught and not kept" if not_kept else ""
         why = "; no more are kept, since everybody can read the file" if public and kept.bound else ""
-        click.echo(f"  kept to be learned again: {pluralize(kept.lessons, 'message')}, {room}{missing}{why}")
+        click.echo(f"  taught messages kept for a new model: {kept.lessons:,}, {room}{missing}{why}")
     if isinstance(pruned := meta.get("pruned"), dict):
         click.echo(escape(f"  pruned: {pruned.get('tokens')} tokens, the last in {pruned.get('month')}"))
     for name, value in own.items():

@@ -109,7 +109,7 @@ def learn_command(
         f"learned {changed:,} of {seen:,} as {label}"
         + "".join(f"; {number:,} moved from {name}" for name, number in sorted(moved.items()))
         + (f"; {seen - changed:,} known already" if seen > changed else "")
-        + (f"; {contradicted:,} looked like another class" if contradicted else "")
+        + (f"; {contradicted:,} of them looked like another class before" if contradicted else "")
     )
     if sum(looked_like_another[:FEW]) >= SWAPPED:  # the first ones: after these the model gives way
         tell("spamnb: most of the first look like another class: were names swapped, here or in training?")

@@ -257,7 +257,7 @@ def messages_of(
 ) -> Iterator[Entry]:
     """The messages of the sources, as ``label=PATH`` has them where a class is known; without any, or for "-", the one
     on standard input where there is one."""
-    from spamnb.sources.entries import MAX_MESSAGE, Entry, decompress, too_long
+    from spamnb.sources.entries import MAX_MESSAGE, Entry, decompress, message_of_file, too_long
     from spamnb.sources.mbox import split_mbox
     from spamnb.sources.spec import ReadOptions, unlabelled
 
@@ -267,7 +267,7 @@ def messages_of(
     try:
         if len(raw) > MAX_MESSAGE:
             raise too_long("-")
-        raw = decompress(raw, "-")
+        raw = message_of_file(decompress(raw, "-"), "-")
     except OSError as error:
         raise SpamnbError(f"standard input: {error.strerror}") from None
     # Not split: one message comes this way from a mail server, and what stands in its body is its sender's choice.

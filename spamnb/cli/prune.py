@@ -1,4 +1,4 @@
-"""``spamnb prune``: take rare old tokens out of a model."""
+"""``spamnb prune``: remove rare old tokens from a model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spamnb.cli.options import model_option, tell
 MAX_MONTHS = 1200
 
 
-@click.command("prune", short_help="Take rare old tokens out of a model.")
+@click.command("prune", short_help="Remove rare old tokens from a model.")
 @click.option(
     "--months",
     type=click.IntRange(0, MAX_MONTHS),
@@ -19,42 +19,33 @@ MAX_MONTHS = 1200
     show_default=True,
     help="Keep the tokens of messages that were learned in the last N months, counting this one.",
 )
-@click.option("--dry-run", is_flag=True, help="Print what would be taken out, and do nothing.")
-@click.option("--yes", is_flag=True, help="Do not ask before tokens are taken out.")
+@click.option("--yes", is_flag=True, help="Remove them. Without it, prune only says how many there are.")
 @model_option
-def prune_command(months: int, dry_run: bool, yes: bool, model: Path) -> None:
+def prune_command(months: int, yes: bool, model: Path) -> None:
     """Remove tokens that only one message has and that no message learned in the last months had.
 
-    It first says how many there are. A filter may use the model meanwhile.
+    If such a message is forgotten later, these tokens stay removed. A filter may use the model meanwhile.
 
     \b
     Example:
-      spamnb prune --dry-run    # what would leave
-      spamnb prune --yes
+      spamnb prune         # says how many there are
+      spamnb prune --yes   # removes them
     """
-    from spamnb.errors import SpamnbError
     from spamnb.naming import pluralize
     from spamnb.store.pruning import give_room_back, prune, survey
     from spamnb.store.store import Store
 
-    with Store.open(model, writable=not dry_run) as store:
+    with Store.open(model, writable=yes) as store:
         found, size = survey(store, months), store.size()
         rare = f"{found.pruned:,} of {pluralize(found.tokens, 'token')}"
         since = f" and by no message learned in the last {pluralize(months, 'month')}" if months else ""
         old = " What 'train' learned counts as old." if months else ""
-        click.echo(f"{model}: {rare} are held by one message{since}.{old}")
-        if dry_run or not found.pruned:
-            return
-        click.echo("Messages that held these tokens can be forgotten afterwards but for the tokens.")
-        try:
-            wanted = yes or click.confirm("Take them out?", err=True)
-        except click.Abort:
-            raise SpamnbError(f"{model}: nothing was taken out; --yes does it without asking") from None
-        if not wanted:
-            tell(f"spamnb: {model}: nothing was changed")
+        advice = "" if yes or not found.pruned else " --yes removes them."
+        click.echo(f"{model}: {rare} are held by one message{since}.{old}{advice}")
+        if not yes or not found.pruned:
             return
         pruned = prune(store, months)
-        after = f"{model}: {pluralize(pruned, 'token')} taken out; {size / 1e6:.1f} MB before"
+        after = f"{model}: {pluralize(pruned, 'token')} removed; {size / 1e6:.1f} MB before"
         if give_room_back(store):
             click.echo(f"{after}, {store.size() / 1e6:.1f} MB now")
         else:

@@ -38,7 +38,7 @@ def leave_one_out_scores(settings: Settings, training_set: TrainingSet) -> np.nd
     frequencies = frequencies_of(counts, totals) if settings.model_type == "bernoulli" else []
     groups = training_set.tokens.groups
     if settings.top_words is None:
-        groups = np.where(counts.document_frequency() == settings.min_messages, np.int8(-1), groups)
+        groups = np.where(counts.document_frequency() == 1, np.int8(-1), groups)
     return _scored(training_set, lambda batch: loo_scores(settings, batch, table, groups, totals, frequencies))
 
 

@@ -137,7 +137,7 @@ def unread_folders(label: str, folder: str, recursive: bool) -> str | None:
     if not left:
         return None
     names = ", ".join(escape(decoded(name)) for name in left[:_MAX_NAMES]) + (", …" if len(left) > _MAX_NAMES else "")
-    wanted = "" if recursive else "; --recursive (recursive=True) reads all but junk, trash, drafts and templates"
+    wanted = "" if recursive else "; recursive=True, or --recursive, reads all but junk, trash, drafts and templates"
     return f"{pluralize(len(left), 'folder')} not read: {names}{wanted}"
 
 

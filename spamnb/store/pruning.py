@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -89,16 +89,11 @@ def prune(store: Store, months: int) -> int:
                 [(*of_class, number) for number, of_class in enumerate(sums.tolist())],
             )
             meta = store.meta()
-            noted = noted_as_pruned(_pruned_before(meta.get("pruned")) + len(gone))
-            store.put_meta({"vocabulary_size": meta["vocabulary_size"] - len(gone), "pruned": noted})
+            year, month = divmod(this_month(), 12)
+            pruned = {"tokens": _pruned_before(meta.get("pruned")) + len(gone), "month": f"{year}-{month + 1:02}"}
+            store.put_meta({"vocabulary_size": meta["vocabulary_size"] - len(gone), "pruned": pruned})
             store.read_anew()
         return len(gone)
-
-
-def noted_as_pruned(tokens: int) -> dict[str, Any]:
-    """What a model keeps of so many tokens that were taken out, the last of them this month."""
-    year, month = divmod(this_month(), 12)
-    return {"tokens": tokens, "month": f"{year}-{month + 1:02}"}
 
 
 def _pruned_before(noted: object) -> int:

@@ -192,8 +192,7 @@ class Store(Database):
             )
         if version < FORMAT:
             raise Outdated(
-                f"{self.path}: made by an older spamnb (format {version}); train again, or write it with the spamnb"
-                " that made it ('spamnb export') and read that here ('spamnb import')"
+                f"{self.path}: made by an older spamnb (format {version}), and cannot be read; train again"
             )
 
     def _follow_file(self, writing: bool) -> None:

@@ -229,18 +229,13 @@ def test_info_export_import_merge(model: Path, tmp_path: Path) -> None:
     assert "240 messages" in merged and "learned by more than one" in merged
 
 
-def test_prune_asks_and_says_what_leaves(model: Path) -> None:
+def test_prune_says_what_leaves_and_removes_it_when_told(model: Path) -> None:
     with Classifier.open(model, writable=True) as classifier:
         classifier.learn("spam", b"Subject: rarely\n\nonly once")
     before = run("export", "-m", model).stdout
-    dry = run("prune", "--dry-run", "--months", "0", "-m", model)
-    no = run("prune", "--months", "0", "-m", model, stdin=b"n\n")
-    assert dry.exit_code == no.exit_code == 0 and "held by one message" in dry.stdout
-    assert no.stderr.endswith(f"spamnb: {model}: nothing was changed\n")
-    unanswered = run("prune", "--months", "0", "-m", model, stdin=b"")
-    assert unanswered.exit_code == 1 and "nothing was taken out; --yes" in unanswered.stderr
+    assert "held by one message. --yes removes them" in done("prune", "--months", "0", "-m", model)
     assert run("export", "-m", model).stdout == before
-    assert "taken out" in done("prune", "--yes", "--months", "0", "-m", model)
+    assert "removed" in done("prune", "--yes", "--months", "0", "-m", model)
 
 
 def test_info_shows_the_settings_that_are_not_the_defaults(model: Path, folder: Path, tmp_path: Path) -> None:
@@ -250,8 +245,9 @@ def test_info_shows_the_settings_that_are_not_the_defaults(model: Path, folder: 
             classifier.learn("spam", message("spam", number))
     lines = done("info", "-m", model).splitlines()
     assert "  spam: 63 messages, of them 3 taught one by one" in lines
-    chosen = ["alpha=0.5", "unsure_cost=0.2", "ignore_headers=xref", "model_type=boolean", "min_messages=2"]
+    chosen = ["alpha=0.5", "unsure_cost=0.2", "ignore_headers=xref", "model_type=boolean"]
     done("train", "-m", tmp_path / "m", *(word for each in chosen for word in ("--set", each)), folder)
+    done("prune", "--yes", "-m", tmp_path / "m")
     pruned, *shown = done("info", "-m", tmp_path / "m").partition("spam: 60 messages\n")[2].splitlines()
     assert re.fullmatch(r"  pruned: \d+ tokens, the last in \d{4}-\d\d", pruned)
     assert {line.strip() for line in shown} == {each.replace("=", ": ") for each in chosen}

@@ -80,7 +80,7 @@ def test_lessons_do_not_outlive_a_bound_of_0(model: Path, tmp_path: Path) -> Non
 
 def test_info_says_what_is_kept_and_how_the_model_was_made(model: Path, tmp_path: Path) -> None:
     told = done("info", "-m", model)
-    assert "  kept to be learned again: 2 messages, 0.0 of at most 64 MB\n" in told
+    assert "  taught messages kept for a new model: 2, 0.0 of at most 64 MB\n" in told
     settings = facts(model)["origin"]
     assert settings["trained_from"] == [str(tmp_path / "mail")] and "read_options" not in settings
     assert settings["command"].startswith("spamnb") and settings["trained_at"][:2] == "20"
@@ -91,7 +91,7 @@ def test_it_is_said_that_a_file_which_everybody_may_read_keeps_nothing(model: Pa
     told = done("learn", "-m", model, "spam", stdin=message("spam", 90))
     assert "everybody can read it" in told and "learned 1 of 1" in told and held(model) == LESSONS
     told = done("info", "-m", model)
-    assert "2 messages, 0.0 of at most 64 MB; 1 message learned one by one and not kept; no more" in told
+    assert "2, 0.0 of at most 64 MB; 1 message taught and not kept; no more" in told
     model.chmod(0o600)
     assert "everybody" not in done("info", "-m", model)
     assert "everybody" not in done("learn", "-m", model, "spam", stdin=message("spam", 91))
