@@ -106,7 +106,7 @@ def test_names_of_folders(made: Made, model: Path, tmp_path, junk: str):
             teacher.move(journal, entry.position, JUNK, None)
             assert person.where() == {key("spam", 800): junk}
             server.kill()
-            gone = teacher.teach(journal, [entry.position], False, None, move=True)
+            gone = teacher.teach(journal, [entry.position], False, move=True)
             assert gone.changed == 1 and len(gone.problems) == 1 and "\n" not in gone.problems[0]
         for name in ("sort", "watch"):
             folder = run(name, "-m", model, f"{server.url}/Work")

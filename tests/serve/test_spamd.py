@@ -234,7 +234,7 @@ def test_verdicts_and_lessons_of_clients_are_noted(model, tmp_path):
     with Journal.at(journal) as kept:
         entries = kept.uncorrected(0)
         assert len(entries) == 19, "what was corrected is no longer listed"
-        assert {entry.user for entry in entries} == {"ann"} and kept.uncorrected(0, "bob") == []
+        assert {entry.user for entry in entries} == {"ann"}
         (made,) = kept.corrections()
         assert (made.label, made.verdict, made.source, made.user) == ("ham", "spam", "client", "ann")
 
