@@ -439,7 +439,7 @@ static declaration_list read_declarations(struct arena *arena, span text) {
 
 /* The declarations of a style attribute. The text must stay where it is. */
 static const declaration_list *own_declarations(struct sheet *sheet, span text) {
-    struct known_text *known = &sheet->known_texts[fast_hash(KEY, 0, text) % COUNT_OF(sheet->known_texts)];
+    struct known_text *known = &sheet->known_texts[fast_hash(KEY, text) % COUNT_OF(sheet->known_texts)];
     if (!is_same(known->text, text))
         *known = (struct known_text){text, read_declarations(sheet->arena, clean(sheet->arena, lower_copy(sheet->arena, text)))};
     return &known->declarations;
