@@ -10,15 +10,16 @@ uint64_t SECRET[2];
 
 static struct group_table groups;
 
-/* names, texts: n references of HTML; kinds: n_kinds prefixes of tokens with their groups. The texts must stay where
+/* names, texts: n references of HTML, ascending; kinds: n_kinds prefixes of tokens with their groups. The texts must stay where
  * they are. False without memory. */
 bool tables_begin(const char *const names[], const char *const texts[], size_t n, const char *const kinds[],
                   const uint8_t *kind_groups, size_t n_kinds, const uint8_t other_groups[3], const uint64_t secret[2]) {
     memcpy(SECRET, secret, sizeof SECRET);
     groups = (struct group_table){calloc(n_kinds + 1, sizeof *groups.kinds), n_kinds, other_groups[0], other_groups[1],
                                   other_groups[2]};
-    if (!groups.kinds || !references_begin(names, texts, n))
+    if (!groups.kinds)
         return false;
+    references_begin(names, texts, n);
     for (size_t i = 0; i < n_kinds; i++)
         groups.kinds[i] = (struct token_kind){span_of_text(kinds[i]), kind_groups[i]};
     words_begin();

@@ -133,11 +133,12 @@ def _array(values: Any, dtype: Any, *shape: int, writable: bool = False) -> np.n
 
 # ---- What the core is given once, and points to for ever ----
 
-_GIVEN = [[text.encode() for text in each] for each in (html5, html5.values(), KINDS)]
+_REFERENCES = dict(sorted(html5.items()))
+_GIVEN = [_texts([text.encode() for text in each]) for each in (_REFERENCES, _REFERENCES.values(), KINDS)]
 _GROUP_OF_KIND = bytes(map(GROUPS.index, KINDS.values()))
 _OTHER_GROUPS = bytes(map(GROUPS.index, ("text", "pairs", "headers")))
 if not _core.tables_begin(
-    *map(_texts, _GIVEN[:2]), len(html5), _texts(_GIVEN[2]), _GROUP_OF_KIND, len(KINDS), _OTHER_GROUPS, os.urandom(16)
+    *_GIVEN[:2], len(html5), _GIVEN[2], _GROUP_OF_KIND, len(KINDS), _OTHER_GROUPS, os.urandom(16)
 ):
     raise MemoryError
 

@@ -239,9 +239,9 @@ span declared_charset(span octets);
 
 /* ---- references.c: &amp; &#38; &#x26; -> the characters that they stand for ---- */
 
-/* Makes the table of n names, with their semicolons if they need them, and what they stand for; once, before anything
- * is read. The texts must stay where they are. False without memory. */
-bool references_begin(const char *const names[], const char *const texts[], size_t n);
+/* The n names, ascending and with their semicolons if they need them, and what they stand for; once, before anything is
+ * read. All must stay where they are. */
+void references_begin(const char *const names[], const char *const texts[], size_t n);
 /* Writes text with its references resolved as browsers do. In attributes a name without a semicolon is none where a
  * letter, a digit or "=" follows, as in most URLs. */
 void put_resolved(struct writer *writer, span text, bool in_attribute);
