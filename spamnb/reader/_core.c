@@ -161,37 +161,3 @@ uint32_t message_about(const struct reader *reader, uint8_t *digest, uint8_t *da
     memcpy(date, reader->message.date, DATE);
     return reader->message.cuts;
 }
-
-/* ---- The cells of store/rows.py: numbers of 7 bits a byte, the lowest first ---- */
-
-enum { MAX_NUMBER_BYTES = 5 };
-
-/* Returns the size of all; ends: where each of them ends. A number takes up to ten bytes. */
-size_t pack_numbers(const uint64_t *numbers, size_t n, uint8_t *packed, int64_t *ends) {
-    uint8_t *at = packed;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t rest = numbers[i];
-        for (; rest > 127; rest >>= 7)
-            *at++ = (uint8_t)(rest | 128);
-        *at++ = (uint8_t)rest;
-        ends[i] = at - packed;
-    }
-    return (size_t)(at - packed);
-}
-
-/* The numbers that end in the bytes below 128; false where one is too long. */
-bool unpack_numbers(const uint8_t *packed, size_t size, int64_t *numbers, int64_t *ends) {
-    size_t begin = 0;
-    for (size_t i = 0; i < size; i++) {
-        if (packed[i] > 127)
-            continue;
-        if (i - begin >= MAX_NUMBER_BYTES)
-            return false;
-        *numbers = 0;
-        for (size_t j = i + 1; j-- > begin;)
-            *numbers = *numbers << 7 | (packed[j] & 127);
-        numbers++;
-        *ends++ = (int64_t)(begin = i + 1);
-    }
-    return begin == size;
-}

@@ -100,8 +100,6 @@ for _name, _result, _arguments in (
     ("reader_delete", None, [c_void_p]),
     ("message_list", c_size_t, [c_void_p, c_int, POINTER(c_void_p)]),
     ("message_about", c_uint32, [c_void_p, c_void_p, c_void_p]),
-    ("pack_numbers", c_size_t, [c_void_p, c_size_t, c_void_p, c_void_p]),
-    ("unpack_numbers", c_bool, [ctypes.c_char_p, c_size_t, c_void_p, c_void_p]),
     ("solve", None, [c_void_p, c_size_t, c_size_t, c_double, c_void_p]),
 ):
     _function = getattr(_core, _name)
@@ -301,25 +299,6 @@ def _held(owner: ReaderCore | VocabularyCore) -> Iterator[None]:
         yield
     finally:
         owner.lock.release()
-
-
-# ---- The cells of store/rows.py ----
-
-
-def pack_numbers(numbers: np.ndarray) -> tuple[bytes, np.ndarray]:
-    """Numbers (k,) of 7 bits a byte, the lowest first, and where each ends, (k,)."""
-    n = len(_array(numbers, np.int64))
-    packed, ends = np.empty(10 * n, np.uint8), np.empty(n, np.int64)
-    size = _core.pack_numbers(numbers.ctypes.data, n, packed.ctypes.data, ends.ctypes.data)
-    return packed[:size].tobytes(), ends
-
-
-def unpack_numbers(packed: bytes) -> tuple[np.ndarray, np.ndarray] | None:
-    """The numbers that were packed so, and where each ends; None where they are no such numbers."""
-    n = int((np.frombuffer(packed, np.uint8) < 128).sum())
-    numbers, ends = np.empty(n, np.int64), np.empty(n, np.int64)
-    fits = _core.unpack_numbers(packed, len(packed), numbers.ctypes.data, ends.ctypes.data)
-    return (numbers, ends) if fits else None
 
 
 # ---- The loops of formulas/correction.py ----

@@ -2,7 +2,7 @@
 
 A row's cells are packed in one blob, one cell a class that has the token: the class's number, how many of its messages
 hold the token, how often it occurs beyond that, and its weight in a corrected model, whose sign is the lowest bit.
-These are numbers of 7 bits a byte, the lowest first; a byte above 127 has another behind it. Most cells take 4 bytes.
+``numbers`` packs them: most cells take 4 bytes.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import numpy as np
 
 from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.errors import Damaged, SpamnbError
-from spamnb.reader.binding import pack_numbers, unpack_numbers
 from spamnb.reader.rows import take_tokens
 from spamnb.reader.token_array import CHUNK_TOKENS, TokenArray
 from spamnb.reader.vocabulary import TokenIds
+from spamnb.store.numbers import pack_numbers, unpack_numbers
 
 DOCUMENTS, OCCURRENCES, WEIGHT = range(3)  # of figures
 MAX_COUNT = (1 << 32) - 1  # of a count
