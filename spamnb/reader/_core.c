@@ -118,10 +118,11 @@ void reader_delete(struct reader *reader) {
     free(reader);
 }
 
-/* Reads n messages into rows; what is known of each goes to the arrays. What failed, if anything. */
+/* Reads n messages into rows, or without a vocabulary one for message_list; what is known of each goes to the arrays.
+ * What failed, if anything. */
 enum failure read_messages(struct reader *reader, struct vocabulary *vocabulary, const uint8_t *const raws[],
-                           const size_t sizes[], size_t n, unsigned wants, uint32_t *lengths, uint32_t *cuts,
-                           uint8_t *digests, uint8_t *dates) {
+                           const size_t sizes[], size_t n, unsigned wants, uint32_t *lengths, uint8_t *digests,
+                           uint8_t *dates, uint32_t *cuts) {
     const struct message *message = &reader->message;
     reader->vocabulary = vocabulary;
     for (size_t i = 0; i < n; i++) {
@@ -131,15 +132,10 @@ enum failure read_messages(struct reader *reader, struct vocabulary *vocabulary,
         memcpy(digests + i * DIGEST, message->digest, DIGEST);
         memcpy(dates + i * DATE, message->date, DATE);
         cuts[i] = message->cuts;
-        if (!row_end(vocabulary, &lengths[i]))
+        if (vocabulary && !row_end(vocabulary, &lengths[i]))
             return FAILED_MEMORY;
     }
     return FAILED_NOT;
-}
-
-/* Reads one message, of which no row is wanted, for message_list and message_about. */
-enum failure parse_message(struct reader *reader, const uint8_t *const raws[], size_t size, unsigned wants) {
-    return read_message(reader, span_of(raws[0], size), wants & ~(unsigned)NEEDS_VOCABULARY);
 }
 
 /* A list of the message at hand, and how many items it has. */
@@ -153,11 +149,4 @@ size_t message_list(const struct reader *reader, int which, const void **items) 
     }
     *items = which == (int)n_texts ? (const void *)m->section.fields.items : m->parts.items;
     return which == (int)n_texts ? m->section.fields.count : m->parts.count;
-}
-
-/* What was cut off the message at hand; its digest and date go to the memory that is handed over. */
-uint32_t message_about(const struct reader *reader, uint8_t *digest, uint8_t *date) {
-    memcpy(digest, reader->message.digest, DIGEST);
-    memcpy(date, reader->message.date, DATE);
-    return reader->message.cuts;
 }

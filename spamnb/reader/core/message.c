@@ -122,7 +122,7 @@ enum failure read_message(struct reader *reader, span raw, unsigned wants) {
         make_digest(reader, message->digest);
     if (wants & WANT_DATE)
         copy_date(reader, message->date);
-    if ((wants & WANT_ROW) == WANT_ROW)
+    if (reader->vocabulary)
         make_row(reader);
     for (size_t i = 0; (wants & WANT_FIELDS) && i < message->section.fields.count; i++)
         *LIST_ADD(arena, &message->values) = field_value(reader, message->section.fields.items[i].value, true);

@@ -83,13 +83,11 @@ struct message {
 enum {
     WANT_FIELDS = 1, /* values of header fields */
     WANT_BODY = 2,   /* texts, links, parts */
-    NEEDS_VOCABULARY = 4,
-    WANT_ROW = NEEDS_VOCABULARY | WANT_BODY,
-    WANT_DIGEST = 8,
-    WANT_DATE = 16,
+    WANT_DIGEST = 4,
+    WANT_DATE = 8,
 };
 
-/* Reads a message into reader->message and a row of its vocabulary. The row is ended by the caller, or given up where
+/* Reads a message into reader->message and, where it has a vocabulary, a row of that. The row is ended by the caller, or given up where
  * this fails. */
 enum failure read_message(struct reader *reader, span raw, unsigned wants);
 
@@ -166,7 +164,7 @@ struct reader {
     struct rule_table rules;
     struct options options;
     answerer answerer;
-    struct vocabulary *vocabulary;
+    struct vocabulary *vocabulary; /* NULL where no row is wanted */
     struct message message;
 };
 
