@@ -28,6 +28,9 @@ static inline uint64_t load_tail(span text) {
     return text.at[0] | (uint64_t)text.at[n / 2] << 8 * (n / 2) | (uint64_t)text.at[n - 1] << 8 * (n - 1);
 }
 
+/* Of hash tables, the same for all readers: a sender cannot choose the slots of his tokens. */
+extern uint64_t SECRET[2];
+
 /* A hash by a secret key of this process: whoever does not know the key cannot choose the slots of a table. */
 static inline uint64_t fast_hash(const uint64_t key[2], span text) {
     uint64_t hash = key[1], size = size_of(text);

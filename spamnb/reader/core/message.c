@@ -49,11 +49,11 @@ static void read_leaf(struct reader *reader, const struct entity *leaf) {
 /* 16 bytes that are the same however the message is stored. */
 static void make_digest(struct reader *reader, uint8_t digest[DIGEST]) {
     const struct message *message = &reader->message;
-    span lines = lasting_lines(reader, &message->section);
+    span fields = lasting_fields(reader, &message->section);
     span body = span_between(message->section.body, message->raw.end);
     while (!is_empty(body) && body.end[-1] == '\n')
         body.end--;
-    digest_of(two_spans(&reader->arena, two_spans(&reader->arena, lines, LITERAL("\n\n")), body), digest);
+    digest_of(two_spans(&reader->arena, two_spans(&reader->arena, fields, LITERAL("\n\n")), body), digest);
 }
 
 /* The date in the topmost Received field; in the Date field where there is none. Only ASCII is of use. */

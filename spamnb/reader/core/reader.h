@@ -93,9 +93,6 @@ enum failure read_message(struct reader *reader, span raw, unsigned wants);
 
 /* ---- What Python hands over ---- */
 
-/* Of hash tables, the same for all readers: a sender cannot choose the slots of his tokens. */
-extern uint64_t SECRET[2];
-
 /* How a header field is read. */
 enum header_how {
     HOW_IGNORED,
@@ -186,11 +183,11 @@ span with_line_feeds(struct arena *arena, span text);
 span without_byte(struct arena *arena, span text, uint8_t byte);
 /* Where the header section begins: behind a byte order mark and the "From " line of an mbox. */
 const uint8_t *skip_envelope(span message);
-/* The section at the beginning of a message, or of a part. A line that is no field ends it, unless a field that is
- * well known follows. Sets CUT_HEADERS where a bound is reached. */
+/* The section at the beginning of a message, or of a part. A line that is no field ends it. Sets
+ * CUT_HEADERS where a bound is reached. */
 struct section read_section(struct reader *reader, span message);
-/* The lines of a section without the fields that mailboxes add, and without line feeds around them. */
-span lasting_lines(struct reader *reader, const struct section *section);
+/* The text of a section without the fields that mailboxes add, and without line feeds around it. */
+span lasting_fields(struct reader *reader, const struct section *section);
 /* A value on one line, in UTF-8; with_words: its encoded words are decoded, too. */
 span field_value(struct reader *reader, span value, bool with_words);
 /* The value of the first field of a name in lower case; NULL spans where there is none. */
