@@ -162,7 +162,7 @@ class Classifier:
             read = self._reader.read(messages, vocabulary, identify=False)
             cuts = list(map(cuts_in_words, read.cuts.tolist()))
             ids, rows = read.rows.renumbered()
-            found = TokensOf(vocabulary.named(ids), rows, list(map(is_empty, messages)), cuts)
+            found = TokensOf(vocabulary.take(ids), rows, list(map(is_empty, messages)), cuts)
             return self._judge(found, tokens, of_spam, posterior)
 
     def classify_rows(self, names: TokenArray, rows: CsrRows, tokens: int | None = None) -> list[Judgement]:

@@ -10,15 +10,16 @@ uint64_t SECRET[2];
 
 static struct group_table groups;
 
-/* names, texts: n references of HTML; kinds: n_kinds prefixes of tokens with their groups. The texts must stay where
+/* names, texts: n references of HTML, ascending; kinds: n_kinds prefixes of tokens with their groups. The texts must stay where
  * they are. False without memory. */
 bool tables_begin(const char *const names[], const char *const texts[], size_t n, const char *const kinds[],
                   const uint8_t *kind_groups, size_t n_kinds, const uint8_t other_groups[3], const uint64_t secret[2]) {
     memcpy(SECRET, secret, sizeof SECRET);
     groups = (struct group_table){calloc(n_kinds + 1, sizeof *groups.kinds), n_kinds, other_groups[0], other_groups[1],
                                   other_groups[2]};
-    if (!groups.kinds || !references_begin(names, texts, n))
+    if (!groups.kinds)
         return false;
+    references_begin(names, texts, n);
     for (size_t i = 0; i < n_kinds; i++)
         groups.kinds[i] = (struct token_kind){span_of_text(kinds[i]), kind_groups[i]};
     words_begin();
@@ -117,10 +118,11 @@ void reader_delete(struct reader *reader) {
     free(reader);
 }
 
-/* Reads n messages into rows; what is known of each goes to the arrays. What failed, if anything. */
+/* Reads n messages into rows, or without a vocabulary one for message_list; what is known of each goes to the arrays.
+ * What failed, if anything. */
 enum failure read_messages(struct reader *reader, struct vocabulary *vocabulary, const uint8_t *const raws[],
-                           const size_t sizes[], size_t n, unsigned wants, uint32_t *lengths, uint32_t *cuts,
-                           uint8_t *digests, uint8_t *dates) {
+                           const size_t sizes[], size_t n, unsigned wants, uint32_t *lengths, uint8_t *digests,
+                           uint8_t *dates, uint32_t *cuts) {
     const struct message *message = &reader->message;
     reader->vocabulary = vocabulary;
     for (size_t i = 0; i < n; i++) {
@@ -130,15 +132,10 @@ enum failure read_messages(struct reader *reader, struct vocabulary *vocabulary,
         memcpy(digests + i * DIGEST, message->digest, DIGEST);
         memcpy(dates + i * DATE, message->date, DATE);
         cuts[i] = message->cuts;
-        if (!row_end(vocabulary, &lengths[i]))
+        if (vocabulary && !row_end(vocabulary, &lengths[i]))
             return FAILED_MEMORY;
     }
     return FAILED_NOT;
-}
-
-/* Reads one message, of which no row is wanted, for message_list and message_about. */
-enum failure parse_message(struct reader *reader, const uint8_t *const raws[], size_t size, unsigned wants) {
-    return read_message(reader, span_of(raws[0], size), wants & ~(unsigned)NEEDS_VOCABULARY);
 }
 
 /* A list of the message at hand, and how many items it has. */
@@ -152,45 +149,4 @@ size_t message_list(const struct reader *reader, int which, const void **items) 
     }
     *items = which == (int)n_texts ? (const void *)m->section.fields.items : m->parts.items;
     return which == (int)n_texts ? m->section.fields.count : m->parts.count;
-}
-
-/* What was cut off the message at hand; its digest and date go to the memory that is handed over. */
-uint32_t message_about(const struct reader *reader, uint8_t *digest, uint8_t *date) {
-    memcpy(digest, reader->message.digest, DIGEST);
-    memcpy(date, reader->message.date, DATE);
-    return reader->message.cuts;
-}
-
-/* ---- The cells of store/rows.py: numbers of 7 bits a byte, the lowest first ---- */
-
-enum { MAX_NUMBER_BYTES = 5 };
-
-/* Returns the size of all; ends: where each of them ends. A number takes up to ten bytes. */
-size_t pack_numbers(const uint64_t *numbers, size_t n, uint8_t *packed, int64_t *ends) {
-    uint8_t *at = packed;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t rest = numbers[i];
-        for (; rest > 127; rest >>= 7)
-            *at++ = (uint8_t)(rest | 128);
-        *at++ = (uint8_t)rest;
-        ends[i] = at - packed;
-    }
-    return (size_t)(at - packed);
-}
-
-/* The numbers that end in the bytes below 128; false where one is too long. */
-bool unpack_numbers(const uint8_t *packed, size_t size, int64_t *numbers, int64_t *ends) {
-    size_t begin = 0;
-    for (size_t i = 0; i < size; i++) {
-        if (packed[i] > 127)
-            continue;
-        if (i - begin >= MAX_NUMBER_BYTES)
-            return false;
-        *numbers = 0;
-        for (size_t j = i + 1; j-- > begin;)
-            *numbers = *numbers << 7 | (packed[j] & 127);
-        numbers++;
-        *ends++ = (int64_t)(begin = i + 1);
-    }
-    return begin == size;
 }

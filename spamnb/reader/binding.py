@@ -12,7 +12,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from ctypes import POINTER, byref, c_bool, c_double, c_int, c_size_t, c_uint32, c_void_p
+from ctypes import POINTER, byref, c_bool, c_double, c_int, c_size_t, c_void_p
 from html.entities import html5
 from importlib.util import find_spec
 from typing import Any
@@ -27,7 +27,7 @@ DIGEST, DATE = 16, 64  # bytes
 _FAILURES = {1: MemoryError, 2: RuntimeError, 3: RuntimeError}  # enum failure of core/bytes.h
 _ASKS = ("character", "decode", "compose", "host", "stem", "split", "pdf", "smime", "tnef")  # enum ask of core/reader.h
 # What may be wanted of a message: core/reader.h.
-FIELDS, BODY, VOCABULARY, DIGEST_OF, DATE_OF = 1, 2, 4, 8, 16
+FIELDS, BODY, DIGEST_OF, DATE_OF = 1, 2, 4, 8
 
 _spec = find_spec("spamnb.reader._core")
 if _spec is None or _spec.origin is None:
@@ -99,15 +99,11 @@ for _name, _result, _arguments in (
     ("reader_new", c_void_p, [_Answerer, c_int, c_bool, c_bool, c_bool, c_void_p, c_void_p, c_void_p, c_size_t]),
     ("reader_delete", None, [c_void_p]),
     ("message_list", c_size_t, [c_void_p, c_int, POINTER(c_void_p)]),
-    ("message_about", c_uint32, [c_void_p, c_void_p, c_void_p]),
-    ("pack_numbers", c_size_t, [c_void_p, c_size_t, c_void_p, c_void_p]),
-    ("unpack_numbers", c_bool, [ctypes.c_char_p, c_size_t, c_void_p, c_void_p]),
     ("solve", None, [c_void_p, c_size_t, c_size_t, c_double, c_void_p]),
 ):
     _function = getattr(_core, _name)
     _function.restype, _function.argtypes = _result, _arguments
 _free.read_messages.argtypes = [c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, c_int, *[c_void_p] * 4]
-_free.parse_message.argtypes = [c_void_p, c_void_p, c_size_t, c_int]
 _free.fit_sweep.argtypes, _free.fit_sweep.restype = [POINTER(_Fit)], c_double
 _free.fit_take_out.argtypes = [POINTER(_Fit)]
 _free.fit_scores.argtypes, _free.fit_scores.restype = [POINTER(_Fit), c_void_p], c_bool
@@ -133,11 +129,12 @@ def _array(values: Any, dtype: Any, *shape: int, writable: bool = False) -> np.n
 
 # ---- What the core is given once, and points to for ever ----
 
-_GIVEN = [[text.encode() for text in each] for each in (html5, html5.values(), KINDS)]
+_REFERENCES = dict(sorted(html5.items()))
+_GIVEN = [_texts([text.encode() for text in each]) for each in (_REFERENCES, _REFERENCES.values(), KINDS)]
 _GROUP_OF_KIND = bytes(map(GROUPS.index, KINDS.values()))
 _OTHER_GROUPS = bytes(map(GROUPS.index, ("text", "pairs", "headers")))
 if not _core.tables_begin(
-    *map(_texts, _GIVEN[:2]), len(html5), _texts(_GIVEN[2]), _GROUP_OF_KIND, len(KINDS), _OTHER_GROUPS, os.urandom(16)
+    *_GIVEN[:2], len(html5), _GIVEN[2], _GROUP_OF_KIND, len(KINDS), _OTHER_GROUPS, os.urandom(16)
 ):
     raise MemoryError
 
@@ -232,25 +229,24 @@ class ReaderCore:
         pointer = _core.reader_new(self._answerer, *chosen, _texts(names), _texts(prefixes), bytes(hows), len(rules))
         self.pointer = _new(self, pointer, _core.reader_delete)
 
-    def _check(self, failure: int) -> None:
+    def _read(self, messages: Sequence[bytes], vocabulary: int | None, wants: int) -> tuple[np.ndarray, ...]:
+        """Of each message the length of its row, its digest, its date and what was cut off."""
+        n = len(messages)
+        raws, sizes = _texts(messages), np.fromiter(map(len, messages), np.uintp, n)
+        found = np.zeros(n, np.uint32), np.zeros(n, f"V{DIGEST}"), np.zeros(n, f"S{DATE}"), np.zeros(n, np.uint32)
+        pointers = [array.ctypes.data for array in found]
+        failure = _free.read_messages(self.pointer, vocabulary, raws, sizes.ctypes.data, n, wants, *pointers)
         error, self._answers.error = self._answers.error, None
         if failure:
             raise error or _FAILURES[failure]("the reader of messages failed")
+        return found
 
     def read_with(self, messages: Sequence[bytes], vocabulary: VocabularyCore, wants: int) -> ReadRows:
         """n messages as rows of the vocabulary's ids. ``wants``: BODY and so on."""
-        n = len(messages)
-        raws, sizes = _texts(messages), np.fromiter(map(len, messages), np.uintp, n)
-        lengths, cuts, indptr = np.zeros(n, np.uint32), np.zeros(n, np.uint32), np.zeros(n + 1, np.int64)
-        digests, dates = np.zeros(n, f"V{DIGEST}"), np.zeros(n, f"S{DATE}")
+        indptr, n_cells = np.zeros(len(messages) + 1, np.int64), c_size_t()
         with _held(self), _held(vocabulary):
             try:
-                failure = _free.read_messages(
-                    self.pointer, vocabulary.pointer, raws, sizes.ctypes.data, n, wants, lengths.ctypes.data,
-                    cuts.ctypes.data, digests.ctypes.data, dates.ctypes.data,
-                )  # fmt: skip
-                self._check(failure)
-                n_cells = c_size_t()
+                lengths, digests, dates, cuts = self._read(messages, vocabulary.pointer, wants)
                 at = _core.vocabulary_cells(vocabulary.pointer, byref(n_cells))
                 ids, counts = np.frombuffer(ctypes.string_at(at, 8 * n_cells.value), np.int32).reshape(-1, 2).T
             finally:
@@ -260,16 +256,13 @@ class ReaderCore:
 
     def parse_with(self, raw: bytes, wants: int) -> dict[str, Any]:
         """What stands in a message, by name; ``wants``: FIELDS, BODY and so on."""
-        raws = _texts([raw])
         with _held(self):
-            self._check(_free.parse_message(self.pointer, raws, len(raw), wants))
+            _, digests, dates, cuts = self._read([raw], None, wants)
             lists = [(number, *each) for number, each in enumerate(_LISTS) if each[-1] & wants]
             found: dict[str, Any] = {name: self._list(number, kind) for number, name, kind, _ in lists}
-            digest, date = ctypes.create_string_buffer(DIGEST), ctypes.create_string_buffer(DATE)
-            found["cuts"] = _core.message_about(self.pointer, digest, date)
         if wants & FIELDS:
             found["headers"] = list(zip([name for name, _ in found["headers"]], found["values"]))
-        return found | {"digest": digest.raw, "date": date.value.decode("ascii")}
+        return found | {"digest": digests.tobytes(), "date": dates[0].decode(), "cuts": int(cuts[0])}
 
     def _list(self, number: int, kind: Any) -> list[Any]:
         items = c_void_p()
@@ -300,25 +293,6 @@ def _held(owner: ReaderCore | VocabularyCore) -> Iterator[None]:
         yield
     finally:
         owner.lock.release()
-
-
-# ---- The cells of store/rows.py ----
-
-
-def pack_numbers(numbers: np.ndarray) -> tuple[bytes, np.ndarray]:
-    """Numbers (k,) of 7 bits a byte, the lowest first, and where each ends, (k,)."""
-    n = len(_array(numbers, np.int64))
-    packed, ends = np.empty(10 * n, np.uint8), np.empty(n, np.int64)
-    size = _core.pack_numbers(numbers.ctypes.data, n, packed.ctypes.data, ends.ctypes.data)
-    return packed[:size].tobytes(), ends
-
-
-def unpack_numbers(packed: bytes) -> tuple[np.ndarray, np.ndarray] | None:
-    """The numbers that were packed so, and where each ends; None where they are no such numbers."""
-    n = int((np.frombuffer(packed, np.uint8) < 128).sum())
-    numbers, ends = np.empty(n, np.int64), np.empty(n, np.int64)
-    fits = _core.unpack_numbers(packed, len(packed), numbers.ctypes.data, ends.ctypes.data)
-    return (numbers, ends) if fits else None
 
 
 # ---- The loops of formulas/correction.py ----

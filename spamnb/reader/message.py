@@ -8,7 +8,7 @@ from datetime import UTC
 from typing import NamedTuple
 
 from spamnb.reader.attachments import Program
-from spamnb.reader.binding import BODY, DATE_OF, DIGEST_OF, FIELDS, VOCABULARY, ReaderCore
+from spamnb.reader.binding import BODY, DATE_OF, DIGEST_OF, FIELDS, ReaderCore
 from spamnb.reader.evidence import CUTS, header_rules
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.rows import ReadRows
@@ -71,8 +71,7 @@ class Reader(ReaderCore):
 
     def read(self, messages: Sequence[bytes], vocabulary: Vocabulary, identify: bool = True) -> ReadRows:
         """Messages as rows of the vocabulary's ids; with their digests and dates where they are to ``identify``."""
-        wants = BODY | VOCABULARY | (DIGEST_OF | DATE_OF if identify else 0)
-        return self.read_with(messages, vocabulary, wants)
+        return self.read_with(messages, vocabulary, BODY | (DIGEST_OF | DATE_OF if identify else 0))
 
     def tokens(self, raw: bytes) -> dict[str, int]:
         """The tokens of one message with their occurrences, in the order in which they were met."""

@@ -10,11 +10,13 @@ from functools import cached_property
 import numpy as np
 
 from spamnb.reader.message import Reader, cuts_in_words, fields_of
-from spamnb.reader.vocabulary import TokenIds, Vocabulary
+from spamnb.reader.token_array import TokenArray
+from spamnb.reader.vocabulary import Vocabulary
 
 _FIELD = re.compile(rb"\s*(?:From |[!-9;-~]+[ \t]*:)")
 _CONTROL = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")  # what no text has
 MOST_CONTROL = 0.05  # of a text's bytes: of random ones it is a tenth
+
 
 @dataclass(frozen=True)
 class ReadMessage:
@@ -34,7 +36,7 @@ class ReadMessage:
 
     raw: bytes
     reader: Reader | None
-    tokens: TokenIds
+    tokens: TokenArray
     occurrences: np.ndarray
     digest: bytes
     cuts: tuple[str, ...]
@@ -43,7 +45,7 @@ class ReadMessage:
     def read(cls, raw: bytes, reader: Reader, vocabulary: Vocabulary) -> ReadMessage:
         """The message as this reader reads it, with the numbers of this vocabulary."""
         found = reader.read([raw], vocabulary)
-        tokens, counts = vocabulary.named(found.rows.ids), found.rows.counts
+        tokens, counts = vocabulary.take(found.rows.ids), found.rows.counts
         if len(np.unique(tokens.hashes)) < len(tokens):
             first = np.sort(np.unique(tokens.hashes, return_index=True)[1])
             tokens, counts = tokens.take(first), counts[first]
@@ -81,7 +83,7 @@ class RecalledMessage(ReadMessage):
     def of(cls, counts: Mapping[str, int], digest: bytes) -> RecalledMessage:
         """The message of these tokens with their occurrences, whose digest was this."""
         vocabulary = Vocabulary()
-        tokens = vocabulary.named(vocabulary.ids(counts))
+        tokens = vocabulary.take(vocabulary.ids(counts))
         occurrences = np.fromiter(counts.values(), np.int64, len(counts))
         return cls(b"", None, tokens, occurrences, digest, ())
 

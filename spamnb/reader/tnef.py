@@ -5,20 +5,21 @@ https://learn.microsoft.com/en-us/openspecs/exchange_server_protocols/ms-oxtnef/
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterator
 
 SIGNATURE = 0x223E9F78
 MAX_ATTRIBUTES = 2000
-MAX_PROPERTIES = 2000
 MAX_ATTACHMENTS = 50
 # Attributes, by number.
 BODY, PROPERTIES, NEW_ATTACHMENT, ATTACHMENT_NAME, ATTACHMENT_DATA = 0x800C, 0x9003, 0x9002, 0x8010, 0x800F
-# Properties among PROPERTIES, and types of their values.
+# The properties among PROPERTIES that are the body, and its code page. They are found by type and number, and where
+# there is a size by how many values follow (one) and its size: what stands between them need not be understood.
 TEXT, RTF, HTML, CODE_PAGE = 0x1000, 0x1009, 0x1013, 0x3FDE
-WIDTHS = {2: 4, 3: 4, 4: 4, 5: 8, 6: 8, 7: 8, 0xA: 4, 0xB: 4, 0x14: 8, 0x40: 8, 0x48: 16}
 UNICODE = 0x1F
-OF_ANY_SIZE = (0xD, 0x1E, UNICODE, 0x102)
+PROPERTY = re.compile(rb"(?s)(?:[\x1e\x1f]\0|\x02\x01)[\x00\x09\x13]\x10\x01\0\0\0....")
+NUMBER = re.compile(rb"(?s)\x03\0\xde\x3f(....)")
 
 
 Body = tuple[str, bytes]  # content type and bytes
@@ -72,38 +73,13 @@ def _attributes(octets: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _properties(octets: bytes) -> dict[int, bytes]:
-    """The values of those properties that are the body; texts as UTF-8 or as they are. Ends where it is broken."""
-    found: dict[int, bytes] = {}
-    position = 4
-    try:
-        for _ in range(min(struct.unpack_from("<I", octets)[0], MAX_PROPERTIES)):
-            kind, number = struct.unpack_from("<HH", octets, position)
-            position += 4
-            if number >= 0x8000:  # has a name
-                named_by_text, size = struct.unpack_from("<II", octets, position + 16)
-                position += 24 + (_padded(size) if named_by_text else 0)
-            n_values, value = 1, b""
-            single = kind & ~0x1000
-            if kind != single or single in OF_ANY_SIZE:
-                n_values = struct.unpack_from("<I", octets, position)[0]
-                position += 4
-            for _ in range(min(n_values, MAX_PROPERTIES)):
-                size = WIDTHS.get(single, 0)
-                if single in OF_ANY_SIZE:
-                    size = struct.unpack_from("<I", octets, position)[0]
-                    position += 4
-                elif not size:
-                    return found  # nobody knows where the next one begins
-                value = octets[position : position + size]
-                position += _padded(size)
-            if single == UNICODE:
-                value = value.decode("utf-16-le", "replace").rstrip("\0").encode("utf-8", "replace")
-            if number in (TEXT, RTF, HTML, CODE_PAGE):
-                found[number] = value.rstrip(b"\0") if number in (TEXT, HTML) else value
-    except struct.error:
-        pass  # what was found until then is there
+    """The values of those properties that are the body; texts as UTF-8 or as they are."""
+    code_page = NUMBER.search(octets)
+    found = {CODE_PAGE: code_page[1]} if code_page else {}
+    for start in PROPERTY.finditer(octets):
+        kind, number, size = struct.unpack("<HH4xI", start[0])
+        if number not in found:
+            value = octets[start.end() : start.end() + size]
+            text = value.decode("utf-16-le", "replace").encode("utf-8", "replace") if kind == UNICODE else value
+            found[number] = text.rstrip(b"\0")
     return found
-
-
-def _padded(size: int) -> int:
-    return (size + 3) // 4 * 4

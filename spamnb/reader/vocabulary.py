@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
-from typing import Any, overload
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -30,11 +28,9 @@ class Vocabulary(VocabularyCore):
 
     def take(self, ids: np.ndarray) -> TokenArray:
         """The tokens with these ids."""
-        return TokenArray.packed_in(*self.texts(np.ascontiguousarray(ids, np.uint32)))
-
-    def named(self, ids: np.ndarray) -> TokenIds:
-        """The same as a list whose text is read only when it is asked for."""
-        return TokenIds(self, np.ascontiguousarray(ids, np.uint32))
+        ids = np.ascontiguousarray(ids, np.uint32)
+        text, lengths = self.texts(ids)
+        return TokenArray(text, np.cumsum(lengths, dtype=np.int64) - lengths, lengths, *self.describe(ids))
 
     def tokens(self) -> TokenArray:
         """All tokens, in the order of their ids."""
@@ -43,44 +39,3 @@ class Vocabulary(VocabularyCore):
     def add(self, other: Vocabulary) -> np.ndarray:
         """Adds the tokens of another vocabulary, as each thread has one; the id here of each of them, (k,) int32."""
         return self.ids(other.tokens())
-
-
-class TokenIds(Sequence[str]):
-    """The k tokens of a vocabulary with these ids."""
-
-    def __init__(self, vocabulary: Vocabulary, ids: np.ndarray) -> None:
-        self.vocabulary = vocabulary
-        self.ids = ids  # (k,) uint32
-
-    @cached_property
-    def _described(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.vocabulary.describe(np.ascontiguousarray(self.ids, np.uint32))
-
-    @property
-    def hashes(self) -> np.ndarray:
-        """The hash of each token, (k,) int64."""
-        return self._described[0]
-
-    @property
-    def groups(self) -> np.ndarray:
-        """The group of each token, (k,) int8."""
-        return self._described[1]
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> TokenIds: ...
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return TokenIds(self.vocabulary, self.ids[index])
-        return self.vocabulary.take(self.ids[[index]])[0]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.vocabulary.take(self.ids))
-
-    def take(self, indices: np.ndarray) -> TokenIds:
-        """Those at these indices of the list, (m,)."""
-        return TokenIds(self.vocabulary, self.ids[indices])

@@ -2,7 +2,7 @@
 
 A row's cells are packed in one blob, one cell a class that has the token: the class's number, how many of its messages
 hold the token, how often it occurs beyond that, and its weight in a corrected model, whose sign is the lowest bit.
-These are numbers of 7 bits a byte, the lowest first; a byte above 127 has another behind it. Most cells take 4 bytes.
+``numbers`` packs them: most cells take 4 bytes.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ import numpy as np
 
 from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.errors import Damaged, SpamnbError
-from spamnb.reader.binding import pack_numbers, unpack_numbers
 from spamnb.reader.rows import take_tokens
 from spamnb.reader.token_array import CHUNK_TOKENS, TokenArray
-from spamnb.reader.vocabulary import TokenIds
+from spamnb.store.numbers import pack_numbers, unpack_numbers
 
 DOCUMENTS, OCCURRENCES, WEIGHT = range(3)  # of figures
 MAX_COUNT = (1 << 32) - 1  # of a count
@@ -26,15 +25,8 @@ MAX_UNITS = (1 << 31) - 1  # of a weight
 _NUMBERS = 4  # of a packed cell
 
 
-def described(tokens: Sequence[str]) -> TokenArray | TokenIds:
+def described(tokens: Sequence[str]) -> TokenArray:
     """The same tokens with their hashes and groups."""
-    return tokens if isinstance(tokens, TokenArray | TokenIds) else TokenArray.of(tokens)
-
-
-def packed(tokens: Sequence[str]) -> TokenArray:
-    """The same tokens with their text in one array of their own."""
-    if isinstance(tokens, TokenIds):
-        return tokens.vocabulary.take(tokens.ids)
     return tokens if isinstance(tokens, TokenArray) else TokenArray.of(tokens)
 
 
@@ -225,7 +217,7 @@ class RowsAtHand:
         new = np.flatnonzero(~(self.known[places] | self.changed[places]))
         self.changed[places] = True
         if len(new):
-            self._new.append((places[new], packed(take_tokens(tokens, at[new]))))
+            self._new.append((places[new], described(take_tokens(tokens, at[new]))))
 
     def written(self) -> tuple[np.ndarray, Cells]:
         """The places of the rows that are to be written, ascending by hash, and their cells."""

@@ -31,7 +31,7 @@ from spamnb.errors import ArgumentError, Damaged, Outdated, SpamnbError
 from spamnb.formulas.calibration import BINS, Calibration, Curve
 from spamnb.naming import check_class_name
 from spamnb.reader.rows import take_tokens
-from spamnb.reader.vocabulary import TokenIds, Vocabulary
+from spamnb.reader.vocabulary import Vocabulary
 from spamnb.store.database import (
     APPLICATION_ID,
     MAX_SUM,
@@ -45,7 +45,7 @@ from spamnb.store.database import (
     parse_json,
 )
 from spamnb.store.records import VECTOR, LearnedMessage, array_of, vectors_of
-from spamnb.store.rows import DOCUMENTS, MAX_COUNT, MAX_UNITS, OCCURRENCES, WEIGHT, Cells, RowsAtHand, described, packed
+from spamnb.store.rows import DOCUMENTS, MAX_COUNT, MAX_UNITS, OCCURRENCES, WEIGHT, Cells, RowsAtHand, described
 
 if TYPE_CHECKING:
     from spamnb.store.hard import HardMessages
@@ -406,10 +406,7 @@ class Store(Database):
         if isinstance(tokens, np.ndarray):
             places = self._places(self._rows, tokens)
             return self._rows, places[self._rows.known[places] | self._rows.changed[places]]
-        if isinstance(tokens, TokenIds) and tokens.vocabulary is self._vocabulary:
-            ids = tokens.ids
-        else:
-            ids = self._vocabulary.ids(packed(tokens))
+        ids = self._vocabulary.ids(tokens)
         if ids.max(initial=0) >= len(self._place_of_id):
             more = max(len(self._vocabulary), 2 * len(self._place_of_id)) - len(self._place_of_id)
             self._place_of_id = np.concatenate([self._place_of_id, np.full(more, -1, np.int32)])

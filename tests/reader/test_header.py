@@ -40,13 +40,12 @@ def test_fields_in_order_unfolded_and_found_by_any_case() -> None:
         (b"Subject: x\nbody: with a colon is a field\nmore", ["Subject", "body"], "more"),
         (b"Subject: re : fwd : x\nto : be or not\n", ["Subject"], "to : be or not\n"),
         (b"URGENT: call 0900 now", [], "URGENT: call 0900 now"),
-        (b"Received: a\nwrapped without indent\nSubject: x\n\nbody", ["Received", "Subject"], "body"),
+        (b"Received: a\nno field\nSubject: x\n\nbody", ["Received"], "no field\nSubject: x\n\nbody"),
         (b"From a@b.example Thu Jan  1 00:00:00 2004\nTo: x\n\nbody", ["To"], "body"),
         (b">From a@b.example Thu Jan  1 00:00:00 2004\nTo: x\n\nbody", ["To"], "body"),
         (b"From someone\nTo: x\n\nbody", ["To"], "body"),
         (b"From now on, everything\nis free", [], "From now on, everything\nis free"),
-        (b"\xef\xbb\xbfTo: x\n\nbody", ["To"], "body"), (b" continuation first\nTo: x\n\nbody", ["To"], "body"),
-        (b"To: x\n: no name\nCc: y\n\nbody", ["To", "Cc"], "body"),
+        (b"\xef\xbb\xbfTo: x\n\nbody", ["To"], "body"),
     ],
 )  # fmt: skip
 def test_where_headers_end(raw: bytes, names: list[str], text: str) -> None:

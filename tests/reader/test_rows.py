@@ -19,8 +19,6 @@ from spamnb.reader.options import TokenOptions
 from spamnb.reader.token_array import TokenArray, merge_vocabularies
 from spamnb.reader.vocabulary import Vocabulary
 
-ROW = binding.BODY | binding.VOCABULARY
-
 
 def core_reader(program: object) -> binding.ReaderCore:
     return binding.ReaderCore(header_rules([]), program, TokenOptions())
@@ -73,7 +71,7 @@ class Nested:
         self.reader = core_reader(self)
 
     def decode(self, octets: bytes, charset: bytes) -> None:
-        self.reader.read_with([b""], Vocabulary(), ROW)
+        self.reader.read_with([b""], Vocabulary(), binding.BODY)
 
 
 class Failing:
@@ -86,8 +84,8 @@ def test_exceptions_are_passed_on_and_a_reader_is_for_one_thread_at_a_time(progr
     found = program()
     reader = getattr(found, "reader", core_reader(found))
     with pytest.raises(RuntimeError, match="another thread"):
-        reader.read_with([b"Content-Type: text/plain; charset=x\n\n\xe9"], Vocabulary(), ROW)
-    rows = reader.read_with([b"\nfine"], Vocabulary(), ROW).rows  # and it can be used again
+        reader.read_with([b"Content-Type: text/plain; charset=x\n\n\xe9"], Vocabulary(), binding.BODY)
+    rows = reader.read_with([b"\nfine"], Vocabulary(), binding.BODY).rows  # and it can be used again
     assert np.diff(rows.indptr).tolist() == [len(Reader().tokens(b"\nfine"))]
 
 

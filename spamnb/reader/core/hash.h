@@ -28,10 +28,12 @@ static inline uint64_t load_tail(span text) {
     return text.at[0] | (uint64_t)text.at[n / 2] << 8 * (n / 2) | (uint64_t)text.at[n - 1] << 8 * (n - 1);
 }
 
-/* A hash by a secret key of this process: whoever does not know the key cannot choose the slots of a table. prefix is
- * the hash of what stands before the text, 0 for nothing. */
-static inline uint64_t fast_hash(const uint64_t key[2], uint64_t prefix, span text) {
-    uint64_t hash = prefix ^ key[1], size = size_of(text);
+/* Of hash tables, the same for all readers: a sender cannot choose the slots of his tokens. */
+extern uint64_t SECRET[2];
+
+/* A hash by a secret key of this process: whoever does not know the key cannot choose the slots of a table. */
+static inline uint64_t fast_hash(const uint64_t key[2], span text) {
+    uint64_t hash = key[1], size = size_of(text);
     for (; size_of(text) > 8; text.at += 8)
         hash = folded_product(hash ^ load_64(text.at), key[0]);
     return folded_product(hash ^ load_tail(text), key[1] + size);

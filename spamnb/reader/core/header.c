@@ -4,7 +4,6 @@
 enum {
     MAX_HEADER_BYTES = 1 << 18,
     MAX_FIELDS = 1000,
-    MAX_STRAY_LINES = 20,        /* of a section that are no fields */
     MAX_PARAMETER_BYTES = 10000, /* of a value whose parameters are read */
     MAX_PIECES = 50,             /* of a parameter */
     MAX_WORD_CHARSET = 75,
@@ -34,9 +33,9 @@ static const char *const KNOWN_FIELDS[] = {
     "list-", "dkim-signature", "authentication-results", "envelope-to", "keywords", "approved", "x-",
 };
 
-static bool is_field_of(span name, const char *const names[], size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        span known = span_of_text(names[i]);
+static bool is_known(span name) {
+    for (size_t i = 0; i < COUNT_OF(KNOWN_FIELDS); i++) {
+        span known = span_of_text(KNOWN_FIELDS[i]);
         if (starts_with_any_case(name, known) && (known.end[-1] == '-' || size_of(name) == size_of(known)))
             return true;
     }
@@ -54,11 +53,6 @@ static span field_name(span line) {
         continue;
     bool is_field = colon < line.end && *colon == ':' && (colon == at || starts_with_any_case(name, LITERAL("content-")));
     return is_field ? name : span_between(line.at, line.at);
-}
-
-static bool is_known_field(span line) {
-    span name = field_name(line);
-    return !is_empty(name) && is_field_of(name, KNOWN_FIELDS, COUNT_OF(KNOWN_FIELDS));
 }
 
 const uint8_t *skip_envelope(span message) {
@@ -94,20 +88,11 @@ struct section read_section(struct reader *reader, span message) {
     struct section section = {.text = first_bytes(message, MAX_HEADER_BYTES)};
     span rest = section.text;
     bool is_mail = false, is_cut = false;
-    for (size_t n_stray = 0; !is_empty(rest) && *rest.at != '\n';) {
-        struct field field;
-        if (read_field(&rest, &field)) {
-            is_cut = section.fields.count == MAX_FIELDS;
-            if (!is_cut)
-                *LIST_ADD(&reader->arena, &section.fields) = field;
-            is_mail = is_mail || is_field_of(field.name, KNOWN_FIELDS, COUNT_OF(KNOWN_FIELDS));
-        } else {
-            span next = rest, line;
-            next_line(&next, &line);
-            if (n_stray++ == MAX_STRAY_LINES || starts_with(line, LITERAL("--")) || !is_known_field(next))
-                break;
-            rest = next;
-        }
+    for (struct field field; read_field(&rest, &field);) {
+        is_cut = section.fields.count == MAX_FIELDS;
+        if (!is_cut)
+            *LIST_ADD(&reader->arena, &section.fields) = field;
+        is_mail = is_mail || is_known(field.name);
     }
     if (is_cut || (is_empty(rest) && rest.end < message.end))
         reader->message.cuts |= CUT_HEADERS;
@@ -124,17 +109,13 @@ struct section read_section(struct reader *reader, span message) {
     return section;
 }
 
-span lasting_lines(struct reader *reader, const struct section *section) {
+span lasting_fields(struct reader *reader, const struct section *section) {
     struct writer writer = writer_open(&reader->arena, size_of(section->text));
-    bool is_left_out = false;
-    for (span rest = section->text, line; next_line(&rest, &line);) {
-        if (!is_left_out || is_empty(line) || !is_blank(*line.at)) {
-            span name = field_name(line);
-            is_left_out = !is_empty(name) && header_rule_of(&reader->rules, name)->how == HOW_VOLATILE;
+    for (const struct field *field = section->fields.items; field < section->fields.items + section->fields.count; field++)
+        if (header_rule_of(&reader->rules, field->name)->how != HOW_VOLATILE) {
+            put_span(&writer, span_between(field->name.at, field->value.end));
+            put_byte(&writer, '\n');
         }
-        if (!is_left_out)
-            put_span(&writer, span_between(line.at, rest.at));
-    }
     return strip_any(writer_close(&writer), "\n");
 }
 

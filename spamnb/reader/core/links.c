@@ -81,7 +81,7 @@ void add_links(struct reader *reader) {
     for (size_t i = 0; i < links->count; i++) {
         span url = trimmed_url(&reader->arena, first_characters(links->items[i], MAX_URL));
         span host = host_of(reader, behind_scheme(url));
-        span *known = &recent[fast_hash(SECRET, 0, host) % N_RECENT];
+        span *known = &recent[fast_hash(SECRET, host) % N_RECENT];
         if (is_empty(host) || is_same(*known, host))
             continue;
         *known = host;

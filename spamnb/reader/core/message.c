@@ -49,11 +49,11 @@ static void read_leaf(struct reader *reader, const struct entity *leaf) {
 /* 16 bytes that are the same however the message is stored. */
 static void make_digest(struct reader *reader, uint8_t digest[DIGEST]) {
     const struct message *message = &reader->message;
-    span lines = lasting_lines(reader, &message->section);
+    span fields = lasting_fields(reader, &message->section);
     span body = span_between(message->section.body, message->raw.end);
     while (!is_empty(body) && body.end[-1] == '\n')
         body.end--;
-    digest_of(two_spans(&reader->arena, two_spans(&reader->arena, lines, LITERAL("\n\n")), body), digest);
+    digest_of(two_spans(&reader->arena, two_spans(&reader->arena, fields, LITERAL("\n\n")), body), digest);
 }
 
 /* The date in the topmost Received field; in the Date field where there is none. Only ASCII is of use. */
@@ -122,7 +122,7 @@ enum failure read_message(struct reader *reader, span raw, unsigned wants) {
         make_digest(reader, message->digest);
     if (wants & WANT_DATE)
         copy_date(reader, message->date);
-    if ((wants & WANT_ROW) == WANT_ROW)
+    if (reader->vocabulary)
         make_row(reader);
     for (size_t i = 0; (wants & WANT_FIELDS) && i < message->section.fields.count; i++)
         *LIST_ADD(arena, &message->values) = field_value(reader, message->section.fields.items[i].value, true);

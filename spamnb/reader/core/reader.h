@@ -83,20 +83,15 @@ struct message {
 enum {
     WANT_FIELDS = 1, /* values of header fields */
     WANT_BODY = 2,   /* texts, links, parts */
-    NEEDS_VOCABULARY = 4,
-    WANT_ROW = NEEDS_VOCABULARY | WANT_BODY,
-    WANT_DIGEST = 8,
-    WANT_DATE = 16,
+    WANT_DIGEST = 4,
+    WANT_DATE = 8,
 };
 
-/* Reads a message into reader->message and a row of its vocabulary. The row is ended by the caller, or given up where
+/* Reads a message into reader->message and, where it has a vocabulary, a row of that. The row is ended by the caller, or given up where
  * this fails. */
 enum failure read_message(struct reader *reader, span raw, unsigned wants);
 
 /* ---- What Python hands over ---- */
-
-/* Of hash tables, the same for all readers: a sender cannot choose the slots of his tokens. */
-extern uint64_t SECRET[2];
 
 /* How a header field is read. */
 enum header_how {
@@ -166,7 +161,7 @@ struct reader {
     struct rule_table rules;
     struct options options;
     answerer answerer;
-    struct vocabulary *vocabulary;
+    struct vocabulary *vocabulary; /* NULL where no row is wanted */
     struct message message;
 };
 
@@ -188,11 +183,11 @@ span with_line_feeds(struct arena *arena, span text);
 span without_byte(struct arena *arena, span text, uint8_t byte);
 /* Where the header section begins: behind a byte order mark and the "From " line of an mbox. */
 const uint8_t *skip_envelope(span message);
-/* The section at the beginning of a message, or of a part. A line that is no field ends it, unless a field that is
- * well known follows. Sets CUT_HEADERS where a bound is reached. */
+/* The section at the beginning of a message, or of a part. A line that is no field ends it. Sets
+ * CUT_HEADERS where a bound is reached. */
 struct section read_section(struct reader *reader, span message);
-/* The lines of a section without the fields that mailboxes add, and without line feeds around them. */
-span lasting_lines(struct reader *reader, const struct section *section);
+/* The text of a section without the fields that mailboxes add, and without line feeds around it. */
+span lasting_fields(struct reader *reader, const struct section *section);
 /* A value on one line, in UTF-8; with_words: its encoded words are decoded, too. */
 span field_value(struct reader *reader, span value, bool with_words);
 /* The value of the first field of a name in lower case; NULL spans where there is none. */
@@ -239,9 +234,9 @@ span declared_charset(span octets);
 
 /* ---- references.c: &amp; &#38; &#x26; -> the characters that they stand for ---- */
 
-/* Makes the table of n names, with their semicolons if they need them, and what they stand for; once, before anything
- * is read. The texts must stay where they are. False without memory. */
-bool references_begin(const char *const names[], const char *const texts[], size_t n);
+/* The n names, ascending and with their semicolons if they need them, and what they stand for; once, before anything is
+ * read. All must stay where they are. */
+void references_begin(const char *const names[], const char *const texts[], size_t n);
 /* Writes text with its references resolved as browsers do. In attributes a name without a semicolon is none where a
  * letter, a digit or "=" follows, as in most URLs. */
 void put_resolved(struct writer *writer, span text, bool in_attribute);
@@ -261,15 +256,13 @@ struct place {
 void words_begin(void);
 /* Counts the token of a prefix and a text; any text will do. */
 void add_token(struct reader *reader, span prefix, span text);
-/* The same, but a second time in a message does not count. */
-void add_fact(struct reader *reader, span prefix, span text);
 /* The words of a header value or of hidden text. */
 void add_words(struct reader *reader, const struct place *place, span text);
 /* The words of texts together; pairs of the first ones, punctuation, how many words there are, and how many in
  * capitals. The place has no prefix; this one stands before the tokens of the last three kinds. Where it is empty also
  * the length of lines, and the share of capitals. */
 void add_texts(struct reader *reader, const struct place *place, const span_list *texts, span prefix);
-/* The domains of a host in lower case, or the networks of an address; each token counts once a message. */
+/* The domains of a host in lower case, or the networks of an address. */
 void add_host(struct reader *reader, span prefix, span host);
 
 /* ---- links.c, evidence.c: what becomes tokens beside the words of texts ---- */

@@ -5,30 +5,26 @@
 
 enum { LONGEST_NAME = 41, LONGEST_WITHOUT_SEMICOLON = 6 };
 
-struct reference {
-    span name, text;
-};
+static const char *const *names, *const *texts; /* names ascending */
+static size_t n_names;
 
-static struct reference *slots; /* a name may be in the slot of its hash, or in those behind it */
-static size_t mask;
-
-static struct reference *slot_of(span name) {
-    uint32_t hash = 0; /* the names are given: nobody chooses them to collide, and no more are looked for than fit */
-    for (const uint8_t *at = name.at; at < name.end; at++)
-        hash = hash * 0x01000193 ^ *at;
-    size_t slot = (hash ^ hash >> 15) & mask;
-    while (slots[slot].name.at && !is_same(slots[slot].name, name))
-        slot = (slot + 1) & mask;
-    return &slots[slot];
+void references_begin(const char *const given_names[], const char *const given_texts[], size_t n) {
+    names = given_names;
+    texts = given_texts;
+    n_names = n;
 }
 
-bool references_begin(const char *const names[], const char *const texts[], size_t n) {
-    for (mask = 63; mask < 2 * n;)
-        mask = 2 * mask + 1;
-    slots = calloc(mask + 1, sizeof *slots);
-    for (size_t i = 0; slots && i < n; i++)
-        *slot_of(span_of_text(names[i])) = (struct reference){span_of_text(names[i]), span_of_text(texts[i])};
-    return slots != NULL;
+static int compare(const void *asked, const void *known) {
+    span name = *(const span *)asked;
+    const char *other = *(const char *const *)known;
+    int order = strncmp((const char *)name.at, other, size_of(name));
+    return order ? order : -(other[size_of(name)] != 0);
+}
+
+/* What a name stands for; NULL where it is none. */
+static const char *text_of(span name) {
+    const char *const *found = bsearch(&name, names, n_names, sizeof *names, compare);
+    return found ? texts[found - names] : NULL;
 }
 
 /* A reference by number that begins behind "&#"; moves text behind it. */
@@ -61,20 +57,20 @@ static bool put_name(struct writer *writer, span *text, bool in_attribute) {
         end++;
     span name = span_between(text->at, end);
     bool has_semicolon = end < text->end && *end == ';';
-    const struct reference *found = has_semicolon ? slot_of(span_between(text->at, end + 1)) : NULL;
-    if (found && found->name.at) {
+    const char *found = has_semicolon ? text_of(span_between(text->at, end + 1)) : NULL;
+    if (found) {
         text->at = end + 1;
-        put_span(writer, found->text);
+        put_span(writer, span_of_text(found));
         return true;
     }
     if (in_attribute && (has_semicolon || (end < text->end && *end == '=')))
         return false;
     size_t shortest = in_attribute ? size_of(name) : 2;
     for (name = first_bytes(name, LONGEST_WITHOUT_SEMICOLON); size_of(name) >= 2 && size_of(name) >= shortest; name.end--) {
-        found = slot_of(name);
-        if (found->name.at) {
+        found = text_of(name);
+        if (found) {
             text->at = name.end;
-            put_span(writer, found->text);
+            put_span(writer, span_of_text(found));
             return true;
         }
     }

@@ -2,6 +2,8 @@
 
 #include "hash.h"
 
+#include <stdlib.h>
+
 enum {
     MAX_SHEET_BYTES = 1 << 19, /* of all sheets of a document */
     MAX_RULES = 3000,
@@ -59,8 +61,6 @@ static const char PASSING_STATES[] =
     "hover focus active visited target focus-within before after first-line first-letter selection placeholder marker";
 
 #define IS(text) is_same(value, LITERAL(text))
-
-static const uint64_t KEY[2] = {UINT64_C(0x9E3779B97F4A7C15), UINT64_C(0xBF58476D1CE4E5B9)}; /* of the known texts, which nothing depends on but time */
 
 /* ---- Text ---- */
 
@@ -136,29 +136,16 @@ static const uint8_t *find_outside(span text, uint8_t stop, uint8_t other) {
 /* A number as style sheets write it, all of it: 2e1 is twenty; moves text behind it. */
 static bool read_number(span *text, double *number) {
     enum { MAX_NUMBER = 40 };
-    span rest = first_bytes(*text, MAX_NUMBER);
-    bool is_negative = !is_empty(rest) && *rest.at == '-', any = false;
-    rest.at += !is_empty(rest) && (*rest.at == '-' || *rest.at == '+');
-    double value = 0, scale = 1;
-    for (; rest.at < rest.end && is_digit(*rest.at); rest.at++, any = true)
-        value = 10 * value + (*rest.at - '0');
-    if (size_of(rest) > 1 && *rest.at == '.' && is_digit(rest.at[1]))
-        for (rest.at++; rest.at < rest.end && is_digit(*rest.at); rest.at++, any = true)
-            value += (*rest.at - '0') * (scale /= 10);
-    if (!any)
-        return false;
-    size_t sign = size_of(rest) > 1 && (rest.at[1] == '-' || rest.at[1] == '+');
-    if (size_of(rest) > 1 + sign && *rest.at == 'e' && is_digit(rest.at[1 + sign])) {
-        bool shrinks = rest.at[1] == '-';
-        int exponent = 0;
-        for (rest.at += 1 + sign; rest.at < rest.end && is_digit(*rest.at); rest.at++)
-            exponent = exponent > 300 ? exponent : 10 * exponent + (*rest.at - '0');
-        for (; exponent > 0 && value != 0 && value < 1e30; exponent--)
-            value = shrinks ? value / 10 : value * 10;
+    char written[MAX_NUMBER + 1] = "", *end;
+    for (size_t i = 0; i < MAX_NUMBER && i < size_of(*text); i++) {
+        uint8_t c = text->at[i];
+        if (!is_digit(c) && c != '.' && c != 'e' && c != '+' && c != '-')
+            break;
+        written[i] = (char)c;
     }
-    *number = is_negative ? -value : value;
-    text->at = rest.at;
-    return true;
+    *number = strtod(written, &end);
+    text->at += end - written;
+    return end > written;
 }
 
 /* Of the colors with names those that hide text on white or on black, and the sixteen that HTML 4 has. */
@@ -439,7 +426,7 @@ static declaration_list read_declarations(struct arena *arena, span text) {
 
 /* The declarations of a style attribute. The text must stay where it is. */
 static const declaration_list *own_declarations(struct sheet *sheet, span text) {
-    struct known_text *known = &sheet->known_texts[fast_hash(KEY, 0, text) % COUNT_OF(sheet->known_texts)];
+    struct known_text *known = &sheet->known_texts[fast_hash(SECRET, text) % COUNT_OF(sheet->known_texts)];
     if (!is_same(known->text, text))
         *known = (struct known_text){text, read_declarations(sheet->arena, clean(sheet->arena, lower_copy(sheet->arena, text)))};
     return &known->declarations;

@@ -48,27 +48,9 @@ void vocabulary_free(struct vocabulary *v) {
     *v = (struct vocabulary){0};
 }
 
-static uint64_t piece_hash(const struct vocabulary *v, span piece) {
-    const uint8_t *colon = find_byte(piece, ':');
-    if (!colon)
-        return word_hash(v, 0, piece);
-    return word_hash(v, word_hash(v, 0, span_between(piece.at, colon + 1)), span_between(colon + 1, piece.end));
-}
-
-uint64_t token_hash(const struct vocabulary *v, span token) {
-    span piece = before_first(token, ' ');
-    uint64_t hash = piece_hash(v, piece);
-    while (piece.end < token.end) {
-        piece = before_first(span_between(piece.end + 1, token.end), ' ');
-        hash = pair_hash(v, hash, piece_hash(v, piece));
-    }
-    return hash;
-}
-
 /* The text of a new token. */
-static bool add_text(struct vocabulary *v, const struct token *token) {
-    size_t used = v->n_tokens ? v->known[v->n_tokens - 1].end : 0, n_first = size_of(token->first);
-    size_t size = n_first + token->is_pair + size_of(token->second);
+static bool add_text(struct vocabulary *v, span text) {
+    size_t used = v->n_tokens ? v->known[v->n_tokens - 1].end : 0, size = size_of(text);
     if (size > SIZE_MAX / 8 || v->n_tokens >= NO_TOKEN - 1)
         return false;
     if (v->text_room - used < size && !grow((void **)&v->text, &v->text_room, used + size, 1))
@@ -76,12 +58,8 @@ static bool add_text(struct vocabulary *v, const struct token *token) {
     if (v->n_tokens == v->known_room &&
         !grow((void **)&v->known, &v->known_room, v->n_tokens + 1, sizeof *v->known))
         return false;
-    if (n_first)
-        memcpy(v->text + used, token->first.at, n_first);
-    if (token->is_pair)
-        v->text[used + n_first] = ' ';
-    if (!is_empty(token->second))
-        memcpy(v->text + used + size - size_of(token->second), token->second.at, size_of(token->second));
+    if (size)
+        memcpy(v->text + used, text.at, size);
     v->known[v->n_tokens++] = (struct known_token){used + size, 0};
     return true;
 }
@@ -96,14 +74,14 @@ static struct slot *known_slot(struct vocabulary *v, const struct token *token) 
             return NULL;
         slot = slot_of(v->slots, v->slot_mask, token->hash);
     }
-    if (!add_text(v, token))
+    if (!add_text(v, token->text))
         return NULL;
     *slot = (struct slot){token->hash, (uint32_t)v->n_tokens, UINT32_MAX};
     return slot;
 }
 
 uint32_t vocabulary_id(struct vocabulary *v, span token) {
-    struct token whole = {.hash = token_hash(v, token), .first = token};
+    struct token whole = {fast_hash(v->key, token), token};
     struct slot *slot = known_slot(v, &whole);
     return slot ? slot->number - 1 : NO_TOKEN;
 }
@@ -124,7 +102,7 @@ static bool count(struct vocabulary *v, const struct token *token) {
         return false;
     size_t cell = slot->last_cell;
     if (cell >= v->row_begin && cell < v->n_cells && v->cells[cell].id == slot->number - 1) {
-        v->cells[cell].count += !token->only_once;
+        v->cells[cell].count++;
         return true;
     }
     if (v->n_cells == v->cell_room && !grow((void **)&v->cells, &v->cell_room, v->n_cells + 1, sizeof *v->cells))

@@ -15,12 +15,10 @@ struct slot {
     uint32_t last_cell;
 };
 
-/* A token of the row at hand in two pieces, with a blank between them where they are two words. Its text must stay
- * where it is until the row ends, and is copied only where the token is new. */
+/* A token of the row at hand. Its text must stay where it is until the row ends, and is copied only where it is new. */
 struct token {
     uint64_t hash;
-    span first, second;
-    bool is_pair, only_once; /* only_once: it is counted once a row */
+    span text;
 };
 
 /* A token that has an id. */
@@ -48,18 +46,6 @@ struct vocabulary {
     size_t n_pending;
 };
 
-/* The hash of a token of any form: of a prefix up to the first colon and what follows; of words with a blank between
- * them that of each. Thus the core finds it from the hashes of the pieces. */
-uint64_t token_hash(const struct vocabulary *vocabulary, span token);
-
-static inline uint64_t word_hash(const struct vocabulary *vocabulary, uint64_t prefix, span word) {
-    return fast_hash(vocabulary->key, prefix, word);
-}
-
-static inline uint64_t pair_hash(const struct vocabulary *vocabulary, uint64_t first, uint64_t second) {
-    return folded_product(first ^ vocabulary->key[0], second + vocabulary->key[1]);
-}
-
 /* All of these return false, or NO_TOKEN, where there is no memory. */
 bool vocabulary_begin(struct vocabulary *vocabulary, const uint64_t key[2]);
 void vocabulary_free(struct vocabulary *vocabulary);
@@ -73,7 +59,8 @@ bool row_count(struct vocabulary *vocabulary);
 /* Ends the row at hand; size: how many different tokens it has. */
 bool row_end(struct vocabulary *vocabulary, uint32_t *size);
 
-static inline bool row_add(struct vocabulary *vocabulary, struct token token) {
+static inline bool row_add(struct vocabulary *vocabulary, span text) {
+    struct token token = {fast_hash(vocabulary->key, text), text};
     if (vocabulary->n_pending == MAX_PENDING && !row_count(vocabulary))
         return false;
     __builtin_prefetch(&vocabulary->slots[token.hash & vocabulary->slot_mask]);

@@ -5,10 +5,6 @@
  */
 #include "reader.h"
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
 enum {
     MAX_WORD = 30,          /* characters; longer words are left out */
     MAX_CUT_WORD = 64 * MAX_WORD, /* characters of a word that is cut into parts */
@@ -21,80 +17,9 @@ enum {
 
 /* ---- What bytes are ---- */
 
-enum { BLOCK = 64 };
-
-/* A text, and of each of its bytes a bit in each mask. */
-struct text {
-    span written, low; /* low: its ASCII in lower case */
-    size_t size;
-    uint64_t *in_word, *letter, *upper, *mark;
-};
-
-typedef uint8_t sixteen __attribute__((vector_size(16)));
-
-/* All bits of those bytes that are among these. */
-static inline sixteen is_within(sixteen bytes, uint8_t first, uint8_t last) {
-    return (sixteen)(bytes - first <= (uint8_t)(last - first));
-}
-
-/* One bit of each of sixteen bytes, all of whose bits are the same. */
-static inline uint64_t gathered(sixteen bytes) {
-#ifdef __SSE2__
-    return (uint64_t)_mm_movemask_epi8((__m128i)bytes);
-#else
-    uint64_t bits = 0;
-    for (size_t i = 0; i < sizeof bytes; i += 8) {
-        uint64_t lowest = load_64((const uint8_t *)&bytes + i) & UINT64_C(0x0101010101010101);
-        bits |= (lowest * UINT64_C(0x0102040810204080) >> 56) << i; /* the product has them in its highest byte */
-    }
-    return bits;
-#endif
-}
-
-/* Fills in the masks of one block. */
-static void read_block(struct text *text, size_t block, const uint8_t *written, uint8_t *low) {
-    uint64_t in_word = 0, letter = 0, upper = 0, mark = 0;
-    for (size_t i = 0; i < BLOCK; i += sizeof(sixteen)) {
-        sixteen bytes;
-        memcpy(&bytes, written + i, sizeof bytes);
-        sixteen letters = is_within(bytes | 32, 'a', 'z'), capitals = is_within(bytes, 'A', 'Z');
-        sixteen plain = letters | is_within(bytes, '0', '9'), others = is_within(bytes, 128, 255);
-        sixteen inner = is_within(bytes, ',', '.') | is_within(bytes, '$', '%') | is_within(bytes, '!', '!') |
-                        is_within(bytes, '\'', '\'') | is_within(bytes, '_', '_');
-        letter |= gathered(letters) << i;
-        upper |= gathered(capitals) << i;
-        in_word |= gathered(plain | inner | others) << i;
-        mark |= gathered((is_within(bytes, '!', '~') & ~plain) | others) << i;
-        bytes |= capitals & 32;
-        memcpy(low + i, &bytes, sizeof bytes);
-    }
-    text->in_word[block] = in_word;
-    text->letter[block] = letter;
-    text->upper[block] = upper;
-    text->mark[block] = mark;
-}
-
-static struct text read_text(struct arena *arena, span written) {
-    struct text text = {.written = written, .size = size_of(written)};
-    size_t n_blocks = text.size / BLOCK + 1, stride = n_blocks + 1; /* one more, so that bits behind can be read */
-    uint8_t *low = arena_room(arena, n_blocks, BLOCK), last[BLOCK] = {0};
-    text.low = span_of(low, text.size);
-    text.in_word = arena_room(arena, 4 * stride, sizeof(uint64_t));
-    text.letter = text.in_word + stride;
-    text.upper = text.letter + stride;
-    text.mark = text.upper + stride;
-    for (size_t block = 0; block < n_blocks - 1; block++)
-        read_block(&text, block, written.at + BLOCK * block, low + BLOCK * block);
-    if (text.size % BLOCK)
-        memcpy(last, written.end - text.size % BLOCK, text.size % BLOCK);
-    read_block(&text, n_blocks - 1, last, low + BLOCK * (n_blocks - 1));
-    text.in_word[n_blocks] = text.letter[n_blocks] = text.upper[n_blocks] = text.mark[n_blocks] = 0;
-    return text;
-}
-
-/* What a byte is alone. What is in words and a mark may stand inside of a word; CUTS parts it there. ENDS: does not
- * stay at the end of a word with digits. */
-enum { IN_WORD = 1, LETTER = 2, DIGIT = 4, MARK = 8, NOT_ASCII = 16, CUTS = 32, ENDS = 64 };
+/* What is in words and a mark may stand inside of a word; CUTS parts it there. ENDS: does not stay at the end of a word
+ * with digits. */
+enum { IN_WORD = 1, LETTER = 2, DIGIT = 4, MARK = 8, NOT_ASCII = 16, CUTS = 32, ENDS = 64, SMALL = 128 };
 
 static uint8_t KIND[256];
 
@@ -105,7 +30,7 @@ void words_begin(void) {
         KIND[c] = (uint8_t)((is_plain || is_other || strchr("!$%',-._", c) ? IN_WORD : 0) | (is_mark ? MARK : 0) |
                             (is_other ? NOT_ASCII : 0) | (is_letter((uint8_t)c) ? LETTER : 0) |
                             (is_digit((uint8_t)c) ? DIGIT : 0) | (strchr("-.,!_", c) ? CUTS : 0) |
-                            (strchr("'-.,_$", c) ? ENDS : 0));
+                            (strchr("'-.,_$", c) ? ENDS : 0) | (is_lower((uint8_t)c) ? SMALL : 0));
     }
 }
 
@@ -118,39 +43,17 @@ static uint8_t kinds_of(span text) {
     return kinds;
 }
 
-/* The bits of a mask from a place on, fewer than 64 of them. */
-static uint64_t bits_at(const uint64_t *mask, size_t at, size_t n) {
-    uint64_t bits = mask[at / BLOCK] >> at % BLOCK | mask[at / BLOCK + 1] << 1 << (BLOCK - 1 - at % BLOCK);
-    return bits & ((UINT64_C(1) << n) - 1);
-}
-
-/* The first place from a place on whose bit is set, or is not; the size of the text where there is none. */
-static size_t next_place(const uint64_t *mask, bool is_set, size_t at, size_t size) {
-    uint64_t flip = is_set ? 0 : UINT64_MAX;
-    for (; at < size; at = (at | (BLOCK - 1)) + 1) {
-        uint64_t bits = (mask[at / BLOCK] ^ flip) >> at % BLOCK;
-        if (bits)
-            return at + (size_t)__builtin_ctzll(bits);
-    }
-    return size;
-}
-
 /* ---- Tokens ---- */
 
-static inline void count_token(struct reader *reader, struct token token) {
+/* Counts a token, which stands in the arena. */
+static void count_token(struct reader *reader, span token) {
     if (!row_add(reader->vocabulary, token))
         arena_fail(&reader->arena, FAILED_MEMORY);
 }
 
-static void add_token_as(struct reader *reader, span prefix, span text, bool only_once) {
-    span token = two_spans(&reader->arena, prefix, first_characters(text, MAX_TOKEN));
-    uint64_t hash = token_hash(reader->vocabulary, token);
-    count_token(reader, (struct token){hash, token, span_of(token.end, 0), false, only_once});
+void add_token(struct reader *reader, span prefix, span text) {
+    count_token(reader, two_spans(&reader->arena, prefix, first_characters(text, MAX_TOKEN)));
 }
-
-void add_token(struct reader *reader, span prefix, span text) { add_token_as(reader, prefix, text, false); }
-
-void add_fact(struct reader *reader, span prefix, span text) { add_token_as(reader, prefix, text, true); }
 
 static size_t write_number(uint8_t *at, size_t n) {
     size_t size = n < 10 ? 0 : write_number(at, n / 10);
@@ -168,36 +71,22 @@ static void add_number(struct reader *reader, span prefix, span name, size_t n) 
 struct scan {
     struct reader *reader;
     struct place place;
-    uint64_t prefix_hash;
     size_t n_words, n_capitals;
     bool opens; /* words go to opened, too, which are to be joined */
-    bool only_once;
-    LIST(struct token) opened;
+    span_list opened;
 };
 
-static struct scan begin_scan(struct reader *reader, const struct place *place) {
-    uint64_t hash = is_empty(place->prefix) ? 0 : word_hash(reader->vocabulary, 0, place->prefix);
-    return (struct scan){.reader = reader, .place = *place, .prefix_hash = hash};
-}
-
-/* Counts a word in lower case without blanks and colons; it stands in the arena. */
-static void put_plain(struct scan *scan, span word) {
-    uint64_t hash = word_hash(scan->reader->vocabulary, scan->prefix_hash, word);
-    struct token token = {hash, scan->place.prefix, word, false, scan->only_once};
-    count_token(scan->reader, token);
-    if (scan->opens)
-        *LIST_ADD(&scan->reader->arena, &scan->opened) = token;
-}
-
-/* Counts a word in lower case of any form; it stands in the arena. */
+/* Counts a word in lower case, which stands in the arena. */
 static void put(struct scan *scan, span word) {
     struct reader *reader = scan->reader;
     if (reader->options.stems && scan->place.method == WORD_PARTS && !(kinds_of(word) & (DIGIT | CUTS)))
         word = ask(reader, ASK_STEM, word, (span){0}).text;
-    if (find_byte(word, ' ') || find_byte(word, ':'))
-        add_token_as(reader, scan->place.prefix, word, scan->only_once);
+    if (is_empty(scan->place.prefix))
+        count_token(reader, word);
     else
-        put_plain(scan, word);
+        add_token(reader, scan->place.prefix, word);
+    if (scan->opens)
+        *LIST_ADD(&reader->arena, &scan->opened) = word;
 }
 
 /* The shape of a word with digits: "#$00.00". It is never joined. */
@@ -325,34 +214,31 @@ static void put_host(struct scan *scan, span word) {
 }
 
 void add_host(struct reader *reader, span prefix, span host) {
-    struct scan scan = begin_scan(reader, &(struct place){prefix, WORD_HOST});
-    scan.only_once = true;
-    put_host(&scan, host);
+    put_host(&(struct scan){.reader = reader, .place = {prefix, WORD_HOST}}, host);
 }
 
 /* The words of a text: the first max_words, and the first max_joined of these are to be joined. How many were read. */
-static size_t scan_words(struct scan *scan, const struct text *text, size_t max_words, size_t max_joined) {
-    struct reader *reader = scan->reader;
+static size_t scan_words(struct scan *scan, span text, size_t max_words, size_t max_joined) {
     enum word_method method = scan->place.method;
-    size_t n = 0, size = text->size, begin, end = 0;
-    while ((begin = next_place(text->in_word, true, end, size)) < size) {
-        end = next_place(text->in_word, false, begin, size);
+    span low = lower_copy(&scan->reader->arena, text);
+    size_t n = 0;
+    for (const uint8_t *at = text.at; at < text.end;) {
+        const uint8_t *begin = at;
+        uint8_t kinds = 0;
+        for (; at < text.end && KIND[*at] & IN_WORD; at++)
+            kinds |= KIND[*at];
+        if (at == begin) {
+            at++;
+            continue;
+        }
         if (n++ >= max_words)
             continue;
         scan->opens = n <= max_joined;
-        span word = span_between(text->low.at + begin, text->low.at + end);
-        size_t length = end - begin < BLOCK ? end - begin : BLOCK - 1;
-        uint64_t letters = bits_at(text->letter, begin, length);
-        scan->n_capitals += length > 1 && letters && letters == bits_at(text->upper, begin, length);
-        if (length <= MAX_WORD && letters == bits_at(text->in_word, begin, length)) { /* nine words of ten */
-            if (reader->options.stems)
-                put(scan, word);
-            else
-                put_plain(scan, word);
-            continue;
-        }
-        uint8_t kinds = kinds_of(word);
-        if (method == WORD_HOST)
+        span word = span_of(low.at + (begin - text.at), (size_t)(at - begin));
+        scan->n_capitals += at - begin > 1 && kinds & LETTER && !(kinds & SMALL);
+        if (!(kinds & ~(IN_WORD | LETTER | SMALL)) && size_of(word) <= MAX_WORD) /* nine words of ten */
+            put(scan, word);
+        else if (method == WORD_HOST)
             put_host(scan, word);
         else if (!(kinds & NOT_ASCII) && (method == WORD_WHOLE || kinds & DIGIT))
             put_whole(scan, word, kinds & DIGIT);
@@ -387,67 +273,55 @@ static span words_of(struct reader *reader, span text) {
     return writer_close(&writer);
 }
 
-/* The runs of punctuation and symbols; of a long run its beginning, and each but once a message. */
-static void add_signs(struct reader *reader, span prefix, const struct text *text) {
-    bool is_known[128] = {false}; /* of runs of one sign, which are most */
-    size_t n_runs = 0;
-    for (size_t begin, end = 0; (begin = next_place(text->mark, true, end, text->size)) < text->size;) {
-        end = next_place(text->mark, false, begin, text->size);
-        uint8_t first = text->written.at[begin];
-        if (end - begin == 1 && first < 128) {
-            if (is_known[first])
-                continue;
-            is_known[first] = true;
+/* The runs of punctuation and symbols; of a long run its beginning. A sign alone counts once. */
+static void add_signs(struct reader *reader, span prefix, span text) {
+    bool is_known[128] = {false}, is_end = false; /* is_known: of signs alone, which are most */
+    uint8_t run[2 + 4 * MAX_SIGNS] = "p:";
+    for (size_t n_runs = 0, n = 0, size = 2; !is_end && n_runs < MAX_RUNS;) {
+        while (!n && !is_empty(text) && !(KIND[*text.at] & MARK))
+            text.at++;
+        span sign = text;
+        uint16_t flags = 0;
+        is_end = is_empty(text);
+        if (!is_end) {
+            uint32_t point = next_point(&text);
+            flags = point > 127 ? character_of(reader, point)->flags : KIND[point] & MARK ? IS_MARK_OR_SIGN : 0;
+            sign.end = text.at;
         }
-        if (n_runs++ == MAX_RUNS)
-            return;
-        uint8_t run[2 + 4 * MAX_SIGNS] = "p:";
-        size_t n = 0, size = 2;
-        for (span rest = span_between(text->written.at + begin, text->written.at + end); !is_empty(rest);) {
-            const uint8_t *at = rest.at;
-            uint32_t point = next_point(&rest);
-            uint16_t flags = point < 128 ? IS_MARK_OR_SIGN : character_of(reader, point)->flags;
-            if (flags & IS_MARK_OR_SIGN && n++ < MAX_SIGNS) {
-                memcpy(run + size, at, (size_t)(rest.at - at));
-                size += (size_t)(rest.at - at);
+        if (flags & IS_MARK_OR_SIGN && n++ < MAX_SIGNS) {
+            memcpy(run + size, sign.at, size_of(sign));
+            size += size_of(sign);
+        } else if (n && !(flags & (IS_MARK_OR_SIGN | IS_INVISIBLE))) {
+            bool is_alone = size == 3;
+            if (!is_alone || !is_known[run[2]]) {
+                add_token(reader, prefix, span_of(run, size));
+                n_runs++;
             }
-            bool is_end = is_empty(rest) || !(flags & (IS_MARK_OR_SIGN | IS_INVISIBLE));
-            if (is_end && n) {
-                add_fact(reader, prefix, span_of(run, size));
-                n = 0;
-                size = 2;
-            }
+            is_known[run[2] & 127] |= is_alone;
+            n = 0;
+            size = 2;
         }
     }
 }
 
-/* Each n neighbours of the words that were opened as one token. */
+/* Each n neighbours of the words that were opened as one token, and those of fewer. */
 static void join_words(struct scan *scan, unsigned n) {
-    struct reader *reader = scan->reader;
-    size_t count = scan->opened.count;
-    const struct token *words = scan->opened.items;
-    struct token *joined = arena_room(&reader->arena, count, sizeof *joined); /* of fewer neighbours */
-    if (count)
-        memcpy(joined, words, count * sizeof *joined);
+    struct arena *arena = &scan->reader->arena;
     for (size_t size = 2; size <= n; size++)
-        for (size_t i = 0; i + size <= count; i++) {
-            const struct token *next = &words[i + size - 1];
-            uint64_t hash = pair_hash(reader->vocabulary, joined[i].hash, next->hash);
-            count_token(reader, (struct token){hash, joined[i].second, next->second, true, false});
-            if (size == n)
-                continue;
-            struct writer writer = writer_open(&reader->arena, 100);
-            put_span(&writer, joined[i].second);
-            put_byte(&writer, ' ');
-            put_span(&writer, next->second);
-            joined[i] = (struct token){.hash = hash, .second = writer_close(&writer)};
+        for (size_t begin = 0; begin + size <= scan->opened.count; begin++) {
+            struct writer writer = writer_open(arena, 64);
+            for (size_t i = begin; i < begin + size; i++) {
+                if (i > begin)
+                    put_byte(&writer, ' ');
+                put_span(&writer, scan->opened.items[i]);
+            }
+            count_token(scan->reader, writer_close(&writer));
         }
 }
 
-void add_words(struct reader *reader, const struct place *place, span written) {
-    struct scan scan = begin_scan(reader, place);
-    struct text text = read_text(&reader->arena, is_ascii(written) ? written : words_of(reader, written));
-    scan_words(&scan, &text, SIZE_MAX, 0);
+void add_words(struct reader *reader, const struct place *place, span text) {
+    struct scan scan = {.reader = reader, .place = *place};
+    scan_words(&scan, is_ascii(text) ? text : words_of(reader, text), SIZE_MAX, 0);
 }
 
 /* What lines look like: their length, and the share of capitals. */
@@ -455,38 +329,35 @@ struct layout {
     size_t n_bytes, n_lines, n_capitals;
 };
 
-static void read_layout(struct layout *layout, const struct text *text) {
-    for (size_t block = 0; block <= text->size / BLOCK; block++)
-        layout->n_capitals += (size_t)__builtin_popcountll(text->upper[block]);
-    for (span rest = text->written; !is_empty(rest);) {
-        span line = before_first(rest, '\n');
+static void read_layout(struct layout *layout, span text) {
+    size_t n_capitals = 0;
+    for (const uint8_t *at = text.at; at < text.end; at++)
+        n_capitals += is_upper(*at);
+    layout->n_capitals += n_capitals;
+    for (span line; next_line(&text, &line);) {
         layout->n_lines += !is_empty(line);
         layout->n_bytes += size_of(line);
-        rest = skip_bytes(rest, size_of(line) + 1);
     }
 }
 
 void add_texts(struct reader *reader, const struct place *place, const span_list *texts, span prefix) {
-    struct scan scan = begin_scan(reader, place);
+    struct scan scan = {.reader = reader, .place = *place};
     size_t words_left = MAX_WORDS, joined_left = MAX_JOINED;
     struct layout layout = {0};
     for (size_t i = 0; i < texts->count; i++) {
-        span written = texts->items[i];
-        struct text text = read_text(&reader->arena, written);
-        add_signs(reader, prefix, &text);
-        read_layout(&layout, &text);
+        span text = texts->items[i];
+        add_signs(reader, prefix, text);
+        read_layout(&layout, text);
         if (reader->options.splits)
-            written = ask(reader, ASK_SPLIT, written, (span){0}).text;
-        if (!is_ascii(written))
-            written = words_of(reader, written);
-        if (written.at != text.written.at)
-            text = read_text(&reader->arena, written);
+            text = ask(reader, ASK_SPLIT, text, (span){0}).text;
+        if (!is_ascii(text))
+            text = words_of(reader, text);
         /* Half of all words is kept for all texts evenly, so that each is heard; the rest goes to the first ones, which
          * a reader sees first, so that a hundred attached texts do not outvote the letter. */
         size_t n_others = texts->count - i - 1;
         size_t max_words = words_left - MAX_WORDS / 2 * n_others / texts->count;
         size_t max_joined = joined_left - MAX_JOINED / 2 * n_others / texts->count;
-        size_t n_read = scan_words(&scan, &text, max_words, max_joined);
+        size_t n_read = scan_words(&scan, text, max_words, max_joined);
         words_left -= n_read;
         joined_left -= n_read < max_joined ? n_read : max_joined;
     }
