@@ -20,7 +20,7 @@ from spamnb.cli.watch import Stop, Watching
 from spamnb.errors import SpamnbError
 from spamnb.mailbox.filing import Filed, Filing
 from spamnb.sources import maildir
-from spamnb.sources.entries import MAX_MESSAGE
+from spamnb.sources.formats import MAX_MESSAGE
 
 
 @pytest.fixture
