@@ -164,8 +164,7 @@ def test_moves_that_a_kill_interrupted_are_made_whole(person: Person, by: str):
     with person.remembering() as memory:
         digests = begin(memory)
         person.half_move(key("spam", 500))
-        person.half_move(key("spam", 501))
-        person.remove(key("spam", 501), "INBOX")
+        person.whole_move(key("spam", 501))
         person.move(key("spam", 503), "INBOX", "Trash")  # by the person meanwhile
         if by == "recover":
             memory.recover()
@@ -188,8 +187,7 @@ def test_what_was_not_copied_from_the_inbox_stays_there(person: Person, before: 
     with person.remembering() as memory:
         begin(memory)
         if before == "one of two alike is moved":
-            person.half_move(key("spam", 510))
-            person.remove(key("spam", 510), "INBOX")
+            person.whole_move(key("spam", 510))
             person.deliver(raw)
             begin(memory)
         if before == "another of the same header":
@@ -331,7 +329,7 @@ def test_a_page_moves_only_the_very_message_and_only_where_it_knows_the_mailbox(
             raise OSError(28, "No space left on device")
 
         with monkeypatch.context() as patched, pytest.raises(SpamnbError, match=r"not moved: .*No space left"):
-            patched.setattr(os, "link", full)
+            patched.setattr(Path, "rename", full)
             Teacher(model, None).move(journal, number, INBOX, None)
         kept.write_bytes(message("ham", 900))
         assert Teacher(model, None).mail(journal, journal.verdict(number)) is None
