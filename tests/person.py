@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,11 +11,11 @@ from click.testing import Result
 from commands import run
 from mail import message, never
 
+from spamnb.mailbox import maildir
 from spamnb.mailbox.box import Move
 from spamnb.mailbox.maildir import MaildirBox
 from spamnb.mailbox.memory import Memory
 from spamnb.reader.message import digest
-from spamnb.sources import maildir
 from spamnb.sources.entries import Report
 
 Everything = dict[str, list[tuple[str, str]]]  # by Message-ID: folders, with the flags as a Maildir has them
@@ -58,6 +57,11 @@ class Person:
         mail = self.mail()
         assert all(len(places) == 1 for places in mail.values()), {k: v for k, v in mail.items() if len(v) > 1}
         return {key: places[0][0] for key, places in mail.items()}
+
+    def whole_move(self, key: str) -> None:
+        """The same of one that is killed a moment later."""
+        self.half_move(key)
+        self.remove(key, "INBOX")
 
     def command(self, name: str, *options: str) -> list[str]:
         return [name, *self.options, *options, "-m", str(self.model), self.name]
@@ -139,7 +143,9 @@ class MaildirPerson(Person):
     def half_move(self, key: str) -> None:
         (path,) = self.paths("INBOX", key)
         self._count += 1
-        os.link(path, self.folders["Junk"] / "new" / f"{self._count}.linked")
+        path.rename(self.folders["Junk"] / "new" / f"{self._count}.moved")
+
+    whole_move = half_move  # one step
 
     def mail(self) -> Everything:
         """All that has a Message-ID."""

@@ -222,7 +222,7 @@ def train(
     - ``one_class``: train on messages of a single class
     - ``keep_lessons``: megabytes of taught messages that the model keeps; None: as the old model, or 64
     - ``recursive``: read the other folders of a Maildir or account too
-    - ``text_column``, ``label_column``: the columns of a table, by name or number
+    - ``text_column``, ``label_column``: the columns of a table
     - ``workers``: threads that share the work; None: one per core
     - ``dask``: count on a Dask cluster, named by the address of its scheduler or a scheduler file (docs/cluster.md)
     - ``progress``: whether to show progress; None: only in a notebook

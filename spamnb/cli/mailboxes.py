@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -74,36 +74,25 @@ def targets(names: tuple[str, ...], model: Path, junk: str | None, unsure: str |
 
 
 @contextmanager
-def opened(target: Target, unreadable: Unreadable, dry_run: bool = False) -> Iterator[Memory]:
-    """A mailbox, and what is known of its mail."""
-    from spamnb.mailbox.box import box_at
-    from spamnb.mailbox.memory import Memory
-
-    box = box_at(target.name, target.junk)
-    try:
-        if target.unsure is not None and not target.is_account:  # a wrong name is refused before anything is made
-            box.locate(target.unsure)
-        with Memory.of(box, unreadable, dry_run) as memory:
-            yield memory
-    finally:
-        box.close()
-
-
-@contextmanager
 def filing(
-    target: Target, classifier: Classifier, unreadable: Unreadable, dry_run: bool, journal: Path | None
+    target: Target, classifier: Classifier, unreadable: Unreadable, journal: Path | None, dry_run: bool = False
 ) -> Iterator[Filing]:
     """A mailbox at work; what is done is noted in the file ``journal``."""
     from spamnb.journal.writer import JournalWriter
+    from spamnb.mailbox.box import box_at
     from spamnb.mailbox.filing import Filing
+    from spamnb.mailbox.memory import Memory
 
-    with opened(target, unreadable, dry_run) as memory:
+    with ExitStack() as stack:
+        box = box_at(target.name, target.junk)
+        stack.callback(box.close)
+        if target.unsure is not None and not target.is_account:  # a wrong name is refused before anything is made
+            box.locate(target.unsure)
+        memory = stack.enter_context(Memory.of(box, unreadable, dry_run))
         writer = JournalWriter(journal, tell_of_ours) if journal is not None and not dry_run else None
-        try:
-            yield Filing(memory, classifier, writer, target.junk or "")
-        finally:
-            if writer is not None:
-                writer.close()
+        if writer is not None:
+            stack.callback(writer.close)
+        yield Filing(memory, classifier, writer, target.junk or "")
 
 
 def folders_of(target: Target, memory: Memory) -> dict[str, Folder]:

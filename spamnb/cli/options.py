@@ -120,7 +120,7 @@ dask_option = click.option(
 text_column_option = click.option(
     "--text-column",
     metavar="COLUMN",
-    help="The column of a table (.csv, .tsv, .jsonl) that holds the text, by name or number.",
+    help="The column of a table (.csv, .tsv, .jsonl) that holds the text.",
 )
 
 
@@ -257,7 +257,8 @@ def messages_of(
 ) -> Iterator[Entry]:
     """The messages of the sources, as ``label=PATH`` has them where a class is known; without any, or for "-", the one
     on standard input where there is one."""
-    from spamnb.sources.entries import MAX_MESSAGE, Entry, decompress, message_of_file, too_long
+    from spamnb.sources.entries import Entry, decompress, message_of_file, too_long
+    from spamnb.sources.formats import MAX_MESSAGE
     from spamnb.sources.mbox import split_mbox
     from spamnb.sources.spec import ReadOptions, unlabelled
 

@@ -17,7 +17,6 @@ from spamnb.cli.mailboxes import (
     folders_of,
     in_each,
     junk_option,
-    opened,
     targets,
     until_done,
 )
@@ -25,7 +24,7 @@ from spamnb.cli.options import Unreadable, journal_option, model_option, tell
 
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier
-    from spamnb.mailbox.filing import Filed
+    from spamnb.mailbox.filing import Filed, Filing
     from spamnb.sources.mailbox import Folder
 
 _WIDTH = 60  # of a header field as printed: its sender may write a megabyte
@@ -66,64 +65,64 @@ def sort_command(
     """
     if from_now_on and everything:
         raise click.UsageError("--from-now-on leaves mail alone: it does not go with --all")
+    from spamnb.classifier import Classifier
+
     unreadable = Unreadable()
 
-    def work(target: Target) -> bool:
-        if from_now_on:
-            until_done(lambda: _take_for_seen(target, unreadable, dry_run, quiet))
-        else:
-            _sort(target, unreadable, everything, dry_run, quiet, journal)
+    def sort(target: Target) -> bool:
+        with (
+            Classifier.open(target.model) as classifier,
+            filing(target, classifier, unreadable, journal, dry_run) as work,
+        ):
+            if from_now_on:
+                until_done(lambda: _take_for_seen(work, quiet))
+            else:
+                _sort(target, work, unreadable, everything, quiet)
         return True
 
-    in_each(targets(boxes, model, junk, unsure), unreadable, work)
+    in_each(targets(boxes, model, junk, unsure), unreadable, sort)
 
 
-def _take_for_seen(target: Target, unreadable: Unreadable, dry_run: bool, quiet: bool) -> None:
+def _take_for_seen(work: Filing, quiet: bool) -> None:
     """Let all new mail count as judged."""
     from spamnb.naming import pluralize
 
-    with opened(target, unreadable, dry_run) as memory, memory.alone():
-        taken = memory.take_for_seen()
+    with work.memory.alone():
+        taken = work.memory.take_for_seen()
     if not quiet:
-        tell(f"spamnb: {pluralize(taken, 'new message')} {'would ' if dry_run else ''}count as seen")
+        tell(f"spamnb: {pluralize(taken, 'new message')} {'would ' if work.memory.dry_run else ''}count as seen")
 
 
-def _sort(
-    target: Target, unreadable: Unreadable, everything: bool, dry_run: bool, quiet: bool, journal: Path | None
-) -> None:
+def _sort(target: Target, work: Filing, unreadable: Unreadable, everything: bool, quiet: bool) -> None:
     """Sort a mailbox, and say how much of what was done."""
-    from spamnb.classifier import Classifier
     from spamnb.naming import pluralize
 
     before = unreadable.count
     counts: Counter[str] = Counter()
-    with (
-        Classifier.open(target.model) as classifier,
-        filing(target, classifier, unreadable, dry_run, journal) as work,
-    ):
 
-        def sort() -> None:
-            with work.memory.alone():
-                folders = folders_of(target, work.memory)
-                say: Callable[[Filed, str], None] = _say
-                if sys.stdout is not None and sys.stdout.isatty():
-                    say = _terminal_line(classifier, folders)
-                for one in work.sort(folders, everything):
-                    where = f"to {one.into.name}" if one.into is not None else "stays"
-                    counts["stay" if one.into is None else where] += 1
-                    if not quiet:
-                        say(one, where)
+    def sort() -> None:
+        with work.memory.alone():
+            folders = folders_of(target, work.memory)
+            say: Callable[[Filed, str], None] = _say
+            if sys.stdout is not None and sys.stdout.isatty():
+                say = _terminal_line(work.classifier, folders)
+            for one in work.sort(folders, everything):
+                where = f"to {one.into.name}" if one.into is not None else "stays"
+                counts["stay" if one.into is None else where] += 1
+                if not quiet:
+                    say(one, where)
 
-        whole = False
-        try:
-            until_done(sort)
-            whole = True
-        finally:  # what was done before Ctrl-C is said, too
-            if counts and not quiet:
-                what_stays_last = sorted(counts.items(), key=lambda each: (each[0] == "stay", each[0]))
-                done = ", ".join(f"{number:,} {what}" for what, number in what_stays_last)
-                how = ", dry run" if dry_run else "" if whole else ", interrupted; the next run goes on from there"
-                tell(f"spamnb: {pluralize(counts.total(), 'message')}{how}: {done}")
+    whole = False
+    try:
+        until_done(sort)
+        whole = True
+    finally:  # what was done before Ctrl-C is said, too
+        if counts and not quiet:
+            what_stays_last = sorted(counts.items(), key=lambda each: (each[0] == "stay", each[0]))
+            done = ", ".join(f"{number:,} {what}" for what, number in what_stays_last)
+            interrupted = "" if whole else ", interrupted; the next run goes on from there"
+            how = ", dry run" if work.memory.dry_run else interrupted
+            tell(f"spamnb: {pluralize(counts.total(), 'message')}{how}: {done}")
     if not quiet and not counts and unreadable.count == before:
         tell(f"spamnb: {target.shown}: no {'' if everything else 'new '}messages")
 

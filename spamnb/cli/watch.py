@@ -38,7 +38,6 @@ _PATIENCE = 5.0  # for another process that sorts the same account
     help="Seconds between looks.",
 )
 @click.option("--once", is_flag=True, help="Learn from the moves since the last look, and end; for cron.")
-@click.option("--dry-run", is_flag=True, help="Print what would be learned and moved, and do nothing.")
 @journal_option
 def watch_command(
     boxes: tuple[str, ...],
@@ -48,7 +47,6 @@ def watch_command(
     unsure: str | None,
     interval: float | None,
     once: bool,
-    dry_run: bool,
     journal: Path | None,
 ) -> None:
     """Learn as spam what is moved to a mailbox's Junk folder, and as ham what is moved out of it.
@@ -65,16 +63,15 @@ def watch_command(
 
     found = [target._replace(sort=target.sort or sort) for target in targets(boxes, model, junk, unsure)]
     for path in {target.model for target in found}:
-        with Classifier.open(path, writable=not dry_run) as classifier:
-            if not dry_run:
-                classifier.store.check_writable()
+        with Classifier.open(path, writable=True) as classifier:
+            classifier.store.check_writable()
     unreadable, stop = Unreadable(), Stop()
     if once:
 
         def look(target: Target) -> bool:
             with (
-                Classifier.open(target.model, writable=not dry_run) as classifier,
-                filing(target, classifier, unreadable, dry_run, journal) as work,
+                Classifier.open(target.model, writable=True) as classifier,
+                filing(target, classifier, unreadable, journal) as work,
             ):
                 watching = Watching(target, work, stop)
                 until_done(watching.look)
@@ -89,11 +86,9 @@ def watch_command(
         """Look at mailboxes again and again; at a single one as soon as something happens in it."""
         try:
             with ExitStack() as stack:
-                classifier = stack.enter_context(Classifier.open(group[0].model, writable=not dry_run))
+                classifier = stack.enter_context(Classifier.open(group[0].model, writable=True))
                 watched = [
-                    Watching(
-                        target, stack.enter_context(filing(target, classifier, unreadable, dry_run, journal)), stop
-                    )
+                    Watching(target, stack.enter_context(filing(target, classifier, unreadable, journal)), stop)
                     for target in group
                 ]
                 single = len(watched) == 1
@@ -170,8 +165,7 @@ class Watching:
                 tell(f"spamnb: {command_line_error(error)}")
                 self.missed = True
                 continue
-            said = "would learn" if self._memory.dry_run else "learned" if changed else "known"
-            click.echo(f"{said}\t{label}\t{lesson.message.name}")
+            click.echo(f"{'learned' if changed else 'known'}\t{label}\t{lesson.message.name}")
             if self._stop:
                 return
         if self._first:
@@ -183,10 +177,9 @@ class Watching:
             tell(f"spamnb: {self._target.shown}: {told}")
 
     def _sort(self) -> None:
-        moved = "would move" if self._memory.dry_run else "moved"
         for one in self._work.sort(folders_of(self._target, self._memory)):
             if one.into is not None:
-                click.echo(f"{moved}\t{one.found.verdict}\t{one.into.name}\t{one.message.name}")
+                click.echo(f"moved\t{one.found.verdict}\t{one.into.name}\t{one.message.name}")
             if self._stop:
                 return
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from spamnb.classifier import Classifier
     from spamnb.reader.read_message import ReadMessage
 
-_AT_ONCE, _BYTES_AT_ONCE = 32, 4 << 20  # of the messages that are moved together
+_AT_ONCE, _BYTES_AT_ONCE = 32, 4 << 20  # of the messages that are filed together
 
 
 class Filed(NamedTuple):
@@ -53,7 +53,7 @@ class Learned(NamedTuple):
 
 @dataclass
 class Filing:
-    """A mailbox's memory and the model that judges its mail. In a dry run nothing is moved or learned.
+    """A mailbox's memory and the model that judges its mail.
 
     What is done is written into the journal; ``junk`` is what a person calls the folder of spam there.
     """
@@ -64,7 +64,8 @@ class Filing:
     junk: str = ""
 
     def sort(self, folders: Mapping[str, Folder], everything: bool = False) -> Iterator[Filed]:
-        """Judge new mail and move it to the folder of its verdict, where there is one.
+        """Judge new mail and move it to the folder of its verdict, where there is one; in batches, each of which stands
+        in the record before it is told.
 
         What a person moved back is not judged again.
         """
@@ -77,46 +78,36 @@ class Filing:
                 continue
             known = digest(raw)
             if not everything and known not in here and self.memory.judged(known):
-                self.memory.keep(message, known)
+                self.memory.keep([(message, known)])
                 continue
             here.add(known)
             mail = self.classifier.read(raw)
             found = score_message(self.classifier, mail)
-            into = folders.get(found.verdict)
-            one = Filed(message, mail, found, into)
-            if into is None:
-                self.memory.keep(message, known)
-                yield self._noted(one._replace(after=message))
-                continue
             batch = waiting.setdefault(found.verdict, [])
-            batch.append(one)
+            batch.append(Filed(message, mail, found, folders.get(found.verdict)))
             if len(batch) >= _AT_ONCE or sum(len(each.mail.raw) for each in batch) > _BYTES_AT_ONCE:
-                yield from self._move(waiting.pop(found.verdict), into)
-        for verdict, batch in waiting.items():
-            yield from self._move(batch, folders[verdict])
-        self.memory.finish()
+                yield from self._file(waiting.pop(found.verdict))
+        for batch in waiting.values():
+            yield from self._file(batch)
 
-    def _move(self, batch: list[Filed], into: Folder) -> Iterator[Filed]:
-        if self.memory.dry_run:
-            yield from batch
-            return
-        moved = self.memory.move([(one.message, one.mail.digest) for one in batch], into)
-        for one in batch:
-            if one.message in moved:
-                yield self._noted(one._replace(after=moved[one.message]))
-
-    def _noted(self, one: Filed) -> Filed:
+    def _file(self, batch: list[Filed]) -> list[Filed]:
+        """Move messages of one verdict to its folder, or let them stay; those that are there now."""
+        into = batch[0].into
+        messages = [(one.message, one.mail.digest) for one in batch]
+        lie = self.memory.keep(messages) if into is None else self.memory.move(messages, into)
+        done = [one._replace(after=lie[one.message]) for one in batch if one.message in lie]
         if self.journal is not None:
-            lies = lies_in(self.memory.box, one.into or one.message.folder, one.after, self.junk)
-            self.journal.put(entry_of(one.mail, one.found, self.classifier.settings, lies=lies))
-        return one
+            for one in done:
+                place = lies_in(self.memory.box, into or one.message.folder, one.after, self.junk)
+                self.journal.put(entry_of(one.mail, one.found, self.classifier.settings, lies=place))
+        return done
 
     def learn(self) -> Iterator[Learned]:
         """Learn what a person moved since the last look."""
         for lesson in self.memory.lessons():
             label = class_of_label(self.classifier, "spam" if lesson.spam else "ham")
             try:
-                changed = self.memory.dry_run or self.classifier.learn(label, lesson.raw)
+                changed = self.classifier.learn(label, lesson.raw)
             except SpamnbError as error:  # busy, mostly: the move is still there to be seen next time
                 yield Learned(lesson, label, False, error)
                 continue

@@ -1,8 +1,16 @@
-"""A Maildir as a mailbox. A folder's ``place`` is its path, and so is a message's."""
+"""A Maildir as a mailbox. A folder's ``place`` is its path, and so is a message's.
+
+Folders are Maildir++'s, ``.Junk``, ``.Work.Plans`` beside the mailbox's own ``cur``, ``new`` and ``tmp``; or nested
+ones, ``Mail/INBOX`` beside ``Mail/Junk`` or ``Mail`` with ``Mail/Junk`` in it, as mbsync and offlineimap make them.
+A message is renamed into its folder: whatever is killed leaves it in one of the two.
+"""
 
 from __future__ import annotations
 
+import itertools
 import os
+import re
+import socket
 import time
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import suppress
@@ -12,11 +20,14 @@ from spamnb.errors import SpamnbError
 from spamnb.mailbox.box import Arrived, Move, readable
 from spamnb.naming import escape
 from spamnb.reader.message import digest
-from spamnb.sources import maildir
 from spamnb.sources.entries import contents
-from spamnb.sources.mailbox import Folder, MailboxMessage, decoded, role_of
+from spamnb.sources.mailbox import Folder, MailboxMessage, decoded, encoded, role_of
 
 _SETTLED = 2.0  # seconds: a directory changed more recently may change again without a new time stamp
+_numbers = itertools.count()
+_PARTS = ("tmp", "new", "cur")
+_SIZES = re.compile(r",[SW]=[0-9]+(?=[,:]|$)")
+_KEYWORDS = re.compile("[a-z]")
 
 
 class MaildirBox:
@@ -25,8 +36,9 @@ class MaildirBox:
     separator = "."
 
     def __init__(self, path: Path, junk: str | None = None) -> None:
-        self.path = maildir.checked(path)
-        self.shown, self.home = escape(str(path)), str(path.absolute())
+        self.path, self.shown, self.home = path, escape(str(path)), str(path.absolute())
+        if not is_maildir(path):
+            raise SpamnbError(f"{self.shown}: no Maildir (it has no cur, new and tmp)")
         self.record = path / "spamnb-places.sqlite"
         self.inbox = Folder("INBOX", path, "inbox")
         self._junk_name = "Junk" if junk is None else junk
@@ -34,7 +46,7 @@ class MaildirBox:
         self._listed: dict[Path, dict[str, MailboxMessage]] = {}
 
     def folders(self) -> list[Folder]:
-        paths = maildir.mailbox(self.path, self.junk().place)
+        paths = mailbox(self.path, self.junk().place)
         return [self.inbox, *(self._folder(path) for path in paths if path != self.path)]
 
     def refresh(self) -> None:
@@ -45,7 +57,7 @@ class MaildirBox:
         return _named(name if name.startswith("..") else name.removeprefix("."), path)
 
     def locate(self, name: str) -> Folder:
-        return _named(name, maildir.locate(self.path, name))
+        return _named(name, locate(self.path, name))
 
     def junk(self) -> Folder:
         with suppress(SpamnbError):  # it was there when the mailbox was opened
@@ -56,7 +68,7 @@ class MaildirBox:
         return folder.place.is_dir()
 
     def make(self, folder: Folder) -> None:
-        maildir.made(folder.place)
+        made(folder.place)
 
     def is_below(self, folder: Folder, parent: Folder) -> bool:
         """By Maildir++'s names or nested, whatever links lead there."""
@@ -70,11 +82,11 @@ class MaildirBox:
         found = []
         for part in ("new", "cur"):
             with suppress(FileNotFoundError):
-                found += [self._message(folder, path) for path in maildir.files(folder.place / part)]
+                found += [self._message(folder, path) for path in files(folder.place / part)]
         return found
 
     def _message(self, folder: Folder, path: Path) -> MailboxMessage:
-        return MailboxMessage(folder, _text(maildir.delivered(path)), escape(str(path)), path)
+        return MailboxMessage(folder, _text(delivered(path)), escape(str(path)), path)
 
     def find(self, folder: Folder, keys: Sequence[str]) -> list[MailboxMessage]:
         known = self._listed.get(folder.place, {})
@@ -87,7 +99,7 @@ class MaildirBox:
         return self._listed[folder.place]
 
     def lookup(self, place: str, message_id: str) -> Iterator[list[MailboxMessage]]:
-        yield self.find(self.folder_at(place), [_text(maildir.delivered(Path(place)))])
+        yield self.find(self.folder_at(place), [_text(delivered(Path(place)))])
 
     def read(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
         for message in messages:
@@ -104,7 +116,7 @@ class MaildirBox:
             yield message, digest(raw) if isinstance(raw, bytes) else raw
 
     def new(self, mark: str, waiting: Sequence[str]) -> tuple[list[MailboxMessage], str]:
-        return [self._message(self.inbox, path) for path in maildir.files(self.path / "new")], ""
+        return [self._message(self.inbox, path) for path in files(self.path / "new")], ""
 
     def state(self, folder: Folder) -> Hashable:
         changed = []
@@ -126,7 +138,7 @@ class MaildirBox:
         moved: dict[MailboxMessage, MailboxMessage | OSError | None] = {}
         for message in messages:
             try:
-                moved[message] = self._message(into, maildir.move(message.place, into.place))
+                moved[message] = self._message(into, move(message.place, into.place))
             except FileNotFoundError:  # a mail reader moved it meanwhile
                 continue
             except OSError as error:
@@ -134,7 +146,7 @@ class MaildirBox:
         return moved
 
     def settle(self, moves: Sequence[Move]) -> Iterator[tuple[Move, bool]]:
-        """A message in both folders is one file of two names, of which the first is taken away."""
+        """A move is one step, so it is done where the message is in the one folder and no longer in the other."""
         folders = {self.key(folder): folder for folder in self.folders()}
         for move in moves:
             if move.folder not in folders or move.target not in folders:
@@ -142,12 +154,8 @@ class MaildirBox:
                 continue
             since = float(move.mark) - _SETTLED
             late = [one for one in self.messages(folders[move.target]) if _changed(one.place) >= since]
-            copies = [one for one, kin in self.kin(late) if kin == move.kin]
-            left = self.find(folders[move.folder], [move.key])
-            doubled = [one for one in left if any(copy.place.samefile(one.place) for copy in copies)]
-            for one in doubled:
-                one.place.unlink()
-            yield move, bool(doubled or (copies and not left))
+            is_there = any(kin == move.kin for _, kin in self.kin(late))
+            yield move, is_there and not self.find(folders[move.folder], [move.key])
 
     def place(self, folder: Folder, message: MailboxMessage | None) -> str:
         return str(message.place.absolute()) if message is not None else ""
@@ -179,3 +187,155 @@ def _changed(path: Path) -> float:
 def _text(name: str) -> str:
     """A file's name as SQLite takes it, which has no way to spell bytes that are not UTF-8."""
     return name.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def is_maildir(path: str | Path) -> bool:
+    """Whether *path* has a Maildir's three parts."""
+    return all(os.path.isdir(os.path.join(path, part)) for part in _PARTS)
+
+
+def locate(maildir: Path, name: str) -> Path:
+    """Where the folder that a person calls *name* is, or would be made.
+
+    A name without a separator is Maildir++'s, or that of an existing folder nested in *maildir*; in any case where
+    none has it exactly. One with a separator is a path from *maildir* on, or absolute, to a Maildir that exists: the
+    current directory decides nothing. A new folder's name is written in modified UTF-7, as servers do. Raises
+    SpamnbError for all else.
+
+    >>> locate(Path("Maildir"), "Junk").name, locate(Path("Maildir"), ".Junk").name
+    ('.Junk', '.Junk')
+    >>> locate(Path("Maildir"), "Indésirables").name
+    '.Ind&AOk-sirables'
+    """
+    box = escape(str(maildir))
+    if os.sep in name:
+        path = maildir / name
+        if not is_maildir(path):
+            raise SpamnbError(
+                f"{escape(str(path))}: no Maildir, so no folder of {box};"
+                " a path names one that exists, and only a plain name, as Junk, one that is to be made"
+            )
+        if path.samefile(maildir):
+            raise SpamnbError(f"{name!r} names no folder of {box} but the mailbox itself")
+        return path
+    plain = name.removeprefix(".")
+    if not all(plain.split(".")):
+        raise SpamnbError(f"{name!r} names no folder of a Maildir, as Junk does")
+    _check_inbox(maildir, name)
+    if existing := _existing(maildir, plain):
+        return existing
+    # Mail of a nested layout that went to a new .Junk would be lost to sight: mbsync takes it from the server.
+    beside = _existing(maildir.resolve().parent, plain)
+    if beside is not None and is_maildir(beside):
+        why = f"no folder {plain!r} in it but one beside it; write ../{beside.name} if that is meant"
+        raise SpamnbError(f"{box}: {why}")
+    return maildir / ("." + encoded(plain))
+
+
+def _check_inbox(maildir: Path, name: str) -> None:
+    """SpamnbError where *maildir* is a folder of another Maildir: a folder *name* in it would be one that mail readers
+    and programs that synchronise mail do not know."""
+    own = maildir.resolve()
+    if (own / "maildirfolder").exists() or is_maildir(own.parent):
+        raise SpamnbError(
+            f"{escape(str(maildir))}: a folder of the Maildir {escape(str(own.parent))}; name that one instead,"
+            f" or {name!r} by its path, as ../.{name.removeprefix('.')}"
+        )
+    if own.name.removeprefix(".").lower() == name.removeprefix(".").lower():
+        raise SpamnbError(f"{escape(str(maildir))}: called {name!r} itself; name the Maildir beside it")
+
+
+def _existing(parent: Path, plain: str) -> Path | None:
+    """The folder of this name in *parent*, if there is one, however it is written; one that is spelt exactly so first,
+    and Maildir++'s before nested ones."""
+    wanted = decoded(plain)
+    try:
+        names = {name: decoded(name.removeprefix(".")) for name in sorted(os.listdir(parent))}
+    except OSError:  # not there yet, or not ours to list
+        return None
+    like = [name for name, shown in names.items() if shown.lower() == wanted.lower()]
+    for name in sorted(like, key=lambda name: names[name] != wanted):
+        path = parent / name
+        if is_maildir(path) or (name[0] == "." and path.is_dir()):
+            return path
+    return None
+
+
+def made(folder: Path) -> Path:
+    """*folder*, made where there is none."""
+    for part in _PARTS:
+        (folder / part).mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def folders_in(maildir: Path) -> list[Path]:
+    """The mailbox itself and the folders in it, in order of their names; those, too, that may not be looked into."""
+    with os.scandir(maildir) as entries:
+        inside = [entry for entry in entries if entry.name not in _PARTS and entry.is_dir()]
+    dotted = [Path(entry.path) for entry in inside if entry.name[0] == "."]
+    found = [path for path in dotted if not os.access(path, os.X_OK) or (path / "cur").is_dir()]
+    nested = [entry.path for entry in inside if entry.name[0] != "." and not entry.is_symlink()]  # a link may lead back
+    for path in nested:
+        if os.access(path, os.R_OK) and is_maildir(path):
+            found += folders_in(Path(path))
+    return [maildir, *sorted(found)]
+
+
+def mailbox(maildir: Path, folder: Path) -> list[Path]:
+    """The folders of the mailbox that *folder* is part of: those in *maildir*, and where *folder* lies outside of it,
+    as in nested layouts, also those beside the two, each under one name.
+
+    For ``Mail/INBOX`` and ``Mail/[Gmail]/Spam`` that is every Maildir in ``Mail`` and in ``Mail/[Gmail]``.
+    """
+    found = folders_in(maildir)
+    box, outside = maildir.resolve(), folder.resolve()
+    if outside.is_relative_to(box):
+        return found
+    for parent in outside.parents:
+        if parent.is_relative_to(box.parent):
+            with os.scandir(parent) as entries:
+                beside = sorted(entry.path for entry in entries if os.access(entry.path, os.R_OK))
+            found += [each for path in beside if is_maildir(path) for each in folders_in(Path(path))]
+    named: dict[Path, Path] = {}
+    for path in [*found, folder]:
+        named.setdefault(path.resolve(), path)
+    return list(named.values())
+
+
+def files(part: Path) -> list[Path]:
+    """The messages in a folder's ``cur`` or ``new``, in order of their names."""
+    with os.scandir(part) as entries:
+        return sorted(
+            Path(entry.path) for entry in entries if entry.name[0] != "." and entry.is_file(follow_symlinks=False)
+        )
+
+
+def delivered(message: Path) -> str:
+    """The part of a message's file name that also stays where programs that synchronise mail add theirs.
+
+    >>> delivered(Path("new/1700000000.M1P2.host,U=7"))
+    '1700000000.M1P2.host'
+    """
+    return re.split("[,:]", message.name, maxsplit=1)[0]
+
+
+def move(message: Path, into: Path) -> Path:
+    """Move a message to a folder in one step; its new path. Raises FileNotFoundError where a mail reader moved it
+    meanwhile.
+
+    It gets a new name: mbsync and offlineimap write its UID into the old one, ``,U=222``, which holds in that folder
+    only, and mbsync refuses a folder where two messages have the same. Its date, its flags and the sizes that Dovecot
+    wrote, ``,S=321,W=330``, are kept; keywords, the small letters, mean others in another folder and are not.
+    """
+    base, colon, flags = message.name.partition(":")
+    sizes = "".join(_SIZES.findall(base))
+    if flags.startswith("2,"):
+        flags = _KEYWORDS.sub("", flags)
+    return message.rename(into / message.parent.name / f"{_fresh_name()}{sizes}{colon}{flags}")
+
+
+def _fresh_name() -> str:
+    """A unique name as Maildir's rules make them."""
+    now = time.time_ns()
+    host = socket.gethostname().replace("/", "\\057").replace(":", "\\072")
+    return f"{now // 10**9}.M{now % 10**9 // 1000}P{os.getpid()}Q{next(_numbers)}.{host}"

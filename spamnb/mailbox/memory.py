@@ -25,10 +25,8 @@ from spamnb.store.database import Database
 
 # Folders whose mail is neither good nor spam, by what they are for; beside the folder of spam itself.
 _NEITHER = frozenset({"junk", "trash", "drafts", "templates", "sent", "outbox", "chats", "all"})
-_BATCH = 100  # messages that stay are noted together; one by one each would wait for the disk
 _NOTED_AT_ONCE = 1000
 _PATIENCE = 60.0  # seconds that another process may be filing mail in the same mailbox
-_AFTER_DENIAL = 600.0  # seconds before what would not move is tried again
 _TABLES = (
     "judged (digest BLOB PRIMARY KEY) WITHOUT ROWID",
     "new_mail (key TEXT PRIMARY KEY, judged INTEGER NOT NULL) WITHOUT ROWID",
@@ -63,10 +61,8 @@ class Memory(Database):
 
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
         super().__init__(path, connection)
-        self._stayed: list[tuple[str, bytes]] = []
         self._states: dict[str, Hashable] = {}  # of each folder at the last look
         self._undecided = True  # whether a crossing may wait to be decided
-        self._denied_until = 0.0
 
     @classmethod
     def of(cls, box: Box, report: Report, dry_run: bool = False) -> Self:
@@ -119,8 +115,6 @@ class Memory(Database):
         """New mail that no run has judged, or ``everything`` in the inbox."""
         if everything:
             return self.box.messages(self.box.inbox)
-        if time.monotonic() < self._denied_until:
-            return []
         with self.reading():
             known = dict(self.execute("SELECT key, judged FROM new_mail").fetchall())
         waiting = [key for key, judged in known.items() if not judged]
@@ -148,19 +142,12 @@ class Memory(Database):
         with self.reading():
             return bool(self.execute("SELECT 1 FROM judged WHERE digest = ?", (digest,)).fetchone())
 
-    def keep(self, message: MailboxMessage, digest: bytes) -> None:
-        """The message was judged and stays where it is; noted by `finish`, or with a hundred others."""
-        self._stayed.append((message.key, digest))
-        if len(self._stayed) >= _BATCH:
-            self.finish()
-
-    def finish(self) -> None:
-        """Note what stays."""
-        stayed, self._stayed = self._stayed, []
-        if stayed:
-            with self.writing():
-                self.executemany("INSERT OR REPLACE INTO new_mail VALUES (?, 1)", [(key,) for key, _ in stayed])
-                self.executemany("INSERT OR IGNORE INTO judged VALUES (?)", [(each,) for _, each in stayed])
+    def keep(self, messages: Sequence[tuple[MailboxMessage, bytes]]) -> dict[MailboxMessage, MailboxMessage]:
+        """Note that messages, each with its digest, were judged and stay; where each lies."""
+        with self.writing():
+            self.executemany("INSERT OR REPLACE INTO new_mail VALUES (?, 1)", [(one.key,) for one, _ in messages])
+            self.executemany("INSERT OR IGNORE INTO judged VALUES (?)", [(digest,) for _, digest in messages])
+        return {one: one for one, _ in messages}
 
     # -- moves -----------------------------------------------------------------------------------------------
 
@@ -169,7 +156,8 @@ class Memory(Database):
     ) -> dict[MailboxMessage, MailboxMessage | None]:
         """Move messages of one folder, each with its digest: where each lies now, if that is known. Those that are gone
         or would not be moved are left out. Unreachable where a server is lost: `recover` then finds out what moved."""
-        self.finish()
+        if self.dry_run:
+            return {one: None for one, _ in messages}
         try:
             self.box.make(into)
             mark, junk = self.box.mark(into), self.box.is_below(into, self.box.junk())
@@ -188,7 +176,6 @@ class Memory(Database):
             self.report(self.box.shown, error)
             self.box.refresh()
             self.recover()
-            self._denied_until = time.monotonic() + _AFTER_DENIAL
             return {}
         done: dict[MailboxMessage, MailboxMessage | None] = {}
         for one, after in moved.items():

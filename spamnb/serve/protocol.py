@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import enum
 import re
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -54,7 +53,6 @@ class Request:
     version: tuple[int, int]
     user: str = ""
     content_length: int | None = None  # bytes on the wire; None: up to the client's half-close
-    compressed: bool = False
     message_class: str = ""
     set_local: bool = False
     remove_local: bool = False
@@ -92,8 +90,8 @@ def parse_request(method: str, version: tuple[int, int], lines: Sequence[bytes])
 
     >>> parse_request("TELL", (1, 5), [b"Message-class: spam", b"Set: local, remote", b"User: ann"])
     ... # doctest: +NORMALIZE_WHITESPACE
-    Request(method='TELL', version=(1, 5), user='ann', content_length=None, compressed=False,
-            message_class='spam', set_local=True, remove_local=False)
+    Request(method='TELL', version=(1, 5), user='ann', content_length=None, message_class='spam',
+            set_local=True, remove_local=False)
     """
     headers: dict[str, str] = {}
     for line in lines:
@@ -105,15 +103,13 @@ def parse_request(method: str, version: tuple[int, int], lines: Sequence[bytes])
     length = headers.get("content-length", "")
     if length and not (length.isascii() and length.isdigit() and len(length) <= 18):
         raise Refusal(ExitCode.EX_PROTOCOL, "Bad header line: (Content-length contains non-numeric bytes)")
-    compression = headers.get("compress", "").lower()
-    if compression not in ("", "zlib"):
-        raise Refusal(ExitCode.EX_PROTOCOL, f"Bad header line: (compression type not supported: {compression})")
+    if headers.get("compress"):
+        raise Refusal(ExitCode.EX_PROTOCOL, f"Bad header line: (compression type not supported: {headers['compress']})")
     asked = Request(
         method=method,
         version=version,
         user=headers.get("user", ""),
         content_length=int(length) if length else None,
-        compressed=bool(compression),
         message_class=headers.get("message-class", "").lower(),
         set_local=_names_local(headers.get("set", "")),
         remove_local=_names_local(headers.get("remove", "")),
@@ -127,29 +123,6 @@ def parse_request(method: str, version: tuple[int, int], lines: Sequence[bytes])
 
 def _names_local(value: str) -> bool:
     return "local" in (name.strip().lower() for name in value.split(","))
-
-
-def inflate(data: bytes, limit: int) -> bytes:
-    """The message of a ``Compress: zlib`` request, refused beyond *limit* bytes without inflating more.
-
-    >>> inflate(zlib.compress(b"hello"), limit=5)
-    b'hello'
-    """
-    stream = zlib.decompressobj()
-    try:
-        message = stream.decompress(data, limit + 1)
-    except zlib.error:
-        raise Refusal(ExitCode.EX_PROTOCOL, "Bad header line: (the message is not a zlib stream)") from None
-    if len(message) > limit:
-        raise too_large(limit)
-    if not stream.eof:
-        raise Refusal(ExitCode.EX_PROTOCOL, "Bad header line: (the zlib stream has no end)")
-    return message
-
-
-def too_large(limit: int) -> Refusal:
-    """The refusal of a message over *limit* bytes."""
-    return Refusal(ExitCode.EX_UNAVAILABLE, f"Service Unavailable: the message is over {limit} bytes")
 
 
 PONG = b"SPAMD/1.5 0 PONG\r\n"

@@ -17,7 +17,6 @@ outlook         Outlook's .msg
 And what filing mail needs, too:
 
 mailbox         folders and messages of a mailbox; folders' names on disk and in many languages
-maildir         a Maildir and its folders, and moving a message safely
 accounts        IMAP accounts: URLs, and the file that a person has described them in
 imap_connection TLS, passwords and logging in, and what goes wrong with a connection
 """

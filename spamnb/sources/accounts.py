@@ -22,7 +22,7 @@ _FORM = "imaps://USER@HOST[:PORT][/FOLDER]"
 _URL = re.compile(r"(imaps?)://([^/]{0,2000})(?:/(.{0,2000}))?", re.IGNORECASE | re.DOTALL)
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.%]{2,60}\]|[^\s\[\]:@/\\]{1,255})(?::([0-9]{1,5}))?")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
-_LOGIN = {"password-command": str, "token-command": str, "starttls": bool}
+_LOGIN = {"password-command": str, "token-command": str}
 _SETTINGS = {"url": str, "junk": str, "unsure": str, "model": str, "sort": bool, **_LOGIN}
 
 
@@ -55,13 +55,12 @@ class ImapUrl(NamedTuple):
 class Login(NamedTuple):
     """How an account on an IMAP server is entered, as the file of accounts says.
 
-    >>> Login(password_command="pass show mail").starttls
-    False
+    >>> Login(password_command="pass show mail").token_command is None
+    True
     """
 
     password_command: str | None = None
     token_command: str | None = None  # prints an access token of OAuth 2
-    starttls: bool = False  # encrypt a connection that begins in the clear
 
 
 class Account(NamedTuple):

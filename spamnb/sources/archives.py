@@ -14,8 +14,8 @@ from typing import IO, Any, BinaryIO, cast
 
 from spamnb.errors import SpamnbError
 from spamnb.naming import check_class_name, escape
-from spamnb.sources.entries import MAX_MESSAGE, Entry, Report, bounded, decompress, message_of_file, open_mail, too_long
-from spamnb.sources.formats import ARCHIVES, MBOXES, TABLES, NotMail
+from spamnb.sources.entries import Entry, Report, bounded, decompress, message_of_file, open_mail, too_long
+from spamnb.sources.formats import ARCHIVES, MAX_MESSAGE, MBOXES, TABLES, NotMail
 
 _MAX_READ = 1 << 26  # bytes that tarfile and zipfile may ask for at once: the directory of some 600,000 members
 _BROKEN = (tarfile.TarError, zipfile.BadZipFile, NotImplementedError, EOFError, struct.error, zlib.error)

@@ -12,12 +12,9 @@ from contextlib import contextmanager
 from typing import IO, BinaryIO, NamedTuple
 
 from spamnb.errors import reason
-from spamnb.sources.formats import COMPOUND_FILE, COMPRESSED, COMPRESSIONS, NotMail, foreign_format
+from spamnb.sources.formats import COMPOUND_FILE, COMPRESSED, COMPRESSIONS, MAX_MESSAGE, NotMail, foreign_format
 
 Report = Callable[[str, Exception], None]  # told the name of what cannot be read, and why
-
-#: Bytes of one message, decompressed. A longer one counts as unreadable: mail servers stop at 10 to 50 MB.
-MAX_MESSAGE = 64 << 20
 
 # Opened without waiting, and then looked at: a fifo may have taken the file's place since it was listed.
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC

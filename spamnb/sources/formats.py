@@ -8,6 +8,8 @@ from __future__ import annotations
 import errno
 import re
 
+#: Bytes of one message, decompressed. A longer one counts as unreadable: mail servers stop at 10 to 50 MB.
+MAX_MESSAGE = 64 << 20
 HEAD = 1024  # bytes that tell what a file is
 TABLES = (".csv", ".tsv", ".jsonl")  # how the names of tables end
 ARCHIVES = (".tar", ".tar.gz", ".tgz", ".zip")

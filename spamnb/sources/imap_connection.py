@@ -64,9 +64,7 @@ def told(url: ImapUrl, doing: str = "") -> Iterator[None]:
         why = f"its certificate is not trusted ({escape(error.verify_message)})"
         raise Unreachable(f"{where}: {why}; SSL_CERT_FILE may name an authority of your own") from None
     except ssl.SSLError as error:
-        clear = "; if connections begin in the clear there, starttls = true in the file of accounts encrypts them"
-        hint = clear if error.reason == "WRONG_VERSION_NUMBER" else ""
-        raise Unreachable(f"{where}: no TLS ({escape(reason(error))}){hint}") from None
+        raise Unreachable(f"{where}: no TLS ({escape(reason(error))}); imaps:// mostly has port 993") from None
     except ValueError as error:  # of IMAPClient, and of Python for numbers and letters that are none
         raise Unreachable(f"{where}: the server's answer cannot be read: {_said(error)}") from None
     except TimeoutError:
@@ -90,24 +88,19 @@ def connect(url: ImapUrl, login: Login) -> IMAPClient:
     except ImportError:
         hint = "'pip install imapclient keyring' lets spamnb read IMAP accounts"
         raise SpamnbError(f"{escape(url.account)}: {hint}") from None
-    if not url.tls and not login.starttls and not url.is_loopback:
-        raise SpamnbError(
-            f"{escape(url.account)}: imap:// sends mail and password in the clear, so only to this machine; write"
-            " imaps://, or starttls = true in the file of accounts"
-        )
+    if not url.tls and not url.is_loopback:
+        clear = "imap:// sends mail and password in the clear, so only to this machine; write imaps://"
+        raise SpamnbError(f"{escape(url.account)}: {clear}")
     context = ssl.create_default_context()  # by SSL_CERT_FILE or the system: certificates and host names are checked
-    direct = url.tls and not login.starttls
     with told(url):
         client = IMAPClient(
             url.host,
-            url.port or (_TLS_PORT if direct else _PLAIN_PORT),
-            ssl=direct,
-            ssl_context=context if direct else None,
+            url.port or (_TLS_PORT if url.tls else _PLAIN_PORT),
+            ssl=url.tls,
+            ssl_context=context if url.tls else None,
             timeout=SocketTimeout(connect=SECONDS / 2, read=SECONDS),
         )
         try:
-            if login.starttls:
-                client.starttls(context)
             _log_in(client, url, login)
         except BaseException:
             hang_up(client)

@@ -13,8 +13,8 @@ from itertools import chain, islice
 from typing import BinaryIO
 
 from spamnb.naming import escape
-from spamnb.sources.entries import MAX_MESSAGE, Entry, Report, open_mail, too_long
-from spamnb.sources.formats import HEAD
+from spamnb.sources.entries import Entry, Report, open_mail, too_long
+from spamnb.sources.formats import HEAD, MAX_MESSAGE
 
 TOP = 8 << 10  # bytes of a message in which Thunderbird's and Google's own fields stand
 INDEX_SUFFIX = ".msf"  # beside each mailbox of Thunderbird lies its index

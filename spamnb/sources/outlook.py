@@ -18,8 +18,7 @@ from hashlib import sha256
 from itertools import count
 from typing import Any
 
-from spamnb.sources.entries import MAX_MESSAGE
-from spamnb.sources.formats import OUTLOOK, NotMail
+from spamnb.sources.formats import MAX_MESSAGE, OUTLOOK, NotMail
 
 _MAX_BYTES = MAX_MESSAGE // 4 * 3  # of all properties that are read; base64 makes four bytes of three
 _MAX_ATTACHMENTS = 250  # with those of the messages within; olefile seeks each by going through all of its folder

@@ -1,14 +1,13 @@
 """Lists with a message in each row: CSV, TSV and JSON lines, plain or gzipped, lines of ``label TAB text``, and TREC
 indexes, which name a file in each line.
 
-Which column holds the text and which the class is guessed by the header line where there is no doubt:
+Which column holds the text and which the class is told by their names where there is no doubt:
 
     v1,v2,,,                       Kaggle's spam.csv, which is latin-1
     Category,Message
     text,spam                      where 1 is spam and 0 is ham
 
-Each kind of table has a generator of its rows. The first row has the names of the columns; of a table without a header
-it is a message too.
+Each kind of table has a generator of its rows. Columns are known by their names, which stand in the first line.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterator
+from itertools import chain, zip_longest
 from typing import Any, BinaryIO, NamedTuple
 
 from spamnb.errors import SpamnbError, reason
 from spamnb.naming import check_class_name, escape
-from spamnb.sources.entries import MAX_MESSAGE, Entry, Report, message_of_text, open_mail
-from spamnb.sources.formats import NotMail, foreign_format
+from spamnb.sources.entries import Entry, Report, message_of_text, open_mail
+from spamnb.sources.formats import MAX_MESSAGE, NotMail, foreign_format
 from spamnb.sources.spec import ReadOptions
 
 MAX_ROW = 4 << 20  # bytes; what is longer is a quote that was never closed
@@ -38,40 +37,14 @@ _FLAG_CLASSES = {"1": "spam", "0": "ham", "true": "spam", "false": "ham", "yes":
 _MAX_NAMES = 8  # columns that a complaint lists
 
 
+Cells = dict[str, Any]  # by the names of their columns
+
+
 class Row(NamedTuple):
-    """The number of a row's first line, and its values in the order of the columns, or what is wrong with it."""
+    """The number of a row's first line, and its cells, or what is wrong with it."""
 
     number: int
-    values: Sequence[Any] | ValueError
-
-
-class Columns(NamedTuple):
-    """The columns' names, and which of them hold the text and the class, if it is asked for."""
-
-    names: list[str]
-    text: int
-    label: int | None
-
-    @property
-    def holds_mail(self) -> bool:
-        """Whether the texts are whole messages with their headers."""
-        return self.names[self.text].lower() in RAW_NAMES
-
-    def entry(self, name: str, values: Sequence[Any]) -> Entry:
-        """The message of a row, in which cells at its end may lack. ValueError where there is none."""
-        if len(values) > len(self.names):
-            raise ValueError(f"{len(values)} columns where the first row has {len(self.names)}")
-        values = [*values, *[""] * (len(self.names) - len(values))]
-        text = values[self.text]
-        if not isinstance(text, str):
-            raise ValueError(f"no text under {escape(self.names[self.text])!r}")
-        if len(text) > (MAX_MESSAGE if self.holds_mail else MAX_FIELD):
-            raise ValueError("a text that is too long")
-        label = None if self.label is None else _class_in(values[self.label], self.names[self.label])
-        if not text.strip():
-            raise ValueError("no text in this row")
-        raw = text.encode("utf-8", "replace") if self.holds_mail else message_of_text(text)
-        return Entry(label, name, "", content=raw)
+    cells: Cells | ValueError
 
 
 def table(path: str, options: ReadOptions, labelled: bool, on_unreadable: Report) -> Iterator[Entry]:
@@ -81,51 +54,56 @@ def table(path: str, options: ReadOptions, labelled: bool, on_unreadable: Report
     Raises SpamnbError at once where the columns are not those that were asked for, or not clear.
     """
     kind = os.path.splitext(path.lower().removesuffix(".gz"))[1]
-    generators = {".jsonl": _objects, ".tsv": _cells_by_tabs, ".csv": _cells}
-    is_plain = kind not in generators
-    rows = _split_lines(path, "\t") if is_plain else generators[kind](path)
+    readers = {".jsonl": _objects, ".tsv": _cells_by_tabs, ".csv": _cells}
+    is_plain = kind not in readers
+    rows = _labelled_lines(path) if is_plain else readers[kind](path)
     try:
-        first = next(rows, None)
-        if first is None:
+        _, columns = next(rows, (0, None))
+        if columns is None:
             return iter(())
-        if isinstance(first.values, ValueError):
-            raise first.values
-        names = [name.strip() for name in first.values]
-        columns = _columns(names, ReadOptions() if is_plain else options, labelled, by_tabs=is_plain or kind == ".tsv")
+        if isinstance(columns, ValueError):
+            raise columns
+        asked = ReadOptions() if is_plain else options
+        text = _place([*columns], asked.text_column, TEXT_NAMES | RAW_NAMES, "text")
+        label = _place([*columns], asked.label_column, LABEL_NAMES | _FLAGS, "label") if labelled else None
     except OSError as error:
         raise SpamnbError(f"{escape(path)}: cannot be read: {reason(error)}") from error
     except (ValueError, csv.Error) as error:
         hint = f"; for a mailbox or a message write CLASS={escape(path)}" if is_plain else ""
         raise SpamnbError(f"{escape(path)}: {error}{hint}") from error
-    text = names[columns.text]
-    has_header = kind == ".jsonl" or text.lower() in TEXT_NAMES | RAW_NAMES or text == options.text_column
-    return _entries(path, rows if has_header else chain([first], rows), columns.entry, on_unreadable)
+
+    def message(name: str, cells: Cells) -> Entry:
+        own_class = None if label is None else _class_in(cells.get(label), label)
+        return Entry(own_class, name, "", content=_message_in(cells.get(text), text))
+
+    return _entries(path, rows, message, on_unreadable)
 
 
 def trec_index(path: str, on_unreadable: Report) -> Iterator[Entry]:
     """The files that the lines of a TREC index name, relative to its folder; other lines are reported."""
 
-    def named(name: str, values: Sequence[Any]) -> Entry:
-        label, target = check_class_name(values[0]), os.path.join(os.path.dirname(path), values[1])
+    def message(name: str, cells: Cells) -> Entry:
+        label, target = check_class_name(cells["label"]), os.path.join(os.path.dirname(path), cells["path"])
         if not os.path.isfile(target) or not os.path.getsize(target):
             raise ValueError(f"{escape(target)}: no such file, or an empty one")
         return Entry(label, escape(target), target)
 
-    return _entries(path, _split_lines(path, None), named, on_unreadable)
+    rows = _pairs(path, None, "path", ValueError("not a class and a path"))
+    return _entries(path, rows, message, on_unreadable)
 
 
 def _entries(
-    path: str, rows: Iterator[Row], entry_of: Callable[[str, Sequence[Any]], Entry], on_unreadable: Report
+    path: str, rows: Iterator[Row], message_of: Callable[[str, Cells], Entry], on_unreadable: Report
 ) -> Iterator[Entry]:
-    """The message of each row; ``entry_of(name, values)`` raises ValueError where there is none."""
+    """The message of each row; ``message_of(name, cells)`` raises ValueError where there is none."""
     number = 0
     try:
-        for number, values in rows:
+        for number, cells in rows:
             name = f"{escape(path)}:{number}"
             try:
-                if isinstance(values, ValueError):
-                    raise values
-                yield entry_of(name, values)
+                if isinstance(cells, ValueError):
+                    raise cells
+                yield message_of(name, cells)
             except ValueError as error:
                 on_unreadable(name, error)
     except OSError as error:
@@ -134,37 +112,34 @@ def _entries(
         on_unreadable(f"{escape(path)}:{number + 1}", ValueError(f"{error}; the rest of the table"))
 
 
-# Columns
+# What a row holds
 
 
-def _columns(names: list[str], options: ReadOptions, labelled: bool, by_tabs: bool) -> Columns:
-    """What the columns of these names hold. ValueError where that is not clear."""
-    try:
-        text = _place(names, options.text_column, TEXT_NAMES | RAW_NAMES, "text")
-        label = _place(names, options.label_column, LABEL_NAMES | _FLAGS, "label") if labelled else None
-    except ValueError:
-        is_asked = (options.text_column, options.label_column) != (None, None)
-        if not by_tabs or not labelled or is_asked or len(names) != 2:
-            raise
-        check_class_name(names[0])
-        text, label = 1, 0  # label TAB text
-    return Columns(names, text, label)
-
-
-def _place(names: list[str], asked: str | None, known: frozenset[str], what: str) -> int:
-    """The number of a column. ValueError where there is none, or more than one."""
+def _place(names: list[str], asked: str | None, known: frozenset[str], what: str) -> str:
+    """The name of a column. ValueError where there is none, or more than one."""
     shown = ", ".join(escape(name[:40]) for name in names[:_MAX_NAMES]) + (", …" if len(names) > _MAX_NAMES else "")
     if asked is not None:
-        if asked in names:
-            return names.index(asked)
-        if asked.isascii() and asked.isdigit() and 1 <= int(asked[:9]) <= len(names):
-            return int(asked) - 1
-        raise ValueError(f"no column {escape(asked)!r} beside {shown}")
-    found = [place for place, name in enumerate(names) if name.lower() in known]
+        if asked not in names:
+            raise ValueError(f"no column {escape(asked)!r} beside {shown}")
+        return asked
+    found = [name for name in names if name.lower() in known]
     if len(found) != 1:
         doubt = "several columns could hold" if found else "no column's name says that it holds"
-        raise ValueError(f"{doubt} the {what} (columns: {shown}); --{what}-column NAME or NUMBER tells")
+        advice = f"name the columns in the first line, as label and text, or give --{what}-column NAME"
+        raise ValueError(f"{doubt} the {what} (columns: {shown}); {advice}")
     return found[0]
+
+
+def _message_in(text: Any, column: str) -> bytes:
+    """The raw message of a text. ValueError where it is none."""
+    if not isinstance(text, str):
+        raise ValueError(f"no text under {escape(column)!r}")
+    holds_mail = column.lower() in RAW_NAMES  # whole messages with their headers
+    if len(text) > (MAX_MESSAGE if holds_mail else MAX_FIELD):
+        raise ValueError("a text that is too long")
+    if not text.strip():
+        raise ValueError("no text in this row")
+    return text.encode("utf-8", "replace") if holds_mail else message_of_text(text)
 
 
 def _class_in(value: Any, column: str) -> str:
@@ -175,7 +150,7 @@ def _class_in(value: Any, column: str) -> str:
     return check_class_name(_FLAG_CLASSES.get(label.lower(), label) if column.lower() in _FLAGS else label)
 
 
-# Rows
+# Rows: the first that each of these gives has the names of the columns
 
 
 class _Lines:
@@ -210,15 +185,28 @@ class _Lines:
 
 def _cells(path: str) -> Iterator[Row]:
     """Rows as RFC 4180 has them, with commas, tabs, or semicolons as spreadsheets write them in much of Europe."""
-    csv.field_size_limit(MAX_FIELD)
-    with open_mail(path) as stream:
-        lines = _Lines(path, stream)
-        first = next((line for line in lines if line.strip()), "")
-        number = lines.number
-        for row in csv.reader(chain([first], lines), delimiter=max(",;\t", key=first.count)):
-            if row:
-                yield Row(number, row)
-            lines.size, number = 0, lines.number + 1
+
+    def rows() -> Iterator[tuple[int, list[str]]]:
+        with open_mail(path) as stream:
+            lines = _Lines(path, stream)
+            first = next((line for line in lines if line.strip()), "")
+            number = lines.number
+            reader = csv.reader(chain([first], lines), delimiter=max(",;\t", key=first.count))
+            while (cells := _next_row(reader)) is not None:
+                if cells:
+                    yield number, cells
+                lines.size, number = 0, lines.number + 1
+
+    return _by_columns(rows())
+
+
+def _next_row(rows: Iterator[list[str]]) -> list[str] | None:
+    """The next row, if there is one. ``csv`` has one bound for the whole process, which is afterwards what it was."""
+    limit = csv.field_size_limit(MAX_FIELD)
+    try:
+        return next(rows, None)
+    finally:
+        csv.field_size_limit(limit)
 
 
 def _cells_by_tabs(path: str) -> Iterator[Row]:
@@ -229,8 +217,18 @@ def _cells_by_tabs(path: str) -> Iterator[Row]:
         is_quoted = len(cell) > 1 and cell[0] == cell[-1] == '"'
         return cell[1:-1].replace('""', '"') if is_quoted else cell
 
-    for number, line in _numbered(path):
-        yield Row(number, [*map(unquoted, line.strip("\r\n").split("\t"))])
+    return _by_columns((n, [*map(unquoted, line.strip("\r\n").split("\t"))]) for n, line in _numbered(path))
+
+
+def _by_columns(rows: Iterator[tuple[int, list[str]]]) -> Iterator[Row]:
+    """Rows by the names in the first of them. Cells at a row's end may lack."""
+    names: list[str] = []
+    for number, cells in rows:
+        names = names or [name.strip() for name in cells]
+        if len(cells) > len(names):
+            yield Row(number, ValueError(f"{len(cells)} columns where the first row has {len(names)}"))
+        else:
+            yield Row(number, dict(zip_longest(names, cells, fillvalue="")))
 
 
 def _numbered(path: str) -> Iterator[tuple[int, str]]:
@@ -243,26 +241,32 @@ def _numbered(path: str) -> Iterator[tuple[int, str]]:
                 yield lines.number, line
 
 
-def _split_lines(path: str, separator: str | None) -> Iterator[Row]:
-    """Lines of a class and something behind a separator."""
-    none = ValueError("no label TAB text in this line" if separator else "not a class and a path")
+def _pairs(path: str, separator: str | None, second: str, none: ValueError) -> Iterator[Row]:
+    """Lines of a label and something behind a separator; ``none`` is what is wrong with other lines."""
     for number, line in _numbered(path):
         parts = line.strip("\r\n").split(separator, maxsplit=1)
-        yield Row(number, parts if len(parts) == 2 else none)
+        yield Row(number, dict(zip(("label", second), parts)) if len(parts) == 2 else none)
+
+
+def _labelled_lines(path: str) -> Iterator[Row]:
+    rows = _pairs(path, "\t", "text", ValueError("no label TAB text in this line"))
+    for first in rows:
+        yield first
+        if isinstance(first.cells, ValueError) or first.cells["text"].strip().lower() not in TEXT_NAMES:
+            yield first  # else it has names, and no message
+        yield from rows
 
 
 def _objects(path: str) -> Iterator[Row]:
     """An object of JSON in each line; the first line's names the columns."""
-    names: list[str] = []
+    is_first = True
     for number, line in _numbered(path):
         try:
             found = json.loads(line)
         except (ValueError, RecursionError):
             found = None
-        if not isinstance(found, dict):
-            yield Row(number, ValueError("no object of JSON in this line"))
-            continue
-        if not names:
-            names = list(found)
-            yield Row(0, names)
-        yield Row(number, [found.get(name) for name in names])
+        row = Row(number, found if isinstance(found, dict) else ValueError("no object of JSON in this line"))
+        if is_first:
+            is_first = False
+            yield row
+        yield row

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from spamnb.errors import Damaged
-from spamnb.sources.entries import MAX_MESSAGE
+from spamnb.sources.formats import MAX_MESSAGE
 from spamnb.store.database import MAX_SUM, checked_rows, int_between, is_blob, is_class_name, is_digest
 from spamnb.store.store import Store
 

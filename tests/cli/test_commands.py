@@ -73,7 +73,7 @@ def test_tables_columns_and_folders_are_options(tmp_path: Path) -> None:
     table, model = tmp_path / "spam.csv", tmp_path / "m"
     rows = [f"ham,tea at {n},x" for n in range(20)] + [f"spam,win {n} pounds now,x" for n in range(20)]
     table.write_text("\n".join(["kind,said,more", *rows]))
-    assert "--text-column NAME or NUMBER tells" in run("train", "-m", model, table).stderr
+    assert "or give --text-column NAME" in run("train", "-m", model, table).stderr
     chosen = ["--text-column", "said", "--label-column", "kind", table]
     assert "40 messages" in done("train", "-m", model, *chosen)
     done("evaluate", "--folds", "2", *chosen)
@@ -435,7 +435,8 @@ def test_gzip_on_standard_input_is_undone_as_in_a_file(model: Path) -> None:
 
 
 def test_standard_input_is_bounded(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spamnb.sources.entries.MAX_MESSAGE", 1 << 20)
+    for module in ("entries", "formats"):
+        monkeypatch.setattr(f"spamnb.sources.{module}.MAX_MESSAGE", 1 << 20)
     for arguments in (["classify"], ["explain"], ["learn", "spam"]):
         result = run(*arguments, "-m", model, stdin=b"x" * (1 << 21))
         assert (result.exit_code, result.output) == (

@@ -14,7 +14,7 @@ import pytest
 from mail import message
 from rich.cells import cell_len
 
-from spamnb.sources import maildir
+from spamnb.mailbox import maildir
 
 SUBJECT = "免費無限次任打中港長途電話，一網天下，您的滿意是我們追求的目標"
 BIG5 = b"=?big5?b?" + base64.b64encode(SUBJECT.encode("big5")) + b"?="

@@ -15,9 +15,9 @@ from spamnb.errors import SpamnbError
 from spamnb.journal.entries import MAX_FIELD, NOWHERE, Place, Verdict, entry_of, field_text, pack_tokens, unpack_tokens
 from spamnb.journal.journal import Correction, Journal
 from spamnb.journal.writer import JournalWriter
+from spamnb.mailbox import maildir
 from spamnb.reader.message import digest
 from spamnb.serve.score import score_message
-from spamnb.sources import maildir
 
 
 def made_up(at: float, points: float = 6.0, verdict: str = "spam", number: int = 0, tokens: int = 100) -> Verdict:

@@ -18,9 +18,9 @@ from spamnb.cli.mailboxes import Target
 from spamnb.cli.options import Unreadable
 from spamnb.cli.watch import Stop, Watching
 from spamnb.errors import SpamnbError
+from spamnb.mailbox import maildir
 from spamnb.mailbox.filing import Filed, Filing
-from spamnb.sources import maildir
-from spamnb.sources.entries import MAX_MESSAGE
+from spamnb.sources.formats import MAX_MESSAGE
 
 
 @pytest.fixture

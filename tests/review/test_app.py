@@ -13,8 +13,8 @@ from starlette.testclient import TestClient
 from spamnb.api.words import word_of
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
+from spamnb.mailbox import maildir
 from spamnb.review.app import COOKIE, MAX_BODY, Review, key_at
-from spamnb.sources import maildir
 
 OWN = {"sec-fetch-site": "same-origin"}
 

@@ -23,8 +23,8 @@ from mail import learned, message, note
 sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode does not
 from chromium import Chromium, Page
 
+from spamnb.mailbox import maildir
 from spamnb.review.app import Review
-from spamnb.sources import maildir
 
 pytestmark = pytest.mark.slow
 

@@ -8,9 +8,9 @@ from mail import learned, message, note, sums
 
 from spamnb.classifier import Classifier
 from spamnb.journal.journal import Journal
+from spamnb.mailbox import maildir
 from spamnb.reader.message import digest
 from spamnb.review.lessons import Teacher
-from spamnb.sources import maildir
 
 RAW = message("spam", 950)
 

@@ -18,9 +18,9 @@ def test_an_error_is_one_printable_line_whatever_was_sent(line):
 
 
 def test_headers_in_any_case_and_unknown_ones():
-    lines = [b"content-length:12", b"USER: ann", b"X-Whatever: y", b"Compress: zlib", b"Empty:"]
+    lines = [b"content-length:12", b"USER: ann", b"X-Whatever: y", b"Empty:"]
     asked = parse_request("PROCESS", (1, 5), lines)
-    assert asked == Request("PROCESS", (1, 5), user="ann", content_length=12, compressed=True)
+    assert asked == Request("PROCESS", (1, 5), user="ann", content_length=12)
 
 
 def test_tell_says_what_to_learn():

@@ -1,9 +1,7 @@
-"""The process: told to end, killed, started by systemd, its model replaced or pruned; its sockets, log and metrics."""
+"""The process: told to end, killed, started by systemd, its model replaced or pruned; its sockets and log."""
 
 import contextlib
-import json
 import os
-import re
 import shlex
 import signal
 import socket
@@ -12,12 +10,9 @@ import subprocess
 import sys
 import threading
 import time
-import urllib.request
-from pathlib import Path
 
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
-from served import Server, mail, receive
+from served import mail, receive
 from unpacked import wait_until
 
 from spamnb.classifier import Classifier
@@ -29,11 +24,11 @@ SPAM, HAM = mail("spam", 1001), mail("ham", 1001)
 
 
 def test_sigterm_answers_what_is_open_and_ends(serve, model):
-    server = serve(model, "--metrics-port", "0")
+    server = serve(model)
     clients = [server.connect() for _ in range(6)]
     for client in clients:
         client.sendall(b"CHECK SPAMC/1.5\r\nContent-length: %d\r\n\r\n" % len(SPAM))
-    wait_until(lambda: metrics_of(server)["spamnb_connections"] == 6)
+    server.ask(b"PING SPAMC/1.5\r\n\r\n")  # those before this one are open by then
     server.process.send_signal(signal.SIGTERM)
 
     def is_closed() -> bool:
@@ -113,41 +108,6 @@ def test_no_lesson_is_lost_beside_prune_and_when_the_server_is_killed(serve, mod
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
-def metrics_url(server: Server) -> str:
-    return next(f"http://{line['address']}" for line in server.lines() if line["event"] == "metrics")
-
-
-def metrics_of(server: Server) -> dict[str, float]:
-    """Every total by its name and the value of its label, read by the grammar of Prometheus' own client."""
-    with urllib.request.urlopen(metrics_url(server) + "/metrics", timeout=120) as reply:
-        assert reply.headers["Content-Type"].startswith("text/plain; version=0.0.4")
-        families = list(text_string_to_metric_families(reply.read().decode("ascii")))
-    assert all(family.type in ("counter", "gauge") for family in families)
-    samples = [sample for family in families for sample in family.samples]
-    return {" ".join([sample.name, *sample.labels.values()]): sample.value for sample in samples}
-
-
-def test_metrics_are_totals_and_the_dashboard_asks_for_no_others(serve, model):
-    server = serve(model, "--workers", "2", "--allow-tell", "--metrics-port", "0")
-    for number in range(25):
-        server.verdict(SPAM if number % 5 else HAM)
-    server.ask(b"NONSENSE\r\n")
-    server.about("TELL", SPAM, "1.5", "Message-class: spam", "Set: local")
-    wait_until(lambda: metrics_of(server)["spamnb_connections"] == 0)  # counted a little after a client has its reply
-    counts = metrics_of(server)
-    assert counts["spamnb_requests_total CHECK"] == 25
-    assert counts["spamnb_verdicts_total spam"] == 20 and counts["spamnb_verdicts_total ham"] == 5
-    assert counts["spamnb_refusals_total EX_PROTOCOL"] == counts["spamnb_lessons_total"] == 1
-    assert counts["spamnb_message_bytes_total"] == 21 * len(SPAM) + 5 * len(HAM)
-    assert counts["spamnb_request_seconds_total"] > 0
-    with pytest.raises(urllib.error.HTTPError, match="404"):
-        urllib.request.urlopen(metrics_url(server) + "/", timeout=120)
-    board = json.loads((Path(__file__).parents[2] / "docs" / "grafana-dashboard.json").read_text())
-    queries = [query["expr"] for panel in board["panels"] for query in panel["targets"]]
-    asked = {name for query in queries for name in re.findall(r"spamnb_\w+", query)}
-    assert asked and asked <= {name.split()[0] for name in counts}
-
-
 @pytest.mark.parametrize("log", ["2>/dev/full", "2>&-", "2>&1 >/dev/null | :", "0<&- 1>&- 2>&-"])
 def test_mail_is_judged_whatever_becomes_of_the_log(model, tmp_path, log):
     path = tmp_path / "s"
@@ -187,7 +147,6 @@ def test_what_cannot_start_says_so_in_one_line(serve, model, tmp_path):
     server = serve(model)
     for options, message in [
         (("--port", str(server.port)), "cannot listen on 127.0.0.1 port .*; --port takes another"),
-        (("--metrics-port", str(server.port)), "cannot listen on 127.0.0.1 port .*; --metrics-port takes another"),
         (("--own-after", "50"), "--own-after goes with --models"),
         (("--own-after", "9"), "9 is not in the range"),
         (("--port", "0", "--socket-mode", "600"), "--socket-mode goes with --socket"),

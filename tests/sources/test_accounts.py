@@ -42,7 +42,7 @@ def test_a_command_that_fails_is_told(command: str, said: str):
 
 
 class Talk(socketserver.StreamRequestHandler):
-    """A server that refuses each login and cannot encrypt, and tells the test what it was sent."""
+    """A server that refuses each login, and tells the test what it was sent."""
 
     def handle(self) -> None:
         self.wfile.write(b"* OK [CAPABILITY IMAP4rev1 SASL-IR AUTH=PLAIN] ready\r\n")
@@ -69,8 +69,6 @@ def test_a_password_is_told_to_nobody_else(server):
     for login in (Login(), Login(token_command="echo x")):
         with pytest.raises(SpamnbError, match="in the clear, so only to this machine"):
             connect(ImapUrl(False, "ann", "mail.example.org"), login)
-    with pytest.raises(SpamnbError):  # STARTTLS is none of its capabilities
-        connect(ImapUrl(True, "ann", "127.0.0.1", port), Login(password_command="echo secret", starttls=True))
     with pytest.raises(Unreachable):  # it answers a hello of TLS with a greeting of IMAP
         connect(ImapUrl(True, "ann", "127.0.0.1", port), Login(password_command="echo secret"))
     assert not any(b"AUTH" in command or b"LOGIN" in command for command in server.sent)
@@ -122,7 +120,6 @@ unsure = "Perhaps"
 [home]
 url = "imaps://bob@home.example:1993"
 token-command = "oama access bob"
-starttls = true
 model = "~/home.spamnb"
 sort = false
 """
@@ -142,7 +139,7 @@ def test_accounts_in_their_order_and_by_url(accounts: Path, tmp_path: Path):
     work, home = read_accounts(accounts_path())
     url = parsed("imaps://ann@mail.example.org")
     assert work == Account("work", url, Login("pass show mail"), unsure="Perhaps", sort=True)
-    assert home.login == Login(None, "oama access bob", True)
+    assert home.login == Login(None, "oama access bob")
     assert home.model == tmp_path / "home.spamnb" and not home.sort
     folder = parsed("imaps://ann@mail.example.org/Junk")
     assert account_of(folder) == work._replace(url=folder)
@@ -162,7 +159,7 @@ def test_accounts_in_their_order_and_by_url(accounts: Path, tmp_path: Path):
         ('[a]\nurl = "imaps://a@b/Work"', "url names a folder of an account; name the account, imaps://a@b"),
         ('[a]\nurl = "imaps://ann:secret@h"\n', "a password has no place in a URL"),
         ('[a]\nurl = "imaps://ann@h"\npassword = "secret"\n', "no password stands in this file"),
-        ('[a]\nurl = "imaps://ann@h"\nstarttls = "yes"\n', "starttls is true or false"),
+        ('[a]\nurl = "imaps://ann@h"\nsort = "yes"\n', "sort is true or false"),
         ("[a]\nurl = 7\n", "url is a text in quotes"),
         ('url = "imaps://ann@h"\n', r"\[url\] is no account"),
         ("[a\n", "no TOML"),

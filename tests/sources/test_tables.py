@@ -66,8 +66,6 @@ def test_tabs_have_no_quotes_that_swallow_rows(tmp_path: Path) -> None:
     told: list[str] = []
     assert read(path, told) == [("ham", ":2", '"Hi, she said'), ("spam", ":3", 'all "yours"')]
     assert told == [":4 3 columns where the first row has 2", ":5 no text in this row"]
-    write(path, b"ham\thello\nspam\tWIN\n")  # label TAB text
-    assert read(path) == [("ham", ":1", "hello"), ("spam", ":2", "WIN")]
 
 
 def test_label_tab_text(tmp_path: Path) -> None:
@@ -107,7 +105,7 @@ def test_an_index_names_files_relative_to_itself(tmp_path: Path) -> None:
 
 
 def test_columns_are_asked_for_where_there_is_doubt(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.csv", b"text,message,kind\na,b,ham\nc,d,spam\n")
+    path, limit = write(tmp_path / "a.csv", b"text,message,kind\na,b,ham\nc,d,spam\n"), csv.field_size_limit()
     with pytest.raises(SpamnbError, match=r"several columns could hold the text \(columns: text, message, kind\)"):
         read(path)
     with pytest.raises(SpamnbError, match="no column's name says that it holds the label"):
@@ -116,9 +114,7 @@ def test_columns_are_asked_for_where_there_is_doubt(tmp_path: Path) -> None:
         read(path, text_column="subject", label_column="kind")
     expected = [("ham", ":2", "b"), ("spam", ":3", "d")]
     assert read(path, text_column="message", label_column="kind") == expected
-    assert read(path, text_column="2", label_column="3") == expected
-    write(path, b"1,ham,hello\n2,spam,WIN\n")
-    assert read(path, text_column="3", label_column="2") == [("ham", ":1", "hello"), ("spam", ":2", "WIN")]
+    assert csv.field_size_limit() == limit, "others in this process read tables, too"
 
 
 def test_a_column_called_spam_holds_yes_or_no(tmp_path: Path) -> None:
@@ -152,6 +148,7 @@ def test_rows_without_a_message_are_told(tmp_path: Path) -> None:
         ("a.csv", b"\x1f\x8bbroken", "broken gzip data"),
         ("a.parquet", b"PAR1\x15\0\x15", "a Parquet table, not mail; pandas.read_parquet"),
         ("a.csv", b"From: a\n\nhello\n", "no column's name"),
+        ("a.tsv", b"ham\thello\nspam\tWIN\n", "name the columns in the first line, as label and text"),
     ],
 )
 def test_what_is_no_table_is_one_line(tmp_path: Path, name: str, raw: bytes, what: str) -> None:

@@ -14,7 +14,7 @@ from mail import counted, mail, message
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
-from spamnb.sources.mbox import MAX_MESSAGE
+from spamnb.sources.formats import MAX_MESSAGE
 from spamnb.store import facts
 from spamnb.store.jsonl import export, parse_export
 from spamnb.store.lessons import (

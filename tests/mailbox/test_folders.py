@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spamnb.errors import SpamnbError
-from spamnb.sources import maildir
+from spamnb.mailbox import maildir
 from spamnb.sources.mailbox import decoded, encoded, role_of
 
 
@@ -120,47 +120,6 @@ def test_moving_never_overwrites_and_minds_what_is_gone(tmp_path):
     assert len(maildir.files(other / "cur")) == 2 and not maildir.files(one / "tmp")
 
 
-def test_what_a_mail_reader_renames_meanwhile_is_left_where_that_put_it(tmp_path, monkeypatch):
-    one, other = made(tmp_path, "One"), made(tmp_path, "Other")
-    message, renamed = one / "cur" / "1.a:2,", one / "cur" / "1.a:2,S"
-    message.write_bytes(b"first")
-    link = os.link
-
-    def with_a_reader(source, target):
-        link(source, target)
-        message.replace(renamed)
-
-    monkeypatch.setattr(os, "link", with_a_reader)
-    with pytest.raises(FileNotFoundError):
-        maildir.move(message, other)
-    monkeypatch.undo()
-    assert maildir.files(one / "cur") == [renamed] and renamed.read_bytes() == b"first"
-    assert not maildir.files(other / "cur") and not maildir.files(one / "tmp")
-
-
-@pytest.mark.parametrize("gone", [False, True])
-def test_what_may_not_be_taken_out_of_its_folder_is_there_once(tmp_path, monkeypatch, gone):
-    one, other = made(tmp_path, "One"), made(tmp_path, "Other")
-    message = one / "cur" / "1.a:2,"
-    message.write_bytes(b"first")
-    unlink = Path.unlink
-
-    def refused(path, missing_ok=False):
-        if path == message:
-            if gone:  # as where a network's answer is lost
-                unlink(path)
-            raise PermissionError(13, "Permission denied")
-        unlink(path, missing_ok=missing_ok)
-
-    monkeypatch.setattr(Path, "unlink", refused)
-    for _ in range(2):
-        with pytest.raises((PermissionError, FileNotFoundError)):
-            maildir.move(message, other)
-    left = maildir.files(one / "cur") + maildir.files(other / "cur")
-    assert [path.read_bytes() for path in left] == [b"first"]
-    assert (left == [message]) is not gone
-
-
 def test_folders_and_messages_are_what_maildirs_call_so(tmp_path):
     box = made(tmp_path, "Box")
     made(tmp_path, "A.B")
@@ -170,7 +129,7 @@ def test_folders_and_messages_are_what_maildirs_call_so(tmp_path):
     for name in (".Box/cur/3", ".folder", "visible/cur"):
         (tmp_path / name).mkdir(parents=True)
     assert maildir.files(box / "cur") == [box / "cur" / "1"]
-    assert maildir.folders(tmp_path) == [tmp_path, tmp_path / ".A.B", tmp_path / ".Box"]
+    assert maildir.folders_in(tmp_path) == [tmp_path, tmp_path / ".A.B", tmp_path / ".Box"]
 
 
 def test_a_folder_with_a_name_beyond_ascii_is_found_however_it_is_written(tmp_path):
