@@ -45,6 +45,7 @@ class UsersPath(ModelPath):
     help="Messages of each class before a user's model is used.",
 )
 @click.option("--max-size", type=COUNT, default=8 << 20, help="Largest message in bytes.")
+@click.option("--metrics-port", type=PORT, help="Answer GET /metrics here, on 127.0.0.1.")
 @model_option
 @journal_option
 def serve_command(
@@ -58,6 +59,7 @@ def serve_command(
     models: Path | None,
     own_after: int,
     max_size: int,
+    metrics_port: int | None,
     journal: Path | None,
 ) -> None:
     """Answer spamc, Exim, Postfix and Dovecot: the spamd protocol with the model's verdicts.
@@ -101,8 +103,9 @@ def serve_command(
         if path is not None:
             made = sockets.listen_unix(path, socket_mode)
             listening.append(made)
+    watched = sockets.listen_tcp("127.0.0.1", metrics_port, "--metrics-port") if metrics_port is not None else []
     try:
-        asyncio.run(service.run(spamd, listening))
+        asyncio.run(service.run(spamd, listening, watched))
     finally:
         if made is not None and path is not None:
             path.unlink(missing_ok=True)

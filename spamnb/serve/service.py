@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import json
 import os
 import signal
@@ -14,6 +15,7 @@ import socket
 import time
 from collections.abc import Sequence
 
+from spamnb.serve import metrics
 from spamnb.serve.sockets import BACKLOG, address
 from spamnb.serve.spamd import Spamd
 
@@ -40,16 +42,19 @@ def notify(state: str) -> None:
             log(event="systemd not told", error=str(error))
 
 
-async def run(spamd: Spamd, listening: Sequence[socket.socket]) -> None:
-    """Answer the spamd protocol on *listening* until SIGTERM."""
-    for one in listening:
-        log(event="listening", address=address(one))
+async def run(spamd: Spamd, listening: Sequence[socket.socket], watched: Sequence[socket.socket]) -> None:
+    """Answer the spamd protocol on *listening* and ``/metrics`` on *watched* until SIGTERM."""
+    for event, sockets in (("listening", listening), ("metrics", watched)):
+        for one in sockets:
+            log(event=event, address=address(one))
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a model that was replaced is noticed without being told
+    expose = functools.partial(metrics.answer, spamd.counts)
     servers = [await asyncio.start_server(spamd.converse, sock=one, backlog=BACKLOG) for one in listening]
+    servers += [await asyncio.start_server(expose, sock=one) for one in watched]
     log(event="ready")
     notify("READY=1")
     await stop.wait()

@@ -12,8 +12,8 @@ BACKLOG = 1024
 _FIRST_INHERITED = 3  # sd_listen_fds(3): descriptors start after standard error
 
 
-def listen_tcp(host: str, port: int) -> list[socket.socket]:
-    """Listening sockets on all addresses of *host*; port 0 takes a free one."""
+def listen_tcp(host: str, port: int, option: str = "--port") -> list[socket.socket]:
+    """Listening sockets on all addresses of *host*; port 0 takes a free one, *option* another."""
     cannot = f"cannot listen on {host} port {port}"
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
@@ -23,7 +23,7 @@ def listen_tcp(host: str, port: int) -> list[socket.socket]:
     try:
         return [socket.create_server(address, family=family, backlog=BACKLOG) for family, address in addresses]
     except OSError as error:  # which quotes the address once more
-        raise SpamnbError(f"{cannot}: {os.strerror(error.errno or 0)}; --port takes another") from None
+        raise SpamnbError(f"{cannot}: {os.strerror(error.errno or 0)}; {option} takes another") from None
 
 
 def listen_unix(path: Path, mode: int) -> socket.socket:

@@ -24,7 +24,8 @@ from spamnb.reader import spam_fields
 from spamnb.reader.message import digest, header_of
 from spamnb.reader.read_message import ReadMessage
 from spamnb.reader.spam_fields import section_length
-from spamnb.serve import protocol
+from spamnb.serve import metrics, protocol
+from spamnb.serve.metrics import Metrics
 from spamnb.serve.protocol import ExitCode, Refusal, Request
 from spamnb.serve.score import THRESHOLD, Score, score_message
 from spamnb.serve.users import Models, NoSuchUser, class_of_label
@@ -66,6 +67,7 @@ class Spamd:
         journal: JournalWriter | None = None,
     ) -> None:
         self.limits = limits
+        self.counts = Metrics()
         self._held = 0  # bytes of messages that are being received or judged
         self._log = log
         self._journal = journal
@@ -101,6 +103,7 @@ class Spamd:
     async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one connection and close it."""
         self._conversations.add(asyncio.current_task())
+        self.counts.add(metrics.CONNECTIONS)
         facts: dict[str, Any] = {}
         started = time.perf_counter()
         try:
@@ -114,16 +117,23 @@ class Spamd:
             except Exception:  # a fault of ours must cost one reply, not the worker and its connections
                 refused, reply = True, self._refused(self._fault(facts), facts)
             if facts:
-                self._log(event="request", **facts, ms=round(1000 * (time.perf_counter() - started), 2))
+                seconds = time.perf_counter() - started
+                if "method" in facts:
+                    self.counts.add(metrics.REQUESTS, facts["method"])
+                    self.counts.add(metrics.BYTES, "", facts.get("size", 0))
+                    self.counts.add(metrics.SECONDS, "", seconds)
+                self._log(event="request", **facts, ms=round(1000 * seconds, 2))
             await self._send(reader, writer, reply, refused)
         except ConnectionError:
             pass  # the client has gone; what it asked is logged above where it had asked anything
         finally:
             writer.close()
+            self.counts.add(metrics.CONNECTIONS, "", -1)
             self._conversations.discard(asyncio.current_task())
 
     def _refused(self, refusal: Refusal, facts: dict[str, Any]) -> bytes:
         facts.update(code=int(refusal.code), error=str(refusal))
+        self.counts.add(metrics.REFUSALS, refusal.code.name)
         return refusal.reply
 
     def _fault(self, facts: dict[str, Any]) -> Refusal:
@@ -257,6 +267,7 @@ class Spamd:
         except SpamnbError as error:
             raise Refusal(ExitCode.EX_TEMPFAIL, command_line_error(error)) from None
         facts.update(verdict=found.verdict, score=found.points)
+        self.counts.add(metrics.VERDICTS, found.verdict)
         return protocol.verdict_reply(asked, found.spam, found.text, str(THRESHOLD), _body(asked, found, raw))
 
     async def _tell(self, asked: Request, raw: bytes, facts: dict[str, Any]) -> bytes:
@@ -271,8 +282,10 @@ class Spamd:
         except SpamnbError as error:
             raise Refusal(ExitCode.EX_TEMPFAIL, command_line_error(error)) from None
         facts["learned" if label else "forgotten"] = changed and (label or True)
-        if changed and label is not None and self._journal is not None:
-            self._journal.put(Correction(digest(raw), label, label == "spam", "client", asked.user))
+        if changed:
+            self.counts.add(metrics.LESSONS)
+            if self._journal is not None and label is not None:
+                self._journal.put(Correction(digest(raw), label, label == "spam", "client", asked.user))
         return protocol.tell_reply(changed and label is not None, changed and label is None)
 
     # -- in a judge's thread ---------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The process: told to end, killed, started by systemd, its model replaced or pruned; its sockets and log."""
+"""The process: told to end, killed, started by systemd, its model replaced or pruned; its sockets, log and metrics."""
 
 import contextlib
 import os
@@ -10,9 +10,11 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 
 import pytest
-from served import mail, receive
+from prometheus_client.parser import text_string_to_metric_families
+from served import Server, mail, receive
 from unpacked import wait_until
 
 from spamnb.classifier import Classifier
@@ -24,11 +26,11 @@ SPAM, HAM = mail("spam", 1001), mail("ham", 1001)
 
 
 def test_sigterm_answers_what_is_open_and_ends(serve, model):
-    server = serve(model)
+    server = serve(model, "--metrics-port", "0")
     clients = [server.connect() for _ in range(6)]
     for client in clients:
         client.sendall(b"CHECK SPAMC/1.5\r\nContent-length: %d\r\n\r\n" % len(SPAM))
-    server.ask(b"PING SPAMC/1.5\r\n\r\n")  # those before this one are open by then
+    wait_until(lambda: metrics_of(server)["spamnb_connections"] == 6)
     server.process.send_signal(signal.SIGTERM)
 
     def is_closed() -> bool:
@@ -93,7 +95,7 @@ def test_no_lesson_is_lost_beside_prune_and_when_the_server_is_killed(serve, mod
     for enough in (10, 20, 30):
         wait_until(lambda enough=enough: len(taught) > enough)
         done = subprocess.run(prune, capture_output=True, text=True, timeout=120)
-        assert done.returncode == 0 and "taken out" in done.stdout, done.stderr
+        assert done.returncode == 0 and "removed" in done.stdout, done.stderr
         if "True" not in (said := server.verdict(SPAM)):
             wrong.append(said)
     server.process.kill()
@@ -106,6 +108,37 @@ def test_no_lesson_is_lost_beside_prune_and_when_the_server_is_killed(serve, mod
         assert content.counts.documents.sum() == len(content.messages) >= 240 + len(taught)
     with contextlib.closing(sqlite3.connect(model)) as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def metrics_url(server: Server) -> str:
+    return next(f"http://{line['address']}" for line in server.lines() if line["event"] == "metrics")
+
+
+def metrics_of(server: Server) -> dict[str, float]:
+    """Every total by its name and the value of its label, read by the grammar of Prometheus' own client."""
+    with urllib.request.urlopen(metrics_url(server) + "/metrics", timeout=120) as reply:
+        assert reply.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+        families = list(text_string_to_metric_families(reply.read().decode("ascii")))
+    assert all(family.type in ("counter", "gauge") for family in families)
+    samples = [sample for family in families for sample in family.samples]
+    return {" ".join([sample.name, *sample.labels.values()]): sample.value for sample in samples}
+
+
+def test_metrics_are_totals(serve, model):
+    server = serve(model, "--workers", "2", "--allow-tell", "--metrics-port", "0")
+    for number in range(25):
+        server.verdict(SPAM if number % 5 else HAM)
+    server.ask(b"NONSENSE\r\n")
+    server.about("TELL", SPAM, "1.5", "Message-class: spam", "Set: local")
+    wait_until(lambda: metrics_of(server)["spamnb_connections"] == 0)  # counted a little after a client has its reply
+    counts = metrics_of(server)
+    assert counts["spamnb_requests_total CHECK"] == 25
+    assert counts["spamnb_verdicts_total spam"] == 20 and counts["spamnb_verdicts_total ham"] == 5
+    assert counts["spamnb_refusals_total EX_PROTOCOL"] == counts["spamnb_lessons_total"] == 1
+    assert counts["spamnb_message_bytes_total"] == 21 * len(SPAM) + 5 * len(HAM)
+    assert counts["spamnb_request_seconds_total"] > 0
+    with pytest.raises(urllib.error.HTTPError, match="404"):
+        urllib.request.urlopen(metrics_url(server) + "/", timeout=120)
 
 
 @pytest.mark.parametrize("log", ["2>/dev/full", "2>&-", "2>&1 >/dev/null | :", "0<&- 1>&- 2>&-"])
@@ -147,6 +180,7 @@ def test_what_cannot_start_says_so_in_one_line(serve, model, tmp_path):
     server = serve(model)
     for options, message in [
         (("--port", str(server.port)), "cannot listen on 127.0.0.1 port .*; --port takes another"),
+        (("--metrics-port", str(server.port)), "cannot listen on 127.0.0.1 port .*; --metrics-port takes another"),
         (("--own-after", "50"), "--own-after goes with --models"),
         (("--own-after", "9"), "9 is not in the range"),
         (("--port", "0", "--socket-mode", "600"), "--socket-mode goes with --socket"),
