@@ -115,9 +115,8 @@ def _fit(
 ) -> FitResult:
     """The learner fitted to ``learned``, what to learn of the training set, with left-out scores.
 
-    The ``executor``, where there is one, finds the scores of the newest messages meanwhile; where memory does not hold
-    all messages, these come first, and what they took is free again."""
-    if executor is None or not training_set.messages.in_memory:
+    The ``executor``, where there is one, finds the scores of the newest messages meanwhile."""
+    if executor is None:
         newest = newest_scores(learned.training_set, settings)
         return _fit_all(training_set, learned, settings)._replace(newest=newest)
     found = executor.submit(newest_scores, learned.training_set, settings)

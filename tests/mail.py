@@ -126,7 +126,7 @@ def exported(model: Path, lessons: bool = False) -> list[str]:
         return list(export(store, lessons=lessons))
 
 
-def counted(folder: Path, messages: Sequence[tuple[str, bytes]]) -> TrainingSet:
+def counted(messages: Sequence[tuple[str, bytes]]) -> TrainingSet:
     """The messages as training counts them."""
     entries = [Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages)]
     return count_parallel(entries, TokenOptions(), never, workers=1)

@@ -38,7 +38,7 @@ def test_export_and_import_round_trip(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("kind", "embedding"), [("lda", "lsa:4"), ("logistic", None)])
 def test_arrays_and_vectors_survive_the_round_trip(tmp_path: Path, kind: str, embedding: str | None) -> None:
-    train_file(tmp_path / "m", counted(tmp_path, mail(20)), Settings(kind, embedding=embedding))
+    train_file(tmp_path / "m", counted(mail(20)), Settings(kind, embedding=embedding))
     with Classifier.open(tmp_path / "m") as first:
         lines = list(export(first.store))
         told = [first.classify(raw).probabilities for _, raw in mail(24)]

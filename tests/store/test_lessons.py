@@ -34,7 +34,7 @@ from spamnb.training import train_file
 
 @pytest.fixture
 def classifier(tmp_path: Path) -> Iterator[Classifier]:
-    train_file(tmp_path / "m", counted(tmp_path, mail(3)), Settings())
+    train_file(tmp_path / "m", counted(mail(3)), Settings())
     with Classifier.open(tmp_path / "m", writable=True) as made:
         yield made
 
