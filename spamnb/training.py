@@ -248,13 +248,13 @@ def write_model(store: Store, training_set: TrainingSet, settings: Settings, res
         counts.documents,
         training_set.tokens.take(columns if result.vectors is not None else columns[:0]),
         Cells.unpack((), 0),
-        [],
+        _learned(training_set, correction),
         _calibration(result, counts.classes).histogram,
         result.arrays,
         result.vectors,
         hard=correction.hard if correction is not None else (),
     )
-    write_snapshot(store, snapshot, chunks(), _learned(training_set, correction))
+    write_snapshot(store, snapshot, chunks())
 
 
 def _learned(training_set: TrainingSet, correction: Correction | None) -> Iterator[tuple[bytes, LearnedMessage]]:

@@ -14,7 +14,7 @@ from spamnb.journal.entries import Verdict
 from spamnb.journal.journal import Journal
 from spamnb.naming import pluralize, printable
 from spamnb.reader.meaning import meaning
-from spamnb.store.facts import origin
+from spamnb.settings import origin
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -69,7 +69,7 @@ def how_it_does(journal: Journal, viewer: str | None, model: Classifier) -> dict
     """The page *How it does*: thirty days, and the model as it is now."""
     rescued, caught = journal.wrong(time.time() - 30 * DAY, viewer)
     with model.store.reading():
-        totals, meta = model.store.totals(), origin(model.store)
+        totals, meta = model.store.totals(), origin(model.store.meta())
     return {
         "days": journal.days(30, viewer),
         "rescued": rescued,

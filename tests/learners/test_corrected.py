@@ -178,7 +178,7 @@ def test_an_exported_model_is_imported_the_same(tmp_path: Path) -> None:
         np.testing.assert_allclose(Classifier(store).classify(messages[0][1]).scores, asked, atol=1e-12)
     assert exported(tmp_path / "n") == lines
     wrong = [re.sub(r'"correction": {"ham": -?', r"\g<0>1", line) for line in lines]
-    with pytest.raises(SpamnbError, match="does not sum to 0"):
+    with pytest.raises(SpamnbError, match="do not sum to 0"):
         parse_export(wrong, "x")
     plain = [line.replace('"model_type": "corrected"', '"model_type": "boolean"') for line in lines]
     with pytest.raises(SpamnbError, match="a correction in a model of another type"):
