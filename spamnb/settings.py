@@ -26,6 +26,11 @@ ORIGIN = ("trained_at", "trained_from", "read_options", "pdf_read", "command")
 UPGRADE = "'spamnb upgrade' makes it again from its mail and what it was taught"
 
 
+def origin(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """When, from what and with which command a model was trained, as far as its file says it."""
+    return {key: meta[key] for key in ORIGIN if key in meta}
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """A model's type and parameters, how messages become tokens, and what errors cost.

@@ -112,9 +112,8 @@ def _fit(
 ) -> FitResult:
     """The learner fitted to ``learned``, what to learn of the training set, with left-out scores.
 
-    The ``executor``, where there is one, finds the scores of the newest messages meanwhile; where memory does not hold
-    all messages, these come first, and what they took is free again."""
-    if executor is None or not training_set.messages.in_memory:
+    The ``executor``, where there is one, finds the scores of the newest messages meanwhile."""
+    if executor is None:
         newest = newest_scores(learned.training_set, settings)
         return _fit_all(training_set, learned, settings)._replace(newest=newest)
     found = executor.submit(newest_scores, learned.training_set, settings)
@@ -242,13 +241,13 @@ def write_model(store: Store, training_set: TrainingSet, settings: Settings, res
         counts.documents,
         training_set.tokens.take(columns if result.vectors is not None else columns[:0]),
         Cells.unpack((), 0),
-        [],
+        _learned(training_set, correction),
         _calibration(result, counts.classes).histogram,
         result.arrays,
         result.vectors,
         hard=correction.hard if correction is not None else (),
     )
-    write_snapshot(store, snapshot, chunks(), _learned(training_set, correction))
+    write_snapshot(store, snapshot, chunks())
 
 
 def _learned(training_set: TrainingSet, correction: Correction | None) -> Iterator[tuple[bytes, LearnedMessage]]:

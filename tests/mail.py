@@ -65,8 +65,9 @@ def never(name: str, error: Exception) -> None:
 
 def sums(lines: Iterable[str]) -> list[dict[str, Any]]:
     """What an export holds beside the calibration, in which a message's place depends on the messages before it."""
-    records = [record for record in map(json.loads, lines) if "calibration" not in record]
-    return [{key: value for key, value in record.items() if key != "bins"} for record in records]
+    return [
+        {key: value for key, value in json.loads(line).items() if key not in ("bins", "calibration")} for line in lines
+    ]
 
 
 def counts(lines: Iterable[str]) -> list[dict[str, Any]]:
@@ -126,7 +127,7 @@ def exported(model: Path, lessons: bool = False) -> list[str]:
         return list(export(store, lessons=lessons))
 
 
-def counted(folder: Path, messages: Sequence[tuple[str, bytes]]) -> TrainingSet:
+def counted(messages: Sequence[tuple[str, bytes]]) -> TrainingSet:
     """The messages as training counts them."""
     entries = [Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages)]
     return count_parallel(entries, TokenOptions(), never, workers=1)

@@ -27,7 +27,7 @@ def test_leave_one_out_is_forgetting_each_message(
     tmp_path: Path, model_type: str, pooling: str, messages: list[tuple[str, bytes]]
 ) -> None:
     settings = Settings(model_type=model_type, pooling=pooling, alpha=0.5)
-    left_out = leave_one_out_estimate(prepare(counted(tmp_path, messages)), settings)
+    left_out = leave_one_out_estimate(prepare(counted(messages)), settings)
     classifier = Classifier.create(":memory:", settings)
     for label, raw in messages:
         classifier.learn(label, raw)
@@ -43,16 +43,16 @@ def test_leave_one_out_is_forgetting_each_message(
 def test_each_message_is_judged_as_by_a_model_of_the_others(tmp_path: Path, model_type: str, pooling: str) -> None:
     settings = Settings(model_type=model_type, pooling=pooling)
     messages = [*mail(9), *[("list", message("ham", n)) for n in range(50, 54)]]
-    left_out = leave_one_out_estimate(prepare(counted(tmp_path, messages)), settings)
+    left_out = leave_one_out_estimate(prepare(counted(messages)), settings)
     for n, (_, raw) in enumerate(messages):
-        others = counted(tmp_path, messages[:n] + messages[n + 1 :])
+        others = counted(messages[:n] + messages[n + 1 :])
         with Classifier(model_of(others, settings)) as classifier:
             np.testing.assert_allclose(left_out.scores[n], classifier.classify(raw).scores, atol=1e-9)
 
 
 def test_training_and_learning_make_the_same_sums_of_naive_bayes(tmp_path: Path) -> None:
     settings = Settings("boolean")
-    left_out = train_file(tmp_path / "m", counted(tmp_path, THREE), settings)
+    left_out = train_file(tmp_path / "m", counted(THREE), settings)
     classifier = Classifier.create(":memory:", settings)
     for label, raw in THREE:
         classifier.learn(label, raw)
@@ -70,7 +70,7 @@ def test_a_class_of_copies_alone_does_not_exist(tmp_path: Path, kind: str) -> No
     messages = [*mail(12), *(("a", message("ham", n)) for n in range(40, 46))]
     messages += [("ham", raw) for label, raw in messages if label == "a"]
     settings = Settings(model_type=kind, embedding="lsa:2" if kind == "gaussian" else None)
-    left_out = train_file(tmp_path / "m", counted(tmp_path, messages), settings)
+    left_out = train_file(tmp_path / "m", counted(messages), settings)
     assert (left_out.classes, np.bincount(left_out.labels).tolist()) == (("ham", "spam"), [18, 12])
     with Classifier.open(tmp_path / "m") as classifier:
         assert classifier.store.totals().documents.tolist() == [18, 12]
@@ -79,7 +79,7 @@ def test_a_class_of_copies_alone_does_not_exist(tmp_path: Path, kind: str) -> No
 
 @pytest.mark.parametrize("kind", ["boolean", "multinomial", "bernoulli", "corrected", "logistic"])
 def test_one_class_trains_and_takes_a_second(tmp_path: Path, kind: str) -> None:
-    of_one_class = counted(tmp_path, [("ham", message("ham", n)) for n in range(9)])
+    of_one_class = counted([("ham", message("ham", n)) for n in range(9)])
     train_file(tmp_path / "m", of_one_class, Settings(model_type=kind))
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         assert list(classifier.classify(message("ham", 20)).probabilities) == ["ham"]
@@ -95,14 +95,14 @@ def test_a_folder_whose_name_is_not_utf_8_holds_a_model(tmp_path: Path) -> None:
         folder.mkdir()
     except OSError:
         pytest.skip("this file system has UTF-8 names only")
-    train_file(folder / "m", counted(tmp_path, mail(6)), Settings())
+    train_file(folder / "m", counted(mail(6)), Settings())
     with Classifier.open(folder / "m") as classifier:
         assert classifier.store.totals().documents.sum() == 12
 
 
 def test_top_words_are_those_with_the_highest_mutual_information(tmp_path: Path) -> None:
 
-    full = counted(tmp_path, mail(20))
+    full = counted(mail(20))
     report = top_words(full.counts, full.tokens, 10)
     train_file(tmp_path / "m", full, Settings(top_words=10))
     with Store.open(tmp_path / "m") as store:
@@ -116,7 +116,7 @@ def test_top_words_are_those_with_the_highest_mutual_information(tmp_path: Path)
 
 def test_no_messages_is_told(tmp_path: Path) -> None:
     with pytest.raises(SpamnbError, match="nothing to train on"):
-        train_file(tmp_path / "m", counted(tmp_path, []), Settings())
+        train_file(tmp_path / "m", counted([]), Settings())
     assert not (tmp_path / "m").exists()
 
 
@@ -126,7 +126,7 @@ def test_words_chosen_without_the_message_that_is_judged(tmp_path: Path, model: 
     rng = np.random.default_rng(4)
     texts = [" ".join(f"w{word}x" for word in rng.choice(1500, 150, replace=False)) for _ in range(120)]
     noise = [("ab"[n % 2], f"Subject: x\n\n{text}\n".encode()) for n, text in enumerate(texts)]
-    left_out = train_file(tmp_path / "m", counted(tmp_path, noise), Settings(**model, top_words=40))
+    left_out = train_file(tmp_path / "m", counted(noise), Settings(**model, top_words=40))
     assert left_out.n_folds == 10
     assert 40 <= (left_out.scores.argmax(axis=1) == left_out.labels).sum() <= 80, "of 120; chosen by all of them 100"
 
@@ -134,14 +134,14 @@ def test_words_chosen_without_the_message_that_is_judged(tmp_path: Path, model: 
 def test_a_part_is_judged_by_a_model_of_the_others(tmp_path: Path) -> None:
     settings = Settings(top_words=15)
     messages = [*mail(12), ("spam", message("spam", 3)), *(("list", message("ham", n)) for n in range(50, 56))]
-    left_out = train_file(tmp_path / "m", counted(tmp_path, messages), settings)
+    left_out = train_file(tmp_path / "m", counted(messages), settings)
     messages = [one for n, one in enumerate(messages) if one not in messages[n + 1 :]]  # the last copy is learned
     assert [left_out.classes[label] for label in left_out.labels] == [label for label, _ in messages]
     parts = np.empty(len(messages), int)
     parts[np.argsort(left_out.labels, kind="stable")] = np.arange(len(messages)) % 10
     for part in (0, 7):
         others = [one for one, own in zip(messages, parts) if own != part]
-        train_file(tmp_path / f"{part}", counted(tmp_path, others), settings)
+        train_file(tmp_path / f"{part}", counted(others), settings)
         with Classifier.open(tmp_path / f"{part}") as classifier:
             for n in np.flatnonzero(parts == part):
                 np.testing.assert_allclose(left_out.scores[n], classifier.classify(messages[n][1]).scores, atol=1e-9)

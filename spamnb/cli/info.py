@@ -29,14 +29,14 @@ def info_command(model: Path, form: str) -> None:
     """
     from spamnb.naming import escape_json, pluralize
     from spamnb.settings import SETTINGS, Settings
-    from spamnb.store import facts
-    from spamnb.store.lessons import holding, is_public, learned_and_not_kept
+    from spamnb.settings import origin as origin_of
+    from spamnb.store.lessons import holding, is_public, learned_and_not_kept, taught
     from spamnb.store.store import Store
 
     with Store.open(model) as store, store.reading():
         totals, meta = store.totals(), store.meta()
         kept, not_kept, public = holding(store), learned_and_not_kept(store), is_public(store)
-        origin, lessons, size = facts.origin(store), facts.lessons(store), store.size()
+        origin, lessons, size = origin_of(meta), taught(store), store.size()
     messages = dict(zip(totals.classes, totals.documents.tolist()))
     settings = {key: value for key, value in sorted(meta.items()) if key not in ("vocabulary_size", *origin)}
     if form == "json":
@@ -51,8 +51,8 @@ def info_command(model: Path, form: str) -> None:
     for line in _origin(origin):
         click.echo(escape(line))
     for name, documents in messages.items():
-        taught = f", of them {lessons[name]:,} taught one by one" if name in lessons else ""
-        click.echo(f"  {name}: {pluralize(documents, 'message')}{taught}")
+        of_them = f", of them {lessons[name]:,} taught one by one" if name in lessons else ""
+        click.echo(f"  {name}: {pluralize(documents, 'message')}{of_them}")
     if kept.lessons or not_kept:
         room = f"{kept.bytes / 1e6:.1f} of at most {kept.bound / 1e6:g} MB"
         missing = f"; {pluralize(not_kept, 'message')} taught and not kept" if not_kept else ""

@@ -13,11 +13,11 @@ from spamnb.cli.options import ModelPath, new_model_option, tell
 @click.argument("models", nargs=-1, required=True, type=ModelPath(), metavar="MODEL...")
 @new_model_option
 @click.option("--force", is_flag=True, help="Replace the model that is there.")
-@click.option("--lessons", is_flag=True, help="Also keep the messages that the models were taught one by one.")
-def merge_command(models: tuple[Path, ...], model: Path, force: bool, lessons: bool) -> None:
+def merge_command(models: tuple[Path, ...], model: Path, force: bool) -> None:
     """Add up models that were made with the same settings, as if one model had learned all their mail.
 
-    A message that several of them learned counts several times, because models do not contain the mail itself.
+    A message that several of them learned counts several times, because models do not contain the mail itself. What
+    they keep of messages that a person taught, the sum keeps too.
     Models with logistic regression, top_words or embedding cannot be added up.
 
     \b
@@ -32,7 +32,7 @@ def merge_command(models: tuple[Path, ...], model: Path, force: bool, lessons: b
     names, snapshots = [str(path) for path in models], []
     for path in models:
         with Store.open(path) as store:
-            snapshots.append(read_snapshot(store, lessons))
+            snapshots.append(read_snapshot(store))
     merged, repeated = merge_models(snapshots, names)
     with atomic_replace(model, merged.meta, force=force) as store:
         write_snapshot(store, merged)

@@ -5,21 +5,13 @@ from __future__ import annotations
 import ctypes
 import errno
 from collections.abc import Iterable
+from threading import Lock
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from spamnb.counts.class_counts import inverse_index
-from spamnb.counts.messages import (
-    MAX_IN_MEMORY,
-    MESSAGES_AT_ONCE,
-    UNDATED,
-    FileNumbers,
-    Messages,
-    Numbers,
-    taken,
-)
+from spamnb.counts.messages import MAX_IN_MEMORY, UNDATED, Messages, room_for, taken
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import reason
 from spamnb.reader.message import Reader, seconds
@@ -29,9 +21,9 @@ from spamnb.reader.vocabulary import Vocabulary
 from spamnb.sources.entries import Entry
 
 MAX_READ = 1 << 22  # bytes of mail that are in memory at a time
-MAX_RUN = 1 << 26  # bytes of cells that are sorted and written at a time
-SORTED_AT_ONCE = 1 << 12  # messages: some 20 MB, in which each run has its share
-MAX_TOKENS = 1 << 20  # of a vocabulary: so many threads have one each, and what is in several counts once in the end
+SORTED_AT_ONCE = 1 << 12  # messages: some 20 MB
+COUNTED_AT_ONCE = 1 << 18  # cells: some 2 MB
+MAX_TOKENS = 1 << 18  # of a thread's own vocabulary
 _libc = ctypes.CDLL(None)
 _MISSING = (errno.ENOENT, errno.ENOTDIR, errno.ESTALE)
 
@@ -49,7 +41,7 @@ class Counted(NamedTuple):
     """Some messages, in the order of the mail."""
 
     lengths: np.ndarray  # (n,) number of distinct tokens
-    ids: np.ndarray  # (nnz,) int32, of a vocabulary
+    ids: np.ndarray  # (nnz,) int32, of the shared vocabulary
     counts: np.ndarray  # (nnz,) occurrences of the token in the message, uint16 where that holds them
     positions: np.ndarray  # (n,) places in the whole of the mail
     labels: tuple[str, ...]
@@ -58,22 +50,39 @@ class Counted(NamedTuple):
     unread: tuple[Unread, ...]
 
 
-class Counter:
-    """Counts messages into a vocabulary of its own, for one thread at a time.
+class SharedVocabulary:
+    """The tokens of all messages and their ids, for several threads."""
 
-    Python reads the files: the core is no faster at it, and what a file is in which a mailbox keeps a message (gzip,
-    part of an mbox, Outlook's) is known here.
+    def __init__(self) -> None:
+        self._vocabulary, self._lock = Vocabulary(), Lock()
+
+    def ids(self, tokens: TokenArray) -> np.ndarray:
+        """The id of each of the k ``tokens``, (k,) int32; a token that has none gets the next one."""
+        with self._lock:
+            return self._vocabulary.ids(tokens)
+
+    def take_all(self) -> Vocabulary:
+        """All tokens, once nobody adds any more; there are none afterwards."""
+        taken, self._vocabulary = self._vocabulary, Vocabulary()
+        return taken
+
+
+class Counter:
+    """Counts messages into the shared ``vocabulary``, for one thread at a time.
+
+    The core looks tokens up in a vocabulary of the thread's own, so that threads do not wait for one another. Python
+    reads the files: the core is no faster at it, and what a file is in which a mailbox keeps a message (gzip, part of
+    an mbox, Outlook's) is known here.
     """
 
-    def __init__(self, options: TokenOptions) -> None:
-        self.vocabulary = Vocabulary()
-        self._reader = Reader(options)
+    def __init__(self, options: TokenOptions, vocabulary: SharedVocabulary) -> None:
+        self._reader, self._shared = Reader(options), vocabulary
+        self._own, self._shared_ids = Vocabulary(), np.zeros(0, np.int32)
 
     def count(self, entries: Iterable[tuple[int, Entry]]) -> Counted:
         """Read and count labelled messages, each with its place in the mail."""
-        if len(self.vocabulary) > MAX_TOKENS:
-            self.vocabulary.is_complete = True
-            self.vocabulary = Vocabulary()
+        if len(self._own) > MAX_TOKENS:
+            self._own, self._shared_ids = Vocabulary(), self._shared_ids[:0]
         positions, labels, unread = [], [], []
         found, raws, size = [], [], 0
         for position, entry in entries:
@@ -88,13 +97,15 @@ class Counter:
             raws.append(raw)
             size += len(raw)
             if size > MAX_READ:
-                found.append(self._reader.read(raws, self.vocabulary))
+                found.append(self._reader.read(raws, self._own))
                 raws, size = [], 0
-        found.append(self._reader.read(raws, self.vocabulary))
+        found.append(self._reader.read(raws, self._own))
         dates = [seconds(date.decode()) for read in found for date in read.dates.tolist()]
+        new = self._own.take(np.arange(len(self._shared_ids), len(self._own)))
+        self._shared_ids = np.append(self._shared_ids, self._shared.ids(new))
         return Counted(
             np.concatenate([np.diff(read.rows.indptr) for read in found]),
-            np.concatenate([read.rows.ids for read in found]),
+            self._shared_ids[np.concatenate([read.rows.ids for read in found])],
             np.concatenate([_narrow(read.rows.counts) for read in found]),
             np.array(positions, np.int64),
             tuple(labels),
@@ -109,66 +120,52 @@ def _narrow(counts: np.ndarray) -> np.ndarray:
 
 
 def give_memory_back() -> None:
-    """Give the system what other objects left of the pages that threads share: that of full vocabularies is as much as
-    that of those in use. Only glibc keeps it."""
+    """Give the system what other objects left of the pages that threads share. Only glibc keeps it."""
     if hasattr(_libc, "malloc_trim"):
         _libc.malloc_trim(0)
 
 
 class _Part(NamedTuple):
-    """n messages of a collection. Where their cells lie in files, ids and counts are empty."""
+    """n messages of a collection."""
 
     lengths: np.ndarray  # (n,) number of distinct tokens
-    ids: np.ndarray  # (nnz,) int32, of the message's vocabulary
+    ids: np.ndarray  # (nnz,) int32
     counts: np.ndarray  # (nnz,)
-    vocabulary: np.ndarray  # (n,) its number in the collection
     positions: np.ndarray  # (n,) places in the whole of the mail
     labels: np.ndarray  # (n,) numbers of the collection's classes
     digests: np.ndarray  # (n, 16)
     dates: np.ndarray  # (n,)
 
     @staticmethod
-    def joined(parts: Iterable[_Part]) -> _Part:
+    def joined(parts: list[_Part]) -> _Part:
         """The messages of all parts."""
         number, digest = np.zeros(0, np.int64), np.zeros((0, 16), np.uint8)
-        cells = number.astype(np.int32), number.astype(np.uint16)
-        none = _Part(number, *cells, number, number, number, digest, number)
-        return _Part(*map(np.concatenate, zip(none, *parts)))
+        none = _Part(number, number.astype(np.int32), number.astype(np.uint16), number, number, digest, number)
+        columns = zip(*[none, *parts])
+        return _Part(*(_concatenated(arrays) for arrays in columns))
 
-    def by_digest(self) -> np.ndarray:
-        """The messages ascending by digest, copies in the order of the mail, (n,)."""
-        return np.lexsort((self.positions, *self.digests.view(">u8").T[::-1]))
+
+def _concatenated(arrays: tuple[np.ndarray, ...]) -> np.ndarray:
+    out = room_for((sum(map(len, arrays)), *arrays[0].shape[1:]), np.result_type(*arrays))
+    return np.concatenate(arrays, out=out)
 
 
 class Collection:
-    """Counted messages, as they come; with all of them a training set is made.
-
-    What memory should not hold is sorted by digest and written into temporary files, one run behind the other: in
-    the end runs are merged, and no file is read in leaps.
-    """
+    """Counted messages, as they come; with all of them a training set is made."""
 
     def __init__(self) -> None:
-        self._parts: list[_Part] = []  # whose cells memory holds
-        self._runs: list[_Part] = []  # whose cells lie in files
+        self.vocabulary = SharedVocabulary()
+        self._parts: list[_Part] = []
         self._classes: dict[str, int] = {}
-        self._number_of = WeakKeyDictionary[Vocabulary, int]()
-        self._vocabularies: list[Vocabulary | None] = []  # None once its tokens are in that of all
-        self._ids: list[np.ndarray] = []  # then the ids there of each one's tokens
-        self._vocabulary: Vocabulary | None = None  # of all
-        self._files: tuple[FileNumbers, FileNumbers] | None = None  # ids and counts
-        self._held = self._end = 0  # bytes of cells in memory, and cells in files
+        self._in_memory = 0  # how many of the last parts memory holds
+        self._held = 0  # bytes of their cells
 
-    def add(self, counted: Counted, vocabulary: Vocabulary) -> None:
-        """Some more messages, behind those that are there, with ids of the ``vocabulary``."""
-        if vocabulary not in self._number_of:
-            self._number_of[vocabulary] = len(self._vocabularies)
-            self._vocabularies.append(vocabulary)
-            self._ids.append(np.zeros(0, np.int32))
+    def add(self, counted: Counted) -> None:
+        """Some more messages, behind those that are there."""
         part = _Part(
             counted.lengths,
             counted.ids,
             counted.counts,
-            np.full(len(counted.lengths), self._number_of[vocabulary]),
             counted.positions,
             np.array([self._classes.setdefault(label, len(self._classes)) for label in counted.labels], np.int64),
             np.frombuffer(counted.digests, np.uint8).reshape(-1, 16),
@@ -176,51 +173,19 @@ class Collection:
         )
         self._parts.append(part)
         self._held += part.ids.nbytes + part.counts.nbytes
-        if self._held > (MAX_IN_MEMORY if self._files is None else MAX_RUN):
-            self._write_parts()
-        for number, own in enumerate(self._vocabularies):
-            if own is not None and own.is_complete:
-                self._merge(number)
+        self._in_memory += 1
+        if self._held > MAX_IN_MEMORY:  # what is joined is too large to stay in memory
+            self._parts[-self._in_memory :] = [_Part.joined(self._parts[-self._in_memory :])]
+            self._held = self._in_memory = 0
 
-    def _write_parts(self) -> None:
-        """Write what memory holds, in runs."""
-        self._files = self._files or (FileNumbers(np.int32), FileNumbers(np.uint32))
-        self._parts.reverse()
-        while self._parts:
-            run, size = [], 0
-            while self._parts and size <= MAX_RUN:
-                run.append(self._parts.pop())
-                size += run[-1].ids.nbytes + run[-1].counts.nbytes
-            self._runs.append(self._written(_Part.joined(run), self._files))
-        self._held = 0
-
-    def _written(self, part: _Part, files: tuple[FileNumbers, FileNumbers]) -> _Part:
-        """The part without its cells, which are behind all others in the files, as its messages are: by digest."""
-        order, ends = part.by_digest(), np.cumsum(part.lengths)
-        for first in range(0, len(order), SORTED_AT_ONCE):
-            some = order[first : first + SORTED_AT_ONCE]
-            begin, self._end = self._end, self._end + int(part.lengths[some].sum())
-            for file, values in zip(files, (part.ids, part.counts)):
-                file[begin : self._end] = taken(values, (ends - part.lengths)[some], ends[some])
-        cells = part.ids[:0].copy(), part.counts[:0].copy()
-        return _Part(part.lengths[order], *cells, *(values[order] for values in part[3:]))
-
-    def _merge(self, number: int) -> None:
-        """Add the tokens of a vocabulary, whose memory is wanted, to those of all."""
-        own, self._vocabularies[number] = self._vocabularies[number], None
-        assert own is not None
-        if self._vocabulary is None:
-            self._vocabulary, self._ids[number] = own, np.arange(len(own), dtype=np.int32)
-        else:
-            self._ids[number] = self._vocabulary.add(own)
-            del own
-            give_memory_back()
-
-    def _renumbered(self, held: np.ndarray) -> tuple[TokenArray, np.ndarray]:
+    def _renumbered(self, ids: np.ndarray) -> tuple[TokenArray, np.ndarray]:
         """The tokens of all, the commonest first and else ascending by hash; and the new number of each old one.
 
         In this order columns are the same whoever counted what."""
-        vocabulary, self._vocabulary = self._vocabulary or Vocabulary(), None
+        vocabulary = self.vocabulary.take_all()
+        held = np.zeros(len(vocabulary), np.int32)
+        for first in range(0, len(ids), COUNTED_AT_ONCE):
+            np.add.at(held, ids[first : first + COUNTED_AT_ONCE].astype(np.intp), np.int32(1))
         hashes, groups = vocabulary.describe(np.arange(len(held), dtype=np.uint32))
         order = np.argsort(hashes)
         order = order[np.argsort(-held[order], kind="stable")]
@@ -232,54 +197,30 @@ class Collection:
 
     def training_set(self) -> TrainingSet:
         """The training set of all messages; the collection is empty afterwards."""
-        if self._files is not None:
-            self._write_parts()
-        every, self._parts, self._runs = _Part.joined([*self._runs, *self._parts]), [], []
-        for n, own in enumerate(self._vocabularies):
-            if own is not None:
-                self._merge(n)
-        ids_of_all = np.concatenate([np.zeros(0, np.int32), *self._ids])
-        first_id = np.cumsum([0, *map(len, self._ids)])[every.vocabulary]
-        self._ids = []
-        ids, counts = self._files or (every.ids, every.counts)
-        lengths, ends = every.lengths, np.cumsum(every.lengths)
-
-        def ids_in_all(some: np.ndarray) -> np.ndarray:
-            found = taken(ids, (ends - lengths)[some], ends[some])
-            return found + np.repeat(first_id[some], lengths[some])
-
-        held = np.zeros(len(self._vocabulary or ()), np.int32)
-        for first in range(0, len(lengths), MESSAGES_AT_ONCE):
-            some = np.arange(first, min(first + MESSAGES_AT_ONCE, len(lengths)))
-            np.add.at(held, ids_of_all[ids_in_all(some)].astype(np.intp), np.int32(1))
-        tokens, number = self._renumbered(held)
-        number = number[ids_of_all]
-        order = every.by_digest()
-        indptr = np.append(0, np.cumsum(lengths[order]))
-        of_file = self._files is not None
-        own_ids: Numbers = FileNumbers(np.int32) if of_file else np.empty(indptr[-1], np.int32)
-        own_counts: Numbers = FileNumbers(counts.dtype) if of_file else np.empty_like(every.counts)
+        every, self._parts = _Part.joined(self._parts), []
+        tokens, number = self._renumbered(every.ids)
+        order = np.lexsort((every.positions, *every.digests.view(">u8").T[::-1]))
+        ends, indptr = np.cumsum(every.lengths), np.append(0, np.cumsum(every.lengths[order]))
+        ids, counts = room_for(len(every.ids), np.int32), room_for(len(every.ids), every.counts.dtype)
         for first in range(0, len(order), SORTED_AT_ONCE):
-            wanted = order[first : first + SORTED_AT_ONCE]
-            some = np.sort(wanted)  # those of one run lie side by side
-            at, some_ends = np.searchsorted(some, wanted), np.cumsum(lengths[some])
-            bounds = (some_ends - lengths[some])[at], some_ends[at]
-            place = slice(int(indptr[first]), int(indptr[first + len(some)]))
-            own_ids[place] = taken(number[ids_in_all(some)], *bounds)
-            own_counts[place] = taken(taken(counts, (ends - lengths)[some], ends[some]), *bounds)
+            some = order[first : first + SORTED_AT_ONCE]
+            bounds = (ends - every.lengths)[some], ends[some]
+            place = slice(indptr[first], indptr[first + len(some)])
+            ids[place] = number[taken(every.ids, *bounds)]
+            counts[place] = taken(every.counts, *bounds)
         classes = sorted(self._classes)
         class_number = np.argsort([self._classes[name] for name in classes]).astype(np.int64)
         messages = Messages(
             indptr,
-            own_ids,
-            own_counts,
-            None,
+            ids,
+            counts,
             every.positions[order],
             class_number[every.labels[order]],
             every.digests[order],
             every.dates[order],
             np.ones(len(order), bool),
         )
+        del every, number
         made = TrainingSet(tokens, messages.class_counts(tuple(classes), len(tokens)), messages)
         columns = made.by_hash()
         same = np.diff(tokens.hashes[columns]) == 0  # of two tokens with one hash a model knows one

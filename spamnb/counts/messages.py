@@ -1,8 +1,7 @@
 """All counted messages as one table: rows of (token, occurrences), and what is known of each message.
 
-A cell takes 6 bytes, and a message of mail as it is some 1.5 kB. Up to MAX_IN_MEMORY all rows lie in memory, since
-training goes through them half a dozen times; those of more mail lie in files of which some are read at a time, so that
-memory grows with the vocabulary alone.
+A cell takes 6 bytes, and a message of mail as it is some 1.5 kB. Large arrays lie in temporary files that are mapped
+into memory, so that the system may take their pages back.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import os
 from collections.abc import Iterator
 from tempfile import TemporaryFile
 from typing import Any, NamedTuple
-from weakref import finalize
 
 import numpy as np
 
@@ -19,34 +17,22 @@ from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.reader.rows import CsrRows
 
 UNDATED = -1
-MAX_IN_MEMORY = 1 << 28  # bytes of cells: those of some 150,000 messages
+MAX_IN_MEMORY = 1 << 28  # bytes: the cells of some 150,000 messages
 MESSAGES_AT_ONCE = 1 << 10  # read at a time: their cells fit the processor's cache
 
 
-class FileNumbers:
-    """Numbers in a temporary file, which is gone with this object; slices of them are read and written."""
-
-    def __init__(self, dtype: Any) -> None:
-        self.dtype = np.dtype(dtype)
-        file = TemporaryFile()  # noqa: SIM115 (closed with this object)
-        finalize(self, file.close)
-        self._descriptor = file.fileno()
-
-    def __getitem__(self, part: slice) -> np.ndarray:
-        size = self.dtype.itemsize
-        return np.frombuffer(os.pread(self._descriptor, (part.stop - part.start) * size, part.start * size), self.dtype)
-
-    def __setitem__(self, part: slice, values: np.ndarray) -> None:
-        content, at = np.ascontiguousarray(values, self.dtype).view(np.uint8).data, part.start * self.dtype.itemsize
-        while content:
-            written = os.pwrite(self._descriptor, content, at)
-            content, at = content[written:], at + written
+def room_for(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
+    """An array to be filled: in memory, or where it is large in a temporary file, which is gone with it."""
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    if size <= MAX_IN_MEMORY:
+        return np.empty(shape, dtype)
+    with TemporaryFile() as file:
+        if hasattr(os, "posix_fallocate"):  # an error now; writing into a mapped file on a full disk ends the process
+            os.posix_fallocate(file.fileno(), 0, size)
+        return np.asarray(np.memmap(file, dtype, shape=shape))
 
 
-Numbers = np.ndarray | FileNumbers
-
-
-def taken(numbers: Numbers, begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
+def taken(numbers: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """``numbers[begin:end]`` of each of one or more pairs, one behind the other; neighbours are read in one go.
 
     >>> taken(np.arange(10), np.array([7, 1, 3]), np.array([9, 3, 4]))
@@ -63,9 +49,8 @@ class Messages(NamedTuple):
     counted which message."""
 
     indptr: np.ndarray  # (n + 1,) where the rows begin and end
-    ids: Numbers  # (nnz,) int32, what numbers tokens in the rows
-    counts: Numbers  # (nnz,) occurrences of the token in the message
-    columns: np.ndarray | None  # int32, the training set's column of each id, −1 for those left out; None: the id
+    ids: np.ndarray  # (nnz,) int32, the training set's column of each token
+    counts: np.ndarray  # (nnz,) occurrences of the token in the message
     positions: np.ndarray  # (n,) place of the message in the whole of the mail
     labels: np.ndarray  # (n,) index into the training set's classes
     digests: np.ndarray  # (n, 16) bytes
@@ -73,45 +58,46 @@ class Messages(NamedTuple):
     included: np.ndarray  # (n,) False for a message that is not part of the sums: a second copy, say
 
     @property
-    def in_memory(self) -> bool:
-        """Whether the rows lie in memory."""
-        return isinstance(self.ids, np.ndarray)
-
-    @property
     def lengths(self) -> np.ndarray:
-        """The number of distinct tokens of each message, (n,), those left out among them."""
+        """The number of distinct tokens of each message, (n,)."""
         return np.diff(self.indptr)
 
     def rows(self, numbers: np.ndarray) -> CsrRows:
-        """The rows of these messages (ascending, one or more), over the training set's columns."""
+        """The rows of these messages (ascending, one or more)."""
         begins, ends = self.indptr[numbers], self.indptr[numbers + 1]
-        indptr = np.append(0, np.cumsum(ends - begins))
-        ids, counts = taken(self.ids, begins, ends), taken(self.counts, begins, ends).astype(np.int64)
-        if self.columns is None:
-            return CsrRows(indptr, ids, counts)
-        columns = self.columns[ids]
-        return CsrRows(indptr, columns, counts).only(columns >= 0)
+        counts = taken(self.counts, begins, ends).astype(np.int64)
+        return CsrRows(np.append(0, np.cumsum(ends - begins)), taken(self.ids, begins, ends), counts)
 
-    def blocks(self, numbers: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """The columns of these messages (ascending), from columns[begins[i]] to columns[ends[i]] of the i-th, as
-        (begins, ends, columns): all that lie in memory as they are, else some messages at a time."""
-        if self.columns is None and isinstance(self.ids, np.ndarray):
-            yield self.indptr[numbers], self.indptr[numbers + 1], self.ids
-            return
+    def blocks(self, numbers: np.ndarray) -> Iterator[CsrRows]:
+        """The rows of these messages (ascending), some messages at a time."""
         for first in range(0, len(numbers), MESSAGES_AT_ONCE):
-            rows = self.rows(numbers[first : first + MESSAGES_AT_ONCE])
-            yield rows.indptr[:-1], rows.indptr[1:], rows.ids
+            yield self.rows(numbers[first : first + MESSAGES_AT_ONCE])
+
+    def reindex(self, columns: np.ndarray) -> Messages:
+        """The same on other columns: column j becomes ``columns[j]``, and is left out where that is −1."""
+
+        def parts() -> Iterator[CsrRows]:
+            for rows in self.blocks(np.arange(len(self.positions))):
+                moved = rows._replace(ids=columns[rows.ids])
+                yield moved.only(moved.ids >= 0)
+
+        lengths = np.concatenate([np.zeros(0, np.int64), *(np.diff(part.indptr) for part in parts())])
+        indptr = np.append(0, np.cumsum(lengths))
+        ids, counts = room_for(indptr[-1], np.int32), room_for(indptr[-1], self.counts.dtype)
+        filled = 0
+        for part in parts():
+            place = slice(filled, filled := filled + len(part.ids))
+            ids[place], counts[place] = part.ids, part.counts
+        return self._replace(indptr=indptr, ids=ids, counts=counts)
 
     def class_counts(self, classes: tuple[str, ...], vocabulary_size: int) -> ClassCounts:
         """The sums over the included messages."""
-
-        def parts(numbers: np.ndarray) -> Iterator[SparseRow]:
-            for first in range(0, len(numbers), MESSAGES_AT_ONCE):
-                rows = self.rows(numbers[first : first + MESSAGES_AT_ONCE])
-                yield SparseRow(rows.ids, np.ones((), np.int32), rows.counts)
-
         of_class = [np.flatnonzero(self.included & (self.labels == label)) for label in range(len(classes))]
-        sums = tuple(SparseRow.sum(parts(numbers), vocabulary_size) for numbers in of_class)
+        once = np.ones((), np.int32)
+        sums = tuple(
+            SparseRow.sum((SparseRow(rows.ids, once, rows.counts) for rows in self.blocks(numbers)), vocabulary_size)
+            for numbers in of_class
+        )
         return ClassCounts(classes, np.array([*map(len, of_class)], np.int64), vocabulary_size, sums)
 
     def first_copies(self) -> np.ndarray:

@@ -109,10 +109,9 @@ class TrainingSet(NamedTuple):
 
     def select_columns(self, columns: np.ndarray) -> TrainingSet:
         """With only these columns, in this order."""
-        mapping = inverse_index(columns, len(self.tokens) + 1)  # the last for −1, so that it stays −1
-        own = self.messages.columns
-        messages = self.messages._replace(columns=mapping[:-1] if own is None else mapping[own])
-        return TrainingSet(self.tokens.take(columns), self.counts.reindex(mapping, len(columns)), messages)
+        number = inverse_index(columns, len(self.tokens))
+        counts = self.counts.reindex(number, len(columns))
+        return TrainingSet(self.tokens.take(columns), counts, self.messages.reindex(number))
 
     def nonempty_classes(self) -> TrainingSet:
         """Without classes that hold no message, or copies of others' alone: to a model they do not exist."""

@@ -13,7 +13,7 @@ import logging
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -21,13 +21,11 @@ from socket import gethostname
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from spamnb.counts.counting import Counted, Counter
-from spamnb.engines.counting import CountedParts, numbered
-from spamnb.engines.executor import AHEAD, ordered_map, parts_of
+from spamnb.counts.counting import Counted, Counter, SharedVocabulary
+from spamnb.engines.executor import AHEAD, numbered_parts, ordered_map
 from spamnb.errors import ArgumentError, SpamnbError, reason
 from spamnb.reader.options import TOKENS_VERSION, TokenOptions
 from spamnb.reader.token_array import TokenArray
-from spamnb.reader.vocabulary import Vocabulary
 from spamnb.sources.entries import Entry
 
 if TYPE_CHECKING:
@@ -79,9 +77,9 @@ def count_part(
     """What a worker does: count a part of the mail, with ids of the tokens beside it. SpamnbError where it goes by
     other rules."""
     check_rules(rules(), expected, f"the worker on {gethostname()}")
-    counter = Counter(options)
-    counted = counter.count(enumerate(part, first))
-    return counter.vocabulary.tokens(), counted
+    vocabulary = SharedVocabulary()
+    counted = Counter(options, vocabulary).count(enumerate(part, first))
+    return vocabulary.take_all().tokens(), counted
 
 
 class Cluster:
@@ -98,9 +96,11 @@ class Cluster:
         except TimeoutError:
             raise SpamnbError(f"{self.address}: the scheduler has no workers; 'dask worker' starts one") from None
 
-    def count(self, entries: Iterable[Entry], options: TokenOptions) -> CountedParts:
+    def count(
+        self, entries: Iterable[Entry], options: TokenOptions, vocabulary: SharedVocabulary
+    ) -> Generator[Counted]:
         """The messages as the workers count them. SpamnbError where one of these lacks a file that is here."""
-        executor, run, vocabulary = self._client.get_executor(pure=False), uuid4().hex[:12], Vocabulary()
+        executor, run = self._client.get_executor(pure=False), uuid4().hex[:12]
 
         def submit(numbered: tuple[int, list[Entry]]) -> Future[tuple[TokenArray, Counted]]:
             first, part = numbered
@@ -110,7 +110,7 @@ class Cluster:
             future: Future[tuple[TokenArray, Counted]] = executor.submit(count, key=key)
             return future
 
-        parts = numbered(parts_of(entries, MAX_PART, MAX_PART_BYTES))
+        parts = numbered_parts(entries, MAX_PART, MAX_PART_BYTES)
         for tokens, counted in ordered_map(submit, parts, AHEAD * max(len(self._client.nthreads()), 1)):
             for message in counted.unread:
                 if message.missing and os.path.exists(message.path):
@@ -118,7 +118,7 @@ class Cluster:
                         f"{message.name}: here it is, and on a worker of {self.address} it is not; all workers must"
                         " see the mail's files under the same names"
                     )
-            yield counted._replace(ids=vocabulary.ids(tokens)[counted.ids]), vocabulary
+            yield counted._replace(ids=vocabulary.ids(tokens)[counted.ids])
 
 
 def _absolute(entry: Entry) -> Entry:

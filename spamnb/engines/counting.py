@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING
 
-from spamnb.counts.counting import Collection, Counted, Counter
+from spamnb.counts.counting import Collection, Counted, Counter, SharedVocabulary
 from spamnb.counts.training_set import TrainingSet
-from spamnb.engines.executor import AHEAD, MAX_PART_BYTES, PerThread, cores, ordered_map, parts_of, threads
+from spamnb.engines.executor import AHEAD, MAX_PART_BYTES, PerThread, cores, numbered_parts, ordered_map, threads
 from spamnb.reader.options import TokenOptions
-from spamnb.reader.vocabulary import Vocabulary
 from spamnb.sources.entries import Entry
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 MAX_PART = 128  # messages handed to a thread: small enough that no thread is left with much at the end
 
 Progress = Callable[[int], None]  # is told how many messages are done
-CountedParts = Generator[tuple[Counted, Vocabulary]]  # in the order of the mail, with the vocabulary of their ids
 
 
 def count_parallel(
@@ -32,36 +30,31 @@ def count_parallel(
     cluster: Cluster | None = None,
 ) -> TrainingSet:
     """The training set of all messages, counted by ``workers`` threads (default: one a core), or by the ``cluster``
-    where there is one. Rows that memory should not hold lie in temporary files."""
-    if cluster is None:
-        counted = _by_threads(entries, options, workers or cores())
-    else:
-        counted = cluster.count(entries, options)
+    where there is one."""
     collection, done = Collection(), 0
-    with closing(counted):
-        for found, vocabulary in counted:
-            for message in found.unread:
+    if cluster is None:
+        parts = _by_threads(entries, options, collection.vocabulary, workers or cores())
+    else:
+        parts = cluster.count(entries, options, collection.vocabulary)
+    with closing(parts):
+        for counted in parts:
+            for message in counted.unread:
                 on_unreadable(message.name, OSError(message.why))
-            done += len(found.positions) + len(found.unread)
+            done += len(counted.positions) + len(counted.unread)
             on_progress(done)
-            collection.add(found, vocabulary)
+            collection.add(counted)
     return collection.training_set()
 
 
-def numbered(parts: Iterable[list[Entry]]) -> Iterator[tuple[int, list[Entry]]]:
-    """Parts of the mail, with the place of the first message of each."""
-    first = 0
-    for entries in parts:
-        yield first, entries
-        first += len(entries)
+def _by_threads(
+    entries: Iterable[Entry], options: TokenOptions, vocabulary: SharedVocabulary, workers: int
+) -> Generator[Counted]:
+    own = PerThread(partial(Counter, options, vocabulary))
 
+    def count(numbered: tuple[int, list[Entry]]) -> Counted:
+        first, part = numbered
+        return own.value.count(enumerate(part, first))
 
-def _by_threads(entries: Iterable[Entry], options: TokenOptions, workers: int) -> CountedParts:
-    own = PerThread(partial(Counter, options))
-
-    def count(first: int, part: list[Entry]) -> tuple[Counted, Vocabulary]:
-        return own.value.count(enumerate(part, first)), own.value.vocabulary
-
-    parts = numbered(parts_of(entries, MAX_PART, MAX_PART_BYTES))
     with threads(workers) as executor:
-        yield from ordered_map(lambda part: executor.submit(count, *part), parts, AHEAD * workers)
+        parts = numbered_parts(entries, MAX_PART, MAX_PART_BYTES)
+        yield from ordered_map(lambda part: executor.submit(count, part), parts, AHEAD * workers)

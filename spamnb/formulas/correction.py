@@ -27,7 +27,7 @@ all that counts. The loops are C, ``core/fit.c`` of the reader's compiled module
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -46,19 +46,12 @@ TOLERANCE = 0.01  # a pass that moves no coefficient by more is the last
 class Problem:
     """n messages to correct the scores of, and the columns that their tokens are.
 
-    ``values`` (n,): what stands in a message's row at each of its tokens. ``offsets`` (n, C) in nats: naive Bayes' part
-    of the scores. ``labels`` (n,): class numbers. ``blocks()`` gives the messages' columns anew, some messages at a
-    time, so that memory need not hold them all.
+    ``rows``: the messages' columns. ``values`` (n,): what stands in a message's row at each of its tokens. ``offsets``
+    (n, C) in nats: naive Bayes' part of the scores. ``labels`` (n,): class numbers.
     """
 
-    def __init__(
-        self,
-        blocks: Callable[[], Iterable[binding.FitRows]],
-        values: np.ndarray,
-        offsets: np.ndarray,
-        labels: np.ndarray,
-    ) -> None:
-        self._blocks, self.values, self.offsets, self.labels = blocks, values, offsets, labels
+    def __init__(self, rows: binding.FitRows, values: np.ndarray, offsets: np.ndarray, labels: np.ndarray) -> None:
+        self._rows, self.values, self.offsets, self.labels = rows, values, offsets, labels
 
     def ascend(
         self, visits: np.ndarray, penalty: float, noise: float, passes: int, brought: np.ndarray, weights: np.ndarray
@@ -72,36 +65,21 @@ class Problem:
         least = NEGLIGIBLE if self.offsets.shape[1] > 2 else 0.0
         how = {"penalty": penalty, "noise": noise, "unit": UNIT, "least": least}
         for done in range(1, passes + 1):
-            worst = 0.0
-            for rows, place, visited in self._parts(visits):
-                worst = max(worst, rows.sweep(*self._of(place), visited, brought[place], weights, **how))
-            if worst < TOLERANCE:
+            if self._rows.sweep(*self._messages, visits, brought, weights, **how) < TOLERANCE:
                 return done
         return passes
 
     def take_out(self, messages: np.ndarray, brought: np.ndarray, weights: np.ndarray) -> None:
         """Take what these messages (m,), ascending, brought out of ``weights``, in place."""
-        for rows, place, visited in self._parts(messages):
-            rows.take_out(*self._of(place), visited, brought[place], weights)
+        self._rows.take_out(*self._messages, messages, brought, weights)
 
     def scores(self, messages: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Scores (m, C) of these messages (m,), ascending, by ``weights`` (V, C - 1) to which they brought nothing."""
-        found = [
-            rows.scores(*self._of(place), visited, weights, unit=UNIT) for rows, place, visited in self._parts(messages)
-        ]
-        return np.concatenate([self.offsets[:0], *found])
+        return self._rows.scores(*self._messages, messages, weights, unit=UNIT)
 
-    def _parts(self, messages: np.ndarray) -> Iterator[tuple[binding.FitRows, slice, np.ndarray]]:
-        """The blocks, the messages of each, and which of these to visit, numbered within the block."""
-        begin = 0
-        for rows in self._blocks():
-            end = begin + len(rows)
-            visited = messages[slice(*np.searchsorted(messages, [begin, end]))]
-            yield rows, slice(begin, end), visited - begin
-            begin = end
-
-    def _of(self, place: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return self.values[place], self.offsets[place], self.labels[place]
+    @property
+    def _messages(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.values, self.offsets, self.labels
 
 
 def with_first(units: np.ndarray) -> np.ndarray:

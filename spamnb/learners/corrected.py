@@ -7,7 +7,7 @@ brings so many units to the weight of each of its tokens, which are kept beside 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -102,8 +102,7 @@ class Corrected(Learner):
         found = self.naive_bayes.scores_by_others(others, asked)
         assert found is not None
         classes = len(others.counts.classes)
-        lengths = asked.messages.lengths[asked.messages.included]  # with the tokens that no other holds
-        problem = _problem(asked, offset_of(classes) * found, lengths)
+        problem = _problem(asked, offset_of(classes) * found)
         return problem.scores(np.arange(len(found)), solved.weights)
 
     # -- on the store ----------------------------------------------------------------------------------------
@@ -269,19 +268,13 @@ def _solve(training_set: TrainingSet, scores: np.ndarray, noise: float, passes: 
     return _Solved(problem, brought, weights, noise)
 
 
-def _problem(training_set: TrainingSet, offsets: np.ndarray, lengths: np.ndarray | None = None) -> Problem:
-    """The problem of the included messages. ``lengths`` (n,) are the messages' numbers of tokens, where some of these
-    are no columns."""
+def _problem(training_set: TrainingSet, offsets: np.ndarray) -> Problem:
+    """The problem of the included messages."""
     messages, included = training_set.messages, np.flatnonzero(training_set.messages.included)
-
-    def blocks() -> Iterator[FitRows]:
-        return (FitRows(*block, len(training_set.tokens)) for block in messages.blocks(included))
-
-    kept = list(blocks()) if messages.in_memory else None
-    if lengths is None:
-        lengths = np.concatenate([np.zeros(0, np.int64), *(rows.lengths for rows in kept or blocks())])
-    values = 1 / np.sqrt(np.maximum(lengths, 1))
-    return Problem(lambda: kept or blocks(), values, np.ascontiguousarray(offsets), training_set.included_labels())
+    begins, ends = messages.indptr[included], messages.indptr[included + 1]
+    values = 1 / np.sqrt(np.maximum(ends - begins, 1))
+    rows = FitRows(begins, ends, messages.ids, len(training_set.tokens))
+    return Problem(rows, values, np.ascontiguousarray(offsets), training_set.included_labels())
 
 
 def _left_out(solved: _Solved, training_set: TrainingSet, folds: int, passes: int) -> np.ndarray:

@@ -314,11 +314,6 @@ class FitRows:
     def __len__(self) -> int:
         return len(self._arrays[0])
 
-    @property
-    def lengths(self) -> np.ndarray:
-        """How many columns each message has, (n,)."""
-        return self._arrays[1] - self._arrays[0]
-
     def _fit(
         self, values: np.ndarray, offsets: np.ndarray, labels: np.ndarray, visits: np.ndarray,
         brought: np.ndarray | None, weights: np.ndarray, *numbers: float,

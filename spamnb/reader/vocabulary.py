@@ -18,8 +18,6 @@ class Vocabulary(VocabularyCore):
     (array([0, 1, 0], dtype=int32), array([2], dtype=int32), ['c', 'a'])
     """
 
-    is_complete = False  # whether no reader adds tokens any more
-
     def ids(self, tokens: Iterable[str]) -> np.ndarray:
         """The id of each of the k ``tokens``, (k,) int32."""
         array = tokens if isinstance(tokens, TokenArray) else TokenArray.of(tokens)
@@ -36,6 +34,3 @@ class Vocabulary(VocabularyCore):
         """All tokens, in the order of their ids."""
         return self.take(np.arange(len(self)))
 
-    def add(self, other: Vocabulary) -> np.ndarray:
-        """Adds the tokens of another vocabulary, as each thread has one; the id here of each of them, (k,) int32."""
-        return self.ids(other.tokens())

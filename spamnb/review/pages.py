@@ -14,7 +14,7 @@ from spamnb.journal.entries import Verdict
 from spamnb.journal.journal import Journal
 from spamnb.naming import pluralize, printable
 from spamnb.reader.meaning import meaning
-from spamnb.store.facts import origin
+from spamnb.settings import origin
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -71,7 +71,7 @@ def how_it_does(journal: Journal, model: Classifier) -> dict[str, Any]:
     """The page *How it does*: thirty days, and the model as it is now."""
     rescued, caught = journal.wrong(time.time() - 30 * DAY)
     with model.store.reading():
-        totals, meta = model.store.totals(), origin(model.store)
+        totals, meta = model.store.totals(), origin(model.store.meta())
     return {
         "days": journal.days(30),
         "rescued": rescued,

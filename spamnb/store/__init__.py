@@ -10,5 +10,4 @@ snapshot     a whole model in memory, written and read in one piece
 jsonl        a model as lines of JSON
 merging      models added up
 pruning      rare old tokens taken out
-facts        what a model file says of itself
 """

@@ -146,6 +146,17 @@ def holding(store: Store) -> Holding:
         return Holding(lessons, size, bound(store))
 
 
+def taught(store: Store) -> dict[str, int]:
+    """How many messages were learned one by one, by class; before the last training too, where the file keeps them."""
+    with store.reading():
+        rows = store.execute(
+            "SELECT name, count(*) FROM messages LEFT JOIN classes ON classes.id = class"
+            " WHERE json_type(facts, '$.bins') NOT NULL OR digest IN (SELECT digest FROM kept_lessons)"
+            " GROUP BY class, name ORDER BY name"
+        )
+        return dict(checked_rows("messages", rows, **{"class": is_class_name}, messages=int_between(MAX_SUM)))
+
+
 def learned_and_not_kept(store: Store) -> int:
     """How many messages were learned one by one, by a person or by the filter itself, and are not kept."""
     with store.reading():

@@ -27,13 +27,14 @@ def merge_models(models: list[Snapshot], names: list[str]) -> tuple[Snapshot, in
     """
     _check_alike(models, names)
     messages: dict[bytes, LearnedMessage] = {}
+    repeated = 0
     for digest, learned in (message for snapshot in models for message in snapshot.messages):
+        repeated += digest in messages
         before = messages[digest].brought if digest in messages else {}
         brought = {name: before.get(name, 0) + learned.brought.get(name, 0) for name in {**before, **learned.brought}}
         # What it moved elsewhere was in a hard message, or in tokens, of one file.
         messages[digest] = learned._replace(brought=brought, changed=None)
-    repeated = sum(len(snapshot.messages) for snapshot in models) - len(messages)
-    return _sum(models, messages, bool(repeated)), repeated
+    return _sum(models, messages), repeated
 
 
 def _check_alike(models: Sequence[Snapshot], names: Sequence[str]) -> None:
@@ -50,7 +51,7 @@ def _check_alike(models: Sequence[Snapshot], names: Sequence[str]) -> None:
             raise SpamnbError(f"{name}: {_NO_SUM}")
 
 
-def _sum(models: list[Snapshot], messages: Mapping[bytes, LearnedMessage], repeated: bool) -> Snapshot:
+def _sum(models: list[Snapshot], messages: Mapping[bytes, LearnedMessage]) -> Snapshot:
     """The sum of ``models``; it holds ``messages``."""
     classes = sorted({name for snapshot in models for name in snapshot.classes})
     tokens, places = merge_vocabularies([snapshot.tokens for snapshot in models])
@@ -59,8 +60,7 @@ def _sum(models: list[Snapshot], messages: Mapping[bytes, LearnedMessage], repea
     histogram = np.zeros((len(classes), 2, BINS), np.int64)
     for snapshot, number in zip(models, numbers):
         documents[number] += snapshot.documents
-        if snapshot.histogram is not None:
-            histogram[number] += snapshot.histogram
+        histogram[number] += snapshot.histogram
     cells = Cells.sum(
         np.concatenate([place[snapshot.cells.token] for snapshot, place in zip(models, places)]),
         np.concatenate([number[snapshot.cells.label] for snapshot, number in zip(models, numbers)]),

@@ -14,7 +14,6 @@ import numpy as np
 
 from spamnb.errors import Damaged
 from spamnb.formulas.calibration import BINS
-from spamnb.naming import check_class_name
 from spamnb.store.database import checked_rows, int_between, is_blob
 from spamnb.store.rows import MAX_COUNT, MAX_UNITS
 
@@ -53,8 +52,7 @@ class LearnedMessage(NamedTuple):
         bins, brought, changed = facts.get("bins", {}), facts.get("brought", {}), facts.get("changed")
         if type(bins) is not dict or not all(map(int_between(BINS - 1), bins.values())):
             raise ValueError("bins that are none of the calibration's")
-        if not _are_units(brought, classes) or sum(brought.values()):
-            raise ValueError("units of a correction that are no whole numbers, or too large, or do not sum to 0")
+        check_correction(brought, classes)
         if changed is not None and not _is_change(changed, classes):
             raise ValueError("a change that is none")
         return cls(label, facts.get("bins"), brought, changed)
@@ -73,13 +71,10 @@ def _is_change(value: Any, classes: Collection[str]) -> bool:
     return type(tokens) is list and all(map(int_between(1 << 63, -(1 << 63)), tokens))
 
 
-def units_of(record: Mapping[str, Any]) -> dict[str, int]:
-    """What a line says of a correction, by class. ValueError where its units do not sum to 0."""
-    if not all(map(_is_units, record.values())):
-        raise ValueError("units of a correction that are no whole numbers, or too large")
-    if sum(record.values()):
-        raise ValueError("a correction that does not sum to 0 over the classes")
-    return {check_class_name(str(name)): n for name, n in record.items()}
+def check_correction(value: Any, classes: Collection[str]) -> None:
+    """ValueError where that is not what a correction adds to the weight of a token, in units by class."""
+    if not _are_units(value, classes) or sum(value.values()):
+        raise ValueError("units of a correction that are no whole numbers, or too large, or do not sum to 0")
 
 
 def array_of(name: str, dtype: Any, shape: Any, content: bytes) -> np.ndarray:

@@ -8,7 +8,7 @@ import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -17,7 +17,6 @@ import numpy as np
 
 from spamnb.counts.class_counts import ClassCounts
 from spamnb.errors import ArgumentError, Damaged, InTheWay, Outdated, SpamnbError
-from spamnb.formulas.calibration import BINS
 from spamnb.reader.token_array import TokenArray
 from spamnb.store.hard import HardMessage
 from spamnb.store.lessons import KeptLesson, add_lessons, kept_lessons
@@ -38,11 +37,11 @@ class Snapshot(NamedTuple):
     documents: np.ndarray  # (C,) N_c
     tokens: TokenArray  # ascending by hash
     cells: Cells  # what training wrote and what was learned since, in one sum
-    messages: Sequence[tuple[bytes, LearnedMessage]]  # digest, and as what
-    histogram: np.ndarray | None = None  # (C, 2, BINS) of the calibration: messages of each class, and of others
+    messages: Iterable[tuple[bytes, LearnedMessage]]  # digest, and as what; training makes them as they are written
+    histogram: np.ndarray  # (C, 2, BINS) of the calibration: messages of each class, and of others
     arrays: Mapping[str, np.ndarray] = MappingProxyType({})
     vectors: np.ndarray | None = None  # (V, d) one vector a token
-    kept: Sequence[KeptLesson] = ()  # what a person taught, whole; oldest first; only where it was asked for
+    kept: Sequence[KeptLesson] = ()  # what a person taught, whole; oldest first
     hard: Sequence[HardMessage] = ()  # the hardest messages of a training
 
     @property
@@ -52,35 +51,28 @@ class Snapshot(NamedTuple):
 
 
 def write_snapshot(
-    store: Store,
-    snapshot: Snapshot,
-    chunks: Iterable[tuple[TokenArray, Cells]] | None = None,
-    messages: Iterable[tuple[bytes, LearnedMessage]] = (),
+    store: Store, snapshot: Snapshot, chunks: Iterable[tuple[TokenArray, Cells]] | None = None
 ) -> None:
-    """Write everything into a new, empty store. ``chunks`` are its tokens and cells, some at a time, and ``messages``
-    more of its messages, where memory should not hold all of them."""
+    """Write everything into a new, empty store. ``chunks`` are its tokens and cells, some at a time, where memory
+    should not hold all of them."""
     with store.writing():
         tokens, classes = snapshot.tokens, len(snapshot.classes)
         numbers = list(map(store.class_id, snapshot.classes))
-        sums = np.zeros((2, classes), np.int64)
-        if chunks is None:
-            chunks = [(tokens, snapshot.cells)]
-        size = 0
-        for own, part in chunks:
+        sums, size = np.zeros((2, classes), np.int64), 0
+        for own, part in [(tokens, snapshot.cells)] if chunks is None else chunks:
             size += len(own)
             rows = zip(own.hashes.tolist(), own, part.pack(len(own), store.path))
             store.executemany("INSERT INTO tokens (hash, token, cells) VALUES (?, ?, ?)", rows)
             sums += np.stack([part.sums(figure, part.label, classes) for figure in (DOCUMENTS, OCCURRENCES)])
-        scored = np.zeros((classes, 2, BINS), HISTOGRAM) if snapshot.histogram is None else snapshot.histogram
-        blobs = [of_class.astype(HISTOGRAM).tobytes() for of_class in scored]
+        blobs = [of_class.tobytes() for of_class in snapshot.histogram.astype(HISTOGRAM)]
         put = "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ? WHERE id = ?"
         store.executemany(put, zip(snapshot.documents.tolist(), *sums.tolist(), blobs, numbers))
         store.read_anew()
         if snapshot.vectors is not None:
             some = np.flatnonzero(snapshot.vectors.any(axis=1))
             store.put_vectors(tokens.take(some), snapshot.vectors[some])
-        every = chain(snapshot.messages, messages)
-        while batch := list(islice(every, MESSAGES_AT_ONCE)):
+        messages = iter(snapshot.messages)
+        while batch := list(islice(messages, MESSAGES_AT_ONCE)):
             store.put_messages(batch)
         store.put_arrays(snapshot.arrays)
         store.put_meta({**snapshot.meta, SIZE: size})
@@ -92,7 +84,7 @@ def write_snapshot(
 
 
 def read_sums(store: Store) -> Snapshot:
-    """All tokens and their cells: what training wrote, plus what was learned since.
+    """The sums of a store, without what was learned.
 
     Whoever reads everything can check that it adds up: SpamnbError where it does not.
     """
@@ -104,24 +96,20 @@ def read_sums(store: Store) -> Snapshot:
         if not np.array_equal(tokens.hashes, hashes):
             raise Damaged("tokens in table tokens that have another hash")
         added_up = [cells.sums(figure, cells.label, len(classes)) for figure in (DOCUMENTS, OCCURRENCES)]
-        most = sums[cells.label, 0]
-        if not np.array_equal(np.transpose(added_up), sums[:, 1:]) or (cells.figures[DOCUMENTS] > most).any():
+        fit = np.array_equal(np.transpose(added_up), sums[:, 1:]) and len(tokens) == store.meta()[SIZE]
+        if not fit or (cells.figures[DOCUMENTS] > sums[cells.label, 0]).any():
             raise Damaged("the sums of all tokens are not those that stand beside them")
-        if len(tokens) != store.meta()[SIZE]:
-            raise Damaged("the sums of all tokens are not those that stand beside them")
-        return Snapshot(store.meta(), classes, sums[:, 0], tokens, cells, [])
+        return Snapshot(store.meta(), classes, sums[:, 0], tokens, cells, [], store.histogram().copy())
 
 
-def read_snapshot(store: Store, lessons: bool = False) -> Snapshot:
-    """Everything a store holds, in memory; the kept lessons only with ``lessons``."""
+def read_snapshot(store: Store) -> Snapshot:
+    """Everything a store holds, in memory."""
     with store.reading():
-        snapshot = read_sums(store)
-        return snapshot._replace(
+        return read_sums(store)._replace(
             messages=store.messages(),
-            histogram=store.histogram().copy(),
             arrays=store.arrays(),
             vectors=store.vectors(),
-            kept=[lesson for _, lesson in kept_lessons(store)] if lessons else (),
+            kept=[lesson for _, lesson in kept_lessons(store)],
         )
 
 

@@ -62,7 +62,7 @@ def test_the_newest_are_judged_by_a_model_that_was_trained_without_them(
     settings = Settings(model_type=model_type, pooling=pooling, loss=Loss(unsure_cost=unsure_cost))
     messages = drifting(300, undated=40)
     messages += messages[:30]  # copies count once
-    made = counted(tmp_path / "a", messages)
+    made = counted(messages)
     left_out = train_file(tmp_path / "all", made, settings)
     found, scored = left_out.newest, newest_scores(prepare(made), settings)
     assert found is not None and scored is not None
@@ -72,7 +72,7 @@ def test_the_newest_are_judged_by_a_model_that_was_trained_without_them(
     distinct = [pair for n, pair in enumerate(messages) if last[pair[1]] == n]
     new = [pair for pair in distinct if b"Received" in pair[1] and hour_of(pair[1]) >= begin]
     older = [pair for pair in distinct if pair not in new]
-    train_file(tmp_path / "older", counted(tmp_path / "b", older), settings)
+    train_file(tmp_path / "older", counted(older), settings)
     with Classifier.open(tmp_path / "older") as classifier:
         scores = np.empty_like(scored.scores)
         scores[sorted(range(len(new)), key=lambda n: digest(new[n][1]))] = scored.scores
@@ -88,7 +88,7 @@ def test_the_newest_are_judged_by_a_model_that_was_trained_without_them(
 @pytest.mark.parametrize("model_type", ["boolean", "corrected"])
 def test_a_model_is_calibrated_on_what_the_older_mail_says_of_the_newest(tmp_path: Path, model_type: str) -> None:
     settings = Settings(model_type=model_type)
-    training_set = prepare(counted(tmp_path / "a", drifting(300)))
+    training_set = prepare(counted(drifting(300)))
     left_out, scored = leave_one_out_estimate(training_set, settings), newest_scores(training_set, settings)
     assert scored is not None
     expected, blind = Calibration(2), Calibration(2)
@@ -109,7 +109,7 @@ def test_a_model_is_calibrated_on_what_the_older_mail_says_of_the_newest(tmp_pat
 def test_the_sums_of_the_older_are_those_of_counting_them_alone_whoever_counted(tmp_path: Path) -> None:
     messages = drifting(300)
     older = [pair for pair in messages if hour_of(pair[1]) < 480]
-    alone = prepare(counted(tmp_path / "a", older))
+    alone = prepare(counted(older))
     entries = [Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages)]
     (tmp_path / "b").mkdir()
     shared = count_parallel(entries, TokenOptions(), never, workers=2)
@@ -134,19 +134,19 @@ def test_the_sums_of_the_older_are_those_of_counting_them_alone_whoever_counted(
     ids=["dates are few", "messages are few", "only spam is new", "most spam is new", "a class is new", "one class"],
 )
 def test_nothing_is_said_where_it_would_tell_little(tmp_path: Path, messages: list[tuple[str, bytes]]) -> None:
-    assert split_newest(prepare(counted(tmp_path / "a", messages)), "spam") is None
+    assert split_newest(prepare(counted(messages)), "spam") is None
 
 
 @pytest.mark.parametrize("spam", ["spam", "junk"])
 def test_just_enough_messages_are_enough(tmp_path: Path, spam: str) -> None:
-    assert split_newest(prepare(counted(tmp_path / "a", drifting(300, undated=100))), spam) is not None
+    assert split_newest(prepare(counted(drifting(300, undated=100))), spam) is not None
 
 
 @pytest.mark.parametrize(
     "settings", [Settings(top_words=50), Settings(model_type="logistic")], ids=["words", "logistic"]
 )
 def test_models_that_would_have_to_be_trained_again_are_not_asked(tmp_path: Path, settings: Settings) -> None:
-    training_set = prepare(counted(tmp_path / "a", drifting(300)))
+    training_set = prepare(counted(drifting(300)))
     assert newest_scores(training_set, settings) is None and newest_scores(training_set, Settings()) is not None
 
 

@@ -18,6 +18,7 @@ from spamnb.engines import counting as engine
 from spamnb.engines.counting import count_parallel
 from spamnb.reader.message import Reader
 from spamnb.reader.options import TokenOptions
+from spamnb.reader.token_array import TokenArray
 from spamnb.sources.entries import Entry
 
 WORDS = "offer pills meeting lunch café prize $5 free! don't 無料 http://a.example/b".split()
@@ -68,7 +69,7 @@ def test_sums_are_those_of_scikit_learn_on_real_mail(corpora: Path, tmp_path: Pa
         (name, path) for name in ("easy_ham", "hard_ham", "spam") for path in sorted((folder / name).iterdir())[:150]
     ]
     messages = [(name, path.read_bytes()) for name, path in paths if path.name != "cmds"]
-    check_against_scikit_learn(counted(tmp_path, messages), messages)
+    check_against_scikit_learn(counted(messages), messages)
 
 
 @settings(max_examples=40, deadline=None)
@@ -79,7 +80,7 @@ def test_sums_are_those_of_scikit_learn(
     tmp_path_factory: pytest.TempPathFactory, drawn: list[tuple[str, list[str]]]
 ) -> None:
     messages = [mail_of(label, *words) for label, words in drawn]
-    check_against_scikit_learn(counted(tmp_path_factory.mktemp("t"), messages), messages)
+    check_against_scikit_learn(counted(messages), messages)
 
 
 def test_rows_that_lie_in_files_are_counted_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,10 +90,10 @@ def test_rows_that_lie_in_files_are_counted_all_the_same(tmp_path: Path, monkeyp
     monkeypatch.setattr(engine, "MAX_PART", 7)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     for most in (0, 1000, 1 << 28):
-        monkeypatch.setattr(module, "MAX_IN_MEMORY", most)
-        monkeypatch.setattr(module, "MAX_TOKENS", 20 if most else 1 << 20)  # a vocabulary that is full makes way
-        made = counted(tmp_path, messages)
-        assert made.messages.in_memory == (most == 1 << 28)
+        for each in (module, messages_module):
+            monkeypatch.setattr(each, "MAX_IN_MEMORY", most)
+        monkeypatch.setattr(module, "MAX_TOKENS", 20 if most else 1 << 18)  # a vocabulary that is full makes way
+        made = counted(messages)
         check_against_scikit_learn(made, messages)
         columns = np.array([4, 0])
         chosen = made.select_columns(columns)
@@ -105,12 +106,13 @@ def test_rows_that_lie_in_files_are_counted_all_the_same(tmp_path: Path, monkeyp
 
 
 def test_many_occurrences_are_counted_beside_few() -> None:
-    counter, collection = module.Counter(TokenOptions(body_only=True)), module.Collection()
+    collection = module.Collection()
+    counter = module.Counter(TokenOptions(body_only=True), collection.vocabulary)
     few, many = (counter.count([(n, Entry("ham", "", "", content=b"\nlunch"))]) for n in range(2))
-    lunch = counter.vocabulary.ids(["lunch"])[0]
+    lunch = collection.vocabulary.ids(TokenArray.of(["lunch"]))[0]
     many = many._replace(counts=np.where(many.ids == lunch, 70_000, 1).astype(np.uint32))
     for part in (few, many):
-        collection.add(part, counter.vocabulary)
+        collection.add(part)
     made = collection.training_set()
     assert made.counts.occurrences.toarray()[0, list(made.tokens).index("lunch")] == 70_001
     assert (few.counts.dtype, made.messages.counts.dtype) == (np.uint16, np.uint32)
@@ -119,8 +121,8 @@ def test_many_occurrences_are_counted_beside_few() -> None:
 def test_the_last_copy_counts_wherever_the_copies_were_counted(tmp_path: Path) -> None:
     ham, spam, other = mail_of("ham", "lunch", "meeting"), mail_of("spam", "pills"), mail_of("ham", "prize", "lunch")
     moved = ("spam", ham[1])
-    made = counted(tmp_path, [ham, spam, moved, spam, other, spam]).deduplicate()
-    same(made, counted(tmp_path, [moved, other, spam]))
+    made = counted([ham, spam, moved, spam, other, spam]).deduplicate()
+    same(made, counted([moved, other, spam]))
     assert sorted(made.included_positions()) == [2, 4, 5]
     same(made.deduplicate(), made)
 
@@ -129,7 +131,7 @@ def test_no_messages_no_tokens_and_what_cannot_be_read(tmp_path: Path) -> None:
     nothing = count_parallel([], TokenOptions(), never)
     assert (list(nothing.tokens), nothing.counts.classes, list(nothing.batches())) == ([], (), [])
     same(nothing.deduplicate(), nothing)
-    empty = counted(tmp_path, [("ham", b"")])
+    empty = counted([("ham", b"")])
     assert empty.counts.documents.tolist() == [1]
     unreadable: list[str] = []
     entries = [
@@ -143,7 +145,7 @@ def test_no_messages_no_tokens_and_what_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_every_class_is_dealt_out_over_all_parts(tmp_path: Path) -> None:
-    made = counted(tmp_path, [*mail(23), *mail(2)]).deduplicate()  # ham and spam in turn, then copies of some
+    made = counted([*mail(23), *mail(2)]).deduplicate()  # ham and spam in turn, then copies of some
     part = made.stratified_folds(4)
     assert len(part) == 46
     for label in range(2):

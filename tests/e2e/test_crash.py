@@ -87,7 +87,7 @@ COMMANDS = {  # and what they find in the folder: old, a model; other, another; 
     "forget": ["forget", "-m", "m", "spam", "first/spam"],
     "train": ["train", "--force", "-m", "m", "mail"],
     "upgrade": ["upgrade", "-m", "m", "mail"],
-    "merge": ["merge", "--force", "--lessons", "-m", "m", "m", "other"],
+    "merge": ["merge", "--force", "-m", "m", "m", "other"],
     "prune": ["prune", "--yes", "--months", "0", "-m", "m"],
 }
 STEPS = ("learn", "forget")  # message by message: what was done before it ended stays

@@ -203,5 +203,5 @@ def test_export_and_import_carry_lessons_where_asked_to(model: Path, tmp_path: P
     (tmp_path / "plain").write_text(done("export", "-m", model))
     done("import", "-m", tmp_path / "other", tmp_path / "plain")
     assert held(tmp_path / "other") == [] and "trained_from" not in facts(tmp_path / "other")["origin"]
-    done("merge", "--lessons", "-m", tmp_path / "both", model, tmp_path / "copy")
+    done("merge", "-m", tmp_path / "both", model, tmp_path / "copy")
     assert held(tmp_path / "both") == LESSONS

@@ -314,16 +314,16 @@ GONE = "^{}: the scheduler is gone; what it had worked out is lost, train again 
 @contextmanager
 def ending(monkeypatch: pytest.MonkeyPatch, end: Callable[[], Any]) -> Iterator[None]:
     """Call ``end`` when the second part is handed out; parts are small."""
-    numbered = module.numbered
+    numbered_parts = module.numbered_parts
 
-    def watched(parts: Any) -> Any:
-        for first, part in numbered(parts):
+    def watched(*arguments: Any) -> Any:
+        for first, part in numbered_parts(*arguments):
             if first == 40:
                 end()
             yield first, part
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "numbered", watched)
+        patch.setattr(module, "numbered_parts", watched)
         in_parts_of(patch, 40)
         yield
 

@@ -31,7 +31,7 @@ def tell(name: str, judgement: Judgement) -> str:
 @pytest.fixture(scope="module", params=["boolean", "multinomial", "bernoulli"])
 def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("model")
-    train_file(folder / "m", counted(folder, mail(40)), Settings(model_type=request.param))
+    train_file(folder / "m", counted(mail(40)), Settings(model_type=request.param))
     return folder / "m"
 
 
@@ -135,7 +135,7 @@ def test_a_posterior_that_nobody_shows_is_not_computed(model: Path, monkeypatch:
 
 @pytest.fixture
 def made(tmp_path: Path) -> TrainingSet:
-    return counted(tmp_path, mail(60))
+    return counted(mail(60))
 
 
 def test_training_beside_the_writing_makes_the_same_model(made: TrainingSet, tmp_path: Path) -> None:

@@ -34,13 +34,13 @@ def test_coefficients_are_the_gradient_at_the_scores_that_they_make(
 
 
 def problem(rng: np.random.Generator, n: int, tokens: int, classes: int) -> tuple[Problem, np.ndarray]:
-    """n messages in blocks of 25, and the numbers of their columns."""
+    """n messages, and the numbers of their columns."""
     rows = [np.sort(rng.choice(tokens, rng.integers(0, 12), replace=False)) for _ in range(n)]
     lengths = np.array([len(row) for row in rows])
     ends, columns = np.cumsum(lengths), np.concatenate(rows).astype(np.int32)
-    blocks = [FitRows((ends - lengths)[i : i + 25], ends[i : i + 25], columns, tokens) for i in range(0, n, 25)]
+    fit_rows = FitRows(ends - lengths, ends, columns, tokens)
     values = 1 / np.sqrt(np.maximum(lengths + rng.integers(0, 3, n), 1))
-    return Problem(lambda: blocks, values, rng.normal(0, 2, (n, classes)), rng.integers(0, classes, n)), lengths
+    return Problem(fit_rows, values, rng.normal(0, 2, (n, classes)), rng.integers(0, classes, n)), lengths
 
 
 @pytest.mark.parametrize("classes", [2, 3, 7])
@@ -76,7 +76,7 @@ def test_of_many_classes_small_coefficients_are_zero(classes: int) -> None:
 def test_what_others_say_tells_how_far_a_label_is_trusted(score: float, trust: float) -> None:
     brought, offsets = np.zeros((1, 1), np.int64), np.array([[score, 0.0]])
     rows = FitRows(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int32), 0)
-    alone = Problem(lambda: [rows], np.ones(1), offsets, np.ones(1, np.int64))
+    alone = Problem(rows, np.ones(1), offsets, np.ones(1, np.int64))
     alone.ascend(np.zeros(1, np.int64), PENALTY, 0.05, 1, brought, np.zeros((0, 1), np.int64))
     wanted = coefficients(offsets[0].tolist(), 1, PENALTY * trust)[1] if trust else 0.0
     assert brought[0, 0] * UNIT == pytest.approx(wanted, rel=0.01, abs=1e-3)

@@ -22,7 +22,7 @@ from spamnb.training import train_file
 @pytest.mark.parametrize("model_type", MODELS)
 def test_many_at_once_score_as_one_by_one(tmp_path: Path, model_type: str) -> None:
     settings = Settings(model_type=model_type)
-    train_file(tmp_path / "m", counted(tmp_path, mail(20)), settings)
+    train_file(tmp_path / "m", counted(mail(20)), settings)
     with Classifier.open(tmp_path / "m") as classifier:
         reader = Reader()
         messages = [reader.tokens(message(label, n)) for label in ("ham", "spam") for n in range(90, 95)]
@@ -43,7 +43,7 @@ def test_many_at_once_score_as_one_by_one(tmp_path: Path, model_type: str) -> No
 def test_logistic_is_scikit_learns_on_rows_of_length_one(tmp_path: Path, names: tuple[str, ...]) -> None:
     messages = [(names[n % len(names)], message("spam" if n % len(names) else "ham", n % 37)) for n in range(90)]
     messages = list({raw: label for label, raw in messages}.items())
-    made = counted(tmp_path, [(label, raw) for raw, label in messages])
+    made = counted([(label, raw) for raw, label in messages])
     fitted = Logistic(Settings(model_type="logistic")).train(Screened(made))
     held = np.asarray(made.counts.document_frequency()).ravel() >= MIN_DF
     X = np.zeros((len(messages), len(made.tokens)))
@@ -59,7 +59,7 @@ def test_logistic_is_scikit_learns_on_rows_of_length_one(tmp_path: Path, names: 
 
 
 def test_learning_moves_the_verdict_of_logistic_regression_and_forgetting_is_refused(tmp_path: Path) -> None:
-    train_file(tmp_path / "m", counted(tmp_path, mail(20)), Settings("logistic"))
+    train_file(tmp_path / "m", counted(mail(20)), Settings("logistic"))
     raw = message("spam", 500)
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         before = classifier.classify(raw).scores
@@ -92,7 +92,7 @@ def test_one_pass_from_nothing_learns_and_takes_new_classes(model_type: str) -> 
 @pytest.mark.parametrize("model_type", VECTOR_MODELS)
 def test_gaussian_sums_forget_exactly_and_equal_training_on_the_rest(tmp_path: Path, model_type: str) -> None:
     settings = Settings(model_type, embedding="lsa:8")
-    train_file(tmp_path / "m", counted(tmp_path, mail(30)), settings)
+    train_file(tmp_path / "m", counted(mail(30)), settings)
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         before = list(export(classifier.store))
         for raw in (message("spam", 300), b"", b"not one word it knows: zzzz"):
@@ -111,12 +111,12 @@ def test_gaussian_sums_forget_exactly_and_equal_training_on_the_rest(tmp_path: P
 
 def test_too_few_messages_for_vectors_are_told_by_the_name_of_their_class(tmp_path: Path) -> None:
     with pytest.raises(SpamnbError, match="too few messages: the covariance of class spam from 1 samples"):
-        train_file(tmp_path / "m", counted(tmp_path, mail(1)), Settings(model_type="qda", embedding="lsa:1"))
+        train_file(tmp_path / "m", counted(mail(1)), Settings(model_type="qda", embedding="lsa:1"))
 
 
 @pytest.mark.parametrize("model_type", VECTOR_MODELS)
 def test_evidence_of_vectors_adds_up_to_the_score(tmp_path: Path, model_type: str) -> None:
-    train_file(tmp_path / "m", counted(tmp_path, mail(30)), Settings(model_type=model_type, embedding="lsa:6"))
+    train_file(tmp_path / "m", counted(mail(30)), Settings(model_type=model_type, embedding="lsa:6"))
     with Classifier.open(tmp_path / "m") as classifier:
         raw = message("spam", 77)
         judgement = classifier.classify(raw)
@@ -146,7 +146,7 @@ def test_what_does_not_belong_together_is_told(
     tmp_path: Path, model_type: str, spoil: dict[str, list], says: str
 ) -> None:
     embedding = "lsa:2" if model_type in ("lda", "gaussian") else None
-    train_file(tmp_path / "m", counted(tmp_path, mail(20)), Settings(model_type=model_type, embedding=embedding))
+    train_file(tmp_path / "m", counted(mail(20)), Settings(model_type=model_type, embedding=embedding))
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         for name, value in spoil.items():
             if name == "vectors":

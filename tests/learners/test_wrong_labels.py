@@ -47,22 +47,22 @@ def test_messages_in_the_wrong_folder_are_not_learned(
     tmp_path: Path, where: dict[str, tuple[str, ...]], share: float
 ) -> None:
     mail, wrong = wrongly_filed(letters(where), share)
-    found = Corrected(Settings()).screen(prepare(counted(tmp_path / "rows", mail)))
+    found = Corrected(Settings()).screen(prepare(counted(mail)))
     assert found.doubted is not None
     doubted = set(found.doubted.included_positions().tolist())
     assert len(doubted & wrong) >= 0.75 * len(wrong) and len(doubted - wrong) <= 0.02 * len(mail)
     assert not doubted & set(found.training_set.included_positions().tolist())
-    clean = prepare(counted(tmp_path / "clean", [each for i, each in enumerate(mail) if i not in doubted]))
+    clean = prepare(counted([each for i, each in enumerate(mail) if i not in doubted]))
     learned = found.training_set.select_columns(found.training_set.by_hash())
     assert list(learned.tokens) == list(clean.select_columns(clean.by_hash()).tokens)
     assert np.array_equal(found.training_set.counts.documents, clean.counts.documents)
-    right = Corrected(Settings()).screen(prepare(counted(tmp_path / "right", letters(where))))
+    right = Corrected(Settings()).screen(prepare(counted(letters(where))))
     assert right.doubted is None and right.noise == 0, "where labels are clean every message is learned"
 
 
 def test_what_was_left_out_is_judged_by_the_rest_and_told(tmp_path: Path) -> None:
     mail, wrong = wrongly_filed(letters(MAIL), 0.05)
-    estimate = train_file(tmp_path / "m", counted(tmp_path / "rows", mail), Settings())
+    estimate = train_file(tmp_path / "m", counted(mail), Settings())
     rows = np.flatnonzero(np.isin(estimate.positions, list(wrong)))
     assert estimate.doubted >= 0.75 * len(wrong)
     assert estimate.documents.sum() == len(estimate.positions) - estimate.doubted
@@ -75,7 +75,7 @@ def test_what_was_left_out_is_judged_by_the_rest_and_told(tmp_path: Path) -> Non
 
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
-    train_file(tmp_path / "model", counted(tmp_path / "rows", letters(MAIL)), Settings())
+    train_file(tmp_path / "model", counted(letters(MAIL)), Settings())
     return tmp_path / "model"
 
 

@@ -15,7 +15,6 @@ from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
 from spamnb.sources.formats import MAX_MESSAGE
-from spamnb.store import facts
 from spamnb.store.jsonl import export, parse_export
 from spamnb.store.lessons import (
     ROW_BYTES,
@@ -27,6 +26,7 @@ from spamnb.store.lessons import (
     learned_and_not_kept,
     pack,
     set_bound,
+    taught,
     unpack,
 )
 from spamnb.training import train_file
@@ -34,7 +34,7 @@ from spamnb.training import train_file
 
 @pytest.fixture
 def classifier(tmp_path: Path) -> Iterator[Classifier]:
-    train_file(tmp_path / "m", counted(tmp_path, mail(3)), Settings())
+    train_file(tmp_path / "m", counted(mail(3)), Settings())
     with Classifier.open(tmp_path / "m", writable=True) as made:
         yield made
 
@@ -66,7 +66,7 @@ def test_what_a_person_teaches_is_kept_and_what_training_saw_is_not(classifier: 
     packed = len(pack(message("spam", 50))) + len(pack(message("ham", 51)))
     assert found == (2, packed + 2 * ROW_BYTES, 64_000_000)
     assert learned_and_not_kept(classifier.store) == 0
-    assert facts.lessons(classifier.store) == {"ham": 1, "spam": 1}
+    assert taught(classifier.store) == {"ham": 1, "spam": 1}
 
 
 def test_a_lesson_that_moves_to_another_class_is_kept_once(classifier: Classifier) -> None:

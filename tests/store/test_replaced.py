@@ -18,7 +18,7 @@ from spamnb.training import train_file
 def train(path: Path, each: int) -> None:
     for name in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
         name.unlink(missing_ok=True)
-    train_file(path, counted(path.parent / "rows", mail(each)), Settings(), force=True)
+    train_file(path, counted(mail(each)), Settings(), force=True)
 
 
 def test_lessons_go_to_the_file_that_is_there_now(tmp_path: Path) -> None:
