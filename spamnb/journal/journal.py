@@ -225,26 +225,26 @@ class Journal(Database):
                 (*values, *which),
             )
 
-    # -- reading: of one user's mail, or of all where ``user`` is None ---------------------------------------
+    # -- reading ---------------------------------------------------------------------------------------------
 
     def uncorrected(
-        self, since: float, user: str | None = None, *, doubtful: bool = False, most: int = 50, skip: int = 0
+        self, since: float, *, doubtful: bool = False, most: int = 50, skip: int = 0
     ) -> list[Verdict]:
         """Mail since a time that nobody has corrected: what was called spam, or what is doubtful; the most doubtful
         first."""
         which = "doubtful" if doubtful else "verdict = 'spam'"
         corrected = "SELECT 1 FROM corrections AS c WHERE c.digest = verdicts.digest AND c.user = verdicts.user"
-        condition = f"{which} AND at >= ? AND (? IS NULL OR user = ?) AND NOT EXISTS ({corrected} AND c.undone = 0)"
+        condition = f"{which} AND at >= ? AND NOT EXISTS ({corrected} AND c.undone = 0)"
         order = "ORDER BY doubt, at DESC LIMIT ? OFFSET ?"
-        return self._verdicts(f"WHERE {condition} {order}", (int(since), user, user, most, skip))
+        return self._verdicts(f"WHERE {condition} {order}", (int(since), most, skip))
 
-    def verdict(self, position: int, user: str | None = None) -> Verdict | None:
+    def verdict(self, position: int) -> Verdict | None:
         """The verdict at a position."""
-        found = self._verdicts("WHERE position = ? AND (? IS NULL OR user = ?)", (position, user, user))
+        found = self._verdicts("WHERE position = ?", (position,))
         return found[0] if found else None
 
     def of_message(self, digest: bytes, user: str | None = None) -> Verdict | None:
-        """The last verdict on a message."""
+        """The last verdict on a message; on a user's, or on anybody's."""
         which = "WHERE digest = ? AND (? IS NULL OR user = ?) ORDER BY position DESC LIMIT 1"
         found = self._verdicts(which, (digest, user, user))
         return found[0] if found else None
@@ -266,20 +266,19 @@ class Journal(Database):
             return rows[0][0] if rows else b""
 
     def corrections(
-        self, user: str | None = None, since: float = 0, *, batch: str = "", digest: bytes = b"", most: int = 1_000
+        self, since: float = 0, *, batch: str = "", digest: bytes = b"", most: int = 1_000
     ) -> list[Correction]:
         """What was taught and stands, the newest first; with ``batch`` or ``digest`` what has that one."""
-        of_user = "(? IS NULL OR user = ?) AND (? = '' OR batch = ?) AND (? = x'' OR digest = ?)"
         statement = (
-            f"SELECT {', '.join(Correction._fields)} FROM corrections"  # noqa: S608 (our own words)
-            f" WHERE at >= ? AND undone = 0 AND {of_user} ORDER BY number DESC LIMIT ?"
+            f"SELECT {', '.join(Correction._fields)} FROM corrections WHERE at >= ? AND undone = 0"  # noqa: S608 (our own words)
+            " AND (? = '' OR batch = ?) AND (? = x'' OR digest = ?) ORDER BY number DESC LIMIT ?"
         )
         with self.reading():
-            found = self.execute(statement, (int(since), user, user, batch, batch, digest, digest, most))
+            found = self.execute(statement, (int(since), batch, batch, digest, digest, most))
             rows = [Correction(*row) for row in found if is_digest(row[0]) and is_text(row[1])]
         return [made._replace(spam=bool(made.spam)) for made in rows]
 
-    def days(self, number: int = 30, user: str | None = None, *, now: float | None = None) -> list[Day]:
+    def days(self, number: int = 30, *, now: float | None = None) -> list[Day]:
         """Verdicts of the last days, the oldest first, with those that had no mail.
 
         >>> [day.total for day in Journal.at(":memory:").days(2)]
@@ -289,8 +288,8 @@ class Journal(Database):
         with self.reading():
             counted = self.execute(
                 f"SELECT at / {_DAY} AS day, count(*), sum(verdict = 'spam'), sum(verdict != 'spam' AND doubtful),"  # noqa: S608
-                " sum(doubtful), total(expected) FROM verdicts WHERE at >= ? AND (? IS NULL OR user = ?) GROUP BY day",
-                ((today - number + 1) * _DAY, user, user),
+                " sum(doubtful), total(expected) FROM verdicts WHERE at >= ? GROUP BY day",
+                ((today - number + 1) * _DAY,),
             )
             counts = {day: sums for day, *sums in counted}
         found = []
@@ -300,14 +299,14 @@ class Journal(Database):
             found.append(Day(name, total - unsure - spam, unsure, spam, doubtful, expected))
         return found
 
-    def wrong(self, since: float, user: str | None = None) -> tuple[int, int]:
+    def wrong(self, since: float) -> tuple[int, int]:
         """Corrections since a time of good mail that was called spam, and of spam that was let through."""
         with self.reading():
             return self.execute(
                 "SELECT coalesce(sum(verdict = 'spam' AND NOT spam), 0),"
                 " coalesce(sum(verdict NOT IN ('spam', '') AND spam), 0)"
-                " FROM corrections WHERE at >= ? AND undone = 0 AND (? IS NULL OR user = ?)",
-                (int(since), user, user),
+                " FROM corrections WHERE at >= ? AND undone = 0",
+                (int(since),),
             ).fetchone()
 
 

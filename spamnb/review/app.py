@@ -22,15 +22,14 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from spamnb.api.words import word_of
+from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError, command_line_error
 from spamnb.journal.entries import INBOX, JUNK
 from spamnb.journal.journal import Journal
-from spamnb.naming import is_loopback, pluralize, printable
+from spamnb.naming import pluralize, printable
 from spamnb.review import pages
 from spamnb.review.lessons import Taught, Teacher, missing
-from spamnb.serve.users import is_name
 
-ADMIN = "admin"  # sees everybody's mail; any other user sees their own
 COOKIE = "spamnb_review"
 COOKIE_DAYS = 30
 MAX_BODY = 65_536  # bytes of a form: a page has 50 boxes
@@ -62,14 +61,11 @@ class Review:
     """What the pages are about, and who may see them.
 
     Who knows ``key`` sees all mail: it is part of the address that is opened first, and stays in a cookie.
-    With ``proxy_user`` there is no key: that header field names the user. It is believed of a proxy that connects over
-    loopback or a Unix socket, and of nobody else.
     """
 
     journal: Path
     teacher: Teacher
-    key: str = ""
-    proxy_user: str = ""
+    key: str
 
     def app(self) -> Starlette:
         """The application, for any server of ASGI."""
@@ -90,22 +86,15 @@ class Review:
 
     # -- who asks --------------------------------------------------------------------------------------------
 
-    def _user(self, request: Request) -> str:
-        if not self.proxy_user:
-            if not self._knows_key(request.cookies.get(COOKIE, "")):
-                raise Refused(403, "Open the address that 'spamnb review' printed: it holds a key.")
-            return ADMIN
-        named = request.headers.getlist(self.proxy_user)  # two would be a client's own beside the proxy's
-        trusted = request.client is None or is_loopback(request.client.host)
-        if not trusted or len(named) != 1 or not is_name(named[0]):
-            raise Refused(403, f"The proxy did not say who you are: it has to set {self.proxy_user}, once.")
-        return named[0]
+    def _check(self, request: Request) -> None:
+        if not self._knows_key(request.cookies.get(COOKIE, "")):
+            raise Refused(403, "Open the address that 'spamnb review' printed: it holds a key.")
 
     def _knows_key(self, told: str) -> bool:
         return bool(self.key) and hmac.compare_digest(told.encode("utf-8", "replace"), self.key.encode())
 
-    def _page(self, make: Callable[[Request, str | None], Response]) -> Callable[[Request], Awaitable[Response]]:
-        """A page for one viewer, made in a thread: SQLite may wait."""
+    def _page(self, make: Callable[[Request], Response]) -> Callable[[Request], Awaitable[Response]]:
+        """A page, made in a thread: SQLite may wait."""
 
         async def answer(request: Request) -> Response:
             if self._knows_key(request.query_params.get("key", "")):
@@ -113,15 +102,16 @@ class Review:
                 seconds = 86_400 * COOKIE_DAYS
                 response.set_cookie(COOKIE, self.key, max_age=seconds, httponly=True, samesite="strict")
                 return response
-            return await run_in_threadpool(make, request, _viewer(self._user(request)))
+            self._check(request)
+            return await run_in_threadpool(make, request)
 
         return answer
 
-    def _form(self, act: Callable[[Fields, str | None], Response]) -> Callable[[Request], Awaitable[Response]]:
+    def _form(self, act: Callable[[Fields], Response]) -> Callable[[Request], Awaitable[Response]]:
         """A form that one of these pages sent, acted on in a thread."""
 
         async def answer(request: Request) -> Response:
-            viewer = _viewer(self._user(request))
+            self._check(request)
             if not _is_from_own_page(request):
                 raise Refused(403, "Another site's page asked for that.")
             body = b""
@@ -133,16 +123,12 @@ class Review:
                 fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MAX_FIELDS)
             except ValueError:
                 raise Refused(400, "That form has too many fields.") from None
-            return await run_in_threadpool(act, fields, viewer)
+            return await run_in_threadpool(act, fields)
 
         return answer
 
     def _render(self, request: Request, template: str, status: int = 200, **values: Any) -> Response:
-        try:
-            user = self._user(request)
-        except Refused:  # what is rendered says so
-            user = ""
-        values |= {"here": request.url.path, "user": user, "admin": user == ADMIN, "proxied": bool(self.proxy_user)}
+        values |= {"here": request.url.path, "let_in": self._knows_key(request.cookies.get(COOKIE, ""))}
         return HTMLResponse(pages.render(template, **values), status)
 
     async def _refuse(self, request: Request, error: Exception) -> Response:
@@ -152,42 +138,42 @@ class Review:
 
     # -- pages -----------------------------------------------------------------------------------------------
 
-    def _list(self, request: Request, viewer: str | None) -> Response:
+    def _list(self, request: Request) -> Response:
         query = request.query_params
         doubtful, page = request.url.path != "/filtered", _number(query.get("page", "0"))
         with Journal.at(self.journal) as journal:
-            values = pages.mail_list(journal, viewer, doubtful, page, query.get("done", ""))
+            values = pages.mail_list(journal, doubtful, page, query.get("done", ""))
         values |= {"stay": query.get("stay", "") == "1", "undone": _number(query.get("undone", "0"))}
-        return self._render(request, "list.html", threshold=self._threshold(viewer), **values)
+        return self._render(request, "list.html", threshold=self._threshold(), **values)
 
-    def _message(self, request: Request, viewer: str | None) -> Response:
+    def _message(self, request: Request) -> Response:
         position = min(request.path_params["position"], 1 << 62)
         with Journal.at(self.journal) as journal:
-            entry = journal.verdict(position, viewer)
+            entry = journal.verdict(position)
             if entry is None:
                 raise Refused(404, missing(request.path_params["position"]))
-            values = pages.message(journal, entry, viewer, self.teacher.mail(journal, entry))
-        return self._render(request, "message.html", threshold=self._threshold(viewer), **values)
+            values = pages.message(journal, entry, self.teacher.mail(journal, entry))
+        return self._render(request, "message.html", threshold=self._threshold(), **values)
 
-    def _threshold(self, viewer: str | None) -> float:
+    def _threshold(self) -> float:
         """The probability from which on mail is called spam."""
-        with self.teacher.model_of(viewer) as model:
+        with Classifier.open(self.teacher.shared) as model:
             return model.settings.loss.threshold
 
-    def _words(self, request: Request, viewer: str | None) -> Response:
+    def _words(self, request: Request) -> Response:
         word = request.query_params.get("word", "")[:MAX_TYPED].strip()
-        with self.teacher.model_of(viewer) as model:
+        with Classifier.open(self.teacher.shared) as model:
             found = word_of(model.store, word)
         return self._render(request, "words.html", word=word, documents=found.documents, held=found.held)
 
-    def _figures(self, request: Request, viewer: str | None) -> Response:
-        with Journal.at(self.journal) as journal, self.teacher.model_of(viewer) as model:
-            values = pages.how_it_does(journal, viewer, model)
+    def _figures(self, request: Request) -> Response:
+        with Journal.at(self.journal) as journal, Classifier.open(self.teacher.shared) as model:
+            values = pages.how_it_does(journal, model)
         return self._render(request, "figures.html", **values)
 
     # -- lessons ---------------------------------------------------------------------------------------------
 
-    def _teach(self, fields: Fields, viewer: str | None) -> Response:
+    def _teach(self, fields: Fields) -> Response:
         one, _, position = _first(fields, "one").partition(":")
         as_what = one or _first(fields, "as")
         chosen = [position] if one else fields.get("entry", [])
@@ -199,22 +185,22 @@ class Review:
             raise Refused(400, "That is no message of the journal.")
         with Journal.at(self.journal) as journal:
             positions = list(dict.fromkeys(map(int, chosen)))
-            taught = self.teacher.teach(journal, positions, as_what == "spam", viewer, "move" in fields)
+            taught = self.teacher.teach(journal, positions, as_what == "spam", move="move" in fields)
         return _answered(fields, taught, "stay=1" if "movable" in fields and "move" not in fields else "")
 
-    def _undo(self, fields: Fields, viewer: str | None) -> Response:
+    def _undo(self, fields: Fields) -> Response:
         with Journal.at(self.journal) as journal:
-            taught = self.teacher.undo(journal, _first(fields, "batch"), viewer)
+            taught = self.teacher.undo(journal, _first(fields, "batch"))
         if not (taught.changed or taught.problems):
             raise Refused(404, "Nothing was taken back: that lesson was taken back before, or has left the journal.")
         return _answered(fields, taught, f"undone={taught.changed}")
 
-    def _move(self, fields: Fields, viewer: str | None) -> Response:
+    def _move(self, fields: Fields) -> Response:
         role, _, position = _first(fields, "to").partition(":")
         if role not in (INBOX, JUNK) or not _is_position(position):
             raise Refused(400, "Say which message goes where.")
         with Journal.at(self.journal) as journal:
-            self.teacher.move(journal, int(position), role, viewer)
+            self.teacher.move(journal, int(position), role)
         return RedirectResponse(f"/message/{int(position)}", 303)
 
 
@@ -259,11 +245,6 @@ def _answered(fields: Fields, taught: Taught, more: str) -> Response:
     path = "/filtered" if _first(fields, "list") == "/filtered" else "/"
     query = "&".join(filter(None, [f"done={taught.batch}" if taught.batch.isalnum() else "", more]))
     return RedirectResponse(f"{path}?{query}" if query else path, 303)
-
-
-def _viewer(user: str) -> str | None:
-    """Whose mail a user sees: None is everybody's."""
-    return None if user == ADMIN else user
 
 
 def _number(text: str) -> int:

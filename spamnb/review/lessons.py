@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,8 +21,6 @@ from spamnb.journal.journal import DAYS, Correction, Journal
 from spamnb.reader.read_message import RecalledMessage
 from spamnb.review.moving import Moving
 from spamnb.serve.users import Models, class_of_label
-
-ENOUGH = 100  # messages of each class that a user's own model holds before it answers, as with 'serve'
 
 
 @dataclass(frozen=True)
@@ -41,21 +39,13 @@ class Teacher:
     shared: Path
     users: Path | None
 
-    def check(self, viewer: str | None) -> None:
-        """SpamnbError where ``viewer``, None for the admin, has no model to teach."""
-        if viewer is not None and self.users is None:
-            raise SpamnbError("one model serves all users here, and the admin alone corrects it")
-
-    def teach(
-        self, journal: Journal, positions: Sequence[int], spam: bool, viewer: str | None, move: bool = False
-    ) -> Taught:
+    def teach(self, journal: Journal, positions: Sequence[int], spam: bool, move: bool = False) -> Taught:
         """Teach messages of the journal as spam or as good mail, and with ``move`` put each where such mail belongs if
-        its mailbox is known; others' mail is as if it were not there."""
-        self.check(viewer)
+        its mailbox is known."""
         batch, changed, problems = secrets.token_hex(8), 0, []
-        with self._models() as models, Moving(journal) as moving:
+        with closing(Models(self.shared, self.users, writable=True)) as models, Moving(journal) as moving:
             for position in positions:
-                entry = journal.verdict(position, viewer)
+                entry = journal.verdict(position)
                 if entry is None:
                     problems.append(missing(position))
                     continue
@@ -69,12 +59,11 @@ class Teacher:
                     problems.append(str(error))
         return Taught(batch, changed, tuple(dict.fromkeys(problems)))
 
-    def undo(self, journal: Journal, batch: str, viewer: str | None) -> Taught:
+    def undo(self, journal: Journal, batch: str) -> Taught:
         """Take back what was taught at once, and put back what was moved with it."""
-        self.check(viewer)
         changed, problems = 0, []
-        with self._models() as models, Moving(journal) as moving:
-            for made in journal.corrections(viewer, batch=batch) if batch else []:
+        with closing(Models(self.shared, self.users, writable=True)) as models, Moving(journal) as moving:
+            for made in journal.corrections(batch=batch) if batch else []:
                 entry = journal.of_message(made.digest, made.user)
                 try:
                     changed += _unlearn(journal, models.for_learning(made.user), made, entry, moving)
@@ -84,10 +73,9 @@ class Teacher:
                     problems.append(str(error))
         return Taught(batch, changed, tuple(dict.fromkeys(problems)))
 
-    def move(self, journal: Journal, position: int, role: str, viewer: str | None) -> None:
+    def move(self, journal: Journal, position: int, role: str) -> None:
         """Move a message to the inbox or to the folder of spam; that teaches nothing."""
-        self.check(viewer)
-        entry = journal.verdict(position, viewer)
+        entry = journal.verdict(position)
         if entry is None:
             raise SpamnbError(missing(position))
         with Moving(journal) as moving:
@@ -98,23 +86,9 @@ class Teacher:
         with Moving(journal) as moving:
             return _mail(moving, entry)
 
-    @contextmanager
-    def model_of(self, viewer: str | None) -> Iterator[Classifier]:
-        """The model that answers for a user, to be asked."""
-        with self._models(writable=False) as models:
-            yield models.for_classifying(viewer or "")
-
-    @contextmanager
-    def _models(self, writable: bool = True) -> Iterator[Models]:
-        models = Models(self.shared, self.users, ENOUGH, writable=writable)
-        try:
-            yield models
-        finally:
-            models.close()
-
 
 def missing(position: int) -> str:
-    """What is said of a message that is not in the journal, or is another user's."""
+    """What is said of a message that is not in the journal."""
     return f"message {position} is not in the journal, which keeps the mail of {DAYS} days"
 
 

@@ -35,25 +35,25 @@ def in_percent(p: float) -> str:
     return "over 99 %" if p > 0.99 else "under 1 %" if p < 0.01 else f"{int(100 * p + 1e-9)} %"
 
 
-def mail_list(journal: Journal, viewer: str | None, doubtful: bool, page: int, batch: str) -> dict[str, Any]:
+def mail_list(journal: Journal, doubtful: bool, page: int, batch: str) -> dict[str, Any]:
     """The pages *Doubtful* and *Filtered*: such mail of this week, and what was taught, by ``batch`` just now."""
     week_ago = time.time() - WEEK
-    found = journal.uncorrected(week_ago, viewer, doubtful=doubtful, most=PER_PAGE + 1, skip=page * PER_PAGE)
-    recent = [made for made in journal.corrections(viewer, week_ago, most=20) if made.source == "page"]
+    found = journal.uncorrected(week_ago, doubtful=doubtful, most=PER_PAGE + 1, skip=page * PER_PAGE)
+    recent = [made for made in journal.corrections(week_ago, most=20) if made.source == "page"]
     return {
         "doubtful": doubtful,
         "entries": found[:PER_PAGE],
         "page": page,
         "more": len(found) > PER_PAGE,
-        "just": journal.corrections(viewer, batch=batch) if batch else [],
+        "just": journal.corrections(batch=batch) if batch else [],
         "recent": [(made, journal.of_message(made.digest, made.user)) for made in recent],
     }
 
 
-def message(journal: Journal, entry: Verdict, viewer: str | None, raw: bytes | None) -> dict[str, Any]:
+def message(journal: Journal, entry: Verdict, raw: bytes | None) -> dict[str, Any]:
     """The page *Message*: evidence, and the text as the filter read it beside what it hid. ``raw`` is the mail where it
     is still there."""
-    shown = {"entry": entry, "taught": journal.corrections(viewer, digest=entry.digest), "is_there": raw is not None}
+    shown = {"entry": entry, "taught": journal.corrections(digest=entry.digest), "is_there": raw is not None}
     if raw is not None:
         from spamnb.reader.evidence import CUTS
         from spamnb.reader.message import parse
@@ -65,13 +65,13 @@ def message(journal: Journal, entry: Verdict, viewer: str | None, raw: bytes | N
     return shown
 
 
-def how_it_does(journal: Journal, viewer: str | None, model: Classifier) -> dict[str, Any]:
+def how_it_does(journal: Journal, model: Classifier) -> dict[str, Any]:
     """The page *How it does*: thirty days, and the model as it is now."""
-    rescued, caught = journal.wrong(time.time() - 30 * DAY, viewer)
+    rescued, caught = journal.wrong(time.time() - 30 * DAY)
     with model.store.reading():
         totals, meta = model.store.totals(), origin(model.store)
     return {
-        "days": journal.days(30, viewer),
+        "days": journal.days(30),
         "rescued": rescued,
         "caught": caught,
         "trained_at": str(meta.get("trained_at") or ""),

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
-from spamnb.formulas.calibration import MIN_MESSAGES
 from spamnb.store.snapshot import create_empty
 
 SUFFIX = ".spamnb"
 MAX_OPEN_MODELS = 64
+ENOUGH = 100  # messages of each class that a user's own model holds before it answers
 # A name becomes a file's name: no separator, no leading dot or dash, no control character.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,127}\Z")
 
@@ -52,16 +52,12 @@ def class_of_label(model: Classifier, label: str) -> str:
 
 
 class Models:
-    """The open models of one thread (connections are not shared between threads).
-
-    ``minimum`` is the number of messages that a user's model must hold of every class before it answers, MIN_MESSAGES
-    or more: with fewer it would say unsure in place of spam. Raises SpamnbError where the shared model cannot be
-    opened.
+    """The open models of one thread (connections are not shared between threads). SpamnbError where the shared model
+    cannot be opened.
     """
 
-    def __init__(self, shared: Path, folder: Path | None, minimum: int, *, writable: bool) -> None:
+    def __init__(self, shared: Path, folder: Path | None, *, writable: bool) -> None:
         self._folder = folder
-        self._minimum = max(minimum, MIN_MESSAGES)
         self._writable = writable
         self._shared = Classifier.open(shared, writable=writable)
         self._own: OrderedDict[str, Classifier] = OrderedDict()
@@ -70,7 +66,7 @@ class Models:
         """The model that classifies for *user*: theirs when it knows enough, or else the shared one."""
         own = self._owned(user) if is_name(user) else None
         totals = own.store.totals() if own is not None else None
-        knows_enough = totals is not None and len(totals.classes) > 1 and totals.documents.min() >= self._minimum
+        knows_enough = totals is not None and len(totals.classes) > 1 and totals.documents.min() >= ENOUGH
         return own if own is not None and knows_enough else self._shared
 
     def taught(self, user: str) -> Classifier | None:

@@ -291,28 +291,28 @@ def test_a_page_reads_teaches_and_moves_mail_and_moves_it_back(person: Person, t
         assert {row.mailbox for row in rows.values()} == {person.box().home}
         assert [teacher.mail(journal, row) for row in rows.values()] == [spam, ham, nameless]
 
-        taught = teacher.teach(journal, [position(journal, raw) for raw in (spam, nameless)], False, None, move=True)
+        taught = teacher.teach(journal, [position(journal, raw) for raw in (spam, nameless)], False, move=True)
         assert taught.problems == () and learned(model, spam) == "ham" == learned(model, nameless)
         assert person.where()[key("spam", 800)] == "INBOX"
         looked = person.watch("--sort")
         assert looked.exit_code == 0 and looked.stdout == "", "the page's move is neither a lesson nor judged again"
-        assert teacher.undo(journal, taught.batch, None).problems == ()
+        assert teacher.undo(journal, taught.batch).problems == ()
         assert learned(model, spam) is None and person.where()[key("spam", 800)] == "Junk"
 
-        teacher.move(journal, position(journal, ham), JUNK, None)
-        teacher.move(journal, position(journal, ham), JUNK, None)  # twice is once
+        teacher.move(journal, position(journal, ham), JUNK)
+        teacher.move(journal, position(journal, ham), JUNK)  # twice is once
         assert person.where()[key("ham", 800)] == "Junk"
-        teacher.move(journal, position(journal, ham), INBOX, None)
+        teacher.move(journal, position(journal, ham), INBOX)
         assert person.where()[key("ham", 800)] == "INBOX"
         assert person.watch("--sort").stdout == "" and learned(model, ham) is None
 
         person.move(key("ham", 800), "INBOX", "Work")
         with pytest.raises(SpamnbError, match=r"no longer in INBOX of .*, so it was not moved"):
-            teacher.move(journal, position(journal, ham), JUNK, None)
-        gone = teacher.teach(journal, [position(journal, ham)], False, None, move=True)
+            teacher.move(journal, position(journal, ham), JUNK)
+        gone = teacher.teach(journal, [position(journal, ham)], False, move=True)
         assert gone.problems == () and gone.changed == 1, "it is where good mail belongs, as far as the journal knows"
         with pytest.raises(SpamnbError, match="is not in the journal"):
-            Teacher(model, tmp_path).move(journal, position(journal, ham), INBOX, "ann")
+            teacher.move(journal, 1 << 40, INBOX)
         assert person.where()[key("ham", 800)] == "Work"
 
 
@@ -330,12 +330,12 @@ def test_a_page_moves_only_the_very_message_and_only_where_it_knows_the_mailbox(
 
         with monkeypatch.context() as patched, pytest.raises(SpamnbError, match=r"not moved: .*No space left"):
             patched.setattr(Path, "rename", full)
-            Teacher(model, None).move(journal, number, INBOX, None)
+            Teacher(model, None).move(journal, number, INBOX)
         kept.write_bytes(message("ham", 900))
         assert Teacher(model, None).mail(journal, journal.verdict(number)) is None
         with pytest.raises(SpamnbError, match="no longer"):
-            Teacher(model, None).move(journal, number, INBOX, None)
+            Teacher(model, None).move(journal, number, INBOX)
         run("filter", "--journal", path, "-m", model, stdin=message("spam", 901))
         with pytest.raises(SpamnbError, match="not known in which mailbox"):
-            Teacher(model, None).move(journal, position(journal, message("spam", 901)), INBOX, None)
+            Teacher(model, None).move(journal, position(journal, message("spam", 901)), INBOX)
     assert person.where() == {key("ham", 900): "Junk"}

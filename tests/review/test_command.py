@@ -1,14 +1,11 @@
 """``spamnb review`` as a process: it answers on this machine, and says what is missing in one line."""
 
 import http.client
-import os
 import re
 import signal
 import socket
-import stat
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -54,20 +51,6 @@ def test_it_answers_whom_it_told_the_key_and_ends_when_told_to(tmp_path):
             client.close()
 
 
-def test_behind_a_proxy_it_answers_on_a_unix_socket(tmp_path):
-    path = tmp_path / "socket"
-    with running(tmp_path, "--socket", str(path), "--proxy-user", "X-Remote-User") as told:
-        assert "key" not in told and stat.S_IMODE(path.stat().st_mode) == 0o660
-        until = time.monotonic() + 120
-        with socket.socket(socket.AF_UNIX) as client:
-            while client.connect_ex(os.fspath(path)):
-                assert time.monotonic() < until
-            client.settimeout(60)
-            client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nX-Remote-User: ann\r\nConnection: close\r\n\r\n")
-            reply = b"".join(iter(lambda: client.recv(65536), b""))
-    assert reply.startswith(b"HTTP/1.1 200") and b"Doubtful mail" in reply and b">ann<" in reply
-
-
 def test_a_port_that_is_taken_and_a_journal_that_is_not_there_are_told(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
@@ -75,15 +58,6 @@ def test_a_port_that_is_taken_and_a_journal_that_is_not_there_are_told(tmp_path)
     absent, refused = ran.stderr.splitlines()
     assert ran.returncode == 1 and f"{tmp_path}/journal: no journal there yet" in absent
     assert f"cannot listen on 127.0.0.1 port {port}" in refused and refused.endswith("; --port takes another")
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [["--proxy-user", "X User"], ["--socket", "s"], ["--socket", "s", "--proxy-user", "X-User", "--port", "1"]],
-)
-def test_a_proxys_word_is_not_taken_from_elsewhere(tmp_path, wrong):
-    ran = subprocess.run(command(tmp_path, *wrong), capture_output=True, text=True, timeout=120)
-    assert ran.returncode == 2 and "Traceback" not in ran.stderr
 
 
 @pytest.mark.parametrize("lacking", ["starlette", "uvicorn"])

@@ -23,14 +23,14 @@ def teach(folder: Path, model: Path, label: str) -> str:
     with Journal.at(folder / "journal") as journal:
         entry = journal.of_message(digest(RAW))
         assert entry is not None
-        taught = Teacher(model, None).teach(journal, [entry.position], label == "spam", None)
+        taught = Teacher(model, None).teach(journal, [entry.position], label == "spam")
     assert taught.problems == ()
     return taught.batch
 
 
 def undo(folder: Path, model: Path, batch: str) -> tuple[str, ...]:
     with Journal.at(folder / "journal") as journal:
-        return Teacher(model, None).undo(journal, batch, None).problems
+        return Teacher(model, None).undo(journal, batch).problems
 
 
 def test_a_lesson_by_tokens_is_the_lesson_by_mail_and_undo_leaves_the_model_as_it_was(model, tmp_path):
@@ -69,9 +69,9 @@ def test_what_cannot_be_taught_or_undone_is_said(model, tmp_path):
         entry = journal.of_message(digest(RAW))
         with journal.writing():
             journal.execute("UPDATE verdicts SET made_by = 'other'")
-        (problem,) = Teacher(model, None).teach(journal, [entry.position], True, None).problems
+        (problem,) = Teacher(model, None).teach(journal, [entry.position], True).problems
         assert "reads mail otherwise" in problem and learned(model, RAW) == "ham"
         with journal.writing():
             journal.execute("DELETE FROM verdicts")
-        (problem,) = Teacher(model, None).undo(journal, batch, None).problems
+        (problem,) = Teacher(model, None).undo(journal, batch).problems
     assert "no longer holds the message that was taught as ham" in problem and learned(model, RAW) == "ham"
