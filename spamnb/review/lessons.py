@@ -20,7 +20,8 @@ from spamnb.journal.entries import INBOX, JUNK, Verdict, token_rules, unpack_tok
 from spamnb.journal.journal import DAYS, Correction, Journal
 from spamnb.reader.read_message import RecalledMessage
 from spamnb.review.moving import Moving
-from spamnb.serve.users import Models, class_of_label
+from spamnb.score import class_of_label
+from spamnb.serve.users import Models
 
 
 @dataclass(frozen=True)

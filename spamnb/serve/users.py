@@ -34,23 +34,6 @@ def is_name(user: str) -> bool:
     return _NAME.match(user) is not None
 
 
-def class_of_label(model: Classifier, label: str) -> str:
-    """The class of *model* that the protocol calls "spam" or "ham".
-
-    SpamnbError where the model has several classes of good mail and none is called ham: the protocol makes no class
-    beside those that a model has.
-    """
-    spam = model.settings.spam
-    if label == "spam":
-        return spam
-    others = [name for name in model.store.totals().classes if name != spam]
-    if len(others) > 1 and "ham" not in others:
-        raise SpamnbError(
-            f"{model.store.path}: 'ham' is none of its classes {', '.join(others)}; 'spamnb learn' names one"
-        )
-    return others[0] if len(others) == 1 else "ham"
-
-
 class Models:
     """The open models of one thread (connections are not shared between threads). SpamnbError where the shared model
     cannot be opened.

@@ -16,10 +16,10 @@ from served import mail
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
+from spamnb.score import _MAX_REPORT_ROWS, Score, class_of_label, name_of, points_of, score_message
 from spamnb.serve import users
-from spamnb.serve.score import _MAX_REPORT_ROWS, Score, name_of, points_of, score_message
 from spamnb.serve.spamd import Limits, Spamd
-from spamnb.serve.users import Models, NoSuchUser, class_of_label
+from spamnb.serve.users import Models, NoSuchUser
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from unpacked import wait_until
 from spamnb.classifier import Classifier
 from spamnb.journal.journal import Journal
 from spamnb.reader.spam_fields import section_length
+from spamnb.score import score_message
 from spamnb.serve import protocol
-from spamnb.serve.score import score_message
 
 SPAM, HAM = mail("spam", 1001), mail("ham", 1001)
 
