@@ -19,7 +19,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "spamnb"
 # From bottom to top. A module that lies flat in spamnb/ is a layer by itself.
 LAYERS = (
     "errors naming setting_fields sources reader formulas estimators settings counts store learners judgement training"
-    " classifier journal"
+    " classifier score journal"
 ).split()
 APPLICATIONS = {
     "engines": [],
@@ -27,7 +27,7 @@ APPLICATIONS = {
     "report": ["evaluation"],
     "api": ["engines", "evaluation", "report"],
     "serve": [],
-    "mailbox": ["serve"],
+    "mailbox": [],
     "review": ["api", "serve", "mailbox"],
     "cli": ["engines", "evaluation", "report", "api", "serve", "mailbox", "review"],
 }

@@ -15,7 +15,7 @@ from spamnb.engines.counting import count_parallel
 from spamnb.journal.entries import INBOX, NOWHERE, Place, entry_of
 from spamnb.journal.journal import Journal
 from spamnb.reader.options import TokenOptions
-from spamnb.serve.score import score_message
+from spamnb.score import score_message
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export

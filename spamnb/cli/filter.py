@@ -38,7 +38,7 @@ def filtered(raw: bytes, model: Path, journal: Path | None = None) -> bytes:
 
     try:
         from spamnb.classifier import Classifier
-        from spamnb.serve.score import score_message
+        from spamnb.score import score_message
 
         with Classifier.open(model) as classifier:
             if journal is None:

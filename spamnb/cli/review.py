@@ -47,7 +47,8 @@ def review_command(model: Path, journal: Path, port: int, models: Path | None) -
     key = key_at(default_model().with_name("review-key"))
     app = Review(journal, Teacher(model, models), key).app()
     listening = listen_tcp("127.0.0.1", port)
-    tell(f"spamnb: http://127.0.0.1:{listening[0].getsockname()[1]}/?key={key} shows {journal}; Ctrl-C ends it")
+    where = f"http://127.0.0.1:{listening[0].getsockname()[1]}/?key={key}"
+    tell(f"spamnb: {where} shows {journal}; Ctrl-C ends it")
     config = uvicorn.Config(
         app,
         log_level="warning",

@@ -38,12 +38,6 @@ class UsersPath(ModelPath):
 @workers_option
 @click.option("--allow-tell", is_flag=True, help="Let clients teach the model (spamc -L).")
 @click.option("--models", type=UsersPath(), help="Folder with a model for each user.")
-@click.option(
-    "--own-after",
-    type=click.IntRange(min=10),  # formulas/calibration.py: MIN_MESSAGES
-    default=100,
-    help="Messages of each class before a user's model is used.",
-)
 @click.option("--max-size", type=COUNT, default=8 << 20, help="Largest message in bytes.")
 @click.option("--metrics-port", type=PORT, help="Answer GET /metrics here, on 127.0.0.1.")
 @model_option
@@ -57,7 +51,6 @@ def serve_command(
     workers: int | None,
     allow_tell: bool,
     models: Path | None,
-    own_after: int,
     max_size: int,
     metrics_port: int | None,
     journal: Path | None,
@@ -81,14 +74,13 @@ def serve_command(
     from spamnb.serve.spamd import Limits, Spamd
     from spamnb.serve.users import Models
 
-    for option, other, there in (("own_after", "--models", models), ("socket_mode", "--socket", path)):
-        if not there and on_command_line(option):
-            raise click.UsageError(f"--{option.replace('_', '-')} goes with {other}")
+    if path is None and on_command_line("socket_mode"):
+        raise click.UsageError("--socket-mode goes with --socket")
     while (spare := os.open(os.devnull, os.O_RDWR)) < 3:
         pass  # a standard stream was closed: no connection may get its number, or the log would be written to it
     os.close(spare)
     spamd = Spamd(
-        partial(Models, model, models, own_after),
+        partial(Models, model, models),
         service.log,
         Limits(message_size=max_size),
         threads=cores() if workers is None else workers,

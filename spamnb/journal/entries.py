@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from spamnb.formulas.decision import UNSURE
 from spamnb.reader.message import seconds
 from spamnb.reader.options import TOKENS_VERSION, TokenOptions
 from spamnb.reader.read_message import ReadMessage
+from spamnb.score import THRESHOLD, Score
 from spamnb.settings import Settings
 
 MAX_FIELD = 200  # characters of a sender, a subject, a Message-ID: their writer may have sent a megabyte
@@ -29,21 +30,7 @@ MAX_TOKEN = 80  # characters of such a token
 MAX_TOKENS = 5_000  # of a message that is kept with its tokens: others can be taught by the mail alone
 MAX_UNPACKED = 2_000_000  # bytes of tokens: 5,000 of the longest there are
 LEVEL = 1  # of zlib: docs/experiments.md#the-journal
-THRESHOLD = 5.0  # points from which on a message is spam; 0 stands for even odds
 DOUBTFUL = 2.5  # points above the threshold up to which spam is doubtful: a probability of .96 by default costs
-
-
-class Found(Protocol):
-    """What the journal takes of a verdict: serve/score.py makes it."""
-
-    @property
-    def verdict(self) -> str: ...
-    @property
-    def points(self) -> float: ...
-    @property
-    def log_odds(self) -> float: ...
-    @property
-    def evidence(self) -> tuple[tuple[str, float], ...]: ...
 
 
 class Place(NamedTuple):
@@ -135,7 +122,7 @@ class Verdict(NamedTuple):
 
 
 def entry_of(
-    message: ReadMessage, found: Found, settings: Settings, *, user: str = "", lies: Place = NOWHERE
+    message: ReadMessage, found: Score, settings: Settings, *, user: str = "", lies: Place = NOWHERE
 ) -> Verdict:
     """What is kept of a message that was judged just now by a model of these settings."""
     evidence = [(token[:MAX_TOKEN], round(weight, 4)) for token, weight in found.evidence[:MAX_EVIDENCE]]

@@ -227,7 +227,9 @@ class Journal(Database):
 
     # -- reading ---------------------------------------------------------------------------------------------
 
-    def uncorrected(self, since: float, *, doubtful: bool = False, most: int = 50, skip: int = 0) -> list[Verdict]:
+    def uncorrected(
+        self, since: float, *, doubtful: bool = False, most: int = 50, skip: int = 0
+    ) -> list[Verdict]:
         """Mail since a time that nobody has corrected: what was called spam, or what is doubtful; the most doubtful
         first."""
         which = "doubtful" if doubtful else "verdict = 'spam'"
@@ -242,7 +244,7 @@ class Journal(Database):
         return found[0] if found else None
 
     def of_message(self, digest: bytes, user: str | None = None) -> Verdict | None:
-        """The last verdict on a message."""
+        """The last verdict on a message; on a user's, or on anybody's."""
         which = "WHERE digest = ? AND (? IS NULL OR user = ?) ORDER BY position DESC LIMIT 1"
         found = self._verdicts(which, (digest, user, user))
         return found[0] if found else None
@@ -267,10 +269,9 @@ class Journal(Database):
         self, since: float = 0, *, batch: str = "", digest: bytes = b"", most: int = 1_000
     ) -> list[Correction]:
         """What was taught and stands, the newest first; with ``batch`` or ``digest`` what has that one."""
-        which = "(? = '' OR batch = ?) AND (? = x'' OR digest = ?)"
         statement = (
-            f"SELECT {', '.join(Correction._fields)} FROM corrections"  # noqa: S608 (our own words)
-            f" WHERE at >= ? AND undone = 0 AND {which} ORDER BY number DESC LIMIT ?"
+            f"SELECT {', '.join(Correction._fields)} FROM corrections WHERE at >= ? AND undone = 0"  # noqa: S608 (our own words)
+            " AND (? = '' OR batch = ?) AND (? = x'' OR digest = ?) ORDER BY number DESC LIMIT ?"
         )
         with self.reading():
             found = self.execute(statement, (int(since), batch, batch, digest, digest, most))

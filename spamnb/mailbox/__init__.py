@@ -1,4 +1,4 @@
-"""Mailboxes in which mail is judged, moved and learned: a Maildir or an account on a server. It may import ``serve``.
+"""Mailboxes in which mail is judged, moved and learned: a Maildir or an account on a server.
 
 box      what a mailbox is, whatever its kind; opening one
 maildir  a Maildir as one, whatever its layout

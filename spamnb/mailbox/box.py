@@ -45,7 +45,6 @@ class Box(Protocol):
     home: str  # its absolute path, or its URL
     inbox: Folder
     record: Path  # the file of its memory
-    separator: str  # between a folder's name and that of one below it
 
     def folders(self) -> list[Folder]:
         """All folders, the inbox first."""

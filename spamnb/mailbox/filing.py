@@ -16,8 +16,7 @@ from spamnb.journal.writer import JournalWriter
 from spamnb.mailbox.box import Box
 from spamnb.mailbox.memory import Lesson, Memory
 from spamnb.reader.message import digest
-from spamnb.serve.score import Score, score_message
-from spamnb.serve.users import class_of_label
+from spamnb.score import Score, class_of_label, score_message
 from spamnb.sources.mailbox import Folder, MailboxMessage
 
 if TYPE_CHECKING:

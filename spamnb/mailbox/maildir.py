@@ -33,8 +33,6 @@ _KEYWORDS = re.compile("[a-z]")
 class MaildirBox:
     """A Maildir and its folders; where Junk lies beside it, those that do so too."""
 
-    separator = "."
-
     def __init__(self, path: Path, junk: str | None = None) -> None:
         self.path, self.shown, self.home = path, escape(str(path)), str(path.absolute())
         if not is_maildir(path):

@@ -22,6 +22,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from spamnb.api.words import word_of
+from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError, command_line_error
 from spamnb.journal.entries import INBOX, JUNK
 from spamnb.journal.journal import Journal
@@ -85,7 +86,7 @@ class Review:
 
     # -- who asks --------------------------------------------------------------------------------------------
 
-    def _check_key(self, request: Request) -> None:
+    def _check(self, request: Request) -> None:
         if not self._knows_key(request.cookies.get(COOKIE, "")):
             raise Refused(403, "Open the address that 'spamnb review' printed: it holds a key.")
 
@@ -101,7 +102,7 @@ class Review:
                 seconds = 86_400 * COOKIE_DAYS
                 response.set_cookie(COOKIE, self.key, max_age=seconds, httponly=True, samesite="strict")
                 return response
-            self._check_key(request)
+            self._check(request)
             return await run_in_threadpool(make, request)
 
         return answer
@@ -110,7 +111,7 @@ class Review:
         """A form that one of these pages sent, acted on in a thread."""
 
         async def answer(request: Request) -> Response:
-            self._check_key(request)
+            self._check(request)
             if not _is_from_own_page(request):
                 raise Refused(403, "Another site's page asked for that.")
             body = b""
@@ -127,7 +128,7 @@ class Review:
         return answer
 
     def _render(self, request: Request, template: str, status: int = 200, **values: Any) -> Response:
-        values |= {"here": request.url.path, "is_let_in": self._knows_key(request.cookies.get(COOKIE, ""))}
+        values |= {"here": request.url.path, "let_in": self._knows_key(request.cookies.get(COOKIE, ""))}
         return HTMLResponse(pages.render(template, **values), status)
 
     async def _refuse(self, request: Request, error: Exception) -> Response:
@@ -156,17 +157,17 @@ class Review:
 
     def _threshold(self) -> float:
         """The probability from which on mail is called spam."""
-        with self.teacher.model() as model:
+        with Classifier.open(self.teacher.shared) as model:
             return model.settings.loss.threshold
 
     def _words(self, request: Request) -> Response:
         word = request.query_params.get("word", "")[:MAX_TYPED].strip()
-        with self.teacher.model() as model:
+        with Classifier.open(self.teacher.shared) as model:
             found = word_of(model.store, word)
         return self._render(request, "words.html", word=word, documents=found.documents, held=found.held)
 
     def _figures(self, request: Request) -> Response:
-        with Journal.at(self.journal) as journal, self.teacher.model() as model:
+        with Journal.at(self.journal) as journal, Classifier.open(self.teacher.shared) as model:
             values = pages.how_it_does(journal, model)
         return self._render(request, "figures.html", **values)
 
@@ -184,7 +185,7 @@ class Review:
             raise Refused(400, "That is no message of the journal.")
         with Journal.at(self.journal) as journal:
             positions = list(dict.fromkeys(map(int, chosen)))
-            taught = self.teacher.teach(journal, positions, as_what == "spam", "move" in fields)
+            taught = self.teacher.teach(journal, positions, as_what == "spam", move="move" in fields)
         return _answered(fields, taught, "stay=1" if "movable" in fields and "move" not in fields else "")
 
     def _undo(self, fields: Fields) -> Response:

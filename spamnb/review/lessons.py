@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,9 +20,8 @@ from spamnb.journal.entries import INBOX, JUNK, Verdict, token_rules, unpack_tok
 from spamnb.journal.journal import DAYS, Correction, Journal
 from spamnb.reader.read_message import RecalledMessage
 from spamnb.review.moving import Moving
-from spamnb.serve.users import Models, class_of_label
-
-ENOUGH = 100  # messages of each class that a user's own model holds before it answers, as with 'serve'
+from spamnb.score import class_of_label
+from spamnb.serve.users import Models
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class Teacher:
         """Teach messages of the journal as spam or as good mail, and with ``move`` put each where such mail belongs if
         its mailbox is known."""
         batch, changed, problems = secrets.token_hex(8), 0, []
-        with self._models() as models, Moving(journal) as moving:
+        with closing(Models(self.shared, self.users, writable=True)) as models, Moving(journal) as moving:
             for position in positions:
                 entry = journal.verdict(position)
                 if entry is None:
@@ -64,7 +63,7 @@ class Teacher:
     def undo(self, journal: Journal, batch: str) -> Taught:
         """Take back what was taught at once, and put back what was moved with it."""
         changed, problems = 0, []
-        with self._models() as models, Moving(journal) as moving:
+        with closing(Models(self.shared, self.users, writable=True)) as models, Moving(journal) as moving:
             for made in journal.corrections(batch=batch) if batch else []:
                 entry = journal.of_message(made.digest, made.user)
                 try:
@@ -87,20 +86,6 @@ class Teacher:
         """The message itself, where it still lies where it lay."""
         with Moving(journal) as moving:
             return _mail(moving, entry)
-
-    @contextmanager
-    def model(self) -> Iterator[Classifier]:
-        """The shared model, to be asked."""
-        with self._models(writable=False) as models:
-            yield models.for_classifying("")
-
-    @contextmanager
-    def _models(self, writable: bool = True) -> Iterator[Models]:
-        models = Models(self.shared, self.users, ENOUGH, writable=writable)
-        try:
-            yield models
-        finally:
-            models.close()
 
 
 def missing(position: int) -> str:

@@ -24,11 +24,11 @@ from spamnb.reader import spam_fields
 from spamnb.reader.message import digest, header_of
 from spamnb.reader.read_message import ReadMessage
 from spamnb.reader.spam_fields import section_length
+from spamnb.score import THRESHOLD, Score, class_of_label, score_message
 from spamnb.serve import metrics, protocol
 from spamnb.serve.metrics import Metrics
 from spamnb.serve.protocol import ExitCode, Refusal, Request
-from spamnb.serve.score import THRESHOLD, Score, score_message
-from spamnb.serve.users import Models, NoSuchUser, class_of_label
+from spamnb.serve.users import Models, NoSuchUser
 
 CHUNK = 1 << 16
 

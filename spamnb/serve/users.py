@@ -12,11 +12,11 @@ from pathlib import Path
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
-from spamnb.formulas.calibration import MIN_MESSAGES
 from spamnb.store.snapshot import create_empty
 
 SUFFIX = ".spamnb"
 MAX_OPEN_MODELS = 64
+ENOUGH = 100  # messages of each class that a user's own model holds before it answers
 # A name becomes a file's name: no separator, no leading dot or dash, no control character.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,127}\Z")
 
@@ -34,34 +34,13 @@ def is_name(user: str) -> bool:
     return _NAME.match(user) is not None
 
 
-def class_of_label(model: Classifier, label: str) -> str:
-    """The class of *model* that the protocol calls "spam" or "ham".
-
-    SpamnbError where the model has several classes of good mail and none is called ham: the protocol makes no class
-    beside those that a model has.
-    """
-    spam = model.settings.spam
-    if label == "spam":
-        return spam
-    others = [name for name in model.store.totals().classes if name != spam]
-    if len(others) > 1 and "ham" not in others:
-        raise SpamnbError(
-            f"{model.store.path}: 'ham' is none of its classes {', '.join(others)}; 'spamnb learn' names one"
-        )
-    return others[0] if len(others) == 1 else "ham"
-
-
 class Models:
-    """The open models of one thread (connections are not shared between threads).
-
-    ``minimum`` is the number of messages that a user's model must hold of every class before it answers, MIN_MESSAGES
-    or more: with fewer it would say unsure in place of spam. Raises SpamnbError where the shared model cannot be
-    opened.
+    """The open models of one thread (connections are not shared between threads). SpamnbError where the shared model
+    cannot be opened.
     """
 
-    def __init__(self, shared: Path, folder: Path | None, minimum: int, *, writable: bool) -> None:
+    def __init__(self, shared: Path, folder: Path | None, *, writable: bool) -> None:
         self._folder = folder
-        self._minimum = max(minimum, MIN_MESSAGES)
         self._writable = writable
         self._shared = Classifier.open(shared, writable=writable)
         self._own: OrderedDict[str, Classifier] = OrderedDict()
@@ -70,7 +49,7 @@ class Models:
         """The model that classifies for *user*: theirs when it knows enough, or else the shared one."""
         own = self._owned(user) if is_name(user) else None
         totals = own.store.totals() if own is not None else None
-        knows_enough = totals is not None and len(totals.classes) > 1 and totals.documents.min() >= self._minimum
+        knows_enough = totals is not None and len(totals.classes) > 1 and totals.documents.min() >= ENOUGH
         return own if own is not None and knows_enough else self._shared
 
     def taught(self, user: str) -> Classifier | None:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from spamnb.errors import SpamnbError, reason
-from spamnb.naming import escape, is_loopback
+from spamnb.naming import escape
 
 _FORM = "imaps://USER@HOST[:PORT][/FOLDER]"
 _URL = re.compile(r"(imaps?)://([^/]{0,2000})(?:/(.{0,2000}))?", re.IGNORECASE | re.DOTALL)
@@ -45,11 +45,6 @@ class ImapUrl(NamedTuple):
         host = f"[{self.host}]" if ":" in self.host else self.host
         port = "" if self.port is None else f":{self.port}"
         return f"imap{'s' if self.tls else ''}://{quote(self.user, safe='@+!=')}@{host}{port}"
-
-    @property
-    def is_loopback(self) -> bool:
-        """Whether what is sent stays on this machine."""
-        return is_loopback(self.host.lower())
 
 
 class Login(NamedTuple):

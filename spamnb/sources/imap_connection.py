@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from spamnb.errors import SpamnbError, reason
-from spamnb.naming import escape
+from spamnb.naming import escape, is_loopback
 from spamnb.sources.accounts import ImapUrl, Login
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def connect(url: ImapUrl, login: Login) -> IMAPClient:
     except ImportError:
         hint = "'pip install imapclient keyring' lets spamnb read IMAP accounts"
         raise SpamnbError(f"{escape(url.account)}: {hint}") from None
-    if not url.tls and not url.is_loopback:
+    if not url.tls and not is_loopback(url.host.lower()):
         clear = "imap:// sends mail and password in the clear, so only to this machine; write imaps://"
         raise SpamnbError(f"{escape(url.account)}: {clear}")
     context = ssl.create_default_context()  # by SSL_CERT_FILE or the system: certificates and host names are checked

@@ -17,7 +17,7 @@ from spamnb.journal.journal import Correction, Journal
 from spamnb.journal.writer import JournalWriter
 from spamnb.mailbox import maildir
 from spamnb.reader.message import digest
-from spamnb.serve.score import score_message
+from spamnb.score import score_message
 
 
 def made_up(at: float, points: float = 6.0, verdict: str = "spam", number: int = 0, tokens: int = 100) -> Verdict:

@@ -101,9 +101,9 @@ def test_names_of_folders(made: Made, model: Path, tmp_path, junk: str):
             entry = journal.of_message(digest(spam))
             assert entry is not None and ";UID=" not in entry.place and entry.role == JUNK
             teacher = Teacher(model, None)
-            teacher.move(journal, entry.position, INBOX, None)
+            teacher.move(journal, entry.position, INBOX)
             assert person.where() == {key("spam", 800): "INBOX"}
-            teacher.move(journal, entry.position, JUNK, None)
+            teacher.move(journal, entry.position, JUNK)
             assert person.where() == {key("spam", 800): junk}
             server.kill()
             gone = teacher.teach(journal, [entry.position], False, move=True)

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from commands import run
-from imap_account import PASSWORD, Server, account, describe
+from imap_account import Server, account
 from mail import message as mail
 
 from spamnb.sources import imap_reading
@@ -135,7 +135,7 @@ def test_of_a_large_message_the_first_part_is_read(server: Server, tmp_path: Pat
         ("imaps://ann@localhost:99999", "no port 99999"),
         ("imap://ann@mail.example.org", "imap:// sends mail and password in the clear"),
         ("imaps://ann@localhost:1", "Connection refused"),
-        ("imaps://ann@127.0.0.2:{port}", "its certificate is not trusted"),
+        ("imaps://ann@127.0.0.2:{port}", "SSL_CERT_FILE may name an authority of your own"),
         ("imaps://ann@localhost:{plain}", "imaps:// mostly has port 993"),
         ("imaps://ann@localhost:{port}/Nowhere", "no folder 'Nowhere'; there are INBOX, "),
         ("imaps://bob@localhost:{port}", "the server refused the login"),
@@ -146,29 +146,6 @@ def test_what_is_wrong_is_said_in_one_line(server: Server, url: str, said: str, 
     done = run("train", "-m", folders.parent / "m", ham, f"spam={folders}/spam")
     assert done.exit_code == 1 and said in done.stderr and "Traceback" not in done.output
     assert done.stderr.count("\n") == 1 and "secret" not in done.output
-
-
-def test_a_certificate_of_ones_own_is_trusted_when_it_is_named(server: Server, tmp_path: Path, monkeypatch):
-    monkeypatch.delenv("SSL_CERT_FILE")
-    refused = run("learn", "ham", f"{server.url}/Work/Plans", "-m", "/dev/null/m")
-    assert refused.exit_code == 1 and "not trusted" in refused.stderr and "SSL_CERT_FILE" in refused.stderr
-    monkeypatch.setenv("SSL_CERT_FILE", str(server.place / "cert.pem"))
-    named = run("train", "--one-class", "-m", tmp_path / "m", f"ham={server.url}")
-    assert named.exit_code == 0, named.output
-
-
-def test_a_password_may_come_from_a_command(server: Server, tmp_path: Path, monkeypatch):
-    monkeypatch.delenv("SPAMNB_IMAP_PASSWORD")
-    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
-    none = run("train", "--one-class", "-m", tmp_path / "m", f"ham={server.url}")
-    assert none.exit_code == 1 and "no password found; 'keyring set localhost ann'" in none.stderr
-    (tmp_path / "secret").write_text(PASSWORD + "\n")
-    describe(tmp_path, server.url, password_command=f"cat {tmp_path}/secret")
-    read = run("train", "--one-class", "-m", tmp_path / "m", f"ham={server.url}")
-    assert read.exit_code == 0, read.output
-    describe(tmp_path, server.url, password_command="echo locked >&2; exit 3")
-    failing = run("classify", "-m", tmp_path / "m", server.url)
-    assert failing.exit_code == 1 and "password-command: ended with 3: locked" in failing.stderr
 
 
 def test_upgrade_enters_an_account_only_when_it_is_named(server: Server, tmp_path: Path, folders: Path):

@@ -311,6 +311,8 @@ def test_a_page_reads_teaches_and_moves_mail_and_moves_it_back(person: Person, t
             teacher.move(journal, position(journal, ham), JUNK)
         gone = teacher.teach(journal, [position(journal, ham)], False, move=True)
         assert gone.problems == () and gone.changed == 1, "it is where good mail belongs, as far as the journal knows"
+        with pytest.raises(SpamnbError, match="is not in the journal"):
+            teacher.move(journal, 1 << 40, INBOX)
         assert person.where()[key("ham", 800)] == "Work"
 
 

@@ -3,7 +3,6 @@
 import gzip
 import os
 import shutil
-import tracemalloc
 from collections.abc import Iterator
 from contextlib import redirect_stderr
 from io import StringIO
@@ -168,21 +167,6 @@ def test_names_that_are_not_utf_8(person, model):
     assert person.watch().stdout == ""
     path.rename(person.path / ".Junk" / "cur" / path.name)
     assert "1.\\udce9:2,S" in person.watch().stdout and learned(model, message("spam", 660)) == "spam"
-
-
-def test_many_moves_are_read_one_at_a_time(person):
-    for seed in range(20):
-        person.deliver(message("spam", 1000 + seed) + b"x" * 500_000)
-    person.watch()
-    for path in person.paths("INBOX"):
-        maildir.move(path, person.path / ".Junk")
-    tracemalloc.start()
-    try:
-        with person.remembering() as memory:
-            assert sum(lesson.spam for lesson in memory.lessons()) == 20
-        assert tracemalloc.get_traced_memory()[1] < 5_000_000
-    finally:
-        tracemalloc.stop()
 
 
 def test_a_message_or_a_folder_that_cannot_be_read_does_not_end_watch(person, model):

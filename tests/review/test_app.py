@@ -195,12 +195,14 @@ def test_what_was_hidden_stands_apart_from_what_was_read(review, tmp_path, model
     assert "is not here to be shown" in client.get("/message/0").text
 
 
-def test_a_click_teaches_the_model_of_the_user_whose_mail_it_is(review, tmp_path, model):
+def test_a_lesson_goes_to_the_model_of_whom_the_message_was_for(review, tmp_path, model):
     raw = message("spam", 901)
     note(tmp_path, model, raw, user="bob")
     client = browser(review)
-    status, page = send(client, "/teach", one="good:0")
-    assert status == 200 and [path.name for path in (tmp_path / "users").glob("*.spamnb")] == ["bob.spamnb"]
-    assert learned(model, raw) is None and learned(tmp_path / "users" / "bob.spamnb", raw) == "ham"
-    assert send(client, "/undo", batch=batch_of(page))[0] == 200
-    assert learned(tmp_path / "users" / "bob.spamnb", raw) is None
+    (of_bob,) = positions(client)
+    assert "for bob" in " ".join(LexborHTMLParser(client.get("/").text).css_first(".meta").text().split())
+    status, page = send(client, "/teach", one=f"good:{of_bob}")
+    assert status == 200 and learned(model, raw) is None
+    own = tmp_path / "users" / "bob.spamnb"
+    assert learned(own, raw) == "ham" and send(client, "/undo", batch=batch_of(page))[0] == 200
+    assert learned(own, raw) is None

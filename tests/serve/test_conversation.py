@@ -16,9 +16,10 @@ from served import mail
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
-from spamnb.serve.score import _MAX_REPORT_ROWS, Score, name_of, points_of, score_message
+from spamnb.score import _MAX_REPORT_ROWS, Score, class_of_label, name_of, points_of, score_message
+from spamnb.serve import users
 from spamnb.serve.spamd import Limits, Spamd
-from spamnb.serve.users import Models, NoSuchUser, class_of_label
+from spamnb.serve.users import Models, NoSuchUser
 
 
 @pytest.fixture
@@ -27,8 +28,9 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "users"
 
 
-def test_a_model_answers_once_it_has_learned_enough_of_both_classes(model, folder):
-    models = Models(model, folder, 2, writable=True)  # which is too few: it would say unsure
+def test_a_model_answers_once_it_has_learned_enough_of_both_classes(model, folder, monkeypatch):
+    monkeypatch.setattr(users, "ENOUGH", 10)
+    models = Models(model, folder, writable=True)
     shared = models.for_classifying("")
     assert models.for_classifying("ann") is models.for_learning("") is models.taught("") is shared
     assert models.taught("ann") is None and list(folder.iterdir()) == []

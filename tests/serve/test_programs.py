@@ -92,23 +92,6 @@ def test_spamc_passes_mail_on_when_it_is_refused(serve, model):
     assert spamc(server, "-x").returncode == os.EX_IOERR and not spamc(server, "-x").stdout
 
 
-def test_procmail_with_spamc(server: Server, tmp_path):
-    maildir = tmp_path / "Maildir"
-    maildir.mkdir()
-    (tmp_path / "rc").write_text(
-        f'PATH=/usr/bin:/bin\nMAILDIR="{tmp_path}"\nDEFAULT="{maildir}/"\n'
-        f":0fw\n| {program('spamc')} -x -d 127.0.0.1 -p {server.port}\n\n"
-        ":0\n* ^X-Spam-Flag: YES\nMaildir/.Junk/\n"
-    )
-    for raw in (SPAM, HAM):
-        command = [program("procmail"), "-m", str(tmp_path / "rc")]
-        subprocess.run(command, input=raw, check=True, timeout=120, env={**os.environ, "HOME": str(tmp_path)})
-    (junk,) = (maildir / ".Junk" / "new").iterdir()
-    (inbox,) = (maildir / "new").iterdir()
-    # procmail ends every message with an empty line, as mboxes need it
-    assert junk.read_bytes().endswith(SPAM + b"\n") and inbox.read_bytes().endswith(HAM + b"\n")
-
-
 EXIM_CONF = """
 primary_hostname = test.example
 spool_directory = {place}/spool

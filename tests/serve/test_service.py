@@ -181,8 +181,6 @@ def test_what_cannot_start_says_so_in_one_line(serve, model, tmp_path):
     for options, message in [
         (("--port", str(server.port)), "cannot listen on 127.0.0.1 port .*; --port takes another"),
         (("--metrics-port", str(server.port)), "cannot listen on 127.0.0.1 port .*; --metrics-port takes another"),
-        (("--own-after", "50"), "--own-after goes with --models"),
-        (("--own-after", "9"), "9 is not in the range"),
         (("--port", "0", "--socket-mode", "600"), "--socket-mode goes with --socket"),
         (("--socket", str(tmp_path / "no" / "s")), "cannot listen on"),
         (("--port", "0", "--socket-mode", "999"), "no octal mode"),

@@ -10,8 +10,8 @@ from unpacked import wait_until
 from spamnb.classifier import Classifier
 from spamnb.journal.journal import Journal
 from spamnb.reader.spam_fields import section_length
+from spamnb.score import score_message
 from spamnb.serve import protocol
-from spamnb.serve.score import score_message
 
 SPAM, HAM = mail("spam", 1001), mail("ham", 1001)
 
@@ -129,11 +129,11 @@ def test_tell_is_refused_unless_allowed(serve, model):
 def test_each_user_learns_for_themselves(serve, model, tmp_path):
     users = tmp_path / "users"
     users.mkdir()
-    server = serve(model, "--workers", "2", "--allow-tell", "--models", str(users), "--own-after", "10")
+    server = serve(model, "--workers", "2", "--allow-tell", "--models", str(users))
     shared = server.verdict(SPAM)
-    for seed in range(10):
+    for seed in range(100):
         for said, is_ in (("ham", "spam"), ("spam", "ham")):  # ann likes what others do not
-            assert server.verdict(SPAM, "User: ann") == shared  # until she has taught enough
+            assert seed % 20 or server.verdict(SPAM, "User: ann") == shared  # until she has taught enough
             raw = mail(is_, 3000 + seed)
             server.about("TELL", raw, "1.5", "User: ann", f"Message-class: {said}", "Set: local")
     assert server.verdict(SPAM, "User: ann").startswith("Spam: False")

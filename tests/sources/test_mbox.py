@@ -1,5 +1,6 @@
 """Messages in files: where those of an mbox begin and end, against the standard library; gzip, limits of size."""
 
+import gzip
 import io
 import mailbox
 import tracemalloc
@@ -86,7 +87,10 @@ def test_unquoted_takes_one_mark_and_leaves_the_headers(tmp_path: Path) -> None:
     plain = b"From a 1:00\n>From uucp!b\nSubject: x\n\nFrom me\n>From you\n> From\nx >From\n"
     bare = b"From b 1:00\n>From x\n"
     box = write(tmp_path / "box", raw + b"\n" + bare)
-    assert [entry.read() for entry in mbox.mail_file("ham", str(box), never)] == [plain, bare]
+    packed = write(tmp_path / "box.gz", gzip.compress(box.read_bytes()))
+    for path in (box, packed):
+        found = [(entry.name, entry.read()) for entry in mbox.mail_file("ham", str(path), never)]
+        assert found == [(f"{path}#1", plain), (f"{path}#2", bare)]
 
 
 def test_what_is_left_out_is_told_once_and_named_once() -> None:

@@ -187,21 +187,6 @@ def test_mh_against_the_standard_library(tmp_path: Path) -> None:
     assert [raw for _, _, raw in read(f"ham={tmp_path}/inbox")] == expected
 
 
-def test_mbox_plain_and_gzipped_against_the_standard_library(tmp_path: Path) -> None:
-    box = mailbox.mbox(tmp_path / "inbox")
-    for number in range(7):
-        box.add(f"Subject: {number}\n\nFrom here on\n\nFrom: no\n>From mboxrd\nend {number}\n".encode())
-    box.flush()
-    expected = [box.get_bytes(key, from_=True).replace(b"\n>From", b"\nFrom") for key in box.iterkeys()]
-    assert b"\n\nFrom here on" in expected[0] and b"\nFrom mboxrd" in expected[0]
-    (tmp_path / "inbox.gz").write_bytes(gzip.compress((tmp_path / "inbox").read_bytes()))
-    box.close()
-    for name in ("inbox", "inbox.gz"):
-        result = read(f"ham={tmp_path}/{name}")
-        assert [raw for _, _, raw in result] == expected
-        assert [shown for _, shown, _ in result] == [f"{tmp_path}/{name}#{n}" for n in range(1, 8)]
-
-
 def test_mbox_in_a_folder_is_known_by_its_name(tmp_path: Path) -> None:
     two = b"From a@example.org Mon Jan  1 00:00:00 2001\nSubject: 1\n\nx\n\nFrom b@example.org 1:02\nSubject: 2\n\ny\n"
     write(tmp_path / "ham/list.mbox", two)

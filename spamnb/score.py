@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from spamnb import __version__
+from spamnb.errors import SpamnbError
 from spamnb.formulas.decision import UNSURE
 
 if TYPE_CHECKING:
@@ -92,6 +93,23 @@ def score_message(model: Classifier, raw: bytes | ReadMessage) -> Score:
     p = model.settings.loss.threshold
     evidence = tuple(judgement.evidence[:_MAX_REPORT_ROWS])
     return Score.of(verdict, judgement.score, math.log(p / (1 - p)), evidence)
+
+
+def class_of_label(model: Classifier, label: str) -> str:
+    """The class of *model* that mail software calls "spam" or "ham".
+
+    SpamnbError where the model has several classes of good mail and none is called ham: no class is made
+    beside those that a model has.
+    """
+    spam = model.settings.spam
+    if label == "spam":
+        return spam
+    others = [name for name in model.store.totals().classes if name != spam]
+    if len(others) > 1 and "ham" not in others:
+        raise SpamnbError(
+            f"{model.store.path}: 'ham' is none of its classes {', '.join(others)}; 'spamnb learn' names one"
+        )
+    return others[0] if len(others) == 1 else "ham"
 
 
 def points_of(log_odds: float, threshold: float) -> float:
