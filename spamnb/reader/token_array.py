@@ -137,10 +137,5 @@ def merge_vocabularies(lists: Sequence[TokenArray]) -> tuple[TokenArray, list[np
     (['a', 'b', 'c'], [['c', 'a'], ['a', 'b']])
     """
     every = TokenArray.concat(lists)
-    order = np.argsort(every.hashes, kind="stable")  # lists that are sorted already are merged, not sorted
-    ordered = every.hashes[order]
-    new = np.ones(len(order), bool)
-    new[1:] = ordered[1:] != ordered[:-1]
-    index = np.empty(len(order), np.int32 if len(order) < 1 << 31 else np.int64)
-    index[order] = np.cumsum(new) - 1
-    return every.take(order[new]), np.split(index, np.cumsum([len(part) for part in lists])[:-1])
+    _, first, index = np.unique(every.hashes, return_index=True, return_inverse=True)
+    return every.take(first), np.split(index, np.cumsum([len(part) for part in lists])[:-1])

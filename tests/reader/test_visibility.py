@@ -188,13 +188,6 @@ def test_what_is_no_text_is_not_read(page: str) -> None:
     assert "".join(read(f"{page}<p>x").texts).split() == ["x"]
 
 
-def test_why_text_is_hidden_is_told_once() -> None:
-    page = "<p style='display:none'>a<p style='display:none'>b<p style='font-size:0'>c<p style='color:white'>d"
-    facts = [fact for fact in read(page).html if fact.startswith("css:")]
-    assert sorted(facts) == ["css:display-none", "css:same-color", "css:tiny"]
-    assert "hidden" not in read("<p>the hidden text").html
-
-
 def test_a_person_sees_both_sides_of_hidden_text_and_not_all_of_a_long_title() -> None:
     message = read("<body><p>seen <span hidden>secret <b>too</b></span> shown</p>")
     assert " ".join(message.texts).split() == ["seen", "shown"] and message.hidden.split() == ["secret", "too"]

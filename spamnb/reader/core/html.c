@@ -297,29 +297,24 @@ static void make_styles(struct document *d) {
         note_cut(d);
 }
 
-static enum why_hidden why_hidden(struct document *d, const struct piece *piece) {
+static bool is_hidden(struct document *d, const struct piece *piece) {
     if (piece->kind == PIECE_STYLED)
-        return d->sheet.is_cut ? SEEN : style_of(d, piece->node)->why;
-    return piece->kind == PIECE_HIDDEN ? HIDDEN_OTHERWISE : SEEN;
+        return !d->sheet.is_cut && style_of(d, piece->node)->is_hidden;
+    return piece->kind == PIECE_HIDDEN;
 }
 
 /* The text that is shown, or that is hidden. Of what is hidden spaces part what is shown around it. */
-static span written_pieces(struct document *d, bool is_hidden) {
-    static const uint32_t FACTS[] = {0, FACT_DISPLAY_NONE, FACT_TINY, FACT_SAME_COLOR, 0};
+static span written_pieces(struct document *d, bool hidden_ones) {
     struct writer writer = writer_open(d->arena, size_of(d->html));
     for (size_t i = 0; i < d->pieces.count; i++) {
         const struct piece *piece = &d->pieces.items[i];
-        enum why_hidden why = why_hidden(d, piece);
         bool is_in_word = writer.at > writer.begin && !is_space(writer.at[-1]);
-        size_t before = (size_t)(writer.at - writer.begin);
         if (piece->kind == PIECE_END_OF_WORD) {
             if (is_in_word)
                 put_byte(&writer, '\n');
-        } else if (is_hidden == (why != SEEN)) {
+        } else if (hidden_ones == is_hidden(d, piece)) {
             put_resolved(&writer, piece->text, false);
-            if (is_hidden && !shows_nothing(d->reader, span_between(writer.begin + before, writer.at)))
-                d->reader->message.facts |= FACT_HIDDEN | FACTS[why];
-        } else if (is_in_word && !is_hidden && !is_empty(piece->text) && shows_nothing(d->reader, piece->text))
+        } else if (is_in_word && !hidden_ones && !is_empty(piece->text) && shows_nothing(d->reader, piece->text))
             put_byte(&writer, ' ');
     }
     return writer_close(&writer);

@@ -68,19 +68,15 @@ static void copy_date(struct reader *reader, uint8_t date[DATE]) {
         date[i] = value.at[i] && value.at[i] < 128 ? value.at[i] : '?';
 }
 
-/* Names the tags and the facts of HTML. */
+/* Names the tags of HTML, and tells that it hides text. */
 static void name_facts(struct reader *reader) {
-    static const char *const NAMES[N_FACTS] = {
-        "hidden", "css:display-none", "css:tiny", "css:same-color",
-    };
     struct message *message = &reader->message;
     for (unsigned tag = 0; tag < TAG_COUNT; tag++)
         if (message->tags[tag / 64] >> tag % 64 & 1)
             *LIST_ADD(&reader->arena, &message->named_facts) = two_spans(
                 &reader->arena, LITERAL("tag:"), tag == TAG_UNKNOWN ? LITERAL("unknown") : TAGS[tag].name);
-    for (size_t i = 0; i < N_FACTS; i++)
-        if (message->facts >> i & 1)
-            *LIST_ADD(&reader->arena, &message->named_facts) = span_of_text(NAMES[i]);
+    if (message->hidden.count)
+        *LIST_ADD(&reader->arena, &message->named_facts) = LITERAL("hidden");
 }
 
 static void read_body(struct reader *reader, span text) {
