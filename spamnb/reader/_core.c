@@ -89,7 +89,7 @@ enum failure read_messages(struct reader *reader, struct vocabulary *vocabulary,
 /* A list of the message at hand, and how many items it has. */
 size_t message_list(const struct reader *reader, int which, const void **items) {
     const struct message *m = &reader->message;
-    const span_list *const texts[] = {&m->values, &m->all_texts, &m->links, &m->hidden, &m->named_facts};
+    const span_list *const texts[] = {&m->values, &m->texts, &m->links, &m->hidden, &m->named_facts};
     size_t n_texts = COUNT_OF(texts);
     if (which < (int)n_texts) {
         *items = texts[which]->items;

@@ -64,8 +64,7 @@ struct message {
     span raw; /* with LF line ends */
     struct section section;
     span_list values; /* of its fields, decoded */
-    span_list texts, attached; /* what a reader shows first; what he opens */
-    span_list all_texts, hidden; /* both in this order; what HTML does not show */
+    span_list texts, hidden; /* what a reader shows first, then what he opens; what HTML does not show */
     span_list links; /* URLs */
     uint64_t tags[N_TAG_WORDS]; /* that occur in HTML */
     uint32_t cuts;
