@@ -145,12 +145,8 @@ def test_what_lies_outside_is_refused() -> None:
     vocabulary = Vocabulary()
     for lengths in ([-1], [4], [1, 3], [2**31 - 1]):
         with pytest.raises(ValueError):
-            vocabulary.ids_of(np.zeros(3, np.uint8), np.array(lengths, np.int32))
-    for lengths in ([1], np.zeros(1, np.int64), np.zeros(1)):
-        with pytest.raises((TypeError, ValueError)):
-            vocabulary.ids_of(np.zeros(3, np.uint8), lengths)  # type: ignore[arg-type]
-    vocabulary = Vocabulary()
+            vocabulary.ids(TokenArray.packed_in(np.zeros(3, np.uint8), np.array(lengths, np.int32)))
     vocabulary.ids(["a", ""])
     for outside in (2, (1 << 32) - 1):
-        with pytest.raises((IndexError, ValueError)):
+        with pytest.raises(ValueError):
             vocabulary.take(np.array([outside], np.uint32))
