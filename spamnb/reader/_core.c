@@ -27,14 +27,11 @@ bool tables_begin(const char *const names[], const char *const texts[], size_t n
     return true;
 }
 
-/* How many bytes tokens have, their hashes in model files, and their groups. */
-void vocabulary_describe(struct vocabulary *vocabulary, const uint32_t *ids, size_t n, uint32_t *lengths, uint64_t *hashes,
-                         uint8_t *of_groups) {
+/* The hashes of tokens in model files, and their groups. */
+void vocabulary_describe(struct vocabulary *vocabulary, const uint32_t *ids, size_t n, uint64_t *hashes, uint8_t *of_groups) {
     for (size_t i = 0; i < n; i++) {
-        span token = vocabulary_text(vocabulary, ids[i]);
-        lengths[i] = (uint32_t)size_of(token);
         hashes[i] = vocabulary_file_hash(vocabulary, ids[i]);
-        of_groups[i] = group_of(&groups, token);
+        of_groups[i] = group_of(&groups, vocabulary_text(vocabulary, ids[i]));
     }
 }
 

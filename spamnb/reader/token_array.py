@@ -67,8 +67,7 @@ class TokenArray(Sequence[str]):
         from spamnb.reader.vocabulary import Vocabulary  # which makes such lists
 
         vocabulary = Vocabulary()
-        described = vocabulary.take(vocabulary.ids(self))
-        return described.hashes, described.groups
+        return vocabulary.describe(vocabulary.ids(self).view(np.uint32))
 
     def __sizeof__(self) -> int:
         """Bytes of its arrays too: by this a cluster knows when a worker's memory is full."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -42,17 +42,29 @@ class Vocabulary:
 
     def take(self, ids: np.ndarray) -> TokenArray:
         """The tokens with these ids (k,)."""
-        n, ids = len(ids), np.ascontiguousarray(ids, np.uint32)
-        if n and ids.max() >= len(self):
+        ids = np.ascontiguousarray(ids, np.uint32)
+        text, lengths = self.texts(ids)
+        return TokenArray(text, np.cumsum(lengths, dtype=np.int64) - lengths, lengths, *self.describe(ids))
+
+    def texts(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The text of the tokens with these ids (k,) uint32, one after the other, and their lengths (k,)."""
+        lengths = np.empty(len(ids), np.int32)
+        self._ask(core.vocabulary_lengths, ids, lengths)
+        text = np.empty(int(lengths.sum(dtype=np.int64)), np.uint8)
+        self._ask(core.vocabulary_texts, ids, text)
+        return text, lengths
+
+    def describe(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The hashes, int64, and the groups, int8, of the tokens with these ids (k,) uint32."""
+        hashes, groups = np.empty(len(ids), np.int64), np.empty(len(ids), np.int8)
+        self._ask(core.vocabulary_describe, ids, hashes, groups)
+        return hashes, groups
+
+    def _ask(self, function: Callable[..., None], ids: np.ndarray, *answers: np.ndarray) -> None:
+        if len(checked(ids, np.uint32)) and ids.max() >= len(self):
             raise ValueError("there is no token with such an id")
-        lengths, hashes, groups = np.empty(n, np.int32), np.empty(n, np.int64), np.empty(n, np.int8)
         with held(self):
-            described = lengths.ctypes.data, hashes.ctypes.data, groups.ctypes.data
-            core.vocabulary_describe(self.pointer, ids.ctypes.data, n, *described)
-            ends = np.cumsum(lengths, dtype=np.int64)
-            text = np.empty(ends[-1] if n else 0, np.uint8)
-            core.vocabulary_texts(self.pointer, ids.ctypes.data, n, text.ctypes.data)
-        return TokenArray(text, ends - lengths, lengths, hashes, groups)
+            function(self.pointer, ids.ctypes.data, len(ids), *(answer.ctypes.data for answer in answers))
 
     def tokens(self) -> TokenArray:
         """All tokens, in the order of their ids."""

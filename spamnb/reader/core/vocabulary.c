@@ -102,6 +102,11 @@ span vocabulary_text(const struct vocabulary *v, uint32_t id) {
     return span_between(v->text + (id ? v->known[id - 1].end : 0), v->text + v->known[id].end);
 }
 
+void vocabulary_lengths(const struct vocabulary *v, const uint32_t *ids, size_t n, uint32_t *lengths) {
+    for (size_t i = 0; i < n; i++)
+        lengths[i] = (uint32_t)size_of(vocabulary_text(v, ids[i]));
+}
+
 void vocabulary_texts(const struct vocabulary *v, const uint32_t *ids, size_t n, uint8_t *at) {
     for (size_t i = 0; i < n; i++) {
         span token = vocabulary_text(v, ids[i]);

@@ -54,6 +54,7 @@ size_t vocabulary_size(const struct vocabulary *vocabulary);
 bool vocabulary_ids(struct vocabulary *vocabulary, const uint8_t *text, const uint32_t *lengths, size_t n, uint32_t *ids);
 span vocabulary_text(const struct vocabulary *vocabulary, uint32_t id);
 /* The tokens with these ids, one after the other. */
+void vocabulary_lengths(const struct vocabulary *vocabulary, const uint32_t *ids, size_t n, uint32_t *lengths);
 void vocabulary_texts(const struct vocabulary *vocabulary, const uint32_t *ids, size_t n, uint8_t *at);
 /* The hash of a token in a model file. It is computed once. */
 uint64_t vocabulary_file_hash(struct vocabulary *vocabulary, uint32_t id);
