@@ -234,14 +234,6 @@ def test_the_message_within_a_signature_is_read(signed: Callable[[bytes], bytes]
     assert parse(smime(signed(long), kind)).texts[0].endswith("end")
 
 
-def test_signatures_within_signatures_are_read_to_a_depth(signed: Callable[[bytes], bytes]) -> None:
-    entity = smime(signed(smime(signed(ENTITY))))
-    assert parse(entity).links == ("http://pay.example/",)
-    for _ in range(25):
-        entity = smime(signed(entity))
-    assert not parse(entity).texts and parse(entity).cuts
-
-
 def test_what_is_no_signed_text_is_a_part_without_text(signed: Callable[[bytes], bytes]) -> None:
     whole = signed(ENTITY)
     encrypted = whole.replace(bytes.fromhex("06092a864886f70d010702"), bytes.fromhex("06092a864886f70d010703"))

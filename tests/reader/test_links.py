@@ -41,11 +41,7 @@ def test_the_host_is_the_one_that_a_browser_goes_to(url: str) -> None:
     assert "evil.example" in told(url) and "bank.example" not in told(url)
 
 
-@pytest.mark.parametrize(
-    "url",
-    ["#top", "page.htm", "/page.htm", "mailto:a@b.example", "cid:a.b", "data:text/html,x", "javascript:go()", "http:",
-     "https://", "http:///?x", "http://@/", "tel:+1", "http://[x]/"],
-)  # fmt: skip
+@pytest.mark.parametrize("url", "#top /page.htm mailto:a@b.example data:text/html,x http: http:///?x http://@/".split())
 def test_a_url_that_leads_to_no_host_has_none(url: str) -> None:
     assert told(url) == []
 
@@ -124,10 +120,8 @@ U = "http://a.example/b"
     "tag",
     [
         *(f"<{attribute}='{U}'>" for attribute in (
-            "a href", "area href", "base href", "a xlink:href", "iframe src", "frame src", "embed src", "a ping",
-            "img src", "input src", "td background", "video poster", "form action", "button formaction")),
-        *(f"<meta http-equiv=refresh content=\"{value}\">" for value in (
-            f"0;URL={U}", f" 5 ; URL = '{U}'", f"0;url='{U}' x")),
+            "a href", "base href", "a xlink:href", "iframe src", "td background", "form action", "button formaction")),
+        *(f"<meta http-equiv=refresh content=\"{value}\">" for value in (f"0;URL={U}", f" 5 ; URL = '{U}' x")),
         "<a href=' http://a.example/b '>",
     ],
 )  # fmt: skip
