@@ -167,10 +167,10 @@ def test_a_message_that_was_read_once_is_judged_and_learned_as_its_bytes_are() -
 def test_two_words_of_one_hash_do_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
     raw = b"Subject: x\n\nminutes bbbbba1b6aa\n"
     classifier = model_of(mail(3))
-    take = Vocabulary.take
+    take, one = Vocabulary.take, TokenArray.of(["minutes"]).hashes[0]
 
     def with_twins(self: Vocabulary, ids: np.ndarray) -> TokenArray:
-        tokens, one = take(self, ids), TokenArray.of(["minutes"]).hashes[0]
+        tokens = take(self, ids)
         hashes = np.where([text == "bbbbba1b6aa" for text in tokens], one, tokens.hashes)
         return TokenArray(tokens.text, tokens.offsets, tokens.lengths, hashes, tokens.groups)
 

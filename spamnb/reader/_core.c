@@ -27,64 +27,12 @@ bool tables_begin(const char *const names[], const char *const texts[], size_t n
     return true;
 }
 
-/* ---- Vocabulary ---- */
-
-struct vocabulary *vocabulary_new(void) {
-    struct vocabulary *vocabulary = malloc(sizeof *vocabulary);
-    if (vocabulary && !vocabulary_begin(vocabulary, SECRET)) {
-        free(vocabulary);
-        return NULL;
-    }
-    return vocabulary;
-}
-
-void vocabulary_delete(struct vocabulary *vocabulary) {
-    vocabulary_free(vocabulary);
-    free(vocabulary);
-}
-
-size_t vocabulary_size(const struct vocabulary *vocabulary) { return vocabulary->n_tokens; }
-
-/* The ids of n tokens, which stand in the text one after the other; false without memory. */
-bool vocabulary_ids(struct vocabulary *vocabulary, const uint8_t *text, const uint32_t *lengths, size_t n, uint32_t *ids) {
-    for (size_t i = 0; i < n; i++) {
-        if ((ids[i] = vocabulary_id(vocabulary, span_of(text, lengths[i]))) == NO_TOKEN)
-            return false;
-        text += lengths[i];
-    }
-    return true;
-}
-
-void vocabulary_lengths(const struct vocabulary *vocabulary, const uint32_t *ids, size_t n, uint32_t *lengths) {
-    for (size_t i = 0; i < n; i++)
-        lengths[i] = (uint32_t)size_of(vocabulary_text(vocabulary, ids[i]));
-}
-
-/* The tokens with these ids, one after the other. */
-void vocabulary_texts(const struct vocabulary *vocabulary, const uint32_t *ids, size_t n, uint8_t *at) {
-    for (size_t i = 0; i < n; i++) {
-        span token = vocabulary_text(vocabulary, ids[i]);
-        memcpy(at, token.at, size_of(token));
-        at += size_of(token);
-    }
-}
-
+/* The hashes of tokens in model files, and their groups. */
 void vocabulary_describe(struct vocabulary *vocabulary, const uint32_t *ids, size_t n, uint64_t *hashes, uint8_t *of_groups) {
     for (size_t i = 0; i < n; i++) {
         hashes[i] = vocabulary_file_hash(vocabulary, ids[i]);
         of_groups[i] = group_of(&groups, vocabulary_text(vocabulary, ids[i]));
     }
-}
-
-/* The cells of all rows that were read. */
-const struct cell *vocabulary_cells(const struct vocabulary *vocabulary, size_t *n) {
-    *n = vocabulary->n_cells;
-    return vocabulary->cells;
-}
-
-void vocabulary_forget_rows(struct vocabulary *vocabulary) {
-    vocabulary->row_begin = 0;
-    row_give_up(vocabulary);
 }
 
 /* ---- Reader ---- */
@@ -141,7 +89,7 @@ enum failure read_messages(struct reader *reader, struct vocabulary *vocabulary,
 /* A list of the message at hand, and how many items it has. */
 size_t message_list(const struct reader *reader, int which, const void **items) {
     const struct message *m = &reader->message;
-    const span_list *const texts[] = {&m->values, &m->all_texts, &m->links, &m->hidden, &m->named_facts};
+    const span_list *const texts[] = {&m->values, &m->texts, &m->links, &m->hidden, &m->named_facts};
     size_t n_texts = COUNT_OF(texts);
     if (which < (int)n_texts) {
         *items = texts[which]->items;

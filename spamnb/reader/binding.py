@@ -15,13 +15,16 @@ from contextlib import contextmanager
 from ctypes import POINTER, byref, c_bool, c_double, c_int, c_size_t, c_void_p
 from html.entities import html5
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from spamnb.reader.evidence import GROUPS, KINDS
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.rows import CsrRows, ReadRows
+
+if TYPE_CHECKING:
+    from spamnb.reader.vocabulary import Vocabulary
 
 DIGEST, DATE = 16, 64  # bytes
 _FAILURES = {1: MemoryError, 2: RuntimeError, 3: RuntimeError}  # enum failure of core/bytes.h
@@ -32,7 +35,7 @@ FIELDS, BODY, DIGEST_OF, DATE_OF = 1, 2, 4, 8
 _spec = find_spec("spamnb.reader._core")
 if _spec is None or _spec.origin is None:
     raise ImportError("spamnb's core is not compiled")
-_core = ctypes.PyDLL(_spec.origin)
+core = ctypes.PyDLL(_spec.origin)
 _free = ctypes.CDLL(_spec.origin)  # calls without Python's lock
 
 
@@ -101,7 +104,7 @@ for _name, _result, _arguments in (
     ("message_list", c_size_t, [c_void_p, c_int, POINTER(c_void_p)]),
     ("solve", None, [c_void_p, c_size_t, c_size_t, c_double, c_void_p]),
 ):
-    _function = getattr(_core, _name)
+    _function = getattr(core, _name)
     _function.restype, _function.argtypes = _result, _arguments
 _free.read_messages.argtypes = [c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, c_int, *[c_void_p] * 4]
 _free.fit_sweep.argtypes, _free.fit_sweep.restype = [POINTER(_Fit)], c_double
@@ -114,7 +117,7 @@ def _texts(texts: Sequence[bytes]) -> Any:
     return (ctypes.c_char_p * len(texts))(*texts)
 
 
-def _array(values: Any, dtype: Any, *shape: int, writable: bool = False) -> np.ndarray:
+def checked(values: Any, dtype: Any, *shape: int, writable: bool = False) -> np.ndarray:
     """An array that the core may read as it lies in memory; ValueError for one of another kind or shape."""
     if (
         not isinstance(values, np.ndarray)
@@ -133,60 +136,10 @@ _REFERENCES = dict(sorted(html5.items()))
 _GIVEN = [_texts([text.encode() for text in each]) for each in (_REFERENCES, _REFERENCES.values(), KINDS)]
 _GROUP_OF_KIND = bytes(map(GROUPS.index, KINDS.values()))
 _OTHER_GROUPS = bytes(map(GROUPS.index, ("text", "pairs", "headers")))
-if not _core.tables_begin(
+if not core.tables_begin(
     *_GIVEN[:2], len(html5), _GIVEN[2], _GROUP_OF_KIND, len(KINDS), _OTHER_GROUPS, os.urandom(16)
 ):
     raise MemoryError
-
-
-class VocabularyCore:
-    """Tokens and their ids; ``vocabulary.Vocabulary`` is what others use."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()  # held by a call without Python's lock
-        self.pointer = _new(self, _core.vocabulary_new(), _core.vocabulary_delete)
-
-    def __len__(self) -> int:
-        return int(_core.vocabulary_size(self.pointer))
-
-    def ids_of(self, text: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-        """The id of each of the k tokens that stand in a text one after the other, (k,) uint32; those that have none
-        get the next ones."""
-        _array(text, np.uint8)
-        ids = np.empty(len(_array(lengths, np.int32)), np.uint32)
-        if lengths.min(initial=0) < 0 or lengths.sum(dtype=np.int64) > len(text):
-            raise ValueError("tokens lie outside of their text")
-        self._expect_free()
-        if not _core.vocabulary_ids(self.pointer, text.ctypes.data, lengths.ctypes.data, len(ids), ids.ctypes.data):
-            raise MemoryError
-        return ids
-
-    def texts(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The text of the tokens with these ids (k,), one after the other, and their lengths (k,)."""
-        n, at = self._known(ids)
-        lengths = np.empty(n, np.int32)
-        _core.vocabulary_lengths(self.pointer, at, n, lengths.ctypes.data)
-        text = np.empty(int(lengths.sum(dtype=np.int64)), np.uint8)
-        _core.vocabulary_texts(self.pointer, at, n, text.ctypes.data)
-        return text, lengths
-
-    def describe(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The hashes, int64, and the groups, int8, of the tokens with these ids (k,)."""
-        n, at = self._known(ids)
-        hashes, groups = np.empty(n, np.int64), np.empty(n, np.int8)
-        _core.vocabulary_describe(self.pointer, at, n, hashes.ctypes.data, groups.ctypes.data)
-        return hashes, groups
-
-    def _known(self, ids: np.ndarray) -> tuple[int, int]:
-        """How many ids these are, and where they lie; ValueError for one that no token has."""
-        if len(_array(ids, np.uint32)) and ids.max() >= len(self):
-            raise ValueError("there is no token with such an id")
-        self._expect_free()
-        return len(ids), ids.ctypes.data
-
-    def _expect_free(self) -> None:
-        with _held(self):
-            pass
 
 
 class _Answers:
@@ -226,8 +179,8 @@ class ReaderCore:
         self._answerer = _Answerer(self._answers.answer)
         names, hows, prefixes = zip(*self._rules)
         chosen = options.ngrams, options.body_only, options.stem is not None, options.tokenizer != "own"
-        pointer = _core.reader_new(self._answerer, *chosen, _texts(names), _texts(prefixes), bytes(hows), len(rules))
-        self.pointer = _new(self, pointer, _core.reader_delete)
+        pointer = core.reader_new(self._answerer, *chosen, _texts(names), _texts(prefixes), bytes(hows), len(rules))
+        self.pointer = owned(self, pointer, core.reader_delete)
 
     def _read(self, messages: Sequence[bytes], vocabulary: int | None, wants: int) -> tuple[np.ndarray, ...]:
         """Of each message the length of its row, its digest, its date and what was cut off."""
@@ -241,22 +194,22 @@ class ReaderCore:
             raise error or _FAILURES[failure]("the reader of messages failed")
         return found
 
-    def read_with(self, messages: Sequence[bytes], vocabulary: VocabularyCore, wants: int) -> ReadRows:
+    def read_with(self, messages: Sequence[bytes], vocabulary: Vocabulary, wants: int) -> ReadRows:
         """n messages as rows of the vocabulary's ids. ``wants``: BODY and so on."""
         indptr, n_cells = np.zeros(len(messages) + 1, np.int64), c_size_t()
-        with _held(self), _held(vocabulary):
+        with held(self), held(vocabulary):
             try:
                 lengths, digests, dates, cuts = self._read(messages, vocabulary.pointer, wants)
-                at = _core.vocabulary_cells(vocabulary.pointer, byref(n_cells))
+                at = core.vocabulary_cells(vocabulary.pointer, byref(n_cells))
                 ids, counts = np.frombuffer(ctypes.string_at(at, 8 * n_cells.value), np.int32).reshape(-1, 2).T
             finally:
-                _core.vocabulary_forget_rows(vocabulary.pointer)
+                core.vocabulary_forget_rows(vocabulary.pointer)
         np.cumsum(lengths, out=indptr[1:])
         return ReadRows(CsrRows(indptr, ids, counts), digests.tobytes(), dates, cuts)
 
     def parse_with(self, raw: bytes, wants: int) -> dict[str, Any]:
         """What stands in a message, by name; ``wants``: FIELDS, BODY and so on."""
-        with _held(self):
+        with held(self):
             _, digests, dates, cuts = self._read([raw], None, wants)
             lists = [(number, *each) for number, each in enumerate(_LISTS) if each[-1] & wants]
             found: dict[str, Any] = {name: self._list(number, kind) for number, name, kind, _ in lists}
@@ -266,11 +219,11 @@ class ReaderCore:
 
     def _list(self, number: int, kind: Any) -> list[Any]:
         items = c_void_p()
-        n = _core.message_list(self.pointer, number, byref(items))
+        n = core.message_list(self.pointer, number, byref(items))
         return [item.value() for item in (kind * n).from_address(items.value)] if n else []
 
 
-def _new(owner: object, pointer: int | None, delete: Callable[[int], None]) -> int:
+def owned(owner: object, pointer: int | None, delete: Callable[[int], None]) -> int:
     """What the core made for an object, and deletes with it."""
     if not pointer:
         raise MemoryError
@@ -286,7 +239,7 @@ def _span(octets: bytes | None) -> _Span:
 
 
 @contextmanager
-def _held(owner: ReaderCore | VocabularyCore) -> Iterator[None]:
+def held(owner: ReaderCore | Vocabulary) -> Iterator[None]:
     if not owner.lock.acquire(blocking=False):
         raise RuntimeError("another thread uses it: each thread needs one of its own")
     try:
@@ -303,9 +256,9 @@ class FitRows:
     ``n_columns``. ValueError for arrays that do not fit together."""
 
     def __init__(self, begins: np.ndarray, ends: np.ndarray, columns: np.ndarray, n_columns: int) -> None:
-        _array(begins, np.int64)
-        _array(ends, np.int64, len(begins))
-        _array(columns, np.int32)
+        checked(begins, np.int64)
+        checked(ends, np.int64, len(begins))
+        checked(columns, np.int32)
         if (begins > ends).any() or begins.min(initial=0) < 0 or ends.max(initial=0) > len(columns):
             raise ValueError("messages' columns are not there")
         _check_numbers(columns, n_columns)
@@ -323,10 +276,10 @@ class FitRows:
         for array, *form in (
             (values, np.float64, n), (offsets, np.float64, n, classes), (labels, np.int64, n), (visits, np.int64),
         ):  # fmt: skip
-            _array(array, *form)
+            checked(array, *form)
         if brought is not None:
-            _array(brought, np.int64, n, classes - 1, writable=True)
-        _array(weights, np.int64, self._n_columns, classes - 1, writable=True)
+            checked(brought, np.int64, n, classes - 1, writable=True)
+        checked(weights, np.int64, self._n_columns, classes - 1, writable=True)
         _check_numbers(labels, classes)
         _check_numbers(visits, n)
         arrays = (*self._arrays, values, offsets, labels, visits, brought, weights)
@@ -361,8 +314,8 @@ def _check_numbers(numbers: np.ndarray, bound: int) -> None:
 
 def solve(scores: np.ndarray, y: int, penalty: float) -> list[float]:
     """The coefficients of a message of class y."""
-    if not 0 <= y < len(_array(scores, np.float64)):
+    if not 0 <= y < len(checked(scores, np.float64)):
         raise ValueError("there is no such class")
     found = np.zeros(len(scores))
-    _core.solve(scores.ctypes.data, len(scores), y, penalty, found.ctypes.data)
+    core.solve(scores.ctypes.data, len(scores), y, penalty, found.ctypes.data)
     return found.tolist()

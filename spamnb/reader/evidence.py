@@ -34,10 +34,9 @@ KINDS = {
     **dict.fromkeys(("p", "length", "caps", "line", "capitals"), "structure"),
 }
 # How a field is read: enum header_how of core/reader.h.
-IGNORED, VOLATILE, PRESENCE, TEXT, NAMES, SUBJECT, RECEIVED, SIGNATURE = range(8)
+IGNORED, VOLATILE, PRESENCE, NAMES, SUBJECT, RECEIVED, SIGNATURE = range(7)
 
 # Names of fields; "*" stands for any end.
-TEXT_FIELDS = ("keywords", "comments", "summary", "thread-topic")
 # Of these only the presence is evidence: the words of ten List-* fields say one thing ten times, those of References
 # are ids of other messages.
 PRESENCE_ONLY = (
@@ -93,7 +92,7 @@ def header_rules(ignored: Iterable[str]) -> list[Rule]:
     """
     hows = {
         **dict.fromkeys(VOLATILE_FIELDS, VOLATILE), "received": RECEIVED,
-        "subject": SUBJECT, **dict.fromkeys(TEXT_FIELDS, TEXT), **dict.fromkeys(SIGNATURES, SIGNATURE),
+        "subject": SUBJECT, **dict.fromkeys(SIGNATURES, SIGNATURE),
         **dict.fromkeys(SHARED_PREFIXES, NAMES), **dict.fromkeys(PRESENCE_ONLY, PRESENCE),
     }  # fmt: skip
     hows |= {name: IGNORED for name in ignored if name not in VOLATILE_FIELDS}

@@ -23,9 +23,6 @@ _PHRASES = {
 _FACTS = {  # tokens that are told whole
     "charset:": "text without a charset",
     "encoding:": "a part without a transfer encoding",
-    "html:css:display-none": "HTML that hides text",
-    "html:css:same-color": "HTML with text in the colour of its background",
-    "html:css:tiny": "HTML with tiny text",
     "html:hidden": "HTML that hides text",
 }
 _ADDRESS = re.compile(r"\d{1,3}(\.\d{1,3}){1,3}")

@@ -33,7 +33,7 @@ class Message(NamedTuple):
     texts: visible text, one per text part: what a reader shows first, then attachments, then text in documents
     links: URLs of the HTML parts, of their images and forms too, and of PDF documents
     hidden: text of the HTML parts that their reader does not see
-    html: structural facts: ``tag:font``, ``tag:unknown``, ``hidden``, ``css:tiny`` …
+    html: structural facts: ``tag:font``, ``tag:unknown``, ``hidden`` …
     parts: every leaf of the MIME tree
     cuts: what was left out because a bound was reached: of ``CUTS``
     digest: 16 bytes, the same however the message is stored

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from textwrap import wrap
 
 EMPTY_LINE = re.compile(rb"^\r*+\n", re.MULTILINE)
 FOLDED = rb"[^\n]*(?:\n[ \t][^\n]*)*(?:\n|\Z)"  # the rest of a field
@@ -71,12 +72,8 @@ def _newline(raw: bytes) -> bytes:
 
 
 def _folded(name: str, value: str, newline: bytes) -> bytes:
-    lines, width = [name + ":"], len(name) + 1
-    for word in value.split():
-        if width + 1 + len(word) > _LINE_WIDTH and width > len(name) + 1:
-            lines.append("\t" + word)
-            width = 8 + len(word)
-        else:
-            lines[-1] += " " + word
-            width += 1 + len(word)
-    return newline.join(line.encode("ascii", "backslashreplace") for line in lines) + newline
+    lines = wrap(
+        value, _LINE_WIDTH, initial_indent=f"{name}: ", subsequent_indent="\t",
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
+    return newline.join(line.encode("ascii", "backslashreplace") for line in lines or [f"{name}:"]) + newline

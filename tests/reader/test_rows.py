@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -46,21 +46,12 @@ def test_what_is_no_message_or_option_is_refused() -> None:
 
 
 def test_vocabularies_of_threads_are_put_together() -> None:
-    readers = [(Reader(), Vocabulary()) for _ in range(4)]
+    vocabularies, every = [Vocabulary() for _ in range(4)], Vocabulary()
     raws = [[f"\nword{i} same{j}".encode() for j in range(200)] for i in range(4)]
-    rows = {}
-
-    def work(i: int) -> None:
-        rows[i] = readers[i][0].read(raws[i], readers[i][1]).rows
-
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    every = Vocabulary()
-    for i, (_, vocabulary) in enumerate(readers):
-        assert list(every.take(every.ids(vocabulary.tokens())[rows[i].ids])) == list(vocabulary.take(rows[i].ids))
+    with ThreadPoolExecutor(4) as pool:
+        rows = list(pool.map(lambda raw, vocabulary: Reader().read(raw, vocabulary).rows, raws, vocabularies))
+    for (_, ids, _), vocabulary in zip(rows, vocabularies):
+        assert list(every.take(every.ids(vocabulary.tokens())[ids])) == list(vocabulary.take(ids))
     assert len(set(every.tokens())) == len(every)
 
 
@@ -89,14 +80,10 @@ def test_exceptions_are_passed_on_and_a_reader_is_for_one_thread_at_a_time(progr
     assert np.diff(rows.indptr).tolist() == [len(Reader().tokens(b"\nfine"))]
 
 
-def test_the_header_is_read_without_the_body_and_digests_without_what_mailboxes_add() -> None:
-    raw = b"Received: from a\n by b\nReturn-Path: <a@a.example>\nX-Spam-Status: No,\n\tscore=1\n"
-    raw += b"Subject: =?utf-8?q?caf=C3=A9?=\n today\nTo: b@b.example\n\nText\n"
+def test_the_header_is_read_without_the_body() -> None:
+    raw = b"Received: from a\n by b\nSubject: =?utf-8?q?caf=C3=A9?=\n today\n\nText\n"
     assert tuple(fields_of(raw + b"x" * 100)) == parse(raw).headers and header_of(raw, "subject") == "café today"
     assert fields_of(b"no fields here") == [] and header_of(raw, "x") == ""
-    stored = raw.replace(b"X-Spam-Status: No,\n\tscore=1\n", b"").replace(b"\n", b"\r\n") + b"\r\n"
-    assert digest(stored) == digest(raw) and len(digest(raw)) == 16
-    assert digest(raw) != digest(raw.replace(b"Text", b"Other")) and digest(raw) != digest(raw[raw.index(b"Return") :])
 
 
 def test_every_kind_of_token_is_registered_and_has_a_group() -> None:
@@ -158,12 +145,8 @@ def test_what_lies_outside_is_refused() -> None:
     vocabulary = Vocabulary()
     for lengths in ([-1], [4], [1, 3], [2**31 - 1]):
         with pytest.raises(ValueError):
-            vocabulary.ids_of(np.zeros(3, np.uint8), np.array(lengths, np.int32))
-    for lengths in ([1], np.zeros(1, np.int64), np.zeros(1)):
-        with pytest.raises((TypeError, ValueError)):
-            vocabulary.ids_of(np.zeros(3, np.uint8), lengths)  # type: ignore[arg-type]
-    vocabulary = Vocabulary()
+            vocabulary.ids(TokenArray.packed_in(np.zeros(3, np.uint8), np.array(lengths, np.int32)))
     vocabulary.ids(["a", ""])
     for outside in (2, (1 << 32) - 1):
-        with pytest.raises((IndexError, ValueError)):
+        with pytest.raises(ValueError):
             vocabulary.take(np.array([outside], np.uint32))

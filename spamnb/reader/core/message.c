@@ -6,7 +6,7 @@
 static span shown_text(struct arena *arena, span text) { return with_line_feeds(arena, without_byte(arena, text, 0)); }
 
 /* Reads a text; of one that is far too long beginning and end. */
-static void add_octets(struct reader *reader, enum shown_as as, span octets, span charset, span_list *texts) {
+static void add_octets(struct reader *reader, enum shown_as as, span octets, span charset) {
     struct message *message = &reader->message;
     struct arena *arena = &reader->arena;
     size_t room = message->bytes_left > MIN_TEXT ? message->bytes_left : MIN_TEXT;
@@ -18,12 +18,12 @@ static void add_octets(struct reader *reader, enum shown_as as, span octets, spa
     if (as == AS_HTML) {
         charset = is_empty(charset) ? declared_charset(octets) : charset;
         struct html_text found = read_html(reader, shown_text(arena, decode_text(reader, octets, charset)));
-        *LIST_ADD(arena, texts) = shown_text(arena, found.shown); /* references may stand for controls */
+        *LIST_ADD(arena, &message->texts) = shown_text(arena, found.shown); /* references may stand for controls */
         if (!is_empty(found.hidden))
             *LIST_ADD(arena, &message->hidden) = shown_text(arena, found.hidden);
         return;
     }
-    *LIST_ADD(arena, texts) = shown_text(arena, decode_text(reader, octets, charset));
+    *LIST_ADD(arena, &message->texts) = shown_text(arena, decode_text(reader, octets, charset));
 }
 
 /* Of a message inside the message its subject and sender are text. */
@@ -32,18 +32,19 @@ static void read_inner_header(struct reader *reader, span body) {
     span subject = value_of(reader, &section, LITERAL("subject"), true);
     span sender = value_of(reader, &section, LITERAL("from"), true);
     span text = two_spans(&reader->arena, two_spans(&reader->arena, subject, LITERAL("\n")), sender);
-    add_octets(reader, AS_TEXT, text, LITERAL("utf-8"), &reader->message.texts);
+    add_octets(reader, AS_TEXT, text, LITERAL("utf-8"));
+}
+
+/* Whether a reader must open a leaf to see it. */
+static bool is_attached(const struct entity *leaf) {
+    return leaf->as != AS_MESSAGE && is_same(leaf->part.disposition, LITERAL("attachment"));
 }
 
 static void read_leaf(struct reader *reader, const struct entity *leaf) {
-    struct message *message = &reader->message;
-    *LIST_ADD(&reader->arena, &message->parts) = leaf->part;
-    bool is_attached = is_same(leaf->part.disposition, LITERAL("attachment"));
     if (leaf->as == AS_MESSAGE)
         read_inner_header(reader, leaf->body);
     else if (leaf->as == AS_TEXT || leaf->as == AS_REPORT || leaf->as == AS_HTML)
-        add_octets(reader, leaf->as, decode_transfer(reader, leaf->body, leaf->part.encoding), leaf->part.charset,
-                   is_attached ? &message->attached : &message->texts);
+        add_octets(reader, leaf->as, decode_transfer(reader, leaf->body, leaf->part.encoding), leaf->part.charset);
 }
 
 /* 16 bytes that are the same however the message is stored. */
@@ -68,37 +69,33 @@ static void copy_date(struct reader *reader, uint8_t date[DATE]) {
         date[i] = value.at[i] && value.at[i] < 128 ? value.at[i] : '?';
 }
 
-/* Names the tags and the facts of HTML. */
+/* Names the tags of HTML, and tells that it hides text. */
 static void name_facts(struct reader *reader) {
-    static const char *const NAMES[N_FACTS] = {
-        "hidden", "css:display-none", "css:tiny", "css:same-color",
-    };
     struct message *message = &reader->message;
     for (unsigned tag = 0; tag < TAG_COUNT; tag++)
         if (message->tags[tag / 64] >> tag % 64 & 1)
             *LIST_ADD(&reader->arena, &message->named_facts) = two_spans(
                 &reader->arena, LITERAL("tag:"), tag == TAG_UNKNOWN ? LITERAL("unknown") : TAGS[tag].name);
-    for (size_t i = 0; i < N_FACTS; i++)
-        if (message->facts >> i & 1)
-            *LIST_ADD(&reader->arena, &message->named_facts) = span_of_text(NAMES[i]);
+    if (message->hidden.count)
+        *LIST_ADD(&reader->arena, &message->named_facts) = LITERAL("hidden");
 }
 
 static void read_body(struct reader *reader, span text) {
     struct message *message = &reader->message;
     entity_list leaves = read_leaves(reader, &message->section, text);
     for (size_t i = 0; i < leaves.count; i++)
-        read_leaf(reader, &leaves.items[i]);
-    const span_list *lists[] = {&message->texts, &message->attached};
-    for (size_t l = 0; l < COUNT_OF(lists); l++)
-        for (size_t i = 0; i < lists[l]->count; i++)
-            *LIST_ADD(&reader->arena, &message->all_texts) = lists[l]->items[i];
+        *LIST_ADD(&reader->arena, &message->parts) = leaves.items[i].part;
+    for (int attached = 0; attached < 2; attached++)
+        for (size_t i = 0; i < leaves.count; i++)
+            if (is_attached(&leaves.items[i]) == attached)
+                read_leaf(reader, &leaves.items[i]);
     name_facts(reader);
 }
 
 static void make_row(struct reader *reader) {
     struct message *message = &reader->message;
     struct place place = {LITERAL(""), WORD_PARTS};
-    add_texts(reader, &place, &message->all_texts, LITERAL(""));
+    add_texts(reader, &place, &message->texts, LITERAL(""));
     if (!reader->options.body_only)
         add_evidence(reader);
 }

@@ -55,9 +55,6 @@ enum {
     CUT_TNEF = 128,
 };
 
-/* Facts of HTML beside the tags that occur: that text is hidden, and why. */
-enum { FACT_HIDDEN = 1, FACT_DISPLAY_NONE = 2, FACT_TINY = 4, FACT_SAME_COLOR = 8, N_FACTS = 4 };
-
 enum {
     N_TAG_WORDS = 3, /* of 64 bits, one for each tag */
     DATE = 64,       /* bytes: a date has 31, and a comment of the zone's name behind it */
@@ -67,11 +64,10 @@ struct message {
     span raw; /* with LF line ends */
     struct section section;
     span_list values; /* of its fields, decoded */
-    span_list texts, attached; /* what a reader shows first; what he opens */
-    span_list all_texts, hidden; /* both in this order; what HTML does not show */
+    span_list texts, hidden; /* what a reader shows first, then what he opens; what HTML does not show */
     span_list links; /* URLs */
     uint64_t tags[N_TAG_WORDS]; /* that occur in HTML */
-    uint32_t facts, cuts;
+    uint32_t cuts;
     span_list named_facts; /* of HTML, as tokens and people have them */
     size_t n_tags, bytes_left;
     LIST(struct part) parts;
@@ -98,8 +94,7 @@ enum header_how {
     HOW_IGNORED,
     HOW_VOLATILE,   /* ignored, and no part of the message's digest */
     HOW_PRESENCE,   /* that it is there */
-    HOW_TEXT,       /* and its words as those of a text */
-    HOW_NAMES,      /* its words as names, never cut */
+    HOW_NAMES,      /* and its words as names, never cut */
     HOW_SUBJECT,    /* its words as those of a text, and once more without a prefix */
     HOW_RECEIVED,   /* hosts and networks, without the date behind them */
     HOW_SIGNATURE   /* names, without what differs in every message */

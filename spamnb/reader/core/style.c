@@ -688,15 +688,9 @@ static void apply_attributes(struct style *style, struct arena *arena, unsigned 
         style->background = UNKNOWN;
 }
 
-static enum why_hidden why_hidden(const struct style *style) {
-    if (style->flags & IS_GONE)
-        return HIDDEN_DISPLAY;
-    if (style->size < TINY)
-        return HIDDEN_TINY;
-    if (style->flags & (IS_UNSEEN | IS_CUT_OFF) || style->opacity < MIN_SEEN)
-        return HIDDEN_OTHERWISE;
-    bool is_unread = !(style->flags & HAS_EFFECTS) && is_unreadable(style->color, style->background, style->opacity);
-    return is_unread ? HIDDEN_COLOR : SEEN;
+static bool hides_text(const struct style *style) {
+    return style->flags & (IS_GONE | IS_UNSEEN | IS_CUT_OFF) || style->size < TINY || style->opacity < MIN_SEEN ||
+           (!(style->flags & HAS_EFFECTS) && is_unreadable(style->color, style->background, style->opacity));
 }
 
 static struct style make_style(struct sheet *sheet, const struct style *above, unsigned tag, span name,
@@ -738,7 +732,7 @@ static struct style make_style(struct sheet *sheet, const struct style *above, u
 
 static const struct style *keep_style(struct sheet *sheet, struct style style) {
     struct style *kept = arena_room(sheet->arena, 1, sizeof *kept);
-    style.why = why_hidden(&style);
+    style.is_hidden = hides_text(&style);
     *kept = style;
     return kept;
 }

@@ -93,9 +93,6 @@ struct color {
     float alpha;
 };
 
-/* Why text is not seen. */
-enum why_hidden { SEEN, HIDDEN_DISPLAY, HIDDEN_TINY, HIDDEN_COLOR, HIDDEN_OTHERWISE };
-
 enum {
     IS_GONE = 1 << 0,         /* display: none */
     IS_UNSEEN = 1 << 1,       /* visibility: hidden */
@@ -109,7 +106,7 @@ struct style {
     struct color color, background;
     float size, opacity; /* pixels; a share */
     uint32_t flags;
-    enum why_hidden why;
+    bool is_hidden;
 };
 
 /* That of a page, and that of what may stand anywhere. */

@@ -38,20 +38,26 @@ static bool rehash(struct vocabulary *v, size_t n_slots) {
     return true;
 }
 
-bool vocabulary_begin(struct vocabulary *v, const uint64_t key[2]) {
-    *v = (struct vocabulary){.key = {key[0] ^ UINT64_C(0x9E3779B97F4A7C15), key[1] ^ UINT64_C(0xBF58476D1CE4E5B9)}};
-    return rehash(v, 1 << 11);
+struct vocabulary *vocabulary_new(void) {
+    struct vocabulary *v = calloc(1, sizeof *v);
+    if (v && !rehash(v, 1 << 11)) {
+        free(v);
+        return NULL;
+    }
+    return v;
 }
 
-void vocabulary_free(struct vocabulary *v) {
+void vocabulary_delete(struct vocabulary *v) {
     free(v->known), free(v->slots), free(v->text), free(v->cells);
-    *v = (struct vocabulary){0};
+    free(v);
 }
+
+size_t vocabulary_size(const struct vocabulary *v) { return v->n_tokens; }
 
 /* The text of a new token. */
 static bool add_text(struct vocabulary *v, span text) {
     size_t used = v->n_tokens ? v->known[v->n_tokens - 1].end : 0, size = size_of(text);
-    if (size > SIZE_MAX / 8 || v->n_tokens >= NO_TOKEN - 1)
+    if (size > SIZE_MAX / 8 || v->n_tokens >= UINT32_MAX - 1)
         return false;
     if (v->text_room - used < size && !grow((void **)&v->text, &v->text_room, used + size, 1))
         return false;
@@ -80,14 +86,33 @@ static struct slot *known_slot(struct vocabulary *v, const struct token *token) 
     return slot;
 }
 
-uint32_t vocabulary_id(struct vocabulary *v, span token) {
-    struct token whole = {fast_hash(v->key, token), token};
-    struct slot *slot = known_slot(v, &whole);
-    return slot ? slot->number - 1 : NO_TOKEN;
+bool vocabulary_ids(struct vocabulary *v, const uint8_t *text, const uint32_t *lengths, size_t n, uint32_t *ids) {
+    for (size_t i = 0; i < n; i++) {
+        span token = span_of(text, lengths[i]);
+        struct slot *slot = known_slot(v, &(struct token){fast_hash(SECRET, token), token});
+        if (!slot)
+            return false;
+        ids[i] = slot->number - 1;
+        text += lengths[i];
+    }
+    return true;
 }
 
 span vocabulary_text(const struct vocabulary *v, uint32_t id) {
     return span_between(v->text + (id ? v->known[id - 1].end : 0), v->text + v->known[id].end);
+}
+
+void vocabulary_lengths(const struct vocabulary *v, const uint32_t *ids, size_t n, uint32_t *lengths) {
+    for (size_t i = 0; i < n; i++)
+        lengths[i] = (uint32_t)size_of(vocabulary_text(v, ids[i]));
+}
+
+void vocabulary_texts(const struct vocabulary *v, const uint32_t *ids, size_t n, uint8_t *at) {
+    for (size_t i = 0; i < n; i++) {
+        span token = vocabulary_text(v, ids[i]);
+        memcpy(at, token.at, size_of(token));
+        at += size_of(token);
+    }
 }
 
 uint64_t vocabulary_file_hash(struct vocabulary *v, uint32_t id) {
@@ -95,6 +120,13 @@ uint64_t vocabulary_file_hash(struct vocabulary *v, uint32_t id) {
         v->known[id].file_hash = file_hash(vocabulary_text(v, id));
     return v->known[id].file_hash;
 }
+
+const struct cell *vocabulary_cells(const struct vocabulary *v, size_t *n) {
+    *n = v->n_cells;
+    return v->cells;
+}
+
+void vocabulary_forget_rows(struct vocabulary *v) { v->n_pending = v->n_cells = v->row_begin = 0; }
 
 static bool count(struct vocabulary *v, const struct token *token) {
     struct slot *slot = known_slot(v, token);

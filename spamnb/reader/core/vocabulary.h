@@ -27,14 +27,13 @@ struct known_token {
     uint64_t file_hash; /* 0 until somebody asks for it */
 };
 
-enum { MAX_PENDING = 64, NO_TOKEN = UINT32_MAX };
+enum { MAX_PENDING = 64 };
 
 /* A token's id is the order in which it was first met. Two tokens are the same where all 64 bits of a keyed hash are.
  *
  * Tokens of a row wait until there are some: meanwhile the memory that looking them up needs is fetched.
  */
 struct vocabulary {
-    uint64_t key[2];
     struct slot *slots;
     struct known_token *known;
     size_t n_tokens, known_room, slot_mask;
@@ -46,30 +45,33 @@ struct vocabulary {
     size_t n_pending;
 };
 
-/* All of these return false, or NO_TOKEN, where there is no memory. */
-bool vocabulary_begin(struct vocabulary *vocabulary, const uint64_t key[2]);
-void vocabulary_free(struct vocabulary *vocabulary);
-/* The id of a token; a new one where it has none yet. */
-uint32_t vocabulary_id(struct vocabulary *vocabulary, span token);
+/* NULL without memory. */
+struct vocabulary *vocabulary_new(void);
+void vocabulary_delete(struct vocabulary *vocabulary);
+size_t vocabulary_size(const struct vocabulary *vocabulary);
+/* The ids of n tokens, which stand in the text one after the other; new ones for those that have none. False without
+ * memory. */
+bool vocabulary_ids(struct vocabulary *vocabulary, const uint8_t *text, const uint32_t *lengths, size_t n, uint32_t *ids);
 span vocabulary_text(const struct vocabulary *vocabulary, uint32_t id);
+/* The tokens with these ids, one after the other. */
+void vocabulary_lengths(const struct vocabulary *vocabulary, const uint32_t *ids, size_t n, uint32_t *lengths);
+void vocabulary_texts(const struct vocabulary *vocabulary, const uint32_t *ids, size_t n, uint8_t *at);
 /* The hash of a token in a model file. It is computed once. */
 uint64_t vocabulary_file_hash(struct vocabulary *vocabulary, uint32_t id);
-/* Counts the tokens that wait. */
+/* The cells of all rows that were read, and their number. */
+const struct cell *vocabulary_cells(const struct vocabulary *vocabulary, size_t *n);
+/* Forgets all rows, the one at hand too. */
+void vocabulary_forget_rows(struct vocabulary *vocabulary);
+/* Counts the tokens that wait; false without memory. */
 bool row_count(struct vocabulary *vocabulary);
 /* Ends the row at hand; size: how many different tokens it has. */
 bool row_end(struct vocabulary *vocabulary, uint32_t *size);
 
 static inline bool row_add(struct vocabulary *vocabulary, span text) {
-    struct token token = {fast_hash(vocabulary->key, text), text};
+    struct token token = {fast_hash(SECRET, text), text};
     if (vocabulary->n_pending == MAX_PENDING && !row_count(vocabulary))
         return false;
     __builtin_prefetch(&vocabulary->slots[token.hash & vocabulary->slot_mask]);
     vocabulary->pending[vocabulary->n_pending++] = token;
     return true;
-}
-
-/* Forgets the row at hand. */
-static inline void row_give_up(struct vocabulary *vocabulary) {
-    vocabulary->n_pending = 0;
-    vocabulary->n_cells = vocabulary->row_begin;
 }
