@@ -61,15 +61,10 @@ def sort_command(
       spamnb sort --dry-run ~/Maildir
       spamnb sort --quiet ~/Maildir
     """
-    from spamnb.classifier import Classifier
-
     unreadable = Unreadable()
 
     def sort(target: Target) -> bool:
-        with (
-            Classifier.open(target.model) as classifier,
-            filing(target, classifier, unreadable, journal, dry_run) as work,
-        ):
+        with filing(target, unreadable, journal, dry_run=dry_run) as work:
             _sort(target, work, unreadable, everything, quiet)
         return True
 
