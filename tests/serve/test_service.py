@@ -12,7 +12,8 @@ import threading
 import time
 
 import pytest
-from served import mail, receive
+from mail import message as mail
+from served import receive
 from unpacked import wait_until
 
 from spamnb.classifier import Classifier
