@@ -249,31 +249,28 @@ def _check_one_class_each(sources: Iterable[Source]) -> None:
 def _with_mail(shown: str, find: Callable[[Report], Iterator[Entry]], on_unreadable: Report) -> Iterator[Entry]:
     """The entries that ``find`` gives, from the first that can be read on; SpamnbError where there are files and none
     can be read. What is unreadable is told once it is known that anything can be read."""
-    failures: list[tuple[str, Exception]] = []
-    is_readable = False
+    failures: list[tuple[str, Exception]] | None = []  # None: something can be read
 
     def report(name: str, error: Exception) -> None:
-        if is_readable:
+        if failures is None:
             on_unreadable(name, error)
         else:
             failures.append((name, error))
 
     def from_the_first(found: Iterator[Entry]) -> Iterator[Entry]:
-        nonlocal is_readable
+        nonlocal failures
         for entry in found:
-            try:
-                entry.read()
-            except OSError as error:
-                failures.append((entry.name, error))
-            else:
-                is_readable = True
-                break
-        if is_readable:
-            for failure in failures:
-                on_unreadable(*failure)
+            if failures is not None:
+                try:
+                    entry.read()
+                except OSError as error:
+                    failures.append((entry.name, error))
+                    continue
+                before, failures = failures, None
+                for failure in before:
+                    on_unreadable(*failure)
             yield entry
-            yield from found
-        elif failures:
+        if failures:
             name, why = failures[0]
             none = f"{shown}: none of its {len(failures):,} files or lines can be read as mail; "
             raise SpamnbError(f"{none if len(failures) > 1 else ''}{name}: {reason(why)}")
