@@ -15,7 +15,6 @@ from spamnb.errors import SpamnbError, command_line_error
 from spamnb.naming import escape
 
 if TYPE_CHECKING:
-    from spamnb.classifier import Classifier
     from spamnb.mailbox.filing import Filing
     from spamnb.mailbox.memory import Memory
     from spamnb.sources.mailbox import Folder
@@ -75,15 +74,18 @@ def targets(names: tuple[str, ...], model: Path, junk: str | None, unsure: str |
 
 @contextmanager
 def filing(
-    target: Target, classifier: Classifier, unreadable: Unreadable, journal: Path | None, dry_run: bool = False
+    target: Target, unreadable: Unreadable, journal: Path | None, *, writable: bool = False, dry_run: bool = False
 ) -> Iterator[Filing]:
-    """A mailbox at work; what is done is noted in the file ``journal``."""
+    """A mailbox at work, with its model, which is ``writable`` to learn; what is done is noted in the file
+    ``journal``."""
+    from spamnb.classifier import Classifier
     from spamnb.journal.writer import JournalWriter
     from spamnb.mailbox.box import box_at
     from spamnb.mailbox.filing import Filing
     from spamnb.mailbox.memory import Memory
 
     with ExitStack() as stack:
+        classifier = stack.enter_context(Classifier.open(target.model, writable=writable))
         box = box_at(target.name, target.junk)
         stack.callback(box.close)
         if target.unsure is not None and not target.is_account:  # a wrong name is refused before anything is made

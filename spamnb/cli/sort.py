@@ -36,7 +36,6 @@ _WIDTH = 60  # of a header field as printed: its sender may write a megabyte
 @junk_option
 @click.option("--unsure", metavar="FOLDER", help="The folder for mail with the verdict 'unsure'.  [default: stays]")
 @click.option("--all", "everything", is_flag=True, help="Also judge mail that was read or judged before.")
-@click.option("--from-now-on", is_flag=True, help="Judge nothing now; later judge only mail that arrives from now on.")
 @click.option("--dry-run", is_flag=True, help="Print what would be done, and do nothing.")
 @click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
 @journal_option
@@ -46,7 +45,6 @@ def sort_command(
     junk: str | None,
     unsure: str | None,
     everything: bool,
-    from_now_on: bool,
     dry_run: bool,
     quiet: bool,
     journal: Path | None,
@@ -60,37 +58,17 @@ def sort_command(
 
     \b
     Examples, the second every five minutes by cron:
-      spamnb sort --from-now-on ~/Maildir
+      spamnb sort --dry-run ~/Maildir
       spamnb sort --quiet ~/Maildir
     """
-    if from_now_on and everything:
-        raise click.UsageError("--from-now-on leaves mail alone: it does not go with --all")
-    from spamnb.classifier import Classifier
-
     unreadable = Unreadable()
 
     def sort(target: Target) -> bool:
-        with (
-            Classifier.open(target.model) as classifier,
-            filing(target, classifier, unreadable, journal, dry_run) as work,
-        ):
-            if from_now_on:
-                until_done(lambda: _take_for_seen(work, quiet))
-            else:
-                _sort(target, work, unreadable, everything, quiet)
+        with filing(target, unreadable, journal, dry_run=dry_run) as work:
+            _sort(target, work, unreadable, everything, quiet)
         return True
 
     in_each(targets(boxes, model, junk, unsure), unreadable, sort)
-
-
-def _take_for_seen(work: Filing, quiet: bool) -> None:
-    """Let all new mail count as judged."""
-    from spamnb.naming import pluralize
-
-    with work.memory.alone():
-        taken = work.memory.take_for_seen()
-    if not quiet:
-        tell(f"spamnb: {pluralize(taken, 'new message')} {'would ' if work.memory.dry_run else ''}count as seen")
 
 
 def _sort(target: Target, work: Filing, unreadable: Unreadable, everything: bool, quiet: bool) -> None:

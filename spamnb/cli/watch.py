@@ -6,7 +6,6 @@ import os
 import random
 import signal
 import threading
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,10 +68,7 @@ def watch_command(
     if once:
 
         def look(target: Target) -> bool:
-            with (
-                Classifier.open(target.model, writable=True) as classifier,
-                filing(target, classifier, unreadable, journal) as work,
-            ):
+            with filing(target, unreadable, journal, writable=True) as work:
                 watching = Watching(target, work, stop)
                 until_done(watching.look)
                 return not watching.missed
@@ -82,27 +78,19 @@ def watch_command(
         signal.signal(number, stop)
     failed: list[BaseException] = []
 
-    def follow(group: list[Target], seconds: float) -> None:
-        """Look at mailboxes again and again; at a single one as soon as something happens in it."""
+    def follow(target: Target) -> None:
+        """Look at a mailbox again and again, and as soon as something happens in it."""
         try:
-            with ExitStack() as stack:
-                classifier = stack.enter_context(Classifier.open(group[0].model, writable=True))
-                watched = [
-                    Watching(target, stack.enter_context(filing(target, classifier, unreadable, journal)), stop)
-                    for target in group
-                ]
-                single = len(watched) == 1
+            with filing(target, unreadable, journal, writable=True) as work:
+                watching = Watching(target, work, stop)
                 while not stop:
-                    pauses = [watching.look_and_wait(seconds if single else 0.0) for watching in watched]
-                    stop.wait(pauses[0] if single else seconds)
+                    usual = _ACCOUNT_SECONDS if target.is_account else _MAILDIR_SECONDS
+                    stop.wait(watching.look_and_wait(interval or usual))
         except BaseException as error:  # of a thread, which nobody would hear of
             failed.append(error)
             stop()
 
-    groups = [([target], interval or _ACCOUNT_SECONDS) for target in found if target.is_account]
-    if maildirs := [target for target in found if not target.is_account]:
-        groups.append((maildirs, interval or _MAILDIR_SECONDS))
-    threads = [threading.Thread(target=follow, args=group, daemon=True) for group in groups]
+    threads = [threading.Thread(target=follow, args=(target,), daemon=True) for target in found]
     for thread in threads:
         thread.start()
     stop.wait()

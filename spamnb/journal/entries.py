@@ -105,13 +105,6 @@ class Verdict(NamedTuple):
         """Of spam."""
         return 1 / (1 + math.exp(-max(-700.0, min(700.0, self.log_odds))))
 
-    @property
-    def expected_error(self) -> float:
-        """The probability that the verdict is wrong, as the model itself says; 0 for "unsure", which claims nothing."""
-        if self.verdict == UNSURE:
-            return 0.0
-        return 1 - self.probability if self.verdict == "spam" else self.probability
-
     def heaviest(self, most: int = MAX_EVIDENCE) -> list[tuple[str, float]]:
         """The tokens that decided, heaviest first. Damaged where the file holds something else."""
         try:

@@ -19,7 +19,7 @@ from spamnb.journal.entries import Place, Verdict, sql_text
 from spamnb.store.database import Database, checked_rows, is_blob, is_digest, is_text
 
 APPLICATION_ID = 0x736E626A  # "snbj"
-VERSION = 6
+VERSION = 7
 DAYS = 60  # what is older leaves
 MAX_BYTES = 256_000_000  # some 70,000 messages: docs/experiments.md#the-journal
 ROW_BYTES = 300  # what a row takes beside its texts and tokens, with its part of the indexes
@@ -31,7 +31,7 @@ TABLES = (
     " subject TEXT NOT NULL, sent INTEGER NOT NULL, place TEXT NOT NULL, mailbox TEXT NOT NULL,"
     " folder TEXT NOT NULL, role TEXT NOT NULL, junk TEXT NOT NULL, verdict TEXT NOT NULL,"
     " points REAL NOT NULL, log_odds REAL NOT NULL, evidence TEXT NOT NULL, made_by TEXT NOT NULL, doubt REAL NOT NULL,"
-    " doubtful INTEGER NOT NULL, expected REAL NOT NULL, size INTEGER NOT NULL)",
+    " doubtful INTEGER NOT NULL, size INTEGER NOT NULL)",
     # Apart, so that who lists messages reads no tokens.
     "CREATE TABLE tokens (position INTEGER PRIMARY KEY, tokens BLOB NOT NULL)",
     "CREATE TABLE corrections (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
@@ -39,7 +39,7 @@ TABLES = (
     " before TEXT NOT NULL, batch TEXT NOT NULL, moved_from TEXT NOT NULL,"
     " undone INTEGER NOT NULL)",
     "CREATE INDEX verdicts_by_digest ON verdicts (digest)",
-    "CREATE INDEX verdicts_by_time ON verdicts (at, user, verdict, doubtful, expected)",
+    "CREATE INDEX verdicts_by_time ON verdicts (at, user, verdict, doubtful)",
     "CREATE INDEX corrections_by_digest ON corrections (digest)",
     "CREATE INDEX corrections_by_time ON corrections (at)",
 )
@@ -72,14 +72,13 @@ class Correction(NamedTuple):
 
 
 class Day(NamedTuple):
-    """The verdicts of one day, UTC, as 2026-11-22. ``expected``: how many the model itself expects to be wrong."""
+    """The verdicts of one day, UTC, as 2026-11-22."""
 
     day: str
     good: int
     unsure: int
     spam: int
     doubtful: int
-    expected: float
 
     @property
     def total(self) -> int:
@@ -150,16 +149,12 @@ class Journal(Database):
             verdicts, tokens = [], []
             for entry in entries:
                 size = ROW_BYTES + sum(map(len, (entry.tokens, entry.evidence, entry.place, entry.subject)))
-                judged = (entry.doubt, entry.doubtful, entry.expected_error)
-                verdicts.append((position, *entry[:-2], *judged, size))
+                verdicts.append((position, *entry[:-2], entry.doubt, entry.doubtful, size))
                 if entry.tokens:
                     tokens.append((position, entry.tokens))
                 position += size
-            self.executemany(f"INSERT INTO verdicts VALUES ({', '.join('?' * 22)})", verdicts)  # noqa: S608
+            self.executemany(f"INSERT INTO verdicts VALUES ({', '.join('?' * 21)})", verdicts)  # noqa: S608
             self.executemany("INSERT INTO tokens VALUES (?, ?)", tokens)
-            # Of two processes the one that took the lesson may write before the one that judged.
-            late = "UPDATE corrections SET verdict = ? WHERE digest = ? AND verdict = '' AND at >= ?"
-            self.executemany(late, [(entry.verdict, entry.digest, entry.at) for entry in entries])
             self._until_tidy -= len(entries)
             if self._until_tidy < 0:
                 self._until_tidy = TIDY_EVERY
@@ -288,15 +283,15 @@ class Journal(Database):
         with self.reading():
             counted = self.execute(
                 f"SELECT at / {_DAY} AS day, count(*), sum(verdict = 'spam'), sum(verdict != 'spam' AND doubtful),"  # noqa: S608
-                " sum(doubtful), total(expected) FROM verdicts WHERE at >= ? GROUP BY day",
+                " sum(doubtful) FROM verdicts WHERE at >= ? GROUP BY day",
                 ((today - number + 1) * _DAY,),
             )
             counts = {day: sums for day, *sums in counted}
         found = []
         for day in range(today - number + 1, today + 1):
-            total, spam, unsure, doubtful, expected = counts.get(day, (0, 0, 0, 0, 0.0))
+            total, spam, unsure, doubtful = counts.get(day, (0, 0, 0, 0))
             name = time.strftime("%Y-%m-%d", time.gmtime(day * _DAY))
-            found.append(Day(name, total - unsure - spam, unsure, spam, doubtful, expected))
+            found.append(Day(name, total - unsure - spam, unsure, spam, doubtful))
         return found
 
     def wrong(self, since: float) -> tuple[int, int]:

@@ -11,7 +11,7 @@ import fcntl
 import os
 import sqlite3
 import time
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple, Self
 
@@ -119,23 +119,12 @@ class Memory(Database):
             known = dict(self.execute("SELECT key, judged FROM new_mail").fetchall())
         waiting = [key for key, judged in known.items() if not judged]
         new, mark = self.box.new(self._mark(""), waiting)
-        self._put_new(known, new, mark)
-        return [message for message in new if not known.get(message.key)]
-
-    def take_for_seen(self) -> int:
-        """Judge none of what is there; how many messages that are."""
-        new, mark = self.box.new("", [])
-        with self.writing():
-            self._put_new((), new, mark)
-            self.execute("UPDATE new_mail SET judged = 1")
-        return len(new)
-
-    def _put_new(self, known: Collection[str], new: Sequence[MailboxMessage], mark: str) -> None:
         keys = {message.key for message in new}
         with self.writing():
             self._put_mark("", mark)
             self.executemany("DELETE FROM new_mail WHERE key = ?", [(key,) for key in known if key not in keys])
             self.executemany("INSERT OR IGNORE INTO new_mail VALUES (?, 0)", [(key,) for key in keys.difference(known)])
+        return [message for message in new if not known.get(message.key)]
 
     def judged(self, digest: bytes) -> bool:
         """Whether a message of this content was judged at some time, wherever it was since."""

@@ -52,7 +52,7 @@ class Teacher:
                     continue
                 try:
                     model = models.for_learning(entry.user)
-                    made, new = _learn(journal, model, entry, spam, batch, _mail(moving, entry))
+                    made, new = _learn(journal, model, entry, spam, batch, moving.mail(entry))
                     changed += new
                     if move and entry.mailbox and moving.to(entry, JUNK if spam else INBOX):
                         journal.moved_with(made, entry.place)
@@ -85,20 +85,12 @@ class Teacher:
     def mail(self, journal: Journal, entry: Verdict) -> bytes | None:
         """The message itself, where it still lies where it lay."""
         with Moving(journal) as moving:
-            return _mail(moving, entry)
+            return moving.mail(entry)
 
 
 def missing(position: int) -> str:
     """What is said of a message that is not in the journal."""
     return f"message {position} is not in the journal, which keeps the mail of {DAYS} days"
-
-
-def _mail(moving: Moving, entry: Verdict) -> bytes | None:
-    """The mail where it can be had; its tokens in the journal stand in for it otherwise."""
-    try:
-        return moving.mail(entry)
-    except (SpamnbError, OSError):  # a server that is away, mostly: the lesson is the same without it
-        return None
 
 
 def _learn(
@@ -135,7 +127,7 @@ def _unlearn(journal: Journal, model: Classifier, made: Correction, entry: Verdi
         )
     changed = True
     if made.before != made.label:  # else it had been learned as that before
-        message = _mail(moving, entry) or _recalled(journal, model, entry)
+        message = moving.mail(entry) or _recalled(journal, model, entry)
         changed = model.forget(made.label, message)
         if changed and made.before:
             model.learn(made.before, message)

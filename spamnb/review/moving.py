@@ -24,7 +24,7 @@ PATIENCE = 20.0  # seconds for another program that sorts the same mailbox
 class Moving:
     """The mailboxes that a request needs, each opened once; a context that closes them.
 
-    Raises SpamnbError where one cannot be reached, where the mail is no longer there, and where it is not moved.
+    A move raises SpamnbError where a mailbox cannot be reached, or the mail is no longer there.
     """
 
     def __init__(self, journal: Journal) -> None:
@@ -39,8 +39,12 @@ class Moving:
         self._stack.close()
 
     def mail(self, entry: Verdict) -> bytes | None:
-        """The mail, where it lies where it lay; None where it does not, or nobody knows its mailbox."""
-        found = _same(self._box(entry), entry, entry.place) if entry.mailbox else None
+        """The mail, where it lies where it lay; None where it does not, nobody knows its mailbox, or that cannot be
+        reached: its tokens in the journal stand in for it."""
+        try:
+            found = _same(self._box(entry), entry, entry.place) if entry.mailbox else None
+        except (SpamnbError, OSError):  # a server that is away, mostly: a lesson is the same without it
+            return None
         return found[1] if found is not None else None
 
     def to(self, entry: Verdict, role: str) -> bool:

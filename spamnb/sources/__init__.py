@@ -5,13 +5,12 @@ A message's way, from CLASS=PATH to its bytes:
 spec            what a SOURCE is, and which of the files below reads it; a new kind of source is named here
 folders         trees of messages, Maildirs and their folders, MH; what is said of them before they are read
 mbox            a file by itself: an mbox or a single message
-archives        tar and ZIP
 tables          a message in each row: CSV, TSV, JSON lines, label TAB text, TREC indexes
 thunderbird     Thunderbird's folders, classes by their names
 gmail           Google Takeout, classes by labels
 imap_reading    an IMAP account's folders, and messages by UID
 entries         one message of a source, and how its bytes are read; gzip, limits of size
-formats         tables and archives by their names; what is no mail by its first bytes
+formats         tables by their names; what is no mail by its first bytes
 outlook         Outlook's .msg
 
 And what filing mail needs, too:

@@ -9,7 +9,7 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import IO, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from spamnb.errors import reason
 from spamnb.sources.formats import COMPOUND_FILE, COMPRESSED, COMPRESSIONS, MAX_MESSAGE, NotMail, foreign_format
@@ -118,17 +118,12 @@ def decompress(raw: bytes, path: str) -> bytes:
     """A message without gzip, where it is compressed. Raises OSError as ``contents`` does."""
     if raw[:2] == GZIP:
         with _decompressed(io.BytesIO(raw), path) as stream:
-            return bounded(stream, path)
+            plain = stream.read(MAX_MESSAGE + 1)
+        if len(plain) > MAX_MESSAGE:
+            raise too_long(path)
+        return plain
     if raw.startswith(COMPRESSIONS):
         raise NotMail(COMPRESSED, path)
-    return raw
-
-
-def bounded(stream: IO[bytes], path: str) -> bytes:
-    """A message out of a stream. Raises OSError as ``contents`` does."""
-    raw = stream.read(MAX_MESSAGE + 1)
-    if len(raw) > MAX_MESSAGE:
-        raise too_long(path)
     return raw
 
 

@@ -1,4 +1,4 @@
-"""What a file is: by its name a table, an archive or an mbox; by its first bytes something else than mail.
+"""What a file is: by its name a table or an mbox; by its first bytes something else than mail.
 
 Learned as mail, a document or an archive teaches a model words that no message holds.
 """
@@ -12,7 +12,6 @@ import re
 MAX_MESSAGE = 64 << 20
 HEAD = 1024  # bytes that tell what a file is
 TABLES = (".csv", ".tsv", ".jsonl")  # how the names of tables end
-ARCHIVES = (".tar", ".tar.gz", ".tgz", ".zip")
 MBOXES = (".mbox", ".mbox.gz")
 
 COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # which sources/outlook.py looks into
@@ -67,15 +66,6 @@ def is_table(path: str) -> bool:
     (True, True, False)
     """
     return path.lower().removesuffix(".gz").endswith(TABLES)
-
-
-def is_archive(path: str) -> bool:
-    """Is a file of this name an archive whose files can be read?
-
-    >>> is_archive("2026.tar.gz"), is_archive("mail.zip"), is_archive("mail.mbox.gz")
-    (True, True, False)
-    """
-    return path.lower().endswith(ARCHIVES)
 
 
 def foreign_format(raw: bytes) -> str | None:

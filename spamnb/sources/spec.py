@@ -3,7 +3,6 @@
     DIRECTORY           a folder per class; folders inside a class's folder belong to the class
     CLASS=PATH          a folder, Maildir, MH folder, mbox (also gzipped) or single message, all of one class
     CLASS=imaps://…     the same of a folder of an IMAP account
-    CLASS=ARCHIVE.tar   the same of what is in an archive (.tar.gz, .tgz, .zip); without CLASS a folder per class
     index:PATH          a TREC index: lines ``spam ../data/inmail.1``, relative to the index's folder, order kept
     thunderbird:PATH    a profile, account or folder of Thunderbird, classes by the folders' names
     gmail:PATH          an mbox of Google Takeout, classes by Gmail's labels
@@ -27,7 +26,7 @@ from spamnb.errors import SpamnbError, reason
 from spamnb.naming import check_class_name, escape, pluralize
 from spamnb.sources.entries import Entry, Report
 from spamnb.sources.folders import listing, tree, unread_folders, unread_mail
-from spamnb.sources.formats import is_archive, is_table
+from spamnb.sources.formats import is_table
 from spamnb.sources.mbox import mail_file
 
 _KINDS = ("index", "thunderbird", "gmail")
@@ -89,7 +88,7 @@ def unlabelled(
     paths: Iterable[str], on_unreadable: Report, options: ReadOptions = DEFAULT, label: str | None = None
 ) -> Iterator[Entry]:
     """Entries out of folders, Maildirs, MH folders, mboxes, tables and single messages, lazily. With a ``label`` they
-    are those of ``label=PATH``; without one archives are left out, and folders within Maildirs are not.
+    are those of ``label=PATH``; without one folders within Maildirs are read, too.
 
     Raises SpamnbError at once for a path where nothing is, and later where nothing of what there is can be read.
     """
@@ -156,13 +155,11 @@ def _labelled(source: Source, on_unreadable: Report, options: ReadOptions) -> It
 
 def _of_classes(source: Source, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
     """Mail whose classes its own format tells."""
-    from spamnb.sources import archives, gmail, tables, thunderbird
+    from spamnb.sources import gmail, tables, thunderbird
 
     kinds = {"gmail": gmail.gmail, "index": tables.trec_index, "thunderbird": thunderbird.thunderbird}
     if source.kind:
         return kinds[source.kind](source.path, on_unreadable)
-    if is_archive(source.path):
-        return archives.archive_entries(None, source.path, on_unreadable)
     return tables.table(source.path, options, True, on_unreadable)
 
 
@@ -175,10 +172,6 @@ def _of_class(label: str | None, path: str, spec: str, on_unreadable: Report, op
         return imap_entries(label, parsed(path), on_unreadable, options.recursive)
     if _is_folder(path, spec):
         return tree(label, path, on_unreadable, options.recursive)
-    if label is not None and is_archive(path):  # what is judged may be an attachment that somebody saved
-        from spamnb.sources.archives import archive_entries  # 20 ms for tar and ZIP
-
-        return archive_entries(label, path, on_unreadable)
     if is_table(path):
         from spamnb.sources.tables import table
 
@@ -256,31 +249,28 @@ def _check_one_class_each(sources: Iterable[Source]) -> None:
 def _with_mail(shown: str, find: Callable[[Report], Iterator[Entry]], on_unreadable: Report) -> Iterator[Entry]:
     """The entries that ``find`` gives, from the first that can be read on; SpamnbError where there are files and none
     can be read. What is unreadable is told once it is known that anything can be read."""
-    failures: list[tuple[str, Exception]] = []
-    is_readable = False
+    failures: list[tuple[str, Exception]] | None = []  # None: something can be read
 
     def report(name: str, error: Exception) -> None:
-        if is_readable:
+        if failures is None:
             on_unreadable(name, error)
         else:
             failures.append((name, error))
 
     def from_the_first(found: Iterator[Entry]) -> Iterator[Entry]:
-        nonlocal is_readable
+        nonlocal failures
         for entry in found:
-            try:
-                entry.read()
-            except OSError as error:
-                failures.append((entry.name, error))
-            else:
-                is_readable = True
-                break
-        if is_readable:
-            for failure in failures:
-                on_unreadable(*failure)
+            if failures is not None:
+                try:
+                    entry.read()
+                except OSError as error:
+                    failures.append((entry.name, error))
+                    continue
+                before, failures = failures, None
+                for failure in before:
+                    on_unreadable(*failure)
             yield entry
-            yield from found
-        elif failures:
+        if failures:
             name, why = failures[0]
             none = f"{shown}: none of its {len(failures):,} files or lines can be read as mail; "
             raise SpamnbError(f"{none if len(failures) > 1 else ''}{name}: {reason(why)}")

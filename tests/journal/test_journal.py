@@ -59,17 +59,6 @@ def test_filter_sort_and_watch_write_it_where_they_are_told_to(model, tmp_path):
         assert kept.wrong(0) == (1, 0)
 
 
-def test_a_correction_that_is_written_before_its_verdict_knows_it_all_the_same():
-    now = int(time.time())
-    with Journal.at(":memory:") as journal:
-        for number in range(3):
-            journal.correct(corrected(number, at=now))
-        # The first was judged before it was taught, the second only afterwards, the third never.
-        journal.add([made_up(now, number=0), made_up(now + 5, number=1)])
-        journal.add([made_up(now, verdict="unsure", number=0)])
-        assert [made.verdict for made in journal.corrections()] == ["", "", "spam"]
-
-
 @pytest.mark.parametrize("wrong", ["no folder", "damaged", "full"])
 def test_mail_is_sorted_and_moves_are_learned_without_a_journal_too(model, tmp_path, monkeypatch, wrong):
     journal = tmp_path / "journal" if wrong != "no folder" else tmp_path / "none" / "journal"
@@ -156,15 +145,6 @@ def test_the_most_doubtful_come_first_and_what_was_corrected_does_not(tmp_path):
         today = journal.days(2)[-1]
         assert (today.good, today.unsure, today.spam, today.doubtful) == (1, 3, 3, 5)
         assert sum(day.total for day in journal.days(30)) == 8 and journal.wrong(week) == (1, 0)
-
-
-def test_the_errors_that_the_model_expects_are_summed_by_day():
-    with Journal.at(":memory:") as journal:  # log-odds of 1: the probability of spam is .73
-        journal.add([made_up(1_800_000_000, 6, "spam", 1), made_up(1_800_000_000, -3, "ham", 2)])
-        journal.add([made_up(1_800_000_000, 0.1, "unsure", 3)])
-        (today,) = journal.days(1, now=1_800_000_000)
-    p = 1 / (1 + np.exp(-1))
-    assert today.total == 3 and today.expected == pytest.approx((1 - p) + p)
 
 
 def test_an_entry_holds_the_tokens_and_the_evidence_of_its_message_and_hostile_fields_cut(model, tmp_path):

@@ -58,17 +58,6 @@ def test_spam_goes_to_junk_once_and_nothing_else_changes(person: Person):
     assert person.mail()[key("spam", 511)] == [("Junk", "FS")]
 
 
-def test_from_now_on_leaves_alone_what_is_there(person: Person):
-    person.arrive(range(500, 503))
-    assert "would count as seen" in person.sort("--from-now-on", "--dry-run").stderr
-    assert person.sort("--from-now-on").stderr == "spamnb: 6 new messages count as seen\n"
-    assert person.sort().stdout == "" and set(person.where().values()) == {"INBOX"}
-    person.arrive(range(510, 511))
-    assert person.sort().stdout.count("\n") == 2
-    assert person.where() == dict.fromkeys(sides(range(500, 503)), "INBOX") | sides(range(510, 511))
-    assert person.sort("--from-now-on", "--all").exit_code == 2
-
-
 def test_a_damaged_record_says_what_to_do(person: Person):
     box = person.box()
     box.record.parent.mkdir(parents=True, exist_ok=True)

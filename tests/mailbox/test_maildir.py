@@ -53,10 +53,10 @@ def test_a_folder_that_is_not_there_is_refused_and_nothing_is_made(nested, model
 @pytest.mark.parametrize("known", [False, True])
 def test_a_dry_run_writes_nothing_at_all(nested, known):
     if known:  # there is a record to read
-        nested.sort("--from-now-on")
+        nested.sort()
         nested.deliver(message("spam", 600))
     before = tree(nested.path.parent)
-    for options in ([], ["--all"], ["--from-now-on"]):
+    for options in ([], ["--all"]):
         told = nested.sort("--dry-run", *options)
         assert told.exit_code == 0 and tree(nested.path.parent) == before
         if not options:

@@ -1,34 +1,13 @@
-"""Made-up mail, and a real server process on loopback to send it to."""
+"""A real server process on loopback to send mail to."""
 
 import json
 import os
-import random
 import signal
 import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
-
-WORDS = {
-    "spam": "prize winner offer cheap pills casino credit loan free click million guarantee".split(),
-    "ham": "meeting minutes report agenda draft patch review lunch schedule budget kernel thesis".split(),
-}
-COMMON = "the of and to in you for please from with this that have will your".split()
-
-
-def mail(label: str, seed: int, words: int = 30, newline: str = "\n") -> bytes:
-    """A message of its own for every seed, mostly of its class's words."""
-    chance = random.Random(f"{label} {seed}")
-    text = [chance.choice(WORDS[label] if chance.random() < 0.5 else COMMON) for _ in range(words)]
-    head = [
-        f"From: {chance.choice(text)}@{label}.example",
-        "To: ann@example.org",
-        f"Subject: {' '.join(chance.sample(text, 3))}",
-        f"Message-ID: <{seed}.{label}@example.org>",
-    ]
-    lines = [" ".join(text[start : start + 8]) for start in range(0, words, 8)]
-    return newline.join([*head, "", *lines, ""]).encode("ascii")
 
 
 class Server:

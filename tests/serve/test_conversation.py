@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from served import mail
+from mail import message as mail
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError

@@ -16,8 +16,9 @@ from pathlib import Path
 
 import pytest
 from imap_account import account
+from mail import message as mail
 from person import key_of
-from served import Server, mail
+from served import Server
 from unpacked import command_of_unpacked, command_with_user, free_port, running, wait_until
 
 from spamnb.classifier import Classifier
@@ -50,7 +51,7 @@ def test_spamc_checks(server: Server):
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_spamc_processes(server: Server, newline: str):
-    raw = mail("spam", 3, newline=newline)
+    raw = mail("spam", 3).replace(b"\n", newline.encode())
     whole = spamc(server, "-x", raw=raw).stdout
     assert whole.startswith(b"X-Spam-Flag: YES") and whole.endswith(raw)
     assert spamc(server, "-x", "--headers", raw=raw).stdout == whole

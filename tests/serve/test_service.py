@@ -13,8 +13,9 @@ import time
 import urllib.request
 
 import pytest
+from mail import message as mail
 from prometheus_client.parser import text_string_to_metric_families
-from served import Server, mail, receive
+from served import Server, receive
 from unpacked import wait_until
 
 from spamnb.classifier import Classifier

@@ -4,7 +4,8 @@ import random
 import socket
 
 import pytest
-from served import Server, mail, receive
+from mail import message as mail
+from served import Server, receive
 from unpacked import wait_until
 
 from spamnb.classifier import Classifier
@@ -54,7 +55,7 @@ def test_without_content_length_the_half_close_ends_the_message(server: Server):
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_process_keeps_every_byte_but_forged_fields(server: Server, newline: str):
-    raw = mail("spam", 7, newline=newline) + b"caf\xe9 \x00\r bytes\n\r\n"
+    raw = mail("spam", 7).replace(b"\n", newline.encode()) + b"caf\xe9 \x00\r bytes\n\r\n"
     forged = b"X-Spam-Flag: NO" + newline.encode() + b"X-Spam-Status: No," + newline.encode() + b"\tscore=-9"
     _, _, body = parsed(server.about("PROCESS", forged + newline.encode() + raw))
     assert body.endswith(raw) and body.count(b"X-Spam-Flag") == 1 and b"score=-9" not in body

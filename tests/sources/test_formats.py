@@ -10,7 +10,7 @@ import pytest
 from mail import write
 
 from spamnb.errors import SpamnbError
-from spamnb.sources.formats import NotMail, foreign_format, is_archive
+from spamnb.sources.formats import NotMail, foreign_format
 from spamnb.sources.spec import entries, unlabelled
 
 MAIL = b"From: a@example.org\nSubject: tea\n\nAt four?\n"
@@ -56,8 +56,8 @@ def test_what_is_no_mail_is_named_and_left_out(tmp_path: Path, name: str, make, 
             entry.read()
     assert found[-1].name.endswith("zz") and len(told) == 2 and what in told[0]
     path = f"{tmp_path}/ham/{name}"
-    with pytest.raises(SpamnbError) as refused:  # by itself; archives of labelled mail are read
-        list(unlabelled([path], pytest.fail) if is_archive(name) else entries([f"ham={path}"], pytest.fail))
+    with pytest.raises(SpamnbError) as refused:
+        list(entries([f"ham={path}"], pytest.fail))
     assert what in str(refused.value) and str(refused.value).startswith(f"{path}: ")
 
 
