@@ -15,7 +15,6 @@ from spamnb.setting_fields import check_settings, setting, settings_in
 
 COUNT_MODELS = ("boolean", "multinomial", "bernoulli")
 BAYES_MODELS = ("corrected", *COUNT_MODELS)
-MAX_MIN_MESSAGES = 1000
 VECTOR_MODELS = ("gaussian", "lda", "qda")  # of embedded messages
 MODELS = (*BAYES_MODELS, "logistic", *VECTOR_MODELS)
 
@@ -36,8 +35,8 @@ def origin(meta: Mapping[str, Any]) -> dict[str, Any]:
 class Settings:
     """A model's type and parameters, how messages become tokens, and what errors cost.
 
-    The fields say what each is for. ``model_type`` is "corrected" where none is given, but with ``pooling`` "sum" or
-    ``min_messages`` above 1 it is "boolean"; Gaussian models have ``embedding`` "lsa:100" where none is given.
+    The fields say what each is for. ``model_type`` is "corrected" where none is given, but with ``pooling`` "sum" it is
+    "boolean"; Gaussian models have ``embedding`` "lsa:100" where none is given.
 
     >>> Settings().model_type, Settings(pooling="sum").model_type
     ('corrected', 'boolean')
@@ -75,14 +74,6 @@ class Settings:
     top_words: int | None = setting(
         None, "Keep only so many tokens, those with the highest mutual information; with none keep all.", least=1
     )
-    # 2 costs a quarter to a half more errors: docs/experiments.md#rare-tokens
-    min_messages: int = setting(
-        1,
-        "Leave out tokens that fewer messages hold: 2 makes a model a third as large, with a quarter to a half more"
-        " errors.",
-        least=1,
-        most=MAX_MIN_MESSAGES,
-    )
     embedding: str | None = setting(
         None,
         "Dense vectors for `gaussian`, `lda` or `qda`: `lsa:100` or `vectors:FILE`.",
@@ -93,9 +84,8 @@ class Settings:
 
     def __post_init__(self) -> None:
         if not self.model_type:
-            # A correction is of the pooled mean, and of all tokens.
-            kind = "boolean" if self.pooling == "sum" or self.min_messages != 1 else "corrected"
-            object.__setattr__(self, "model_type", kind)
+            # A correction is of the pooled mean.
+            object.__setattr__(self, "model_type", "boolean" if self.pooling == "sum" else "corrected")
         check_settings(self)
         if self.embedding is None and self.model_type in VECTOR_MODELS:
             object.__setattr__(self, "embedding", "lsa:100")
@@ -104,13 +94,6 @@ class Settings:
             raise SpamnbError(f"a {self.model_type} model counts words and has no embedding; model_type {others} has")
         if self.pooling == "sum" and self.model_type == "corrected":
             raise SpamnbError("a corrected model corrects the pooled mean; pooling sum is for textbook naive Bayes")
-        if self.min_messages > 1 and self.top_words is not None:
-            raise SpamnbError("min_messages and top_words both choose tokens: give one of them")
-        if self.min_messages > 1 and self.model_type not in COUNT_MODELS:
-            raise SpamnbError(
-                f"min_messages is {self.min_messages}: tokens of a {self.model_type} model have weights beside their"
-                f" counts, so none can be left out and come back; model_type {', '.join(COUNT_MODELS)}"
-            )
 
     def spam_column(self, classes: Sequence[str]) -> int | None:
         """Which of the classes is spam; None where none of them is.

@@ -23,7 +23,6 @@ from spamnb.learners.learner import Correction, FitResult, NewestScores, Screene
 from spamnb.naming import check_cases
 from spamnb.reader.token_array import CHUNK_TOKENS, TokenArray
 from spamnb.settings import Settings
-from spamnb.store.pruning import noted_as_pruned
 from spamnb.store.records import LearnedMessage
 from spamnb.store.rows import Cells
 from spamnb.store.snapshot import Snapshot, atomic_replace, write_snapshot
@@ -90,12 +89,11 @@ def check_classes(classes: tuple[str, ...], settings: Settings, one_class: bool)
 
 
 def select_features(training_set: TrainingSet, settings: Settings) -> TrainingSet:
-    """The training set with only the ``settings.top_words`` tokens of highest mutual information with the class, or
-    with those that ``settings.min_messages`` hold."""
-    if settings.min_messages == 1 and settings.top_words is None:
+    """The training set with only the ``settings.top_words`` tokens of highest mutual information with the class."""
+    if settings.top_words is None:
         return training_set
-    training_set = training_set.select_columns(training_set.by_hash(settings.min_messages))
-    if settings.top_words is not None and settings.top_words < len(training_set.tokens):
+    training_set = training_set.select_columns(training_set.by_hash())
+    if settings.top_words < len(training_set.tokens):
         from spamnb.formulas.mutual_information import mutual_information, top_columns
 
         counts = training_set.counts
@@ -126,9 +124,8 @@ def _fit(
 def _fit_all(training_set: TrainingSet, learned: Screened, settings: Settings) -> FitResult:
     """``_fit`` without the newest.
 
-    Where words were chosen, the scores are those of folds, each with a choice of its own. Which tokens are rare sums
-    tell for each message anew. A message of a fold without which some class has no message scores 0: nothing tells the
-    classes apart.
+    Where words were chosen, the scores are those of folds, each with a choice of its own. A message of a fold without
+    which some class has no message scores 0: nothing tells the classes apart.
     """
     result = learner_for(settings).train(learned)
     selected = learned.training_set
@@ -211,11 +208,7 @@ def newest_scores(training_set: TrainingSet, settings: Settings) -> NewestScores
     """
     if settings.top_words is not None or (parts := split_newest(training_set, settings.spam)) is None:
         return None
-    older, newest = parts.older, parts.newest
-    if settings.min_messages > 1:
-        columns = older.by_hash(settings.min_messages)
-        older, newest = older.select_columns(columns), newest.select_columns(columns)
-    if (scores := learner_for(settings).scores_by_others(older, newest)) is None:
+    if (scores := learner_for(settings).scores_by_others(parts.older, parts.newest)) is None:
         return None
     return NewestScores(parts.since, parts.rows, scores)
 
@@ -295,12 +288,8 @@ def train_file(
         training_set = prepare(training_set)
         check_classes(training_set.counts.classes, settings, one_class)
         learned = screened(training_set, settings)
-        selected = learned.training_set
         result = _fit(training_set, learned, settings, executor)
         with store.writing():
-            write_model(store, selected, settings, result)
-            rare = len(training_set.by_hash()) - len(selected.tokens)
-            if settings.min_messages > 1 and rare:  # as ``prune`` says it: such a message is forgotten but for these
-                store.put_meta({"pruned": noted_as_pruned(rare)})
+            write_model(store, learned.training_set, settings, result)
             finish(store, learned.doubted.included_positions() if learned.doubted else np.zeros(0, np.int64))
     return _judged(result, learned, settings)

@@ -34,8 +34,6 @@ def online(
     for what, chosen in (("an embedding", settings.embedding), ("top words", settings.top_words)):
         if chosen is not None:
             raise SpamnbError(f"{what} cannot be chosen before the first message of a stream: use folds or a split")
-    if settings.min_messages > 1:
-        raise SpamnbError("rare tokens cannot be left out before the first message of a stream: use folds or a split")
     recorder = Recorder()
     # One change from the first message to the last, which is never made: nobody else sees this model.
     with Classifier.create(":memory:", settings) as classifier, classifier.store.undoing():

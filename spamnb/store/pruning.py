@@ -9,15 +9,14 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.settings import COUNT_MODELS
-from spamnb.store.database import MAX_SUM, int_between
 from spamnb.store.rows import DOCUMENTS, WEIGHT
-from spamnb.store.store import AMONG, Store, this_month
+from spamnb.store.store import AMONG, SIZE, Store, this_month
 
 
 class Survey(NamedTuple):
@@ -88,25 +87,11 @@ def prune(store: Store, months: int) -> int:
                 "UPDATE classes SET document_counts = document_counts - ?, occurrences = occurrences - ? WHERE id = ?",
                 [(*of_class, number) for number, of_class in enumerate(sums.tolist())],
             )
-            meta = store.meta()
-            noted = noted_as_pruned(_pruned_before(meta.get("pruned")) + len(gone))
-            store.put_meta({"vocabulary_size": meta["vocabulary_size"] - len(gone), "pruned": noted})
+            year, month = divmod(this_month(), 12)
+            size = store.meta()[SIZE] - len(gone)
+            store.put_meta({SIZE: size, "pruned": f"{year}-{month + 1:02}"})
             store.read_anew()
         return len(gone)
-
-
-def noted_as_pruned(tokens: int) -> dict[str, Any]:
-    """What a model keeps of so many tokens that were taken out, the last of them this month."""
-    year, month = divmod(this_month(), 12)
-    return {"tokens": tokens, "month": f"{year}-{month + 1:02}"}
-
-
-def _pruned_before(noted: object) -> int:
-    """How many tokens were taken out before, as the model's ``pruned`` says."""
-    tokens = noted.get("tokens") if isinstance(noted, dict) else 0
-    if type(tokens) is not int or not int_between(MAX_SUM)(tokens):
-        raise Damaged("pruned in table meta")
-    return tokens
 
 
 def give_room_back(store: Store) -> bool:
