@@ -26,7 +26,7 @@ THREE = [*mail(6), *[("list", message("ham", n)) for n in range(50, 53)], *[("li
 )
 @pytest.mark.parametrize("messages", [mail(8), THREE], ids=["two classes", "three classes"])
 def test_leave_one_out_is_forgetting_each_message(
-    tmp_path: Path, model_type: str, pooling: str, messages: list[tuple[str, bytes]]
+    model_type: str, pooling: str, messages: list[tuple[str, bytes]]
 ) -> None:
     settings = Settings(model_type=model_type, pooling=pooling, alpha=0.5)
     left_out = leave_one_out_estimate(prepare(counted(messages)), settings)

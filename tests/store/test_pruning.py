@@ -1,7 +1,6 @@
 """pruning.py: what is taken out is what the rule says, to the last sum, and a pruned model still learns and forgets."""
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +10,7 @@ from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
 from spamnb.store.jsonl import export
-from spamnb.store.pruning import give_room_back, prune, survey
+from spamnb.store.pruning import prune, survey
 from spamnb.store.snapshot import read_snapshot, write_snapshot
 from spamnb.store.store import Store, this_month
 
@@ -79,18 +78,6 @@ def test_forgetting_in_a_pruned_model_leaves_sums_that_can_be(first: list, then:
         store.add(messages[n][0], messages[n][1], -1)
         read_snapshot(store)  # Damaged where the sums do not add up, or are below 0
         store.look_up(WORDS)
-
-
-def test_a_reader_sees_at_once_that_tokens_are_gone(tmp_path: Path) -> None:
-    path = tmp_path / "m"
-    with Store.create(path, Settings().as_meta()) as writer, Store.open(path) as reader:
-        writer.add("ham", {"a": 1, "b": 1})
-        writer.add("spam", {"b": 1})
-        assert reader.look_up(["a", "b"]).positions.tolist() == [0, 1]
-        prune(writer, 0)
-        assert reader.look_up(["a", "b"]).positions.tolist() == [1]
-        assert "pruned" in reader.meta()
-        assert give_room_back(writer)
 
 
 def letter(words: list[str]) -> bytes:
