@@ -39,11 +39,11 @@ def prune_command(months: int, dry_run: bool, yes: bool, model: Path) -> None:
 
     with Store.open(model, writable=not dry_run) as store:
         found, size = survey(store, months), store.size()
-        rare = f"{found.pruned:,} of {pluralize(found.tokens, 'token')}"
+        rare = f"{found:,} of {pluralize(store.totals().vocabulary_size, 'token')}"
         since = f" and by no message learned in the last {pluralize(months, 'month')}" if months else ""
         old = " What 'train' learned counts as old." if months else ""
         click.echo(f"{model}: {rare} are held by one message{since}.{old}")
-        if dry_run or not found.pruned:
+        if dry_run or not found:
             return
         click.echo("Messages that held these tokens can be forgotten afterwards but for the tokens.")
         try:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,13 +16,6 @@ from spamnb.errors import Damaged, SpamnbError
 from spamnb.settings import COUNT_MODELS
 from spamnb.store.rows import DOCUMENTS, WEIGHT
 from spamnb.store.store import AMONG, SIZE, Store, this_month
-
-
-class Survey(NamedTuple):
-    """What pruning takes out of a model."""
-
-    tokens: int  # that the model has
-    pruned: int  # that are taken out
 
 
 def check_prunable(store: Store) -> None:
@@ -37,12 +29,11 @@ def check_prunable(store: Store) -> None:
         raise SpamnbError(f"{store.path}: a model with top_words is not pruned; 'train --set top_words=N' keeps fewer")
 
 
-def survey(store: Store, months: int) -> Survey:
-    """What ``prune`` takes out; the model stays as it is."""
+def survey(store: Store, months: int) -> int:
+    """How many tokens ``prune`` takes out; the model stays as it is."""
     check_prunable(store)
     with store.reading():
-        gone, _ = _taken_out(store, months)
-        return Survey(store.totals().vocabulary_size, len(gone))
+        return len(_taken_out(store, months)[0])
 
 
 def _taken_out(store: Store, months: int) -> tuple[np.ndarray, np.ndarray]:
