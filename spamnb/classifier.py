@@ -9,7 +9,7 @@ whatever the model's size.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,12 +53,11 @@ class Classifier:
     ...     classifier.learn("spam", offer), classifier.learn("ham", minutes), classifier.learned(minutes)
     ...     classifier.classify(offer).verdict, len(classifier.classify_all([minutes]))
     ...     classifier.contradicts("ham", classifier.classify(offer))
-    ...     classifier.check_spam(), list(classifier.scores_without("ham", {"tea": 1}))
+    ...     classifier.check_spam()
     ...     classifier.forget("spam", offer)
     (True, True, 'ham')
     ('ham', 1)
     False
-    (None, ['ham', 'spam'])
     True
     """
 
@@ -148,9 +147,7 @@ class Classifier:
             return self.classify_all([message], tokens, of_spam, posterior)[0]
         with self.store.reading():
             self._follow()
-            read = self._read(message)
-            found = TokensOf(read.tokens, _counted(read).row, [read.empty], [read.cuts])
-            return self._judge(found, tokens, of_spam, posterior)[0]
+            return self._judge_one(self._read(message), tokens, of_spam, posterior)
 
     def classify_all(
         self, raws: Iterable[bytes | str], tokens: int | None = None, of_spam: bool = False, posterior: bool = True
@@ -177,6 +174,12 @@ class Classifier:
             messages, (ids, rows) = len(rows.indptr) - 1, rows.renumbered()
             found = TokensOf(names.take(ids), rows, [False] * messages, [()] * messages)
             return self._judge(found, tokens, False, False)
+
+    def _judge_one(
+        self, read: ReadMessage, tokens: int | None = 0, of_spam: bool = False, posterior: bool = False
+    ) -> Judgement:
+        found = TokensOf(read.tokens, _counted(read).row, [read.empty], [read.cuts])
+        return self._judge(found, tokens, of_spam, posterior)[0]
 
     def _judge(self, found: TokensOf, tokens: int | None, of_spam: bool, posterior: bool) -> list[Judgement]:
         """The judgement of each message. Of an empty one nothing is known: all classes are alike, and it is never
@@ -231,12 +234,9 @@ class Classifier:
         """Does this model, as it is, say rather surely that a message which it has not learned is not of this class?
         Then learning it moves what it shares with few others, such as its sender, and not the class
         (docs/experiments.md#wrong-labels)."""
-        return self._contradicts(label, judged.probabilities)
-
-    def _contradicts(self, label: str, probabilities: Mapping[str, float]) -> bool:
-        if label not in probabilities or len(probabilities) < 2:
+        if not _scores(label, judged):
             return False
-        totals, p = self.store.totals(), np.array(list(probabilities.values()))
+        totals, p = self.store.totals(), np.array(list(judged.probabilities.values()))
         own = totals.classes.index(label)
         smaller = min(totals.documents[own], totals.documents.sum() - totals.documents[own])
         if smaller < MIN_MESSAGES:
@@ -263,13 +263,9 @@ class Classifier:
                 return False
             if known:
                 judged = None
-                self._take_back(read.digest, known, counted)
-            if judged:  # it is no part of the model
-                scores, probabilities = self._scores_judged(label, judged), judged.probabilities
-            else:
-                scores = self.scores_without(label, counted)
-                probabilities = self._probabilities(scores)
-            contradicted = self._contradicts(label, probabilities)
+                self._take_back(read, known)
+            judged = judged or self._judge_without(label, read)
+            scores, contradicted = _scores(label, judged), bool(judged and self.contradicts(label, judged))
             # The score of a message that all others contradict tells of its label, and not of the scores.
             bins = {} if contradicted else bins_by_class(scores)
             self.store.count_scores(label, bins, 1)
@@ -298,37 +294,29 @@ class Classifier:
                     f"{self.store.path}: a {self.settings.model_type} model cannot forget: its steps are no sums that"
                     " can be taken back; train again without the message"
                 )
-            self._take_back(read.digest, known, _counted(read))
+            self._take_back(read, known)
         return True
 
-    def _take_back(self, digest: bytes, known: LearnedMessage, message: CountedTokens) -> None:
-        label, bins = known.label, known.bins
-        self.learner.forget(self.store, label, message, digest)
-        self.store.add(label, message, -1)
+    def _take_back(self, read: ReadMessage, known: LearnedMessage) -> None:
+        label, bins, counted = known.label, known.bins, _counted(read)
+        self.learner.forget(self.store, label, counted, read.digest)
+        self.store.add(label, counted, -1)
         if bins is None:
-            bins = bins_by_class(self.scores_without(label, message))
+            bins = bins_by_class(_scores(label, self._judge_without(label, read)))
         self.store.count_scores(label, bins, -1)
-        self.store.delete_message(digest)
-        drop(self.store, digest)
+        self.store.delete_message(read.digest)
+        drop(self.store, read.digest)
 
-    def scores_without(self, label: str, counted: Mapping[str, int] | CountedTokens) -> dict[str, float]:
-        """A message's scores in the model without it, by class; none while there is one class, or none of its own."""
-        totals = self.store.totals()
-        if label not in totals.classes or len(totals.classes) < 2:
-            return {}
-        message = CountedTokens.of(counted)
-        scores = self.learner.score(self.store, message.tokens, message.row).scores
-        return dict(zip(totals.classes, scores[0].tolist()))
+    def _judge_without(self, label: str, read: ReadMessage) -> Judgement | None:
+        """What is said of a message that is no part of the model; None where there is nothing to tell apart."""
+        classes = self.store.totals().classes
+        return self._judge_one(read) if label in classes and len(classes) > 1 else None
 
-    def _probabilities(self, scores: Mapping[str, float]) -> dict[str, float]:
-        found = self.store.calibrated().probabilities(np.array([list(scores.values())])) if scores else np.zeros((1, 0))
-        return dict(zip(scores, found[0].tolist()))
 
-    @staticmethod
-    def _scores_judged(label: str, judged: Judgement) -> dict[str, float]:
-        """``scores_without`` of a message that is no part of the model and was judged by it."""
-        classes = list(judged.probabilities)
-        return dict(zip(classes, judged.scores.tolist())) if label in classes and len(classes) > 1 else {}
+def _scores(label: str, judged: Judgement | None) -> dict[str, float]:
+    """The scores of a message by class; none while there is one class, or none of its own."""
+    classes = list(judged.probabilities) if judged else []
+    return dict(zip(classes, judged.scores.tolist())) if judged and label in classes and len(classes) > 1 else {}
 
 
 def _counted(message: ReadMessage) -> CountedTokens:

@@ -123,9 +123,8 @@ def _fit(
 def _fit_all(training_set: TrainingSet, learned: Screened, settings: Settings) -> FitResult:
     """``_fit`` without the newest.
 
-    Where words were chosen, the scores are those of folds, each with a choice of its own. Which tokens are rare sums
-    tell for each message anew. A message of a fold without which some class has no message scores 0: nothing tells the
-    classes apart.
+    Where words were chosen, the scores are those of folds, each with a choice of its own. A message of a fold without
+    which some class has no message scores 0: nothing tells the classes apart.
     """
     result = learner_for(settings).train(learned)
     selected = learned.training_set

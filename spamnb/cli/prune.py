@@ -37,12 +37,12 @@ def prune_command(months: int, yes: bool, model: Path) -> None:
 
     with Store.open(model, writable=yes) as store:
         found, size = survey(store, months), store.size()
-        rare = f"{found.pruned:,} of {pluralize(found.tokens, 'token')}"
+        rare = f"{found:,} of {pluralize(store.totals().vocabulary_size, 'token')}"
         since = f" and by no message learned in the last {pluralize(months, 'month')}" if months else ""
         old = " What 'train' learned counts as old." if months else ""
-        advice = "" if yes or not found.pruned else " --yes removes them."
+        advice = "" if yes or not found else " --yes removes them."
         click.echo(f"{model}: {rare} are held by one message{since}.{old}{advice}")
-        if not yes or not found.pruned:
+        if not yes or not found:
             return
         pruned = prune(store, months)
         after = f"{model}: {pluralize(pruned, 'token')} removed; {size / 1e6:.1f} MB before"

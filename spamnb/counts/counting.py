@@ -155,10 +155,10 @@ class Collection:
 
     def __init__(self) -> None:
         self.vocabulary = SharedVocabulary()
-        self._parts: list[_Part] = []
+        self._parts: list[_Part] = []  # that memory holds
+        self._runs: list[_Part] = []  # whose cells lie in files
         self._classes: dict[str, int] = {}
-        self._in_memory = 0  # how many of the last parts memory holds
-        self._held = 0  # bytes of their cells
+        self._held = 0  # cells that memory holds
 
     def add(self, counted: Counted) -> None:
         """Some more messages, behind those that are there."""
@@ -172,11 +172,10 @@ class Collection:
             counted.dates,
         )
         self._parts.append(part)
-        self._held += part.ids.nbytes + part.counts.nbytes
-        self._in_memory += 1
-        if self._held > MAX_IN_MEMORY:  # what is joined is too large to stay in memory
-            self._parts[-self._in_memory :] = [_Part.joined(self._parts[-self._in_memory :])]
-            self._held = self._in_memory = 0
+        self._held += len(part.ids)
+        if self._held > MAX_IN_MEMORY:
+            self._runs.append(_Part.joined(self._parts))
+            self._parts, self._held = [], 0
 
     def _renumbered(self, ids: np.ndarray) -> tuple[TokenArray, np.ndarray]:
         """The tokens of all, the commonest first and else ascending by hash; and the new number of each old one.
@@ -197,7 +196,8 @@ class Collection:
 
     def training_set(self) -> TrainingSet:
         """The training set of all messages; the collection is empty afterwards."""
-        every, self._parts = _Part.joined(self._parts), []
+        every = _Part.joined([*self._runs, *self._parts])
+        self._runs, self._parts = [], []
         tokens, number = self._renumbered(every.ids)
         order = np.lexsort((every.positions, *every.digests.view(">u8").T[::-1]))
         ends, indptr = np.cumsum(every.lengths), np.append(0, np.cumsum(every.lengths[order]))

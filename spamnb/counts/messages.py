@@ -1,7 +1,7 @@
 """All counted messages as one table: rows of (token, occurrences), and what is known of each message.
 
-A cell takes 6 bytes, and a message of mail as it is some 1.5 kB. Large arrays lie in temporary files that are mapped
-into memory, so that the system may take their pages back.
+A cell takes 6 bytes, and a message of mail as it is some 1.5 kB. The cells of much mail lie in temporary files that are
+mapped into memory, so that the system may take their pages back.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.reader.rows import CsrRows
 
 UNDATED = -1
-MAX_IN_MEMORY = 1 << 28  # bytes: the cells of some 150,000 messages
+MAX_IN_MEMORY = 1 << 25  # numbers of an array: the cells of some 150,000 messages
 MESSAGES_AT_ONCE = 1 << 10  # read at a time: their cells fit the processor's cache
 
 
 def room_for(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
     """An array to be filled: in memory, or where it is large in a temporary file, which is gone with it."""
-    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-    if size <= MAX_IN_MEMORY:
+    numbers = int(np.prod(shape))
+    if numbers <= MAX_IN_MEMORY:
         return np.empty(shape, dtype)
     with TemporaryFile() as file:
         if hasattr(os, "posix_fallocate"):  # an error now; writing into a mapped file on a full disk ends the process
-            os.posix_fallocate(file.fileno(), 0, size)
+            os.posix_fallocate(file.fileno(), 0, numbers * np.dtype(dtype).itemsize)
         return np.asarray(np.memmap(file, dtype, shape=shape))
 
 

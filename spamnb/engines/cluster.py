@@ -57,26 +57,15 @@ def rules() -> dict[str, str]:
     }
 
 
-def check_rules(own: dict[str, str], expected: dict[str, str], who: str) -> None:
-    """SpamnbError where a machine goes by other rules than the one that asks it.
-
-    >>> check_rules({"spamnb": "0.1.0", "tokens": "5"}, {"spamnb": "0.1.0", "tokens": "6"}, "the worker tcp://a:1")
-    Traceback (most recent call last):
-    ...
-    spamnb.errors.SpamnbError: the worker tcp://a:1 has tokens 5, here it is 6; install the same on all machines
-    """
-    for what, here in expected.items():
-        there = own.get(what, "none")
-        if there != here:
-            raise SpamnbError(f"{who} has {what} {there}, here it is {here}; install the same on all machines")
-
-
 def count_part(
     first: int, part: list[Entry], options: TokenOptions, expected: dict[str, str]
 ) -> tuple[TokenArray, Counted]:
     """What a worker does: count a part of the mail, with ids of the tokens beside it. SpamnbError where it goes by
     other rules."""
-    check_rules(rules(), expected, f"the worker on {gethostname()}")
+    for what, own in rules().items():
+        if own != expected[what]:
+            worker, here = f"the worker on {gethostname()}", expected[what]
+            raise SpamnbError(f"{worker} has {what} {own}, here it is {here}; install the same on all machines")
     vocabulary = SharedVocabulary()
     counted = Counter(options, vocabulary).count(enumerate(part, first))
     return vocabulary.take_all().tokens(), counted

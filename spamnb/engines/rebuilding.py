@@ -21,7 +21,7 @@ from spamnb.engines.executor import cores, threads
 from spamnb.reader.message import digest
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
-from spamnb.store.lessons import KeptLesson, add_lessons, kept_lessons, positions, set_bound, unpack
+from spamnb.store.lessons import KeptLesson, add_lessons, kept_lessons, set_bound, unpack
 from spamnb.store.pruning import months_taught, remember_months
 from spamnb.store.store import Store
 from spamnb.training import LeaveOneOutResult, train_file
@@ -105,7 +105,7 @@ class Lessons:
             return
         last = max((position for position, _ in self._lessons()), default=-1)
         with Store.open(self._old.path) as now, now.reading():
-            kept = positions(now)
+            kept = {position for position, _ in kept_lessons(now)}
             left = [lesson for p, lesson in self._lessons() if p in self._digests and p not in kept]
             gone = [lesson for lesson in left if now.learned(lesson.digest) is None]  # others made room
             late = [lesson for _, lesson in kept_lessons(now, last)]

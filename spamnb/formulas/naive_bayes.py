@@ -63,15 +63,15 @@ def token_log_odds(
 
 
 def token_absence_log_probability(
-    document_counts: np.ndarray, documents: np.ndarray, alpha: float | np.ndarray, lengths: np.ndarray | None = None
+    document_counts: np.ndarray, documents: np.ndarray, alpha: float | np.ndarray
 ) -> np.ndarray:
     """log(1−θ_jc) = log(N_c − N_jc + α) − log(N_c + 2α), in nats, in the shape of ``document_counts``.
 
     >>> np.exp(token_absence_log_probability(np.array([[3], [0]]), np.array([3, 1]), 1.0)).round(4).tolist()
     [[0.2], [0.6667]]
     """
-    absent = np.log(for_each_count(documents, lengths) - document_counts + alpha)
-    return absent - for_each_count(np.log(documents + 2 * alpha), lengths)
+    documents = np.asarray(documents)[..., None]
+    return np.log(documents - document_counts + alpha) - np.log(documents + 2 * alpha)
 
 
 def all_absent_log_probability(

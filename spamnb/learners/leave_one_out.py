@@ -1,26 +1,20 @@
 """Leave-one-out estimate of naive Bayes: every training message is scored by the model without it.
 
 The estimate is exact and needs one pass, because the model is made of sums. Taking a message out subtracts its counts
-from the sums of its class; tokens that too few other messages hold, by default none, leave the vocabulary and all sums.
+from the sums of its class; tokens that no other message holds leave the vocabulary and all sums.
 Nothing is trained again.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from spamnb.counts.class_counts import ClassCounts, ClassTotals
 from spamnb.counts.training_set import LabelledRows, TrainingSet
-from spamnb.formulas.naive_bayes import (
-    all_absent_log_probability,
-    for_each_count,
-    token_absence_log_probability,
-)
-from spamnb.formulas.pooling import row_sums
 from spamnb.formulas.priors import class_log_prior
 from spamnb.learners.naive_bayes import MIN_LOG_PRIOR, intercept, log_likelihoods, pooled_scores
 from spamnb.reader.rows import CsrRows
@@ -35,11 +29,10 @@ def leave_one_out_scores(settings: Settings, training_set: TrainingSet) -> np.nd
     if len(counts.classes) < 2:
         return np.zeros((0, len(counts.classes)))
     table, totals = count_table(counts, settings), counts.totals()
-    frequencies = frequencies_of(counts, totals) if settings.model_type == "bernoulli" else []
     groups = training_set.tokens.groups
     if settings.top_words is None:
         groups = np.where(counts.document_frequency() == 1, np.int8(-1), groups)
-    return _scored(training_set, lambda batch: loo_scores(settings, batch, table, groups, totals, frequencies))
+    return _scored(training_set, lambda batch: loo_scores(settings, batch, table, groups, totals))
 
 
 def scores_by_others(settings: Settings, others: TrainingSet, asked: TrainingSet) -> np.ndarray:
@@ -60,6 +53,18 @@ def scores_by_others(settings: Settings, others: TrainingSet, asked: TrainingSet
         return pooled_scores(settings, contributions, rows, start, groups[rows.ids])[0]
 
     return _scored(asked, score)
+
+
+def scores_of_folds(settings: Settings, training_set: TrainingSet, folds: int) -> np.ndarray:
+    """Scores (n, C) of all messages, each by those of the other folds; none where there is one class alone."""
+    fold = training_set.stratified_folds(folds)
+    scores = np.zeros((len(fold), len(training_set.counts.classes)))
+    if scores.shape[1] < 2:
+        return scores[:0]
+    for f in range(folds):
+        others, asked = training_set.split(fold == f)
+        scores[fold == f] = scores_by_others(settings, others, asked)
+    return scores
 
 
 def _scored(training_set: TrainingSet, score: Callable[[LabelledRows], np.ndarray]) -> np.ndarray:
@@ -101,40 +106,12 @@ def _log_priors(settings: Settings, documents: np.ndarray, labels: np.ndarray) -
     return log_prior[labels]
 
 
-def _all_absent(
-    settings: Settings,
-    frequencies: Sequence[Mapping[int, int]],
-    totals: ClassTotals,
-    without: ClassTotals,
-    every: tuple[np.ndarray, np.ndarray],
-    kept: tuple[np.ndarray, np.ndarray],
-) -> np.ndarray:
-    """Bernoulli's log P(no token | class) by the model without each of n messages, (n, C) in nats.
-
-    It is that of all tokens as they are counted, less that of the message's ``every`` token, plus that of the tokens
-    that it leaves behind, ``kept``: N_jc (C, cells) with it and without it, each with the lengths (n,) of the rows.
-    """
-
-    def absence(document_counts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-        # A token that all N_c documents hold is in the left-out one too: its undefined term cancels, whatever it is.
-        counts = np.minimum(document_counts, for_each_count(without.documents, lengths))
-        terms = token_absence_log_probability(counts, without.documents, settings.alpha, lengths)
-        return row_sums(terms, np.append(0, np.cumsum(lengths)))
-
-    of_all, of_one_less = (
-        all_absent_log_probability(frequencies, totals.documents - less, settings.alpha)[:, None] for less in (0, 1)
-    )
-    counted = np.where(without.documents < totals.documents[:, None], of_one_less, of_all)
-    return (counted - absence(*every) + absence(*kept)).T
-
-
 def loo_scores(
     settings: Settings,
     batch: LabelledRows,
     table: np.ndarray,
     groups: np.ndarray,
     totals: ClassTotals,
-    frequencies: Sequence[Mapping[int, int]],
 ) -> np.ndarray:
     """Scores (n, C) of a batch's n messages, each by the sums minus itself.
 
@@ -168,8 +145,4 @@ def loo_scores(
     )
     contributions = log_likelihoods(settings, totals_without, counts[:classes], counts[classes:], n_staying)
     intercepts = _log_priors(settings, totals.documents, batch.labels)
-    if settings.model_type == "bernoulli":
-        every = np.take(table, rows.ids, axis=0).T[:classes], n_distinct
-        kept_counts = counts[:classes], n_staying
-        intercepts = intercepts + _all_absent(settings, frequencies, totals, totals_without, every, kept_counts)
     return pooled_scores(settings, contributions, kept, intercepts, group[staying])[0]

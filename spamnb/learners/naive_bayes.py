@@ -24,6 +24,7 @@ from spamnb.store.store import Store
 if TYPE_CHECKING:  # classifying a message does not need it
     from spamnb.counts.training_set import TrainingSet
 
+N_FOLDS = 10  # of the left-out scores of a model that says of every token whether it is there
 MIN_LOG_PRIOR = -700.0  # nats: the log prior of a class without messages, finite so that nothing becomes NaN
 
 
@@ -56,10 +57,14 @@ class NaiveBayes(Learner):
         return Screened(training_set)
 
     def train(self, screened: Screened) -> FitResult:
-        from spamnb.learners.leave_one_out import leave_one_out_scores
+        from spamnb.learners.leave_one_out import leave_one_out_scores, scores_of_folds
 
-        scores = leave_one_out_scores(self.settings, screened.training_set)
-        return FitResult(screened.training_set.included_labels()[: len(scores)], scores)
+        training_set, settings = screened.training_set, self.settings
+        if settings.model_type == "bernoulli" and settings.pooling == "sum":  # which is of all tokens of the vocabulary
+            scores, n_folds = scores_of_folds(settings, training_set, N_FOLDS), N_FOLDS
+        else:
+            scores, n_folds = leave_one_out_scores(settings, training_set), None
+        return FitResult(training_set.included_labels()[: len(scores)], scores, n_folds)
 
     def scores_by_others(self, others: TrainingSet, asked: TrainingSet) -> np.ndarray | None:
         from spamnb.learners.leave_one_out import scores_by_others

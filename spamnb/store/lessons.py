@@ -131,13 +131,6 @@ def kept_lessons(store: Store, after: int = -1) -> Iterator[tuple[int, KeptLesso
             yield position, KeptLesson(*lesson)
 
 
-def positions(store: Store) -> set[int]:
-    """The positions of all lessons that are kept."""
-    with store.reading():
-        rows = store.execute("SELECT position FROM kept_lessons")
-        return {position for (position,) in checked_rows("kept_lessons", rows, position=int_between(MAX_SUM))}
-
-
 def holding(store: Store) -> Holding:
     """How many lessons are kept, how large they are, and how large they may be."""
     with store.reading():

@@ -9,22 +9,13 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
-from typing import NamedTuple
 
 import numpy as np
 
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.settings import COUNT_MODELS
-from spamnb.store.database import MAX_SUM, int_between
 from spamnb.store.rows import DOCUMENTS, WEIGHT
-from spamnb.store.store import AMONG, Store, this_month
-
-
-class Survey(NamedTuple):
-    """What pruning takes out of a model."""
-
-    tokens: int  # that the model has
-    pruned: int  # that are taken out
+from spamnb.store.store import AMONG, SIZE, Store, this_month
 
 
 def check_prunable(store: Store) -> None:
@@ -38,12 +29,11 @@ def check_prunable(store: Store) -> None:
         raise SpamnbError(f"{store.path}: a model with top_words is not pruned; 'train --set top_words=N' keeps fewer")
 
 
-def survey(store: Store, months: int) -> Survey:
-    """What ``prune`` takes out; the model stays as it is."""
+def survey(store: Store, months: int) -> int:
+    """How many tokens ``prune`` takes out; the model stays as it is."""
     check_prunable(store)
     with store.reading():
-        gone, _ = _taken_out(store, months)
-        return Survey(store.totals().vocabulary_size, len(gone))
+        return len(_taken_out(store, months)[0])
 
 
 def _taken_out(store: Store, months: int) -> tuple[np.ndarray, np.ndarray]:
@@ -88,20 +78,11 @@ def prune(store: Store, months: int) -> int:
                 "UPDATE classes SET document_counts = document_counts - ?, occurrences = occurrences - ? WHERE id = ?",
                 [(*of_class, number) for number, of_class in enumerate(sums.tolist())],
             )
-            meta = store.meta()
             year, month = divmod(this_month(), 12)
-            pruned = {"tokens": _pruned_before(meta.get("pruned")) + len(gone), "month": f"{year}-{month + 1:02}"}
-            store.put_meta({"vocabulary_size": meta["vocabulary_size"] - len(gone), "pruned": pruned})
+            size = store.meta()[SIZE] - len(gone)
+            store.put_meta({SIZE: size, "pruned": f"{year}-{month + 1:02}"})
             store.read_anew()
         return len(gone)
-
-
-def _pruned_before(noted: object) -> int:
-    """How many tokens were taken out before, as the model's ``pruned`` says."""
-    tokens = noted.get("tokens") if isinstance(noted, dict) else 0
-    if type(tokens) is not int or not int_between(MAX_SUM)(tokens):
-        raise Damaged("pruned in table meta")
-    return tokens
 
 
 def give_room_back(store: Store) -> bool:

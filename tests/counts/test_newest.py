@@ -7,18 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mail import counted, mail, message, never, same_counts
+from mail import counted, mail, message
 
 from spamnb.classifier import Classifier
 from spamnb.counts.newest import newest, split_newest
-from spamnb.engines.counting import count_parallel
 from spamnb.formulas.calibration import Calibration
 from spamnb.formulas.decision import Loss
 from spamnb.learners.corrected import PASSES
 from spamnb.reader.message import digest
-from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
-from spamnb.sources.entries import Entry
 from spamnb.store.store import Store
 from spamnb.training import leave_one_out_estimate, model_of, newest_scores, prepare, train_file
 
@@ -86,7 +83,7 @@ def test_the_newest_are_judged_by_a_model_that_was_trained_without_them(
 
 
 @pytest.mark.parametrize("model_type", ["boolean", "corrected"])
-def test_a_model_is_calibrated_on_what_the_older_mail_says_of_the_newest(tmp_path: Path, model_type: str) -> None:
+def test_a_model_is_calibrated_on_what_the_older_mail_says_of_the_newest(model_type: str) -> None:
     settings = Settings(model_type=model_type)
     training_set = prepare(counted(drifting(300)))
     left_out, scored = leave_one_out_estimate(training_set, settings), newest_scores(training_set, settings)
@@ -106,21 +103,6 @@ def test_a_model_is_calibrated_on_what_the_older_mail_says_of_the_newest(tmp_pat
     assert errors[0] > errors[1], "newer mail that was learned tells of mail that is not to come"
 
 
-def test_the_sums_of_the_older_are_those_of_counting_them_alone_whoever_counted(tmp_path: Path) -> None:
-    messages = drifting(300)
-    older = [pair for pair in messages if hour_of(pair[1]) < 480]
-    alone = prepare(counted(older))
-    entries = [Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages)]
-    (tmp_path / "b").mkdir()
-    shared = count_parallel(entries, TokenOptions(), never, workers=2)
-    parts = split_newest(prepare(shared), "spam")
-    assert parts is not None
-    found, alone = (each.select_columns(each.by_hash()) for each in (parts.older, alone))
-    assert list(found.tokens) == list(alone.tokens) and same_counts(found.counts, alone.counts)
-    hours = sorted(hour_of(messages[n][1]) for batch in parts.newest.batches() for n in batch.positions)
-    assert hours == list(range(480, 600))
-
-
 @pytest.mark.parametrize(
     "messages",
     [
@@ -133,19 +115,19 @@ def test_the_sums_of_the_older_are_those_of_counting_them_alone_whoever_counted(
     ],
     ids=["dates are few", "messages are few", "only spam is new", "most spam is new", "a class is new", "one class"],
 )
-def test_nothing_is_said_where_it_would_tell_little(tmp_path: Path, messages: list[tuple[str, bytes]]) -> None:
+def test_nothing_is_said_where_it_would_tell_little(messages: list[tuple[str, bytes]]) -> None:
     assert split_newest(prepare(counted(messages)), "spam") is None
 
 
 @pytest.mark.parametrize("spam", ["spam", "junk"])
-def test_just_enough_messages_are_enough(tmp_path: Path, spam: str) -> None:
+def test_just_enough_messages_are_enough(spam: str) -> None:
     assert split_newest(prepare(counted(drifting(300, undated=100))), spam) is not None
 
 
 @pytest.mark.parametrize(
     "settings", [Settings(top_words=50), Settings(model_type="logistic")], ids=["words", "logistic"]
 )
-def test_models_that_would_have_to_be_trained_again_are_not_asked(tmp_path: Path, settings: Settings) -> None:
+def test_models_that_would_have_to_be_trained_again_are_not_asked(settings: Settings) -> None:
     training_set = prepare(counted(drifting(300)))
     assert newest_scores(training_set, settings) is None and newest_scores(training_set, Settings()) is not None
 

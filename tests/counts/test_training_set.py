@@ -63,7 +63,7 @@ def same(a: TrainingSet, b: TrainingSet) -> None:
     assert same_counts(a.counts, b.counts)
 
 
-def test_sums_are_those_of_scikit_learn_on_real_mail(corpora: Path, tmp_path: Path) -> None:
+def test_sums_are_those_of_scikit_learn_on_real_mail(corpora: Path) -> None:
     folder = corpora / "spamassassin"
     paths = [
         (name, path) for name in ("easy_ham", "hard_ham", "spam") for path in sorted((folder / name).iterdir())[:150]
@@ -77,7 +77,7 @@ def test_sums_are_those_of_scikit_learn_on_real_mail(corpora: Path, tmp_path: Pa
     st.lists(st.tuples(st.sampled_from("abc"), st.lists(st.sampled_from(WORDS), max_size=12)), min_size=1, max_size=9)
 )
 def test_sums_are_those_of_scikit_learn(
-    tmp_path_factory: pytest.TempPathFactory, drawn: list[tuple[str, list[str]]]
+    drawn: list[tuple[str, list[str]]]
 ) -> None:
     messages = [mail_of(label, *words) for label, words in drawn]
     check_against_scikit_learn(counted(messages), messages)
@@ -118,7 +118,7 @@ def test_many_occurrences_are_counted_beside_few() -> None:
     assert (few.counts.dtype, made.messages.counts.dtype) == (np.uint16, np.uint32)
 
 
-def test_the_last_copy_counts_wherever_the_copies_were_counted(tmp_path: Path) -> None:
+def test_the_last_copy_counts_wherever_the_copies_were_counted() -> None:
     ham, spam, other = mail_of("ham", "lunch", "meeting"), mail_of("spam", "pills"), mail_of("ham", "prize", "lunch")
     moved = ("spam", ham[1])
     made = counted([ham, spam, moved, spam, other, spam]).deduplicate()
@@ -144,7 +144,7 @@ def test_no_messages_no_tokens_and_what_cannot_be_read(tmp_path: Path) -> None:
     assert made.messages.positions.tolist() == [1]
 
 
-def test_every_class_is_dealt_out_over_all_parts(tmp_path: Path) -> None:
+def test_every_class_is_dealt_out_over_all_parts() -> None:
     made = counted([*mail(23), *mail(2)]).deduplicate()  # ham and spam in turn, then copies of some
     part = made.stratified_folds(4)
     assert len(part) == 46
@@ -154,7 +154,7 @@ def test_every_class_is_dealt_out_over_all_parts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_every_copy_of_what_stands_in_several_classes_is_found(tmp_path: Path, workers: int) -> None:
+def test_every_copy_of_what_stands_in_several_classes_is_found(workers: int) -> None:
     labels = ["ham", "spam", "list"]
     entries = [
         Entry(labels[(n % 7) % 3] if n % 5 else "ham", str(n), "", content=message("ham", n % 50)) for n in range(200)
@@ -166,9 +166,3 @@ def test_every_copy_of_what_stands_in_several_classes_is_found(tmp_path: Path, w
     assert 0 < len(clashing) < 50
     training_set = count_parallel(entries, TokenOptions(), never, workers=workers)
     assert training_set.in_several_classes() == sorted(clashing)
-
-
-def test_copies_of_one_class_and_no_mail_at_all_are_none(tmp_path: Path) -> None:
-    entries = [Entry("ham", str(n), "", content=message("ham", n % 3)) for n in range(9)]
-    assert count_parallel(entries, TokenOptions(), never).in_several_classes() == []
-    assert count_parallel([], TokenOptions(), never).in_several_classes() == []

@@ -92,7 +92,7 @@ def quiet(line: str) -> None:
     ("how", "messages"),
     [
         ({"model_type": "boolean"}, 20),
-        ({"model_type": "bernoulli", "pooling": "sum"}, 80),
+        ({"model_type": "bernoulli"}, 80),
         ({}, 45),
         ({"model_type": "lda", "embedding": "lsa:5"}, 45),
         ({"model_type": "boolean", "top_words": 200}, 1000),

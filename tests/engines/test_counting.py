@@ -64,38 +64,6 @@ def test_the_result_is_the_same_whatever_the_workers_and_parts(
     assert progress == sorted(progress) and progress[-1] == 602
 
 
-def test_mail_that_entries_carry_is_not_held_far_ahead(whole: TrainingSet, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counting, "MAX_PART_BYTES", 3000)
-    messages = [*mail(300), ("spam", message("ham", 7)), ("ham", message("ham", 8))]
-    order = sorted(range(602), key=lambda n: (messages[n][0], n))  # as the folder lists them
-    listed: list[int] = []
-
-    def listing() -> Iterator[Entry]:
-        for n in order:
-            listed.append(n)
-            yield Entry(messages[n][0], str(n), "", content=messages[n][1])
-
-    ahead: list[int] = []
-    made = count_parallel(listing(), TokenOptions(), never, lambda done: ahead.append(len(listed) - done), workers=2)
-    assert same_counts(made.counts, whole.counts)
-    assert rows_of(made) == rows_of(whole)
-    assert max(ahead) < 120  # what two workers hold
-
-
-def test_what_cannot_be_read_is_named_and_the_rest_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counting, "MAX_PART", 4)
-    many = [Entry(c, str(n), "", content=raw) for n, (c, raw) in enumerate(mail(20))]
-    many[11] = Entry("ham", "eleven", str(tmp_path / "missing"))
-    named: list[tuple[str, str]] = []
-
-    def on_unreadable(name: str, error: Exception) -> None:
-        named.append((name, str(error)))
-
-    made = count_parallel(many, TokenOptions(), on_unreadable, workers=2)
-    assert named == [("eleven", "No such file or directory")]
-    assert made.counts.documents.sum() == 39
-
-
 def test_results_come_in_the_order_of_the_parts_and_none_is_handed_out_too_far_ahead() -> None:
     handed: list[int] = []
 

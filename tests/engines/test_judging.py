@@ -116,14 +116,6 @@ def test_what_cannot_be_read_is_named_in_its_place(model: Path, monkeypatch: pyt
     assert events[7] == "gone 7: No such file or directory"
 
 
-def test_no_messages_and_a_model_that_knows_nothing(tmp_path: Path, model: Path) -> None:
-    with Classifier.open(model) as classifier:
-        assert list(classify_parallel([], classifier, tell, never)) == []
-    with Classifier.create(tmp_path / "empty") as classifier:
-        told = classify_parallel(some(8), classifier, lambda name, judgement: judgement.verdict, never)
-        assert {*told} == {"unsure"}
-
-
 @pytest.mark.parametrize("few", [1, 1000])
 def test_a_posterior_that_nobody_shows_is_not_computed(model: Path, monkeypatch: pytest.MonkeyPatch, few: int) -> None:
     monkeypatch.setattr(module, "MAX_PART", few)

@@ -48,7 +48,7 @@ def labelled(n: int, classes: tuple[str, ...] = ("ham", "spam")) -> list[tuple[s
     return found
 
 
-def test_left_out_scores_are_those_of_folds_solved_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_left_out_scores_are_those_of_folds_solved_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     made = counted(labelled(150))
     warm = Corrected(CORRECTED).train(Screened(made)).scores
     solved = Corrected.train

@@ -40,7 +40,7 @@ def test_many_at_once_score_as_one_by_one(tmp_path: Path, model_type: str) -> No
 
 
 @pytest.mark.parametrize("names", [("ham", "spam"), ("ham", "list", "spam")])
-def test_logistic_is_scikit_learns_on_rows_of_length_one(tmp_path: Path, names: tuple[str, ...]) -> None:
+def test_logistic_is_scikit_learns_on_rows_of_length_one(names: tuple[str, ...]) -> None:
     messages = [(names[n % len(names)], message("spam" if n % len(names) else "ham", n % 37)) for n in range(90)]
     messages = list({raw: label for label, raw in messages}.items())
     made = counted([(label, raw) for raw, label in messages])

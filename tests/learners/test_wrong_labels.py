@@ -44,7 +44,7 @@ def wrongly_filed(right: Labelled, share: float) -> tuple[Labelled, set[int]]:
 
 @pytest.mark.parametrize(("where", "share"), [(MAIL, 0.02), (MAIL, 0.05), (MAIL, 0.2), (NEWS, 0.05)])
 def test_messages_in_the_wrong_folder_are_not_learned(
-    tmp_path: Path, where: dict[str, tuple[str, ...]], share: float
+    where: dict[str, tuple[str, ...]], share: float
 ) -> None:
     mail, wrong = wrongly_filed(letters(where), share)
     found = Corrected(Settings()).screen(prepare(counted(mail)))

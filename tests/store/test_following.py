@@ -13,7 +13,6 @@ from mail import mail, message
 from spamnb.classifier import Classifier
 from spamnb.settings import Settings
 from spamnb.store.jsonl import export
-from spamnb.store.snapshot import atomic_replace, read_snapshot, write_snapshot
 from spamnb.store.store import Store
 
 
@@ -67,19 +66,3 @@ def test_connections_that_write_in_turn_agree_with_one_that_reads_anew(steps: li
             assert counts(store) == counts(oracle)
             assert list(export(store)) == list(export(oracle))
             store.close()
-
-
-def test_a_model_that_took_the_place_of_another_is_read_anew(tmp_path: Path) -> None:
-    path = tmp_path / "m"
-    with Store.create(path, Settings().as_meta()) as writer, Store.open(path) as reader:
-        writer.add("ham", {"a": 1})
-        writer.add("spam", {"a": 2})
-        assert counts(reader) == [[0], [[1], [1]], [[1], [2]]]
-        content = read_snapshot(writer)
-        writer.add("spam", {"a": 2, "b": 1})
-        assert counts(reader)[0] == [0, 1]
-        with atomic_replace(path, content.meta, force=True) as fresh:
-            write_snapshot(fresh, content)
-        assert counts(reader) == counts(writer) == [[0], [[1], [1]], [[1], [2]]]
-        writer.add("ham", {"h": 4})
-        assert counts(reader) == [[0, 7], [[1, 1], [1, 0]], [[1, 4], [2, 0]]]

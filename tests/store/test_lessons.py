@@ -69,12 +69,6 @@ def test_what_a_person_teaches_is_kept_and_what_training_saw_is_not(classifier: 
     assert taught(classifier.store) == {"ham": 1, "spam": 1}
 
 
-def test_a_lesson_that_moves_to_another_class_is_kept_once(classifier: Classifier) -> None:
-    for label in ("spam", "ham", "ham", "spam", "ham"):
-        classifier.learn(label, message("spam", 50))
-    assert held(classifier) == [("ham", message("spam", 50))]
-
-
 @settings(max_examples=20)
 @given(st.lists(st.tuples(st.sampled_from(("ham", "spam")), st.integers(0, 4)), max_size=12), st.integers(0, 2**32))
 def test_to_learn_and_then_forget_changes_nothing_lessons_included(steps: list[tuple[str, int]], seed: int) -> None:

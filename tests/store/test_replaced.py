@@ -21,21 +21,6 @@ def train(path: Path, each: int) -> None:
     train_file(path, counted(mail(each)), Settings(), force=True)
 
 
-def test_lessons_go_to_the_file_that_is_there_now(tmp_path: Path) -> None:
-    path = tmp_path / "model"
-    train(path, 20)
-    with Classifier.open(path, writable=True) as writer, Classifier.open(path) as reader:
-        assert writer.learn("spam", message("spam", 500)) and reader.learned(message("spam", 500)) == "spam"
-        train(path, 30)
-        assert writer.learned(message("spam", 500)) is None and reader.learned(message("spam", 25)) == "spam"
-        assert writer.learn("spam", message("spam", 600))
-        assert reader.learned(message("spam", 600)) == "spam"
-        with Classifier.open(path) as fresh:
-            assert fresh.learned(message("spam", 600)) == "spam"
-            raw = message("ham", 700)
-            assert fresh.classify(raw).scores.tolist() == reader.classify(raw).scores.tolist()
-
-
 def test_without_a_file_mail_is_judged_and_nothing_learned(tmp_path: Path) -> None:
     train(tmp_path / "model", 20)
     with Classifier.open(tmp_path / "model", writable=True) as classifier:

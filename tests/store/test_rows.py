@@ -1,6 +1,5 @@
 """rows.py: cells that are packed are found again, and rows that cannot be are told."""
 
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,12 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.errors import Damaged, SpamnbError
-from spamnb.reader.token_array import TokenArray
-from spamnb.settings import Settings
-from spamnb.store.records import LearnedMessage
 from spamnb.store.rows import MAX_COUNT, MAX_UNITS, Cells, RowsAtHand, tokens_of
-from spamnb.store.snapshot import read_snapshot, write_snapshot
-from spamnb.store.store import Store
 
 COUNTS = st.integers(0, MAX_COUNT // 4)
 CELLS = st.lists(
@@ -94,26 +88,3 @@ def test_tokens_that_are_no_text_are_told(texts: list) -> None:
 def test_what_a_row_does_not_hold_is_refused(figures: list[int], says: str) -> None:
     with pytest.raises(SpamnbError, match=says):
         Cells.sum(np.array([0]), np.array([0]), np.array([figures]).T).pack(1, "m")
-
-
-def test_a_correction_comes_back_whole(tmp_path: Path) -> None:
-    meta = Settings(model_type="corrected").as_meta()
-    names, rng = ("ham", "list", "spam"), np.random.default_rng(1)
-    store = Store.create(":memory:", meta)
-    words = TokenArray.of([f"t{i}" for i in range(2_000)])
-    for name in names:
-        store.add(name, dict.fromkeys(words, 1))
-    content = read_snapshot(store)
-    units = rng.integers(-(1 << 20), 1 << 20, (2_000, 3))
-    units[:, 0] = -units[:, 1:].sum(axis=1)
-    brought = {bytes([n]) * 16: dict(zip(names, units[n].tolist())) for n in range(5)}
-    content = content._replace(
-        messages=[(digest, LearnedMessage("spam", None, of)) for digest, of in brought.items()],
-        cells=content.cells.with_weights(units),
-    )
-    with Store.create(tmp_path / "m", meta) as out:
-        write_snapshot(out, content)
-    with Store.open(tmp_path / "m") as out:
-        assert {digest: learned.brought for digest, learned in out.messages()} == brought
-        found = out.weights(words, ("spam", "ham"))
-        assert np.array_equal(found, units[np.argsort(np.argsort(words.hashes))][:, [2, 0]].T)
