@@ -186,9 +186,9 @@ class SumClassifier(BaseClassifier):
     class_prior: str | ArrayLike | None = None
     prior_concentration: float | ArrayLike = 1.0
 
-    def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None) -> Any:
+    def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None, like: Any) -> Any:
         """Sums of checked rows of the classes ``codes`` (n,), with a weight per row or None: anything with
-        ``documents`` (C,), ``n_features``, + and −."""
+        ``documents`` (C,), ``n_features``, + and −. They are added to the sums ``like``, or are the first ones."""
         raise NotImplementedError
 
     def _derive(self, sums: Any) -> None:
@@ -241,13 +241,13 @@ class SumClassifier(BaseClassifier):
         names = feature_names(X)
         X, y, weight = self._check_training(X, y, sample_weight, first=True)
         classes = np.unique(y) if classes is None else classes
-        self._replace(self._sums(X, _codes(y, classes), len(classes), weight))
+        self._replace(self._sums(X, _codes(y, classes), len(classes), weight, None))
         self._remember(classes, X.shape[1], names)
         return self
 
     def _more_sums(self, X: Any, y: Any, sample_weight: Any) -> Any:
         X, y, weight = self._check_training(X, y, sample_weight, first=False)
-        return self._sums(X, _codes(y, self.classes_), len(self.classes_), weight)
+        return self._sums(X, _codes(y, self.classes_), len(self.classes_), weight, self.sums_)
 
     def _replace(self, sums: Any) -> Self:
         self._derive(sums)

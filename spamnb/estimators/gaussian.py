@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from spamnb.estimators.base import DecisionFunction, SumClassifier
-from spamnb.estimators.validation import not_fitted
+from spamnb.estimators.validation import check_number, not_fitted
 from spamnb.formulas.sums import Scatter, shrink, whitening
 
 LOG_2PI = float(np.log(2 * np.pi))
@@ -45,7 +45,7 @@ class GaussianClassifier(SumClassifier, DecisionFunction):
     _sparse = False
     _independent = False
 
-    def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None) -> Scatter:
+    def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None, like: Any) -> Scatter:
         return Scatter.from_rows(X, codes, n_classes, weight, self._independent)
 
     def _derive(self, sums: Scatter) -> None:
@@ -162,8 +162,7 @@ class GaussianNB(GaussianClassifier):
         return self.var_smoothing * float(self.sums_.overall_variance().max())
 
     def _covariances(self, sums: Scatter) -> Covariances:
-        if not self.var_smoothing >= 0:
-            raise ValueError(f"var_smoothing={self.var_smoothing!r}: must not be negative")
+        check_number("var_smoothing", self.var_smoothing, zero=True)
         epsilon = self.epsilon_
         variance = np.ones_like(sums.scatter)
         for c in np.flatnonzero(sums.documents):
