@@ -32,8 +32,8 @@ from spamnb.api.words import WordsReport, words_of
 from spamnb.classifier import Classifier
 from spamnb.engines.counting import count_parallel
 from spamnb.engines.executor import MAX_PART, map_parts
-from spamnb.estimators.parameters import Parameters
-from spamnb.estimators.validation import check_lengths, check_weight, not_fitted
+from spamnb.estimators.base import ClassifierMixin
+from spamnb.estimators.validation import not_fitted
 from spamnb.formulas.calibration import margins
 from spamnb.formulas.decision import Loss
 from spamnb.naming import check_has_class
@@ -93,7 +93,7 @@ class MemoryModel:
 
 
 @with_settings(Settings, TokenOptions, Loss)
-class SpamClassifier(Parameters):
+class SpamClassifier(ClassifierMixin):
     """The model that ``spamnb train`` makes, as an estimator: naive Bayes on what spamnb reads in a message, pooled and
     calibrated, for any number of classes.
 
@@ -199,10 +199,6 @@ class SpamClassifier(Parameters):
 
     # -- asking ----------------------------------------------------------------------------------------------
 
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "model_"):
-            raise not_fitted(self)
-
     def _names(self) -> list[str]:
         return [class_name(label) for label in self.classes_.tolist()]
 
@@ -246,12 +242,6 @@ class SpamClassifier(Parameters):
         names = self._names()
         said = Loss(settings.loss.false_positive_cost).verdicts(names, p, settings.spam)
         return self.classes_[[names.index(name) for name in said]]
-
-    def score(self, X: Messages, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Share of messages whose predicted class is ``y``, weighted by ``sample_weight``."""
-        predicted, truth = self.predict(X), np.asarray(y)
-        check_lengths(predicted, truth)
-        return float(np.average(predicted == truth, weights=check_weight(sample_weight, len(truth))))
 
     def explain(self, message: str | bytes, top: int = 20) -> Explanation:
         """Verdict, probabilities and the ``top`` tokens that weighed most for one message, as ``spamnb.explain`` hands
@@ -310,12 +300,5 @@ class SpamClassifier(Parameters):
         estimator.classes_, estimator.model_ = classes, model
         return estimator
 
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
-
-        return Tags(
-            estimator_type="classifier",
-            target_tags=TargetTags(required=True),
-            classifier_tags=ClassifierTags(),
-            input_tags=InputTags(string=True, two_d_array=False),
-        )
+    def _input_tags(self) -> dict[str, bool]:
+        return {"string": True, "two_d_array": False}

@@ -15,7 +15,6 @@ from spamnb.counts.training_set import TrainingSet
 from spamnb.engines.counting import count_parallel
 from spamnb.errors import SpamnbError
 from spamnb.estimators.parameters import Parameters
-from spamnb.estimators.validation import not_fitted
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.token_array import TokenArray
 from spamnb.setting_fields import settings_in
@@ -48,6 +47,7 @@ class MailVectorizer(Parameters):
     6
     """
 
+    _fitted = "tokens_"
     tokens_: TokenArray  # (V,) those of the columns, ascending by hash
 
     def __init__(
@@ -87,10 +87,6 @@ class MailVectorizer(Parameters):
         columns = np.minimum(np.searchsorted(known, counted.tokens.hashes), len(known) - 1)
         is_known = known[columns] == counted.tokens.hashes
         return self._matrix(counted.select_columns(np.flatnonzero(is_known)), columns[is_known])
-
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "tokens_"):
-            raise not_fitted(self)
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """The token of each column, (V,); ``input_features`` is not looked at."""

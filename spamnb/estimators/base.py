@@ -20,29 +20,65 @@ from spamnb.estimators.validation import (
     check_matrix,
     check_weight,
     feature_names,
-    not_fitted,
 )
 from spamnb.formulas.priors import class_log_prior
 from spamnb.formulas.softmax import log_softmax, softmax
 
 
-class BaseClassifier(Parameters):
+class ClassifierMixin(Parameters):
+    """What every classifier has that can ``predict``: its score, and what it tells scikit-learn of itself."""
+
+    classes_: np.ndarray
+    _poor_score = False  # scikit-learn's tag: no good on its toy regressions of real numbers
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of every row, (n,)."""
+        raise NotImplementedError
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Share of rows whose predicted class is ``y``, weighted by ``sample_weight``.
+
+        >>> import spamnb
+        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
+        >>> model.score([[1, 0], [0, 1]], ["ham", "spam"])
+        1.0
+        """
+        predicted, truth = self.predict(X), np.asarray(y)
+        check_lengths(predicted, truth)
+        return float(np.average(predicted == truth, weights=check_weight(sample_weight, len(truth))))
+
+    def _input_tags(self) -> dict[str, bool]:
+        """scikit-learn's tags of X."""
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="classifier",
+            target_tags=TargetTags(required=True),
+            classifier_tags=ClassifierTags(poor_score=self._poor_score),
+            input_tags=InputTags(**self._input_tags()),
+        )
+
+
+class BaseClassifier(ClassifierMixin):
     """Input checks and predictions of every model; ``class_scores`` is the one hook."""
 
     _sparse = True  # whether sparse X is accepted
     _nonnegative = False  # whether X must not be negative
     _integer = False  # whether the values of X are category numbers
-    _poor_score = False  # scikit-learn's tag: no good on its toy regressions of real numbers
 
-    classes_: np.ndarray
     n_features_in_: int
     class_log_prior_: np.ndarray  # of those that have one
+
+    def _input_tags(self) -> dict[str, bool]:
+        return {"sparse": self._sparse, "positive_only": self._nonnegative, "categorical": self._integer}
 
     # input --------------------------------------------------------------------------------------------
     def _check_X(self, X: Any) -> Any:
         """X as a numpy array or CSR array that fits this fitted model; ValueError or TypeError otherwise."""
-        if not hasattr(self, "classes_"):
-            raise not_fitted(self)
+        self._check_fitted()
         model = type(self).__name__
         check_feature_names(getattr(self, "feature_names_in_", None), X, model)
         X = check_matrix(X, self)
@@ -116,28 +152,6 @@ class BaseClassifier(Parameters):
         """
         return softmax(self.class_scores(self._check_X(X)))
 
-    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Share of rows whose predicted class is ``y``, weighted by ``sample_weight``.
-
-        >>> import spamnb
-        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-        >>> model.score([[1, 0], [0, 1]], ["ham", "spam"])
-        1.0
-        """
-        predicted, truth = self.predict(X), np.asarray(y)
-        check_lengths(predicted, truth)
-        return float(np.average(predicted == truth, weights=check_weight(sample_weight, len(truth))))
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
-
-        return Tags(
-            estimator_type="classifier",
-            target_tags=TargetTags(required=True),
-            classifier_tags=ClassifierTags(poor_score=self._poor_score),
-            input_tags=InputTags(sparse=self._sparse, positive_only=self._nonnegative, categorical=self._integer),
-        )
-
 
 class DecisionFunction(BaseClassifier):
     """A classifier whose scores are of use by themselves."""
@@ -168,27 +182,15 @@ class SumClassifier(BaseClassifier):
 
     ValueError for missing or infinite values, for negative ones where counts are expected, and for X of another width;
     TypeError for sparse X where dense rows are needed.
-
-    >>> import spamnb
-    >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-    >>> model.predict([[0, 1]]).tolist(), model.predict_proba([[0, 1]]).round(3).tolist()
-    (['spam'], [[0.333, 0.667]])
-    >>> model.partial_fit([[0, 1]], ["spam"]).forget([[1, 0]], ["ham"]).class_count_.tolist()
-    [1, 2]
-    >>> spamnb.MultinomialNB().fit_sums(model.sums_, model.classes_).score([[0, 1]], ["spam"])
-    1.0
-    >>> rows, labels = model.sample(5, random_state=0)
-    >>> rows.shape, labels.shape
-    ((5, 2), (5,))
     """
 
     fit_prior: bool = True
     class_prior: str | ArrayLike | None = None
     prior_concentration: float | ArrayLike = 1.0
 
-    def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None) -> Any:
+    def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None, like: Any) -> Any:
         """Sums of checked rows of the classes ``codes`` (n,), with a weight per row or None: anything with
-        ``documents`` (C,), ``n_features``, + and −."""
+        ``documents`` (C,), ``n_features``, + and −. They are added to the sums ``like``, or are the first ones."""
         raise NotImplementedError
 
     def _derive(self, sums: Any) -> None:
@@ -241,13 +243,13 @@ class SumClassifier(BaseClassifier):
         names = feature_names(X)
         X, y, weight = self._check_training(X, y, sample_weight, first=True)
         classes = np.unique(y) if classes is None else classes
-        self._replace(self._sums(X, _codes(y, classes), len(classes), weight))
+        self._replace(self._sums(X, _codes(y, classes), len(classes), weight, None))
         self._remember(classes, X.shape[1], names)
         return self
 
     def _more_sums(self, X: Any, y: Any, sample_weight: Any) -> Any:
         X, y, weight = self._check_training(X, y, sample_weight, first=False)
-        return self._sums(X, _codes(y, self.classes_), len(self.classes_), weight)
+        return self._sums(X, _codes(y, self.classes_), len(self.classes_), weight, self.sums_)
 
     def _replace(self, sums: Any) -> Self:
         self._derive(sums)
@@ -271,17 +273,17 @@ class SumClassifier(BaseClassifier):
 
     def forget(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Take rows out again that were learned before: undoes ``partial_fit`` of the same rows, exactly where whole
-        numbers are counted and otherwise up to rounding. CategoricalNB keeps room for their categories.
+        numbers are counted and otherwise up to rounding.
 
-        Raises ValueError where more would be taken out than was learned.
+        Raises ValueError where more would be taken out than was learned. Other rows that were never learned cannot be
+        told from learned ones, as sums do not say which rows they are of: the model is then wrong without an error.
 
         >>> import spamnb
         >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
         >>> model.forget([[1, 0]], ["ham"]).class_count_.tolist()
         [1, 1]
         """
-        if not hasattr(self, "sums_"):
-            raise not_fitted(self)
+        self._check_fitted()
         return self._replace(self.sums_ - self._more_sums(X, y, sample_weight))
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
@@ -309,8 +311,7 @@ class SumClassifier(BaseClassifier):
         >>> rows.shape, labels.shape
         ((5, 2), (5,))
         """
-        if not hasattr(self, "classes_"):
-            raise not_fitted(self)
+        self._check_fitted()
         rng = np.random.default_rng(random_state)
         codes = rng.choice(len(self.classes_), size=n, p=np.exp(self.class_log_prior_))
         drawn = [self._sample(c, int((codes == c).sum()), rng) for c in range(len(self.classes_))]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from spamnb.estimators.base import DecisionFunction, SumClassifier
-from spamnb.estimators.validation import not_fitted
+from spamnb.estimators.validation import check_number
 from spamnb.formulas.sums import Scatter, shrink, whitening
 
 LOG_2PI = float(np.log(2 * np.pi))
@@ -45,7 +45,7 @@ class GaussianClassifier(SumClassifier, DecisionFunction):
     _sparse = False
     _independent = False
 
-    def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None) -> Scatter:
+    def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None, like: Any) -> Scatter:
         return Scatter.from_rows(X, codes, n_classes, weight, self._independent)
 
     def _derive(self, sums: Scatter) -> None:
@@ -60,8 +60,7 @@ class GaussianClassifier(SumClassifier, DecisionFunction):
 
     def _density(self) -> Covariances:
         """The covariances, made when they are first asked for."""
-        if not hasattr(self, "sums_"):
-            raise not_fitted(self)
+        self._check_fitted()
         if not self.sums_.documents.any():
             raise ValueError(f"this {type(self).__name__} has forgotten all rows: learn some before it is asked")
         if self._derived is None:
@@ -162,8 +161,7 @@ class GaussianNB(GaussianClassifier):
         return self.var_smoothing * float(self.sums_.overall_variance().max())
 
     def _covariances(self, sums: Scatter) -> Covariances:
-        if not self.var_smoothing >= 0:
-            raise ValueError(f"var_smoothing={self.var_smoothing!r}: must not be negative")
+        check_number("var_smoothing", self.var_smoothing, zero=True)
         epsilon = self.epsilon_
         variance = np.ones_like(sums.scatter)
         for c in np.flatnonzero(sums.documents):
@@ -230,44 +228,17 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
         """Σ (d, d), shrunk where that is asked for."""
         return self._density().covariance[0]
 
-    def _weights(self) -> tuple[np.ndarray, np.ndarray]:
-        """(C, d) weights and (C,) constants of x minus the overall mean."""
-        whiten = self._density().whiten[0]
-        whitened_means = (self.means_ - self.sums_.overall_mean()) @ whiten.T
-        constant = self.class_log_prior_ - 0.5 * np.square(whitened_means).sum(axis=1)
-        return whitened_means @ whiten, np.where(self.sums_.documents > 0, constant, -np.inf)
-
     @property
     def coef_(self) -> np.ndarray:
         """Weights: (1, d) for two classes, else (C, d)."""
-        weights, _ = self._weights()
+        weights = self.quadratic_form().linear
         return weights[1:] - weights[:1] if len(weights) == 2 else weights
 
     @property
     def intercept_(self) -> np.ndarray:
         """Constants: (1,) for two classes, else (C,)."""
-        weights, constant = self._weights()
-        constant = constant - weights @ self.sums_.overall_mean()
+        constant = self.quadratic_form().constant
         return constant[1:] - constant[:1] if len(constant) == 2 else constant
-
-    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """log P(x, c) = log P(c) + log N(x | μ_c, Σ) in nats, (n, C), columns as in ``classes_``.
-
-        >>> import spamnb
-        >>> model = spamnb.LinearDiscriminantAnalysis().fit([[1.0], [2.0], [7.0], [9.0]], ["low"] * 2 + ["high"] * 2)
-        >>> model.predict_joint_log_proba([[1.5]]).shape
-        (1, 2)
-        """
-        return super().class_scores(self._check_X(X))
-
-    def class_scores(self, X: Any) -> np.ndarray:
-        weights, constant = self._weights()
-        centre = self.sums_.overall_mean()
-        # Centring every row costs as much as the product. Left out where the digits it would save are
-        # beyond 1e-11 nats: rows of mean 1e8 need it, embeddings do not.
-        if np.finfo(float).eps * np.max(np.abs(weights) @ np.abs(centre)) < 1e-11:
-            return X @ weights.T + (constant - weights @ centre)
-        return (X - centre) @ weights.T + constant
 
 
 class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):

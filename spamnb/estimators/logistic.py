@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from spamnb.estimators.base import DecisionFunction
-from spamnb.estimators.validation import feature_names
+from spamnb.estimators.validation import check_number, feature_names
 from spamnb.formulas.cross_entropy import CrossEntropy, with_first_of_two
 
 ZERO_GRADIENT = 1e-6  # a gradient component that is as good as none
@@ -46,17 +46,6 @@ class LogisticRegression(DecisionFunction):
     tol: float = 1e-4
     max_iter: int = 1000
 
-    def _check_parameters(self, classes: np.ndarray) -> None:
-        for name in ("C", "tol", "max_iter"):
-            value = getattr(self, name)
-            if not (np.isfinite(value) and value > 0):
-                raise ValueError(f"{name}={value!r}: must be positive and finite")
-        if len(classes) < 2:
-            raise ValueError(
-                f"LogisticRegression needs samples of at least 2 classes in the data, but there is only one "
-                f"class: {classes[0]!r}"
-            )
-
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from X (n, d) and its labels alone, forgetting what was learned before."""
         from scipy.optimize import minimize
@@ -64,7 +53,13 @@ class LogisticRegression(DecisionFunction):
         names = feature_names(X)
         X, y, weight = self._check_training(X, y, sample_weight, first=True)
         classes, codes = np.unique(y, return_inverse=True)
-        self._check_parameters(classes)
+        for name in ("C", "tol", "max_iter"):
+            check_number(name, getattr(self, name))
+        if len(classes) < 2:
+            raise ValueError(
+                "LogisticRegression needs samples of at least 2 classes in the data, but there is only one class: "
+                f"{classes[0]!r}"
+            )
         if X.dtype.kind != "f":
             X = X.astype(float)
         share = np.full(len(codes), 1 / len(codes)) if weight is None else weight / weight.sum()

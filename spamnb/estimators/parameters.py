@@ -5,9 +5,17 @@ from __future__ import annotations
 import inspect
 from typing import Any, Self
 
+from spamnb.estimators.validation import not_fitted
+
 
 class Parameters:
     """``get_params``, ``set_params`` and a repr, by the constructor's signature; no parameter is an estimator."""
+
+    _fitted = "classes_"  # the attribute that only a fitted estimator has
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, self._fitted):
+            raise not_fitted(self)
 
     @classmethod
     def _parameters(cls) -> dict[str, Any]:

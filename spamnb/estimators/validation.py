@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -153,6 +154,13 @@ def check_weight(weight: Any, n: int) -> np.ndarray | None:
     if not weight.any():
         raise ValueError("Sample weights must contain at least one non-zero number.")
     return weight
+
+
+def check_number(name: str, value: Any, *, zero: bool = False) -> None:
+    """ValueError where a parameter is no finite number above 0; with ``zero`` it may be 0 too."""
+    number = float(value) if isinstance(value, Real) else np.nan
+    if not (0 < number < np.inf or (zero and number == 0)):
+        raise ValueError(f"{name} is {value!r}: it must be a finite number, {'at least' if zero else 'above'} 0")
 
 
 def check_lengths(X: Any, y: np.ndarray) -> None:

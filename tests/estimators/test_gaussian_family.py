@@ -175,7 +175,7 @@ def test_singular_covariances_name_the_remedy() -> None:
         (own, copied, y, r"covariance of class 0 .*shrinkage="),
         (own, X[:100], ["ham"] * 3 + ["spam"] * 97, "class ham from 3 samples in 5 features"),
         (GaussianNB(0), constant, np.arange(300) >= 104, r"False from 104 samples has 1 features of .*var_smoothing"),
-        (GaussianNB(var_smoothing=float("nan")), X, y, "must not be negative"),
+        (GaussianNB(var_smoothing=float("nan")), X, y, "var_smoothing is nan"),
         (LinearDiscriminantAnalysis(1.5), X, y, "between 0 and 1"),
         (QuadraticDiscriminantAnalysis("auto"), X, y, "'auto' is unknown"),
         (GaussianNB(), np.ones((4, 3)), [0, 1, 0, 1], r"variance 0: more rows, and rows that differ$"),
