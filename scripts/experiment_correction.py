@@ -32,8 +32,8 @@ from spamnb.evaluation.metrics import (
     spam_errors,
     spam_missed_at,
 )
-from spamnb.evaluation.protocols import Mail, judge, mail_of, no_heads, result_of
-from spamnb.evaluation.result import Result
+from spamnb.evaluation.protocols import Mail, judge, mail_of
+from spamnb.evaluation.result import Result, result_of
 from spamnb.learners import corrected, logistic
 from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
@@ -86,7 +86,7 @@ def halves(name: str, of: Mail, halving: int) -> np.ndarray:
 def judged(of: Mail, asked: np.ndarray, settings: Settings) -> tuple[Result, float]:
     started = time.process_time()
     answers = judge(of, settings, of.training_set.minus(asked), asked)
-    return result_of(of, settings, answers, "", no_heads), time.process_time() - started
+    return result_of([answers[place] for place in sorted(answers)], "", settings.spam), time.process_time() - started
 
 
 def by_chance(p: np.ndarray, draws: int = 200) -> float:
