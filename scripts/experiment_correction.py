@@ -24,12 +24,12 @@ import numpy as np
 from mail_corpora import corpora_folder, sources
 
 from spamnb.engines.counting import count_parallel
+from spamnb.evaluation.intervals import error_rates
 from spamnb.evaluation.metrics import (
     expected_calibration_error,
     one_minus_roca,
     reliability,
     roc_counts,
-    spam_errors,
     spam_missed_at,
 )
 from spamnb.evaluation.protocols import Mail, judge, mail_of
@@ -102,10 +102,10 @@ def figures(found: Result) -> list[float]:
     spam = found.classes.index("spam")
     truth, scores = found.truth == spam, found.margin(spam)
     p = found.probabilities[:, spam]
-    errors = spam_errors(truth, (found.verdicts == spam).tolist())
+    errors = error_rates(truth, found.verdicts == spam)
     missed = 100 * float(spam_missed_at(roc_counts(truth, scores), 0.001))
     calibration = expected_calibration_error(reliability(truth, np.c_[1 - p, p], positive=1))
-    return [one_minus_roca(truth, scores), missed, calibration, by_chance(p), errors.hm, errors.sm]
+    return [one_minus_roca(truth, scores), missed, calibration, by_chance(p), errors.hm.value, errors.sm.value]
 
 
 def main() -> None:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from spamnb import __version__
 from spamnb.evaluation.figures import Figures
+from spamnb.evaluation.intervals import HM_LIMIT
 from spamnb.evaluation.result import Result
 from spamnb.formulas.decision import UNSURE
 from spamnb.naming import pluralize
@@ -102,10 +103,9 @@ class Chart(NamedTuple):
 def _charts(result: Result, found: Figures) -> list[Chart]:
     drawn = []
     if found.spam is not None and result.spam_index is not None:
-        levels = ", ".join(f"{level:g}" for level in found.spam.sm_at_hm)
         caption = (
-            "Every threshold's two errors; up and left is better. Large dot: the verdicts as given; small dots: the"
-            f" best at {levels} % of good mail lost."
+            "Every threshold's two errors; up and left is better. Large dot: the verdicts as given; small dot: the best"
+            f" at {HM_LIMIT:g} % of good mail lost."
         )
         drawn.append(Chart("ROC", charts.roc_chart(result, found, result.spam_index), caption))
     what = "probability of spam" if found.spam else "probability of the likeliest class"
