@@ -30,15 +30,13 @@ from peer import Judged, Mail, Peer
 from peers import PEERS
 
 from spamnb.errors import SpamnbError
-from spamnb.evaluation.intervals import Estimate, roc_estimates
+from spamnb.evaluation.intervals import error_rates, roc_estimates
 from spamnb.evaluation.metrics import (
     confusion_matrix,
     expected_calibration_error,
     precision_recall,
     reliability,
     roc_counts,
-    spam_errors,
-    spam_missed_at,
 )
 from spamnb.evaluation.online import by_date
 from spamnb.report.numbers import percent
@@ -64,7 +62,6 @@ class Row:
     hm: float
     sm: float
     sm_at_hm_01: float
-    lam: float
     calibration_error: float
     f1: float
 
@@ -102,19 +99,18 @@ def rows(name: str, asked: Sequence[Mail], judged: Judged) -> list[Row]:
     is_spam = np.array([mail.label == "spam" for mail in asked])
     if len(judged.scores) != len(asked):
         raise RuntimeError(f"{name}: {len(judged.scores)} scores of {len(asked)} messages")
-    step = roc_counts(is_spam, judged.scores)
-    area: Estimate = roc_estimates(step).one_minus_roca
+    roc = roc_estimates(roc_counts(is_spam, judged.scores))
     calibration = math.nan
     if judged.probabilities is not None:
         p = np.array(judged.probabilities)
         calibration = expected_calibration_error(reliability(is_spam, np.c_[1 - p, p], positive=1))
     out = []
     for decision, calls in judged.calls.items():
-        errors = spam_errors(is_spam, calls)
+        errors = error_rates(is_spam, calls)
         f1 = precision_recall(confusion_matrix(is_spam, np.array(calls, dtype=int), 2)).f1[1]
         costs = judged.train_seconds, judged.score_seconds, judged.peak_mb, judged.model_mb
-        missed = 100 * float(spam_missed_at(step, 0.001))
-        figures = (*area, errors.hm, errors.sm, missed, errors.lam, calibration, 100 * float(f1))
+        at_threshold = errors.hm.value, errors.sm.value, roc.sm_at_hm.value
+        figures = (*roc.one_minus_roca, *at_threshold, calibration, 100 * float(f1))
         out.append(Row(name, decision, *costs, *figures))
     return out
 
@@ -172,13 +168,13 @@ PROTOCOLS: dict[str, Callable[[type[Peer], Corpus, Path], tuple[list[Mail], Judg
     "folds": by_folds,
     "online": by_stream,
 }
-COLUMNS = "train s,score s,peak MB,model MB,1-ROCA%,(95 %),hm%,sm%,sm% hm≤.1,lam%,ECE%,F1%".split(",")
+COLUMNS = "train s,score s,peak MB,model MB,1-ROCA%,(95 %),hm%,sm%,sm% hm≤.1,ECE%,F1%".split(",")
 
 
 def shown(row: Row) -> list[str]:
     """A row as the table prints it."""
     span = f"{percent(row.one_minus_roca_low)}–{percent(row.one_minus_roca_high)}"
-    figures = (row.hm, row.sm, row.sm_at_hm_01, row.lam, row.calibration_error, row.f1)
+    figures = (row.hm, row.sm, row.sm_at_hm_01, row.calibration_error, row.f1)
     return [
         f"{row.filter}, {row.decision}",
         *(f"{value:.3g}" for value in (row.train_seconds, row.score_seconds)),

@@ -24,16 +24,16 @@ import numpy as np
 from mail_corpora import corpora_folder, sources
 
 from spamnb.engines.counting import count_parallel
+from spamnb.evaluation.intervals import error_rates
 from spamnb.evaluation.metrics import (
     expected_calibration_error,
     one_minus_roca,
     reliability,
     roc_counts,
-    spam_errors,
     spam_missed_at,
 )
-from spamnb.evaluation.protocols import Mail, judge, mail_of, no_heads, result_of
-from spamnb.evaluation.result import Result
+from spamnb.evaluation.protocols import Mail, judge, mail_of
+from spamnb.evaluation.result import Result, result_of
 from spamnb.learners import corrected, logistic
 from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
@@ -86,7 +86,7 @@ def halves(name: str, of: Mail, halving: int) -> np.ndarray:
 def judged(of: Mail, asked: np.ndarray, settings: Settings) -> tuple[Result, float]:
     started = time.process_time()
     answers = judge(of, settings, of.training_set.minus(asked), asked)
-    return result_of(of, settings, answers, "", no_heads), time.process_time() - started
+    return result_of([answers[place] for place in sorted(answers)], "", settings.spam), time.process_time() - started
 
 
 def by_chance(p: np.ndarray, draws: int = 200) -> float:
@@ -102,10 +102,10 @@ def figures(found: Result) -> list[float]:
     spam = found.classes.index("spam")
     truth, scores = found.truth == spam, found.margin(spam)
     p = found.probabilities[:, spam]
-    errors = spam_errors(truth, (found.verdicts == spam).tolist())
+    errors = error_rates(truth, found.verdicts == spam)
     missed = 100 * float(spam_missed_at(roc_counts(truth, scores), 0.001))
     calibration = expected_calibration_error(reliability(truth, np.c_[1 - p, p], positive=1))
-    return [one_minus_roca(truth, scores), missed, calibration, by_chance(p), errors.hm, errors.sm]
+    return [one_minus_roca(truth, scores), missed, calibration, by_chance(p), errors.hm.value, errors.sm.value]
 
 
 def main() -> None:

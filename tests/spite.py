@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import log_softmax
 
-from spamnb.evaluation.result import Answer, Head, Recorder, Result
+from spamnb.evaluation.result import Answer, Result, result_of
 
 SPITE = [
     "<script>document.title='owned'</script>",
@@ -21,7 +21,7 @@ MADE = {"Command": f"spamnb evaluate {SPITE[0]}", "Model": SPITE[1]}
 def made_up(classes: tuple[str, ...], n: int = 300, home: str = "http://example.org") -> Result:
     rng = np.random.default_rng(len(classes))
     spite = [s.format(home) for s in SPITE]
-    recorder = Recorder()
+    answers = []
     for i in range(n):
         true = int(rng.integers(len(classes)))
         log_p = log_softmax(rng.normal(size=len(classes)) + 2 * np.eye(len(classes))[true])
@@ -30,9 +30,9 @@ def made_up(classes: tuple[str, ...], n: int = 300, home: str = "http://example.
         said = best if p[best] > 0.4 else "unsure"
         evidence = [(s, 3.0 - k) for k, s in enumerate(spite)]
         scores = dict(zip(classes, log_p.tolist()))
-        head = Head(spite[0], spite[i % len(spite)])
-        recorder.add(f"{spite[-i % len(spite)]}/{i}", classes[true], Answer(said, scores, p, evidence), head)
-    return recorder.result(f"made up {spite[0]}")
+        answer = Answer(f"{spite[-i % len(spite)]}/{i}", classes[true], said, scores, p, evidence)
+        answers.append(answer._replace(sender=spite[0], subject=spite[i % len(spite)]))
+    return result_of(answers, f"made up {spite[0]}")
 
 
 TWO = ("ham", "spam")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from spamnb.api.arguments import (
     FilePath,
@@ -29,13 +28,10 @@ from spamnb.sources.entries import LeftOut
 from spamnb.sources.spec import ReadOptions
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from spamnb.evaluation.figures import Figures
     from spamnb.evaluation.metrics import McNemar
     from spamnb.evaluation.protocols import Mail
-    from spamnb.evaluation.result import Head, Result
+    from spamnb.evaluation.result import Answer, Result
     from spamnb.settings import Settings
     from spamnb.sources.entries import Entry
 
@@ -139,7 +135,7 @@ def evaluate(
     sources: Sources,
     *,
     folds: int | None = None,
-    split: float | Literal["md5"] | None = None,
+    split: float | None = None,
     leave_one_out: bool = False,
     online: bool = False,
     model: FilePath | None = None,
@@ -162,8 +158,7 @@ def evaluate(
     ``sources`` is as for ``train``. Choose one of five protocols, or none for ten folds:
 
     - ``folds``: K-fold cross-validation with this K
-    - ``split``: train on this fraction of the mail and test on the rest; with "md5", train on the files whose name has
-      an even md5
+    - ``split``: train on this fraction of the mail and test on the rest
     - ``leave_one_out``: judge each message by a model of all others; it does not say why
     - ``online``: judge each message and then learn it, in the given order
     - ``model``: judge by the model in this file, without further settings
@@ -200,16 +195,16 @@ def evaluate(
             "{option.folds}, {option.split}, {option.leave_one_out}, {option.online} and {option.model} exclude each"
             " other: give one of them"
         )
-    if by_date and not online and split in (None, "md5"):
-        raise ArgumentError("{option.by_date} goes with {option.online}, or with {option.split} as a fraction")
+    if by_date and not online and split is None:
+        raise ArgumentError("{option.by_date} goes with {option.online} or {option.split}")
     if model is not None and settings:
         raise ArgumentError("{names}: {option.model} takes the model as it was trained", names=", ".join(settings))
     if dask is not None and (online or model is not None):
         raise ArgumentError(
             "{option.dask}: with {option.online} and {option.model} messages are judged one by one, on one machine"
         )
-    if not isinstance(split, float | int | None) and split != "md5":
-        raise ArgumentError("{option.split} is {split!r}: give a fraction between 0 and 1, or md5", split=split)
+    if not isinstance(split, float | int | None):
+        raise ArgumentError("{option.split} is {split!r}: give a fraction between 0 and 1", split=split)
     check_least(1, workers=workers)
     check_least(0, seed=seed, doubtful=doubtful)
     specs, options = specs_of(sources), ReadOptions(recursive, text_column, label_column)
@@ -231,14 +226,20 @@ def evaluate(
                 counted = count_parallel(named, own.tokens, left_out, show, workers, cluster)
             held = protocols.mail_of(counted, names)
             _check(held, own)
-            heads = partial(_heads, specs, options) if subjects or doubtful else protocols.no_heads
             if leave_one_out:
-                result = protocols.evaluate_leave_one_out(held, own, heads)
+                result = protocols.evaluate_leave_one_out(held, own)
             elif split is None:
-                result = protocols.evaluate_folds(held, own, 10 if folds is None else folds, seed, heads)
+                k = 10 if folds is None else folds
+                part = protocols.folds_of(held.digests, held.labels, k, seed)
+                result = protocols.evaluate_parts(held, own, part, f"{k} folds")
+            elif by_date:
+                part = protocols.oldest(held, split)
+                result = protocols.evaluate_parts(held, own, part, f"Trained on the oldest {split:g} of the mail")
             else:
-                learned, protocol = _learned(held, split, by_date, seed)
-                result = protocols.evaluate_split(held, own, learned, protocol, heads)
+                part = protocols.halves(held, split, seed)
+                result = protocols.evaluate_parts(held, own, part, f"Trained on {split:g} of the mail")
+            if subjects or doubtful:
+                result = _with_heads(result, specs, options)
     if not len(result):
         raise SpamnbError(NO_MAIL)
     doubts = mislabelled(result, doubtful) if doubtful else None
@@ -263,29 +264,18 @@ def _check(mail: Mail, settings: Settings) -> None:
     check_classes(mail.classes, settings, one_class=False)
 
 
-def _learned(mail: Mail, split: float | Literal["md5"], by_date: bool, seed: int) -> tuple[NDArray[np.bool_], str]:
-    """Which messages are learned, and the name of the protocol."""
-    from spamnb.evaluation import protocols
-
-    if split == "md5":
-        names = [mail.names[number] for number in mail.positions]
-        return protocols.even_names(names), "Split by md5 of the file name"
-    if by_date:
-        return protocols.oldest(mail, split), f"Trained on the oldest {split:g} of the mail"
-    return protocols.halves(mail, split, seed), f"Trained on {split:g} of the mail"
-
-
-def _heads(specs: Sequence[str], options: ReadOptions, places: set[int]) -> dict[int, Head]:
-    """Senders and subjects by place in the sources: they are gone through once more, and only those messages read."""
-    from spamnb.evaluation.online import head_of
+def _with_heads(result: Result, specs: Sequence[str], options: ReadOptions) -> Result:
+    """The result with sender and subject of each error: the sources are gone through once more, and only those messages
+    read."""
     from spamnb.sources.spec import entries
 
-    found: dict[int, Head] = {}
+    heads: dict[str, Answer] = {}
+    missing = {answer.name: answer for answer in result.errors.values()}
     # What is wrong with some was told the first time.
-    for place, entry in enumerate(entries(specs, lambda name, error: None, options) if places else ()):
-        if place in places:
+    for entry in entries(specs, lambda name, error: None, options) if missing else ():
+        if answer := missing.pop(entry.name, None):
             with suppress(OSError):  # it has gone since
-                found[place] = head_of(entry.read())
-            if place == max(places):
+                heads[entry.name] = answer.with_head(entry.read())
+            if not missing:
                 break
-    return found
+    return replace(result, errors={row: heads.get(answer.name, answer) for row, answer in result.errors.items()})

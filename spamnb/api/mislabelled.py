@@ -65,15 +65,13 @@ def shortened(text: str) -> str:
 
 
 def mislabelled(result: Result, limit: int) -> Mislabelled:
-    """At most ``limit`` messages of a result that look mislabelled, the surest first, with what ``result.details`` has
+    """At most ``limit`` messages of a result that look mislabelled, the surest first, with what is known
     of them."""
     from spamnb.evaluation.metrics import surest
-    from spamnb.evaluation.result import NO_HEAD, ErrorDetail
 
     found = []
     for row in surest(result.scores, result.probabilities, result.truth, result.verdicts)[:limit].tolist():
-        label, said = result.classes[result.truth[row]], result.verdicts[row]
-        detail = result.details.get(row, ErrorDetail(NO_HEAD, ()))
-        p = float(result.probabilities[row, said])
-        found.append(Doubtful(result.names[row], label, result.classes[said], p, detail.evidence, *detail.head))
+        told = result.errors[row]
+        p = told.probabilities[told.verdict]
+        found.append(Doubtful(told.name, told.truth, told.verdict, p, told.evidence, told.sender, told.subject))
     return Mislabelled(found)

@@ -29,11 +29,7 @@ SWAPPED, FEW = 20, 10  # percent right of so many messages: names of classes wer
 @click.option(
     "--folds", type=int, metavar="K", help="K-fold cross-validation.  [default: 10, when no other way is chosen]"
 )
-@click.option(
-    "--split",
-    metavar="FRACTION|md5",
-    help="Train on this fraction and test on the rest; md5: train on the files whose name has an even md5.",
-)
+@click.option("--split", type=float, metavar="FRACTION", help="Train on this fraction and test on the rest.")
 @click.option(
     "--leave-one-out",
     is_flag=True,
@@ -61,13 +57,12 @@ SWAPPED, FEW = 20, 10  # percent right of so many messages: names of classes wer
     default=0,
     help="Name up to N messages that look mislabelled, the surest first, and say why.",
 )
-@click.option("-v", "--verbose", is_flag=True, help="Also lam%, log loss, Brier score, F1 of each class.")
+@click.option("-v", "--verbose", is_flag=True, help="Also the log loss, and precision, recall and F1 of each class.")
 @set_option
 @workers_option
 @dask_option
 def evaluate_command(
     sources: tuple[str, ...],
-    split: str | None,
     form: str,
     scores: Path | None,
     compare: Path | None,
@@ -96,7 +91,6 @@ def evaluate_command(
         read_verdicts(compare)  # a file that is none is told now, not when all the mail has been read
     found = evaluate(
         sources,
-        split=_fraction(split),
         subjects=report is not None,
         progress=True,
         tell=tell_of_ours,
@@ -119,11 +113,3 @@ def evaluate_command(
             click.echo(found.text(verbose))
             if test:
                 click.echo(f"McNemar against {compare}: {test}")
-
-
-def _fraction(split: str | None) -> Any:
-    """The number that stands there, or the text, of which ``evaluate`` says what is wrong with it."""
-    try:
-        return None if split is None else float(split)
-    except ValueError:
-        return split

@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from spamnb.evaluation import intervals, metrics
 from spamnb.evaluation.intervals import Estimate
-from spamnb.evaluation.metrics import UNSURE, precision_recall, spam_errors
+from spamnb.evaluation.metrics import UNSURE, precision_recall
 from spamnb.evaluation.result import Result
-
-HM_LEVELS = (0.1, 0.5, 1.0)  # percent of good mail lost at which spam let through is told
 
 
 class ClassFigures(NamedTuple):
@@ -34,19 +32,17 @@ class SpamFigures:
 
     hm: Estimate
     sm: Estimate
-    lam: Estimate
     one_minus_roca: Estimate
-    sm_at_hm: dict[float, Estimate]  # by hm% level
+    sm_at_hm: Estimate  # the least sm% at which hm% is at most HM_LIMIT
     unsure_ham: float  # percent of the ham whose verdict is unsure
     unsure_spam: float
 
 
 @dataclass(frozen=True)
 class CalibrationFigures:
-    """What the probabilities are worth: log loss in nats, Brier score, calibration error in percent."""
+    """What the probabilities are worth: log loss in nats, calibration error in percent."""
 
     log_loss: float
-    brier: float
     expected_calibration_error: float
     reliability: list[metrics.Bin]
 
@@ -59,7 +55,6 @@ class Figures:
     messages: int
     classes: tuple[str, ...]
     accuracy: Estimate
-    macro_f1: Estimate
     spam: SpamFigures | None
     calibration: CalibrationFigures
     by_class: list[ClassFigures]
@@ -73,7 +68,6 @@ def figures(result: Result, *, replicates: int = intervals.REPLICATES, seed: int
         len(result),
         result.classes,
         intervals.share(int(result.right.sum()), len(result)),
-        intervals.macro_f1_estimate(result.confusion, replicates, seed),
         _spam(result, replicates, seed),
         _calibration(result),
         _by_class(result),
@@ -87,13 +81,10 @@ def _spam(result: Result, replicates: int, seed: int) -> SpamFigures | None:
         return None
     is_spam = result.truth == spam
     step = metrics.roc_counts(is_spam, result.margin(spam))
-    area = intervals.roc_estimates(step, HM_LEVELS, replicates, seed)
-    errors = intervals.error_estimates(spam_errors(is_spam, result.verdicts == spam))
     unsure = result.verdicts == UNSURE
     return SpamFigures(
-        *errors,
-        area.one_minus_roca,
-        area.sm_at_hm,
+        *intervals.error_rates(is_spam, result.verdicts == spam),
+        *intervals.roc_estimates(step, replicates, seed),
         _percent(unsure[~is_spam]),
         _percent(unsure[is_spam]),
     )
@@ -106,8 +97,7 @@ def _percent(which: NDArray[np.bool_]) -> float:
 def _calibration(result: Result) -> CalibrationFigures:
     truth, p = result.truth, result.probabilities
     table = metrics.reliability(truth, p, result.spam_index)
-    error = metrics.expected_calibration_error(table)
-    return CalibrationFigures(metrics.log_loss(truth, p), metrics.brier_score(truth, p), error, table)
+    return CalibrationFigures(metrics.log_loss(truth, p), metrics.expected_calibration_error(table), table)
 
 
 def _by_class(result: Result) -> list[ClassFigures]:
@@ -130,7 +120,7 @@ def as_json(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return {f.name: as_json(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, dict):
-        return {f"{k:g}" if isinstance(k, float) else str(k): as_json(v) for k, v in value.items()}
+        return {key: as_json(each) for key, each in value.items()}
     if hasattr(value, "_asdict"):
         return {k: as_json(v) for k, v in value._asdict().items()}
     if isinstance(value, list | tuple):

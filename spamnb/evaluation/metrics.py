@@ -1,19 +1,18 @@
 """Metrics, arrays in and numbers out, in three parts.
 
-Verdicts: confusion, precision and recall, the error rates of the TREC spam track, and McNemar's exact test. Class
-indices are 0..C−1; a verdict of −1 is "unsure". Unsure is not spam (the mail is delivered), and in a confusion matrix
-it has a column of its own, so it is never right.
+Verdicts: confusion, precision and recall, and McNemar's exact test. Class indices are 0..C−1; a verdict of −1 is
+"unsure". Unsure is not spam (the mail is delivered), and in a confusion matrix it has a column of its own, so it is
+never right.
 
 Scores: the receiver operating characteristic, what scores can do at any threshold. Labels are booleans (True is spam,
 the class that a threshold cuts off), scores are floats of which higher means more like spam; only their order matters.
 Counts are integers throughout, so that equal scores are exactly half an error each, and no area is lost to rounding.
 
-Probabilities: do they mean what they say? Log loss, Brier score, expected calibration error.
+Probabilities: do they mean what they say? Log loss, expected calibration error.
 """
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -39,7 +38,7 @@ def confusion_matrix(truth: ArrayLike, verdicts: ArrayLike, n_classes: int) -> N
 
 
 class PrecisionRecall(NamedTuple):
-    """Per class, shape (C,) or (b, C): precision, recall, F1 and the number of messages that are of it."""
+    """Per class, (C,): precision, recall, F1 and the number of messages that are of it."""
 
     precision: NDArray[np.float64]
     recall: NDArray[np.float64]
@@ -53,81 +52,12 @@ def precision_recall(confusion: ArrayLike) -> PrecisionRecall:
     F1 = 2·TP / (2·TP + FP + FN): the harmonic mean without its own 0/0.
     """
     cells = np.asarray(confusion)
-    n_classes = cells.shape[-2]
-    right = np.diagonal(cells, axis1=-2, axis2=-1)
-    said = cells.sum(axis=-2)[..., :n_classes]
-    support = cells.sum(axis=-1)
+    right, said, support = np.diagonal(cells), cells.sum(axis=0)[: len(cells)], cells.sum(axis=1)
 
     def ratio(part: NDArray, whole: NDArray) -> NDArray[np.float64]:
-        return np.divide(part, whole, out=np.zeros(np.shape(part)), where=whole > 0)
+        return np.divide(part, whole, out=np.zeros(len(cells)), where=whole > 0)
 
     return PrecisionRecall(ratio(right, said), ratio(right, support), ratio(2 * right, said + support), support)
-
-
-def macro_f1(confusion: ArrayLike) -> NDArray[np.float64]:
-    """Mean F1 over the classes that occur as truth or as a verdict: the others are no evidence."""
-    cells = np.asarray(confusion)
-    f1 = precision_recall(cells).f1
-    occurs = (cells.sum(axis=-1) + cells.sum(axis=-2)[..., : cells.shape[-2]]) > 0
-    count = occurs.sum(axis=-1)
-    return np.divide((f1 * occurs).sum(axis=-1), count, out=np.full(np.shape(count), np.nan), where=count > 0)
-
-
-class SpamErrors(NamedTuple):
-    """The four counts behind hm%, sm% and lam%.
-
-    >>> errors = SpamErrors(ham=1000, spam=500, ham_errors=1, spam_errors=10)
-    >>> round(errors.hm, 4), round(errors.sm, 4), round(errors.lam, 4)
-    (0.1, 2.0, 0.4499)
-    """
-
-    ham: int
-    spam: int
-    ham_errors: int  # ham called spam: good mail lost
-    spam_errors: int  # spam not called spam, unsure included: spam let through
-
-    @property
-    def hm(self) -> float:
-        """hm%: ham called spam, per hundred ham."""
-        return 100 * self.ham_errors / self.ham if self.ham else math.nan
-
-    @property
-    def sm(self) -> float:
-        """sm%: spam not called spam, per hundred spam."""
-        return 100 * self.spam_errors / self.spam if self.spam else math.nan
-
-    @property
-    def lam(self) -> float:
-        """lam%: logit⁻¹ of the mean of logit(hm) and logit(sm), in percent; zero counts as in :func:`logit_rate`."""
-        logits = logit_rate([self.ham_errors, self.spam_errors], [self.ham, self.spam])
-        return float(100 * expit(logits.mean()))
-
-
-def spam_errors(is_spam: ArrayLike, called_spam: ArrayLike) -> SpamErrors:
-    """Count ham called spam and spam not called spam from two boolean vectors."""
-    label, called = np.asarray(is_spam, dtype=bool), np.asarray(called_spam, dtype=bool)
-    spam = int(label.sum())
-    return SpamErrors(label.size - spam, spam, int((~label & called).sum()), int((label & ~called).sum()))
-
-
-def logit_rate(errors: ArrayLike, total: ArrayLike) -> NDArray[np.float64]:
-    """logit(errors/total), with no errors counted as half of one and nothing but errors as half of one short.
-
-    A logit of 0 would be −∞ and would make lam% 0 for a filter that loses no ham whatever it does to spam.
-    Every other count enters as it is, so published figures are met to the last digit. NaN where total is 0.
-    """
-    count, whole = np.asarray(errors, dtype=np.float64), np.asarray(total, dtype=np.float64)
-    shape = np.broadcast(count, whole).shape
-    safe = np.where(whole > 0, whole, 1.0)
-    kept = np.clip(count, 0.5, np.maximum(safe - 0.5, 0.5))
-    rate = np.where(whole > 0, kept / safe, np.nan)
-    return np.broadcast_to(np.log(rate / (1 - rate)), shape)
-
-
-def expit(x: ArrayLike) -> NDArray[np.float64]:
-    """The logistic function 1/(1+e⁻ˣ), inverse of the logit, without overflow."""
-    with np.errstate(invalid="ignore"):  # NaN, a rate of nothing, stays NaN
-        return np.exp(-np.logaddexp(0, -np.asarray(x, dtype=np.float64)))
 
 
 class McNemar(NamedTuple):
@@ -151,13 +81,11 @@ def mcnemar(first_right: ArrayLike, second_right: ArrayLike) -> McNemar:
     >>> mcnemar([True, True, True, True, True, True], [False, False, False, False, False, True])
     McNemar(only_first_right=5, only_second_right=0, p_value=0.0625)
     """
+    from scipy.stats import binomtest
+
     first, second = np.asarray(first_right, dtype=bool), np.asarray(second_right, dtype=bool)
     a, b = int((first & ~second).sum()), int((second & ~first).sum())
-    if a + b == 0:
-        return McNemar(a, b, 1.0)
-    from scipy.stats import binom
-
-    return McNemar(a, b, min(1.0, float(2 * binom.cdf(min(a, b), a + b, 0.5))))
+    return McNemar(a, b, float(binomtest(a, a + b).pvalue) if a + b else 1.0)
 
 
 def surest(scores: NDArray, probabilities: NDArray, labels: NDArray, verdicts: NDArray) -> NDArray[np.intp]:
@@ -188,13 +116,6 @@ class RocCounts(NamedTuple):
 
     ham: NDArray[np.int64]
     spam: NDArray[np.int64]
-
-
-class Curve(NamedTuple):
-    """Points of the ROC from "nothing is called spam" to "all is": rates in [0, 1], both (r+1,)."""
-
-    ham_misclassified: NDArray[np.float64]
-    spam_misclassified: NDArray[np.float64]
 
 
 def roc_counts(is_spam: ArrayLike, scores: ArrayLike) -> RocCounts:
@@ -260,13 +181,11 @@ def spam_missed_at(step: RocCounts, ham_limit: float) -> NDArray[np.float64]:
     return np.divide(missed, spams, out=np.full(np.shape(missed), np.nan), where=spams > 0)
 
 
-def curve(step: RocCounts) -> Curve:
-    """The ROC as the corners of its steps, from (0, 1) to (1, 0) in misclassification rates."""
-    hams, spams = max(int(step.ham.sum()), 1), max(int(step.spam.sum()), 1)
-    return Curve(
-        np.r_[0, np.cumsum(step.ham)] / hams,
-        1 - np.r_[0, np.cumsum(step.spam)] / spams,
-    )
+def curve(step: RocCounts) -> NDArray[np.float64]:
+    """The ROC as the corners of its steps, from "nothing is called spam" to "all is": rows (r+1, 2) of the rates of ham
+    and of spam misclassified."""
+    hams, spams = (np.r_[0, np.cumsum(counts)] / max(int(counts.sum()), 1) for counts in step)
+    return np.column_stack([hams, 1 - spams])
 
 
 class Bin(NamedTuple):
@@ -288,17 +207,6 @@ def log_loss(truth: ArrayLike, probabilities: ArrayLike) -> float:
     true, p = np.asarray(truth), np.asarray(probabilities)
     eps = np.finfo(np.float64).eps
     return float(-np.log(np.clip(p[np.arange(len(true)), true], eps, 1 - eps)).mean())
-
-
-def brier_score(truth: ArrayLike, probabilities: ArrayLike) -> float:
-    """Mean Σ_c (p_c − [y=c])², halved for two classes so that it is the usual (p−y)².
-
-    >>> brier_score([0, 1], [[1.0, 0.0], [0.5, 0.5]])
-    0.125
-    """
-    true, p = np.asarray(truth), np.asarray(probabilities)
-    total = ((p - np.eye(p.shape[1])[true]) ** 2).sum(axis=1).mean()
-    return float(total / 2 if p.shape[1] == 2 else total)
 
 
 def reliability(truth: ArrayLike, probabilities: ArrayLike, positive: int | None = None) -> list[Bin]:

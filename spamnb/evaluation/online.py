@@ -12,9 +12,9 @@ from math import inf, log
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
-from spamnb.evaluation.result import EVIDENCE, NO_HEAD, Answer, Head, Recorder, Result
+from spamnb.evaluation.result import EVIDENCE, Answer, Result, result_of
 from spamnb.naming import check_has_class, pluralize
-from spamnb.reader.message import arrival, header_of
+from spamnb.reader.message import arrival
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry, Report, messages
 
@@ -34,7 +34,7 @@ def online(
     for what, chosen in (("an embedding", settings.embedding), ("top words", settings.top_words)):
         if chosen is not None:
             raise SpamnbError(f"{what} cannot be chosen before the first message of a stream: use folds or a split")
-    recorder = Recorder()
+    answers: list[Answer] = []
     # One change from the first message to the last, which is never made: nobody else sees this model.
     with Classifier.create(":memory:", settings) as classifier, classifier.store.undoing():
         for done, (entry, raw) in enumerate(messages(entries, on_unreadable), 1):
@@ -43,22 +43,11 @@ def online(
             judgement = classifier.classify(message, tokens=0, posterior=False)
             if judgement.verdict != entry.label:  # what explains an error
                 judgement = classifier.classify(message, tokens=EVIDENCE, posterior=False)
-            said = Answer.of(judgement)
-            _record(recorder, entry, raw, said._replace(unknown=_unknown(said, classifier)))
+            said = Answer.of(entry.name, entry.label, judgement, raw)
+            answers.append(said._replace(unknown=_unknown(said, classifier)))
             classifier.learn(entry.label, message, judged=judgement)
             on_progress(done)
-    return recorder.result("On-line", settings.spam)
-
-
-def head_of(raw: bytes) -> Head:
-    """Sender and subject of a message."""
-    return Head(header_of(raw, "from"), header_of(raw, "subject"))
-
-
-def _record(recorder: Recorder, entry: Entry, raw: bytes, said: Answer) -> None:
-    """Record an answer; sender and subject are read where it is wrong."""
-    head = head_of(raw) if said.verdict != entry.label else NO_HEAD
-    recorder.add(entry.name, str(entry.label), said, head)
+    return result_of(answers, "On-line", settings.spam)
 
 
 def _unknown(said: Answer, classifier: Classifier) -> float:
@@ -81,7 +70,8 @@ def judged(
 
     Raises SpamnbError where it has learned all of them, and for a class that it does not have.
     """
-    recorder, classes = Recorder(), classifier.store.totals().classes
+    answers: list[Answer] = []
+    classes = classifier.store.totals().classes
     where = "in memory" if classifier.store.path == ":memory:" else classifier.store.path
     done, known, every = 0, 0, iter(entries)
     while chunk := list(islice(every, AT_ONCE)):
@@ -91,13 +81,13 @@ def judged(
         judgements = classifier.classify_all([raw for _, raw in part], EVIDENCE, posterior=False)
         for (entry, raw), judgement in zip(part, judgements):
             check_has_class(str(entry.label), classes, f"model {where}: ")
-            _record(recorder, entry, raw, Answer.of(judgement))
+            answers.append(Answer.of(entry.name, str(entry.label), judgement, raw))
         done += len(read)
         on_progress(done)
     told = f", without {pluralize(known, 'message')} that it has learned" if known else ""
     if known == done > 0:
         raise SpamnbError(f"model {where} has learned all {known:,} messages: measure it on mail that is new to it")
-    return recorder.result(f"Model {where}{told}", classifier.settings.spam)
+    return result_of(answers, f"Model {where}{told}", classifier.settings.spam)
 
 
 def by_date(entries: Iterable[Entry], on_unreadable: Report) -> list[Entry]:

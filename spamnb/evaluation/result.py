@@ -16,48 +16,45 @@ from numpy.typing import NDArray
 
 from spamnb.evaluation.metrics import UNSURE, confusion_matrix
 from spamnb.judgement import Judgement
+from spamnb.reader.message import header_of
 
 EVIDENCE = 12  # tokens kept of a wrong verdict
 
 
 class Answer(NamedTuple):
-    """What a filter said of one message: its verdict, and per class a score in nats and a probability."""
+    """What a filter said of one message: its verdict, and per class a score in nats and a probability.
 
+    Evidence, sender and subject explain a wrong verdict; of others they are not wanted, or memory would hold the mail.
+    """
+
+    name: str
+    truth: str
     verdict: str  # a class, or "unsure"
     scores: Mapping[str, float]
     probabilities: Mapping[str, float]
     evidence: Sequence[tuple[str, float]] = ()  # (token, nats), heaviest first
     unknown: float = -np.inf  # the score of each class that was not known when the message came
-
-    @classmethod
-    def of(cls, judgement: Judgement) -> Answer:
-        """What an evaluation keeps of a judgement of a message."""
-        scores = dict(zip(judgement.probabilities, judgement.scores.tolist()))
-        return cls(judgement.verdict, scores, judgement.probabilities, judgement.evidence)
-
-
-class Head(NamedTuple):
-    """By what a person knows a message."""
-
     sender: str = ""
     subject: str = ""
 
+    @classmethod
+    def of(cls, name: str, truth: str, judgement: Judgement, raw: bytes = b"") -> Answer:
+        """What an evaluation keeps of the judgement of a message of class ``truth``; ``raw`` has sender and subject."""
+        scores = dict(zip(judgement.probabilities, judgement.scores.tolist()))
+        said = cls(name, truth, judgement.verdict, scores, judgement.probabilities)
+        return said if said.verdict == truth else said._replace(evidence=judgement.evidence).with_head(raw)
 
-NO_HEAD = Head()
-
-
-class ErrorDetail(NamedTuple):
-    """What explains an error to a person: kept for wrong verdicts only, or memory would hold the mail."""
-
-    head: Head
-    evidence: Sequence[tuple[str, float]]
+    def with_head(self, raw: bytes) -> Answer:
+        """The same with sender and subject of the message."""
+        return self._replace(sender=header_of(raw, "from"), subject=header_of(raw, "subject"))
 
 
 @dataclass(frozen=True)
 class Result:
     """Answers to n messages of C classes: ``truth``, ``verdicts`` (n,), ``scores``, ``probabilities`` (n, C).
 
-    A verdict of −1 is unsure. ``spam`` is the class of hm% and sm%, where it occurs.
+    A verdict of −1 is unsure. ``spam`` is the class of hm% and sm%, where it occurs. ``errors`` are the wrong
+    answers, by row.
     """
 
     protocol: str
@@ -68,7 +65,7 @@ class Result:
     probabilities: NDArray[np.float64]
     verdicts: NDArray[np.int64]
     spam: str = "spam"
-    details: Mapping[int, ErrorDetail] = field(default_factory=dict)
+    errors: Mapping[int, Answer] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -100,44 +97,27 @@ class Result:
         return np.where(np.isnan(odds), 0.0, odds)  # neither it nor any other class was known yet
 
 
-class Recorder:
-    """Collects answers one at a time into a :class:`Result`; classes may turn up on the way.
+def result_of(answers: Sequence[Answer], protocol: str, spam: str = "spam") -> Result:
+    """Answers as a result. A class not known when a message came has the answer's score for such, probability 0.
 
-    >>> recorder = Recorder()
-    >>> recorder.add("in/1", "ham", Answer("ham", {"ham": 0.0, "spam": -3.0}, {"ham": 0.9, "spam": 0.1}))
-    >>> recorder.add("in/2", "spam", Answer("unsure", {"ham": 0.0, "spam": 0.0}, {"ham": 0.5, "spam": 0.5}))
-    >>> recorder.result("by hand").confusion
+    >>> sure = Answer("in/1", "ham", "ham", {"ham": 0.0, "spam": -3.0}, {"ham": 0.9, "spam": 0.1})
+    >>> unsure = Answer("in/2", "spam", "unsure", {"ham": 0.0, "spam": 0.0}, {"ham": 0.5, "spam": 0.5})
+    >>> result_of([sure, unsure], "by hand").confusion
     array([[1, 0, 0],
            [0, 0, 1]])
     """
-
-    def __init__(self) -> None:
-        self._names: list[str] = []
-        self._truth: list[str] = []
-        self._answers: list[Answer] = []
-        self._details: dict[int, ErrorDetail] = {}
-
-    def add(self, name: str, truth: str, answer: Answer, head: Head = NO_HEAD) -> None:
-        """Record the answer to one message whose true class is ``truth``."""
-        if answer.verdict != truth:
-            self._details[len(self._names)] = ErrorDetail(head, tuple(answer.evidence))
-        self._names.append(name)
-        self._truth.append(truth)
-        self._answers.append(answer._replace(evidence=()))
-
-    def result(self, protocol: str, spam: str = "spam") -> Result:
-        """Everything recorded so far. A class not known when a message came has the answer's score, probability 0."""
-        classes = tuple(sorted({*self._truth, *(c for answer in self._answers for c in answer.probabilities)}))
-        column = {c: i for i, c in enumerate(classes)}
-        scores, probabilities = np.zeros((2, len(self._names), len(classes)))
-        for i, answer in enumerate(self._answers):
-            scores[i] = answer.unknown
-            for c, value in answer.scores.items():
-                scores[i, column[c]] = value
-            for c, value in answer.probabilities.items():
-                probabilities[i, column[c]] = value
-            if not answer.probabilities:  # before anything was learned every class is as likely
-                probabilities[i] = 1 / len(classes)
-        truth = np.array([column[name] for name in self._truth], np.int64)
-        verdicts = np.array([column.get(answer.verdict, UNSURE) for answer in self._answers], np.int64)
-        return Result(protocol, classes, self._names, truth, scores, probabilities, verdicts, spam, self._details)
+    classes = tuple(sorted({*(answer.truth for answer in answers), *(c for a in answers for c in a.probabilities)}))
+    column = {c: i for i, c in enumerate(classes)}
+    scores, probabilities = np.zeros((2, len(answers), len(classes)))
+    for i, answer in enumerate(answers):
+        scores[i] = answer.unknown
+        for c, value in answer.scores.items():
+            scores[i, column[c]] = value
+        for c, value in answer.probabilities.items():
+            probabilities[i, column[c]] = value
+        if not answer.probabilities:  # before anything was learned every class is as likely
+            probabilities[i] = 1 / len(classes)
+    names, truth = [answer.name for answer in answers], np.array([column[a.truth] for a in answers], np.int64)
+    verdicts = np.array([column.get(answer.verdict, UNSURE) for answer in answers], np.int64)
+    errors = {i: answer for i, answer in enumerate(answers) if answer.verdict != answer.truth}
+    return Result(protocol, classes, names, truth, scores, probabilities, verdicts, spam, errors)

@@ -13,7 +13,7 @@ from html import escape
 from typing import NamedTuple
 
 from spamnb.evaluation.figures import Figures
-from spamnb.evaluation.intervals import share
+from spamnb.evaluation.intervals import HM_LIMIT, share
 from spamnb.evaluation.metrics import Bin, curve, roc_counts
 from spamnb.evaluation.result import Result
 from spamnb.naming import pluralize
@@ -109,11 +109,9 @@ def roc_chart(result: Result, found: Figures, spam: int) -> str:
     if not hams or not spams:
         plot.note(5, 5, "needs good mail and spam")
         return str(plot)
-    points = zip(*curve(roc_counts(is_spam, result.margin(spam))))
-    plot.line(((100 * float(h), 100 * float(s)) for h, s in points), "curve")
-    for level, estimate in found.spam.sm_at_hm.items():
-        if level >= x.low:
-            plot.dot(level, estimate.value, 3.5, "point", f"sm {percent(estimate.value)} % at hm ≤ {level:g} %")
+    plot.line((100 * curve(roc_counts(is_spam, result.margin(spam)))).tolist(), "curve")
+    least = found.spam.sm_at_hm.value
+    plot.dot(HM_LIMIT, least, 3.5, "point", f"sm {percent(least)} % at hm ≤ {HM_LIMIT:g} %")
     hm, sm = found.spam.hm.value, found.spam.sm.value
     said = f"verdicts: hm {percent(hm)}, sm {percent(sm)}"
     plot.dot(hm, sm, 6, "verdict", said)

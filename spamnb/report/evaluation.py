@@ -6,7 +6,7 @@ import io
 from typing import NamedTuple
 
 from spamnb.evaluation.figures import Figures
-from spamnb.evaluation.intervals import Estimate
+from spamnb.evaluation.intervals import HM_LIMIT, Estimate
 from spamnb.naming import pluralize
 from spamnb.report.numbers import interval, percent
 
@@ -57,21 +57,14 @@ def headline(found: Figures, verbose: bool = False) -> list[tuple[str, str, str]
         spam = found.spam
         add("hm%  good mail called spam", spam.hm)
         add("sm%  spam let through" + (", unsure included" if spam.unsure_spam > 0 else ""), spam.sm)
-        if verbose:
-            add("lam%  both averaged on the logit scale", spam.lam)
         add("1-ROCA%  chance that good mail scores above spam", spam.one_minus_roca)
-        for level, estimate in spam.sm_at_hm.items():
-            if verbose or level == min(spam.sm_at_hm):
-                add(f"sm% at hm% ≤ {level:g}", estimate)
+        add(f"sm% at hm% ≤ {HM_LIMIT:g}", spam.sm_at_hm)
         if spam.unsure_ham > 0 or spam.unsure_spam > 0:  # not where there is no such mail: nan
             both = f"{percent(spam.unsure_ham)} / {percent(spam.unsure_spam)}"
             rows.append(("unsure, % of good mail / of spam", both, ""))
     add("accuracy %", found.accuracy)
-    if verbose or found.spam is None:
-        add("macro F1 %", found.macro_f1)
     if verbose:
         rows.append(("log loss, nats", f"{found.calibration.log_loss:.4f}", ""))
-        rows.append(("Brier score", f"{found.calibration.brier:.4f}", ""))
     rows.append(("expected calibration error %", percent(found.calibration.expected_calibration_error), ""))
     return rows
 

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from spamnb import __version__
 from spamnb.evaluation.figures import Figures
-from spamnb.evaluation.result import NO_HEAD, ErrorDetail, Result
+from spamnb.evaluation.intervals import HM_LIMIT
+from spamnb.evaluation.result import Result
 from spamnb.formulas.decision import UNSURE
 from spamnb.naming import pluralize
 from spamnb.reader.meaning import meaning
@@ -102,10 +103,9 @@ class Chart(NamedTuple):
 def _charts(result: Result, found: Figures) -> list[Chart]:
     drawn = []
     if found.spam is not None and result.spam_index is not None:
-        levels = ", ".join(f"{level:g}" for level in found.spam.sm_at_hm)
         caption = (
-            "Every threshold's two errors; up and left is better. Large dot: the verdicts as given; small dots: the"
-            f" best at {levels} % of good mail lost."
+            "Every threshold's two errors; up and left is better. Large dot: the verdicts as given; small dot: the best"
+            f" at {HM_LIMIT:g} % of good mail lost."
         )
         drawn.append(Chart("ROC", charts.roc_chart(result, found, result.spam_index), caption))
     what = "probability of spam" if found.spam else "probability of the likeliest class"
@@ -206,16 +206,14 @@ def _group(result: Result, title: str, rows: NDArray[np.int64]) -> Group:
 
 
 def _error(result: Result, row: int) -> Error:
-    names = [*result.classes, UNSURE]  # index −1 is the last
-    true = result.classes[result.truth[row]]
-    p = result.probabilities[row]
-    tags = [f"{true} → {names[result.verdicts[row]]}", f"p({true}) = {p[result.truth[row]]:.4f}"]
-    detail = result.details.get(row, ErrorDetail(NO_HEAD, ()))
-    subject = detail.head.subject or "(no subject)"
+    answer, p = result.errors[row], result.probabilities[row]
+    true = answer.truth
+    tags = [f"{true} → {answer.verdict}", f"p({true}) = {p[result.truth[row]]:.4f}"]
+    subject = answer.subject or "(no subject)"
     best = result.classes[int(p.argmax())]  # the evidence is for it; another class may have the highest score
-    tokens = [(meaning(token) or token, weight) for token, weight in detail.evidence[:TOKENS]]
+    tokens = [(meaning(token) or token, weight) for token, weight in answer.evidence[:TOKENS]]
     evidence = [(token if len(token) <= 60 else token[:59] + "…", f"{weight:+.2f}") for token, weight in tokens]
-    return Error(tags, subject[:300], result.names[row][-300:], best, evidence)
+    return Error(tags, subject[:300], answer.name[-300:], best, evidence)
 
 
 def _made(settings: Settings, made: Mapping[str, str]) -> dict[str, str]:

@@ -1,19 +1,21 @@
 """Messages that may stand in the wrong folder: which, why, and nothing of what a stranger wrote reaches a terminal."""
 
-import numpy as np
+import math
 
 from spamnb.api.mislabelled import LONGEST, Doubtful, Mislabelled, mislabelled, shortened
-from spamnb.evaluation.result import ErrorDetail, Head, Result
-
-P = np.array([[0.99, 0.01], [0.05, 0.95], [0.2, 0.8], [0.001, 0.999], [0.999, 0.001], [0.999, 0.001], [0.02, 0.98]])
+from spamnb.evaluation.result import Answer, result_of
 
 
 def test_the_surest_stand_first() -> None:
-    truth, verdicts = np.array([0, 0, 0, 0, 1, 1, 0]), np.array([0, 1, 1, 1, 0, 0, -1])
-    scores = np.log(P)
-    scores[5] *= 2
-    details = {3: ErrorDetail(Head("a@example.org", "Win"), [("free", 1.5)])}
-    result = Result("by hand", ("ham", "spam"), list("abcdefg"), truth, scores, P, verdicts, details=details)
+    p_spam = {"a": 0.01, "b": 0.95, "c": 0.8, "d": 0.999, "e": 0.001, "f": 0.001, "g": 0.98}
+    verdicts = {"a": "ham", "b": "spam", "c": "spam", "d": "spam", "e": "ham", "f": "ham", "g": "unsure"}
+    answers = []
+    for name, p in p_spam.items():
+        odds = math.log(p / (1 - p)) * (2 if name == "f" else 1)
+        scores, probabilities = {"ham": 0.0, "spam": odds}, {"ham": 1 - p, "spam": p}
+        answers.append(Answer(name, "spam" if name in "ef" else "ham", verdicts[name], scores, probabilities))
+    answers[3] = answers[3]._replace(evidence=[("free", 1.5)], sender="a@example.org", subject="Win")
+    result = result_of(answers, "by hand")
     told = mislabelled(result, 10).found
     assert [each.name for each in told] in (list("fedb"), list("fdeb"))
     found = {each.name: each for each in told}

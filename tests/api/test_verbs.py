@@ -50,7 +50,6 @@ def test_a_model_from_python_is_the_command_lines(folder: Path, tmp_path: Path) 
         ({"split": 0.25}, ["--split", 0.25]),
         ({"split": 0.25, "by_date": True}, ["--split", 0.25, "--by-date"]),
         ({"online": True, "by_date": True}, ["--online", "--by-date"]),
-        ({"split": "md5"}, ["--split", "md5"]),
         ({"leave_one_out": True, "doubtful": 2}, ["--leave-one-out", "--doubtful", 2]),
         ({"online": True, "spam": "ham"}, "--online --set spam=ham".split()),
     ],

@@ -92,7 +92,7 @@ def test_a_model_is_measured_on_mail_that_it_has_not_learned(folder: Path, tmp_p
     ("options", "code", "said"),
     [
         (("--folds", 3, "--online"), 1, "exclude each other"),
-        (("--by-date",), 1, "--by-date goes with --online, or with --split as a fraction"),
+        (("--by-date",), 1, "--by-date goes with --online or --split"),
         (("--report", "/no/such/page.html"), 1, "there is no folder /no/such"),
         (("--compare", "missing"), 1, "missing: cannot be read"),
         (("--set", "alpha=0"), 2, "alpha=0: alpha is 0.0: it must be a number, above 0 and at most 1e+09"),

@@ -14,7 +14,7 @@ from spamnb.errors import SpamnbError
 from spamnb.evaluation import protocols
 from spamnb.evaluation.online import by_date, judged, online
 from spamnb.evaluation.protocols import Mail, mail_of
-from spamnb.evaluation.result import Head, Result
+from spamnb.evaluation.result import Result
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.training import train_file
@@ -40,8 +40,8 @@ def test_the_oldest_are_learned_and_copies_stay_together(tmp_path: Path) -> None
         for (label, raw), hour in zip(mail(5), hours)
     ]
     found = counted(tmp_path, [*messages, messages[5]], Settings())
-    learned = protocols.oldest(found, 0.7).tolist()
-    assert [hour for hour, old in zip([*hours, 9], learned) if not old] == [9, 8, 7, 9]
+    part = protocols.oldest(found, 0.7).tolist()
+    assert [hour for hour, number in zip([*hours, 9], part) if number == 0] == [9, 8, 7, 9]
     assert not (protocols.oldest(found, 0.001)[[n for n, hour in enumerate(hours) if hour]]).any()
     with pytest.raises(SpamnbError, match="a split of 1 leaves nothing"):
         protocols.oldest(found, 1)
@@ -75,8 +75,8 @@ def check(folder: Path, result: Result, settings: Settings, learned: Callable[[i
                 continue
             np.testing.assert_allclose(result.probabilities[row, known], told, atol=1e-9)
             assert [*result.classes, "unsure"][result.verdicts[row]] == judgement.verdict
-            if row in result.details:
-                ours, theirs = result.details[row].evidence, dict(judgement.evidence)
+            if row in result.errors:
+                ours, theirs = result.errors[row].evidence, dict(judgement.evidence)
                 heaviest = [abs(weight) for weight in theirs.values()][:12]  # equal ones stand in any order
                 assert [abs(weight) for _, weight in ours] == pytest.approx(heaviest)
                 assert [weight for _, weight in ours] == pytest.approx([theirs[token] for token, _ in ours])
@@ -88,35 +88,28 @@ def check(folder: Path, result: Result, settings: Settings, learned: Callable[[i
 def test_split_is_training_on_one_part_and_classifying_the_other(tmp_path, settings):
     held = counted(tmp_path, THREE, settings)
     learned = np.arange(len(THREE)) % 3 > 0
-    heads = {place: Head("", f"subject {place}") for place in range(len(THREE))}
-    result = protocols.evaluate_split(held, settings, learned, "by hand", lambda places: heads)
+    result = protocols.evaluate_parts(held, settings, np.where(learned, -1, 0), "by hand")
     assert len(result) == (~learned).sum() and result.protocol == "by hand"
     check(tmp_path, result, settings, lambda _: np.flatnonzero(learned).tolist())
-    assert set(np.flatnonzero(~result.right)) <= result.details.keys() and result.details
-    assert all(result.details[i].head.subject == f"subject {result.names[i].split('/')[1]}" for i in result.details)
+    assert all(answer.evidence or answer.name.endswith(f"/{len(THREE) - 1}") for answer in result.errors.values())
 
 
 @pytest.mark.parametrize("settings", SETTINGS[:2], ids=lambda s: s.model_type)
 def test_folds_are_training_again_on_the_rest_of_each(tmp_path, settings):
     held = counted(tmp_path, THREE, settings)
-    result = protocols.evaluate_folds(held, settings, 4, seed=3)
+    fold = protocols.folds_of(held.digests, held.labels, 4, 3)
+    result = protocols.evaluate_parts(held, settings, fold, "4 folds")
     assert sorted(result.names) == sorted(f"{label}/{n}" for n, (label, _) in enumerate(THREE))
-    group, order = protocols.groups(held.digests, held.labels, 3)
-    fold = np.empty(len(order), int)
-    fold[order] = np.arange(len(order)) % 4
-    check(tmp_path, result, settings, lambda own: np.flatnonzero(fold[group] != fold[group[own]]).tolist())
-
-
-
+    check(tmp_path, result, settings, lambda own: np.flatnonzero(fold != fold[own]).tolist())
 
 
 def test_leave_one_out_is_forgetting_each(tmp_path):
     settings = Settings("boolean")
     held = counted(tmp_path, THREE, settings)
-    result = protocols.evaluate_leave_one_out(held, settings, lambda places: {})
+    result = protocols.evaluate_leave_one_out(held, settings)
     assert len(result) == len(THREE) - len(COPIES)  # the last copy stands for a message
     check(tmp_path, result, settings, lambda own: [n for n in range(len(THREE)) if THREE[n][1] != THREE[own][1]])
-    assert set(result.details) == set(np.flatnonzero(~result.right).tolist())
+    assert set(result.errors) == set(np.flatnonzero(~result.right).tolist())
 
 
 def test_copies_stay_together_and_parts_are_even(tmp_path):
@@ -124,20 +117,20 @@ def test_copies_stay_together_and_parts_are_even(tmp_path):
     held = counted(tmp_path, messages, Settings())
     group, order = protocols.groups(held.digests, held.labels, 0)
     assert len(order) == 100 and group[:20].tolist() == group[100:].tolist()
-    learned = protocols.halves(held, 0.3, 7)
+    learned = protocols.halves(held, 0.3, 7) < 0
     assert learned[:20].tolist() == learned[100:].tolist()
     per_class = [learned[:100][np.array([label == c for label, _ in messages[:100]])].sum() for c in ("ham", "spam")]
     assert per_class == [15, 15]
-    assert (protocols.halves(held, 0.3, 7) == learned).all()
-    assert (protocols.halves(held, 0.3, 8) != learned).any()
+    assert ((protocols.halves(held, 0.3, 7) < 0) == learned).all()
+    assert ((protocols.halves(held, 0.3, 8) < 0) != learned).any()
 
 
 def test_what_cannot_be_split_is_said(tmp_path):
     held = counted(tmp_path, mail(3), Settings())
     for call, said in (
         (lambda: protocols.halves(held, 1.5, 0), "between 0 and 1"),
-        (lambda: protocols.evaluate_split(held, Settings(), np.ones(6, bool), ""), "no message on one side"),
-        (lambda: protocols.evaluate_folds(held, Settings(), 7), "folds"),
+        (lambda: protocols.evaluate_parts(held, Settings(), np.zeros(6, int), ""), "no message on one side"),
+        (lambda: protocols.folds_of(held.digests, held.labels, 7), "folds"),
         (lambda: online(stream(MAIL), Settings(top_words=10), never), "before the first message"),
     ):
         with pytest.raises(SpamnbError, match=said):

@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp, softmax
 
 from spamnb.errors import SpamnbError
-from spamnb.evaluation.result import Answer, Recorder, Result
+from spamnb.evaluation.result import Answer, Result, result_of
 from spamnb.evaluation.scores import compare, read_verdicts, verdicts_of, write_scores
 from spamnb.naming import escape
 
 
-def result_of(rows: list[tuple[str, str, str]], classes: tuple[str, ...] = ("ham", "spam")) -> Result:
-    recorder = Recorder()
+def judged(rows: list[tuple[str, str, str]], classes: tuple[str, ...] = ("ham", "spam")) -> Result:
+    answers = []
     for name, truth, verdict in rows:
         p = {c: 0.9 if c == verdict else 0.1 / (len(classes) - 1) for c in classes}
-        recorder.add(name, truth, Answer(verdict, {c: math.log(p[c]) for c in classes}, p))
-    return recorder.result("made up")
+        answers.append(Answer(name, truth, verdict, {c: math.log(p[c]) for c in classes}, p))
+    return result_of(answers, "made up")
 
 
 @given(st.lists(st.lists(st.floats(-500, 500), min_size=4, max_size=4), min_size=1, max_size=5))
@@ -34,11 +34,12 @@ def test_margin_is_the_log_odds_of_the_softmax(rows):
 
 
 def test_classes_may_turn_up_on_the_way():
-    recorder = Recorder()
-    recorder.add("1", "ham", Answer("unsure", {}, {}))
-    recorder.add("2", "spam", Answer("ham", {"ham": 0.0}, {"ham": 1.0}))
-    recorder.add("3", "list", Answer("spam", {"ham": 0.0, "spam": 1.0}, {"ham": 0.3, "spam": 0.7}))
-    result = recorder.result("on-line")
+    answers = [
+        Answer("1", "ham", "unsure", {}, {}),
+        Answer("2", "spam", "ham", {"ham": 0.0}, {"ham": 1.0}),
+        Answer("3", "list", "spam", {"ham": 0.0, "spam": 1.0}, {"ham": 0.3, "spam": 0.7}),
+    ]
+    result = result_of(answers, "on-line")
     assert result.classes == ("ham", "list", "spam")
     assert result.verdicts.tolist() == [-1, 0, 2]
     assert result.probabilities[0].tolist() == [1 / 3] * 3
@@ -49,7 +50,7 @@ def test_classes_may_turn_up_on_the_way():
 
 
 def test_no_spam_class_no_spam_figures():
-    assert result_of([("a", "x", "x")], ("x", "y")).spam_index is None
+    assert judged([("a", "x", "x")], ("x", "y")).spam_index is None
 
 
 values = st.floats(allow_nan=False)
@@ -79,11 +80,11 @@ def test_scores_come_back_as_they_were_written(tmp_path_factory, rows, suffix):
 def test_runs_are_paired_by_name_whatever_their_order():
     first = [("a", "ham", "ham"), ("b", "spam", "spam"), ("c", "spam", "ham"), ("a", "ham", "ham")]
     second = [("b", "spam", "ham"), ("a", "ham", "ham"), ("a", "ham", "spam"), ("c", "spam", "spam")]
-    one, other = verdicts_of(result_of(first)), verdicts_of(result_of(second))
+    one, other = verdicts_of(judged(first)), verdicts_of(judged(second))
     assert compare(one, other)[:2] == (2, 1) and compare(other, one)[:2] == (1, 2)
     for runs, said in (([("b", "ham", "ham")], "is in only one"), ([("a", "spam", "ham")], "true class of a")):
         with pytest.raises(ValueError, match=said):
-            compare(verdicts_of(result_of([("a", "ham", "ham")])), verdicts_of(result_of(runs)))
+            compare(verdicts_of(judged([("a", "ham", "ham")])), verdicts_of(judged(runs)))
 
 
 @pytest.mark.parametrize(
@@ -108,4 +109,4 @@ def test_what_is_no_scores_file_is_said_in_one_line(tmp_path, content, said):
         csv.field_size_limit(limit)
     assert "\n" not in str(caught.value)
     with pytest.raises(SpamnbError, match="cannot be written"):
-        write_scores(result_of([]), tmp_path / "none" / "scores")
+        write_scores(judged([]), tmp_path / "none" / "scores")

@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import confusion_matrix
 
 from spamnb.evaluation.metrics import UNSURE
-from spamnb.evaluation.result import Answer, Head, Recorder, Result
+from spamnb.evaluation.result import Answer, Result, result_of
 from spamnb.report.evaluation import MATRIX_CLASSES
 from spamnb.report.page import TOKENS, WORST, matrix, mistakes, worst
 
@@ -35,12 +35,13 @@ def test_mistakes_are_those_made_most_often_and_none_that_was_not_made() -> None
 
 
 def recorded(rows: list[tuple[str, str, float]], classes: tuple[str, ...] = ("ham", "spam")) -> Result:
-    recorder = Recorder()
+    answers = []
     for n, (true, said, p) in enumerate(rows):
         others = (1 - p) / (len(classes) - 1)
         probabilities = {name: p if name == true else others for name in classes}
-        recorder.add(str(n), true, Answer(said, dict.fromkeys(classes, 0.0), probabilities), Head("", f"subject {n}"))
-    return recorder.result("")
+        answer = Answer(str(n), true, said, dict.fromkeys(classes, 0.0), probabilities)
+        answers.append(answer._replace(subject=f"subject {n}"))
+    return result_of(answers, "")
 
 
 def test_good_mail_lost_stands_first_and_the_surest_mistake_before_others() -> None:
@@ -66,10 +67,8 @@ def test_without_spam_all_errors_are_of_one_kind_and_no_more_than_a_dozen_are_sh
 
 
 def test_evidence_is_bounded_in_number_and_length() -> None:
-    recorder = Recorder()
     evidence = [("w" * 500, 2.0 - n / 100) for n in range(100)]
-    answer = Answer("spam", {"ham": 0, "spam": 1}, {"ham": 0.1, "spam": 0.9}, evidence)
-    recorder.add("0", "ham", answer, Head("", "s" * 999))
-    error = worst(recorder.result(""))[0].errors[0]
+    answer = Answer("0", "ham", "spam", {"ham": 0, "spam": 1}, {"ham": 0.1, "spam": 0.9}, evidence, subject="s" * 999)
+    error = worst(result_of([answer], ""))[0].errors[0]
     assert len(error.evidence) == TOKENS and len(error.subject) == 300
     assert error.evidence[0] == ("w" * 59 + "…", "+2.00")

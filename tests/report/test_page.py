@@ -11,7 +11,7 @@ from spite import MADE, SPITE, TWENTY, TWO, made_up
 
 from spamnb import __version__
 from spamnb.evaluation.figures import figures
-from spamnb.evaluation.result import Answer, Recorder, Result
+from spamnb.evaluation.result import Answer, Result, result_of
 from spamnb.formulas.decision import Loss
 from spamnb.reader.options import TokenOptions
 from spamnb.report import page as module
@@ -67,11 +67,10 @@ def test_what_the_page_says_is_what_the_figures_say():
 
 
 def test_evidence_is_for_the_class_that_is_likeliest_by_probability():
-    recorder = Recorder()
     scores, p = {"ham": -0.1, "spam": 0.1}, {"ham": 0.7, "spam": 0.3}  # spam is rare: half a word for it is not enough
-    recorder.add("1", "spam", Answer("ham", scores, p, [("meeting", 0.5), ("subject:offer", -0.7)]))
-    recorder.add("2", "ham", Answer("ham", {"ham": 1.0, "spam": -1.0}, {"ham": 0.9, "spam": 0.1}))
-    result = recorder.result("made up")
+    wrong = Answer("1", "spam", "ham", scores, p, [("meeting", 0.5), ("subject:offer", -0.7)])
+    right = Answer("2", "ham", "ham", {"ham": 1.0, "spam": -1.0}, {"ham": 0.9, "spam": 0.1})
+    result = result_of([wrong, right], "made up")
     error = LexborHTMLParser(page(result)).css_first("ul.errors li:has(.evidence)")
     assert "Nats for ham, the likeliest class" in error.text()
     assert [node.text() for node in error.css(".evidence *")] == ["+0.50", "meeting", "-0.70", "Subject: offer"]
@@ -85,14 +84,14 @@ scores = st.one_of(st.floats(-1e3, 1e3), st.sampled_from([0.0, -np.inf, 1e300, -
 def test_every_mark_lies_inside_its_picture(n_classes, data):
     classes = data.draw(st.sampled_from([("ham", "spam", "x", "y"), ("w", "x", "y", "z")]))[:n_classes]
     n = data.draw(st.integers(1, 12))
-    rows = np.array(data.draw(st.lists(scores, min_size=n * n_classes, max_size=n * n_classes)))
-    label = st.integers(0, n_classes - 1)
-    truth = np.array(data.draw(st.lists(label, min_size=n, max_size=n)), dtype=np.int64)
-    verdicts = np.array(data.draw(st.lists(st.integers(-1, n_classes - 1), min_size=n, max_size=n)), dtype=np.int64)
     p = np.random.default_rng(n).dirichlet(np.ones(n_classes), n).round(1).reshape(n, n_classes)
-    names = [str(i) for i in range(n)]
-    result = Result("", classes, names, truth, rows.reshape(n, n_classes), p, verdicts)
-    html = page(result)
+    verdicts = st.sampled_from([*classes, "unsure"])
+    answers = []
+    for i in range(n):
+        of_class = dict(zip(classes, data.draw(st.lists(scores, min_size=n_classes, max_size=n_classes))))
+        said = data.draw(st.sampled_from(classes)), data.draw(verdicts)
+        answers.append(Answer(str(i), *said, of_class, dict(zip(classes, p[i].tolist()))))
+    html = page(result_of(answers, ""))
     assert not re.search(r">[^<]*\b(nan|inf)\b", html)
     for picture in LexborHTMLParser(html).css("svg"):
         box = picture.attributes.get("viewBox") or picture.attributes["viewbox"]  # before selectolax 1.0
@@ -108,10 +107,9 @@ def test_every_mark_lies_inside_its_picture(n_classes, data):
 
 def judged(classes: tuple[str, ...], pairs: str, spam: str = "spam") -> Result:
     names = {name[0]: name for name in (*classes, "unsure")}
-    recorder = Recorder()
-    for n, (true, said) in enumerate(pairs.split()):
-        recorder.add(str(n), names[true], Answer(names[said], dict.fromkeys(classes, 0.0), dict.fromkeys(classes, 0.5)))
-    return recorder.result("by hand", spam=spam)
+    nothing, alike = dict.fromkeys(classes, 0.0), dict.fromkeys(classes, 0.5)
+    answers = [Answer(str(n), names[true], names[said], nothing, alike) for n, (true, said) in enumerate(pairs.split())]
+    return result_of(answers, "by hand", spam)
 
 
 @pytest.mark.parametrize(
