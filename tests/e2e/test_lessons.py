@@ -190,7 +190,7 @@ def test_a_user_of_a_server_has_the_bound_of_the_shared_model(model: Path, tmp_p
 
     set_meta(model, keep_lessons=3)
     (tmp_path / "users").mkdir()
-    models = Models(model, tmp_path / "users", 1, writable=True)
+    models = Models(model, tmp_path / "users", writable=True)
     models.for_learning("ann").learn("spam", message("spam", 1))
     models.close()
     assert facts(tmp_path / "users" / "ann.spamnb")["lessons"]["bound"] == 3_000_000
