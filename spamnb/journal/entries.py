@@ -36,7 +36,7 @@ DOUBTFUL = 2.5  # points above the threshold up to which spam is doubtful: a pro
 class Place(NamedTuple):
     """Where a message lies, for those who read or move it; all empty where nobody knows.
 
-    - ``place``: its path; in an account what RFC 5092 writes for it, as far as that is known
+    - ``place``: its path; in an account its folder's URL
     - ``mailbox``: the path of the Maildir, or the URL of the account
     - ``folder``: the folder's name for people; ``role``: INBOX, JUNK or OTHER
     - ``junk``: the mailbox's folder of spam, as a person named it; empty for the usual one

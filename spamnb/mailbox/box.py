@@ -75,7 +75,7 @@ class Box(Protocol):
     def find(self, folder: Folder, keys: Sequence[str]) -> list[MailboxMessage]:
         """Those messages that are still in a folder."""
 
-    def lookup(self, place: str, message_id: str) -> Iterator[list[MailboxMessage]]:
+    def lookup(self, place: str, message_id: str) -> list[MailboxMessage]:
         """Messages that may be the one that lay at a `place`, the likely ones first."""
 
     def read(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
@@ -106,7 +106,7 @@ class Box(Protocol):
         """Make whole each move that was interrupted: done, or not begun; which of the two it is."""
 
     def place(self, folder: Folder, message: MailboxMessage | None) -> str:
-        """Where a message lies, as the journal keeps it; without one, its folder as far as that helps to find it."""
+        """Where a message lies, as the journal keeps it: what helps to find it."""
 
     def folder_at(self, place: str) -> Folder:
         """The folder of a `place`."""

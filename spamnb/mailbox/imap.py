@@ -31,7 +31,6 @@ _CHANGES = (b"EXISTS", b"EXPUNGE", b"VANISHED")
 _STALE = 100  # messages that a folder has lost: below that, they stay in the record
 _MOST = 20  # messages of one Message-ID that are looked at
 _NEWEST = 100  # messages that are looked at where one has no Message-ID to be found by
-_NUMBERED = re.compile(r"(.{1,4000});UIDVALIDITY=([0-9]{1,10})/;UID=([0-9]{1,10})", re.DOTALL)
 
 
 def record_path(url: ImapUrl) -> Path:
@@ -51,17 +50,6 @@ def kin_of(head: bytes) -> bytes:
     True
     """
     return blake2b(head.replace(b"\r\n", b"\n"), digest_size=16, usedforsecurity=False).digest()
-
-
-def folder_in_account(place: str) -> tuple[str, Uid | None]:
-    """The folder's name in a URL as RFC 5092 writes it, and the message's number where the URL has one.
-
-    >>> folder_in_account("imaps://ann@mail.example.org/Junk/2024%3B%20old;UIDVALIDITY=5/;UID=20")
-    ('Junk/2024; old', Uid(validity=5, uid=20))
-    """
-    numbered = _NUMBERED.fullmatch(place)
-    folder = unquote((numbered[1] if numbered else place).partition("://")[2].partition("/")[2])
-    return folder, Uid(int(numbered[2]), int(numbered[3])) if numbered else None
 
 
 class ImapBox(ImapReader):
@@ -105,18 +93,14 @@ class ImapBox(ImapReader):
         places = [Uid(*map(int, key.split("."))) for key in keys]
         return list(self.sizes([self.message(folder, place) for place in places if place.validity == validity]))
 
-    def lookup(self, place: str, message_id: str) -> Iterator[list[MailboxMessage]]:
-        """By its number, by its Message-ID, or among the newest."""
-        name, uid = folder_in_account(place)
-        folder = next((each for each in self.folders() if each.place == name), None)
-        if folder is None:
-            return
-        if uid is not None and uid.validity == self.opened(folder).validity:
-            yield [self.message(folder, uid)]
+    def lookup(self, place: str, message_id: str) -> list[MailboxMessage]:
+        """By its Message-ID, or among the newest."""
+        folder = self.folder_at(place)
+        if not self.exists(folder):
+            return []
         if message_id and message_id.isascii() and message_id.isprintable():
-            yield self.messages(folder, criteria=["HEADER", "Message-ID", message_id])[: -_MOST - 1 : -1]
-        else:
-            yield self.messages(folder)[: -_NEWEST - 1 : -1]
+            return self.messages(folder, criteria=["HEADER", "Message-ID", message_id])[: -_MOST - 1 : -1]
+        return self.messages(folder)[: -_NEWEST - 1 : -1]
 
     def kin(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
         for message, head in self.heads(messages):
@@ -216,11 +200,11 @@ class ImapBox(ImapReader):
             client.uid_expunge(uids)
 
     def place(self, folder: Folder, message: MailboxMessage | None) -> str:
-        url = f"{self.home}/{quote(folder.place, safe='/')}"
-        return url if message is None else f"{url};UIDVALIDITY={message.place.validity}/;UID={message.place.uid}"
+        """Its folder's URL, as RFC 5092 writes it: few servers say which number a message has that was moved."""
+        return f"{self.home}/{quote(folder.place, safe='/')}"
 
     def folder_at(self, place: str) -> Folder:
-        name, _ = folder_in_account(place)
+        name = unquote(place.partition("://")[2].partition("/")[2])
         return self.inbox if name.upper() == "INBOX" else Folder(escape(name), name)
 
     # -- waiting ---------------------------------------------------------------------------------------------

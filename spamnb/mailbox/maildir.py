@@ -96,8 +96,8 @@ class MaildirBox:
         self._listed[folder.place] = {message.key: message for message in self.messages(folder)}
         return self._listed[folder.place]
 
-    def lookup(self, place: str, message_id: str) -> Iterator[list[MailboxMessage]]:
-        yield self.find(self.folder_at(place), [_text(delivered(Path(place)))])
+    def lookup(self, place: str, message_id: str) -> list[MailboxMessage]:
+        return self.find(self.folder_at(place), [_text(delivered(Path(place)))])
 
     def read(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
         for message in messages:

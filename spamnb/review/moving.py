@@ -42,7 +42,7 @@ class Moving:
         """The mail, where it lies where it lay; None where it does not, nobody knows its mailbox, or that cannot be
         reached: its tokens in the journal stand in for it."""
         try:
-            found = _same(self._box(entry), entry, entry.place) if entry.mailbox else None
+            found = _same(self._box(entry), entry) if entry.mailbox else None
         except (SpamnbError, OSError):  # a server that is away, mostly: a lesson is the same without it
             return None
         return found[1] if found is not None else None
@@ -64,7 +64,7 @@ class Moving:
             self._move(box, entry, box.folder_at(before))
 
     def _move(self, box: Box, entry: Verdict, into: Folder) -> None:
-        found = _same(box, entry, entry.place)
+        found = _same(box, entry)
         if found is None:
             where = f"{entry.folder} of {escape(entry.mailbox)}"
             raise SpamnbError(f"the mail is no longer in {where}, so it was not moved")
@@ -74,13 +74,7 @@ class Moving:
             moved = memory.move([(message, entry.digest)], into)
         if message not in moved:
             raise SpamnbError(f"{message.name}: not moved: {failed[-1] if failed else 'it is gone'}")
-        after = moved[message]
-        if after is None:  # few servers say which number it has now
-            there = _same(box, entry, box.place(into, None))
-            if there is None:
-                raise SpamnbError(f"{message.name}: taken elsewhere meanwhile, so it was not moved")
-            after, _ = there
-        self._journal.moved(entry.position, lies_in(box, into, after, entry.junk))
+        self._journal.moved(entry.position, lies_in(box, into, moved[message], entry.junk))
 
     def _box(self, entry: Verdict) -> Box:
         if entry.mailbox not in self._open:
@@ -89,10 +83,9 @@ class Moving:
         return self._open[entry.mailbox]
 
 
-def _same(box: Box, entry: Verdict, place: str) -> tuple[MailboxMessage, bytes] | None:
-    """The message of the journal at a place or near it, to the byte as far as it is read."""
-    for messages in box.lookup(place, entry.message_id):
-        for message, raw in box.read(messages):
-            if isinstance(raw, bytes) and digest(raw) == entry.digest:
-                return message, raw
+def _same(box: Box, entry: Verdict) -> tuple[MailboxMessage, bytes] | None:
+    """The message of the journal where it lay, to the byte as far as it is read."""
+    for message, raw in box.read(box.lookup(entry.place, entry.message_id)):
+        if isinstance(raw, bytes) and digest(raw) == entry.digest:
+            return message, raw
     return None

@@ -221,13 +221,3 @@ def test_verdicts_and_lessons_of_clients_are_noted(model, tmp_path):
         assert {entry.user for entry in entries} == {"ann"}
         (made,) = kept.corrections()
         assert (made.label, made.verdict, made.source, made.user) == ("ham", "spam", "client", "ann")
-
-
-def test_a_server_starts_and_answers_whatever_its_journal_is(serve, model, tmp_path):
-    journal = tmp_path / "journal"
-    journal.write_bytes(b"no database at all" * 100)
-    server = serve(model, "--journal", str(journal))
-    assert server.verdict(mail("spam", 900)).startswith("Spam: True")
-    assert server.stop() == 0  # all that waited was written by then, or told
-    told = [line["error"] for line in server.lines() if line["event"] == "journal"]
-    assert len(told) == 1 and "not a journal of verdicts" in told[0]

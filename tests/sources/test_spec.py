@@ -154,29 +154,6 @@ def test_junk_among_maildirs_is_not_of_their_class(tmp_path: Path) -> None:
     assert len(read(f"ham={tmp_path}/corpus/ham")) == 1
 
 
-def test_a_class_folder_that_cannot_be_read_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("ham/1", "spam/1", "spam/2"):
-        write(tmp_path / name)
-    listed = os.scandir
-
-    def denied(path: object) -> object:
-        if str(path).endswith("spam"):
-            raise PermissionError(errno.EACCES, "Permission denied", path)
-        return listed(path)  # type: ignore[call-overload]
-
-    def unreadable(entry: Entry) -> bytes:
-        raise PermissionError(errno.EACCES, "Permission denied", entry.path)
-
-    monkeypatch.setattr(os, "scandir", denied)
-    for specs in ([tmp_path], [f"ham={tmp_path}/ham", f"spam={tmp_path}/spam"]):
-        with pytest.raises(SpamnbError, match="spam: Permission denied"):
-            list(entries(map(str, specs), pytest.fail))
-    monkeypatch.undo()
-    monkeypatch.setattr(Entry, "read", unreadable)
-    with pytest.raises(SpamnbError, match=r"spam: none of its 2 files or lines can be read.*; .*/1: Permission denied"):
-        list(entries([f"spam={tmp_path}/spam"], pytest.fail))
-
-
 def test_mh_against_the_standard_library(tmp_path: Path) -> None:
     box = mailbox.MH(tmp_path / "inbox")
     for number in range(12):
