@@ -206,15 +206,14 @@ class Classifier:
         ):
             of = int(of_interest[i]) if of_spam else None
             limit = 0 if is_blank else tokens
-            heaviest = scored.heaviest(i, probabilities[i], limit, of) if limit != 0 else []
-            parts = scored.corrections(i, probabilities[i], limit, of) if limit != 0 else ()
+            evidence, parts = scored.evidence(i, probabilities[i], limit, of) if limit != 0 else ([], ())
             out.append(
                 Judgement(
                     UNSURE if is_blank and verdicts[i] == spam else verdicts[i],
                     dict(zip(classes, each)),
                     dict(zip(classes, own[i])),
                     odds,
-                    list(map(Evidence._make, heaviest)),
+                    list(map(Evidence._make, evidence)),
                     scored.scores[i],
                     enough,
                     cuts,

@@ -28,33 +28,27 @@ class BatchScores(NamedTuple):
     posterior: Callable[[], np.ndarray]  # () → (n, C) the model's own, which calibration corrects; seldom asked for
     correction: np.ndarray | None = None  # (C, nnz) the part of ``weights`` that corrects naive Bayes
 
-    def heaviest(self, row: int, p: np.ndarray, limit: int | None, of: int | None = None) -> list[tuple[str, float]]:
+    def evidence(
+        self, row: int, p: np.ndarray, limit: int | None, of: int | None = None
+    ) -> tuple[list[tuple[str, float]], tuple[float, ...]]:
         """(token, weight) of one message: what each of its tokens gave to its likeliest class by ``p`` (C,), or to
-        class ``of``, against the likeliest other; the heaviest first, at most ``limit`` of them (None: all)."""
-        weights = self._against(self.weights, row, p, of)
-        heaviest = _heaviest(weights, limit)
-        tokens = take_tokens(self.tokens, self.rows.ids[self.rows.indptr[row] + heaviest])
-        return list(zip(tokens, weights[heaviest].tolist()))
-
-    def corrections(self, row: int, p: np.ndarray, limit: int | None, of: int | None = None) -> tuple[float, ...]:
-        """The part of the weights that ``heaviest`` tells that corrects naive Bayes; none in other models."""
+        class ``of``, against the likeliest other; the heaviest first, at most ``limit`` of them (None: all). And of
+        each weight the part that corrects naive Bayes; none in other models."""
+        cells = slice(*self.rows.indptr[row : row + 2].tolist())
+        weights = _against(self.weights[:, cells], p, of)
+        heaviest = np.argsort(-np.abs(weights), kind="stable")[:limit]
+        heaviest = heaviest[weights[heaviest] != 0]
+        told = list(zip(take_tokens(self.tokens, self.rows.ids[cells][heaviest]), weights[heaviest].tolist()))
         if self.correction is None:
-            return ()
-        heaviest = _heaviest(self._against(self.weights, row, p, of), limit)
-        return tuple(self._against(self.correction, row, p, of)[heaviest].tolist())
-
-    def _against(self, weights: np.ndarray, row: int, p: np.ndarray, of: int | None) -> np.ndarray:
-        """Those of ``weights`` (C, nnz) that one message's tokens gave to a class against the likeliest other."""
-        own = weights[:, slice(*self.rows.indptr[row : row + 2].tolist())]
-        order = np.argsort(-p, kind="stable")
-        given = own[order[0] if of is None else of]
-        return given - own[order[int(of is None or of == order[0])]] if len(order) > 1 else given
+            return told, ()
+        return told, tuple(_against(self.correction[:, cells], p, of)[heaviest].tolist())
 
 
-def _heaviest(weights: np.ndarray, limit: int | None) -> np.ndarray:
-    """Where the heaviest of ``weights`` (k,) stand that are not 0, at most ``limit`` of them."""
-    found = np.argsort(-np.abs(weights), kind="stable")[:limit]
-    return found[weights[found] != 0]
+def _against(weights: np.ndarray, p: np.ndarray, of: int | None) -> np.ndarray:
+    """What each of k tokens gave, by ``weights`` (C, k), to a class against the likeliest other."""
+    order = np.argsort(-p, kind="stable")
+    given = weights[order[0] if of is None else of]
+    return given - weights[order[int(of is None or of == order[0])]] if len(order) > 1 else given
 
 
 class Correction(NamedTuple):
