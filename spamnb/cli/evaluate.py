@@ -57,7 +57,7 @@ SWAPPED, FEW = 20, 10  # percent right of so many messages: names of classes wer
     default=0,
     help="Name up to N messages that look mislabelled, the surest first, and say why.",
 )
-@click.option("-v", "--verbose", is_flag=True, help="Also the log loss, and precision, recall and F1 of each class.")
+@click.option("-v", "--verbose", is_flag=True, help="Also precision, recall and F1 of each class.")
 @set_option
 @workers_option
 @dask_option

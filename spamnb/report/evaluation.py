@@ -28,15 +28,16 @@ def text(found: Figures, verbose: bool = False) -> str:
     from rich.console import Console
     from rich.text import Text
 
-    shown = [figure_table(found, verbose)]
+    title = f"{found.protocol}: {pluralize(found.messages, 'message')}"
+    shown = [Table(title, ("", "value", "95 % interval"), headline(found))]
     if verbose or found.spam is None or len(found.classes) > 2:
-        shown.append(class_table(found)._replace(title=""))
+        shown.append(class_table(found))
     if len(found.classes) <= MATRIX_CLASSES:
-        shown.append(_confusion(found))
+        shown.append(confusion_table(found))
     out = io.StringIO()
     console = Console(file=out, width=Console().width, force_jupyter=False)  # a notebook would get it, and not ``out``
     for each in shown:
-        drawn = rich.Table(title=Text(each.title) if each.title else None, title_justify="left")
+        drawn = rich.Table(title=Text(each.title), title_justify="left")
         for place, name in enumerate(each.head):
             drawn.add_column(Text(name), justify="right" if place else "left", overflow="fold")
         for row in each.rows:
@@ -45,10 +46,10 @@ def text(found: Figures, verbose: bool = False) -> str:
     return out.getvalue().rstrip("\n")
 
 
-def headline(found: Figures, verbose: bool = False) -> list[tuple[str, str, str]]:
-    """(figure, value, 95 % interval) as text, in order of importance to whoever runs a filter; with ``verbose`` those
-    too that serve to compare filters. Two blanks stand between a figure's name and what it means."""
-    rows: list[tuple[str, str, str]] = []
+def headline(found: Figures) -> list[tuple[str, ...]]:
+    """(figure, value, 95 % interval) as text, in order of importance to whoever runs a filter. Two blanks stand between
+    a figure's name and what it means."""
+    rows: list[tuple[str, ...]] = []
 
     def add(name: str, estimate: Estimate) -> None:
         rows.append((name, percent(estimate.value), interval(estimate)))
@@ -63,16 +64,9 @@ def headline(found: Figures, verbose: bool = False) -> list[tuple[str, str, str]
             both = f"{percent(spam.unsure_ham)} / {percent(spam.unsure_spam)}"
             rows.append(("unsure, % of good mail / of spam", both, ""))
     add("accuracy %", found.accuracy)
-    if verbose:
-        rows.append(("log loss, nats", f"{found.calibration.log_loss:.4f}", ""))
+    rows.append(("log loss, nats", f"{found.calibration.log_loss:.4f}", ""))
     rows.append(("expected calibration error %", percent(found.calibration.expected_calibration_error), ""))
     return rows
-
-
-def figure_table(found: Figures, verbose: bool = False) -> Table:
-    """The figures, under the protocol's name."""
-    title = f"{found.protocol}: {pluralize(found.messages, 'message')}"
-    return Table(title, ("", "value", "95 % interval"), [*headline(found, verbose)])
 
 
 def class_table(found: Figures) -> Table:
@@ -81,9 +75,9 @@ def class_table(found: Figures) -> Table:
     return Table("Classes", head, [(c.name, f"{c.messages:,}", *map(percent, c[2:])) for c in found.by_class])
 
 
-def _confusion(found: Figures) -> Table:
+def confusion_table(found: Figures) -> Table:
     """Messages by true class and verdict; no column of unsure where no verdict is."""
     unsure = any(row[-1] for row in found.confusion)
     head = ("true \\ verdict", *found.classes, *(["unsure"] if unsure else []))
     rows = [(name, *(f"{n:,}" for n in row[: len(head) - 1])) for name, row in zip(found.classes, found.confusion)]
-    return Table("", head, rows)
+    return Table("Verdicts", head, rows)

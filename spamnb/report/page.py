@@ -24,7 +24,7 @@ from spamnb.formulas.decision import UNSURE
 from spamnb.naming import pluralize
 from spamnb.reader.meaning import meaning
 from spamnb.report import charts
-from spamnb.report.evaluation import MATRIX_CLASSES, Table, class_table, figure_table, headline
+from spamnb.report.evaluation import MATRIX_CLASSES, Table, class_table, confusion_table, headline
 from spamnb.report.numbers import percent
 from spamnb.settings import SETTINGS, Settings
 
@@ -44,9 +44,11 @@ def page(result: Result, found: Figures, settings: Settings, made: Mapping[str, 
     digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
     per_class = ", ".join(f"{c.messages:,} {c.name}" for c in found.by_class[:6])
     more = f" and {len(found.by_class) - 6} more" if len(found.by_class) > 6 else ""
-    tables = [figure_table(found, verbose=True)._replace(title="Figures"), class_table(found)]
-    if len(found.classes) > 2 and (often := mistakes(result)):
-        tables.append(Table("Most frequent mistakes", ("class → verdict", "messages", "% of class"), [*often]))
+    tables = [class_table(found)]
+    if len(found.classes) <= MATRIX_CLASSES:
+        tables.append(confusion_table(found))
+    elif often := mistakes(result):
+        tables.append(Table("Most frequent mistakes", ("class → verdict", "messages", "% of class"), often))
     html = environment.get_template("page.html").render(
         policy=f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
         css=css,
@@ -55,7 +57,6 @@ def page(result: Result, found: Figures, settings: Settings, made: Mapping[str, 
         of_classes=f"{pluralize(found.messages, 'message')}: {per_class}{more}",
         cards=[(name.partition("  "), value, bounds) for name, value, bounds in headline(found)],
         charts=_charts(result, found),
-        matrix=matrix(result),
         tables=tables,
         errors=worst(result),
         made=_made(settings, made),
@@ -113,50 +114,13 @@ def _charts(result: Result, found: Figures) -> list[Chart]:
     return [*drawn, Chart("Reliability", picture, "On the dashed line a probability means what it says.")]
 
 
-class Cell(NamedTuple):
-    """Messages of one class that got one verdict."""
-
-    messages: str
-    share: str
-    css: str  # what colours it: right, wrong or unsure, and s1 to s10 by the share
-    title: str
-
-
-class Matrix(NamedTuple):
-    """Rows are true classes with their cells, columns verdicts."""
-
-    columns: list[str]
-    rows: list[tuple[str, list[Cell]]]
-
-
-def matrix(result: Result) -> Matrix | None:
-    """The matrix; None of more than ``MATRIX_CLASSES`` classes. Shares are of all messages of a class."""
-    if len(result.classes) > MATRIX_CLASSES:
-        return None
-    names = [*result.classes, UNSURE]
-    columns = names if result.confusion[:, -1].any() else names[:-1]
-    rows = result.confusion.tolist()
-    return Matrix(
-        columns, [(name, [_cell(name, said, row, names) for said in columns]) for name, row in zip(names, rows)]
-    )
-
-
-def _cell(true: str, said: str, row: list[int], names: list[str]) -> Cell:
-    messages, of = row[names.index(said)], sum(row)
-    share = messages / of if of else 0.0
-    kind = "right" if true == said else "unsure" if said == UNSURE else "wrong"
-    shade = min(10, int(np.ceil(10 * (share if kind == "right" else 4 * share))))
-    title = f"{true} called {said}: {messages:,} of {of:,}"
-    return Cell(f"{messages:,}", f"{percent(100 * share)} %", f"{kind} s{shade}" if shade else kind, title)
-
-
-def mistakes(result: Result) -> list[tuple[str, str, str]]:
+def mistakes(result: Result) -> list[tuple[str, ...]]:
     """(class and verdict, messages, percent of the class), most messages first."""
     cells = result.confusion.copy()
     of = cells.sum(axis=1)
     np.fill_diagonal(cells, 0)
     names = [*result.classes, UNSURE]
-    found = []
+    found: list[tuple[str, ...]] = []
     for place in np.argsort(-cells, axis=None, kind="stable")[:MISTAKES].tolist():
         true, said = divmod(place, cells.shape[1])
         if n := int(cells[true, said]):

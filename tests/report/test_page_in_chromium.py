@@ -52,6 +52,6 @@ def test_a_browser_shows_it_and_fetches_nothing(browser: Chromium, tmp_path: Pat
     assert not shown.told("Log.entryAdded"), "a wrong hash of the style sheet would be told here"
     tree = LexborHTMLParser(shown.run("document.documentElement.outerHTML"))
     assert tree.css_first("title").text().startswith("spamnb: made up <script>")
-    assert len(tree.css("figure svg")) == 2 and len(tree.css(".matrix td")) == 4 and len(tree.css(".card")) == 6
+    assert len(tree.css("figure svg")) == 2 and len(tree.css(".tables table")) == 2 and len(tree.css(".card")) == 7
     assert not tree.css("script, img, link, iframe")
     assert SPITE[1].format(home) in tree.css_first(".errors").text()
