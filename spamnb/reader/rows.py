@@ -27,10 +27,6 @@ class CsrRows(NamedTuple):
     @classmethod
     def of(cls, messages: Sequence[Mapping[str, int]]) -> tuple[list[str], CsrRows]:
         """From {token: occurrences} of each message: the distinct tokens of all, and rows of indices in that list."""
-        if len(messages) == 1:  # most often; nothing to look up
-            (only,) = messages
-            k = len(only)
-            return list(only), cls(np.array([0, k]), np.arange(k), np.fromiter(only.values(), np.int64, k))
         id_of: dict[str, int] = {}
         ids = [id_of.setdefault(token, len(id_of)) for message in messages for token in message]
         counts = [count for message in messages for count in message.values()]

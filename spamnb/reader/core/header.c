@@ -111,11 +111,13 @@ struct section read_section(struct reader *reader, span message) {
 
 span lasting_fields(struct reader *reader, const struct section *section) {
     struct writer writer = writer_open(&reader->arena, size_of(section->text));
-    for (const struct field *field = section->fields.items; field < section->fields.items + section->fields.count; field++)
-        if (header_rule_of(&reader->rules, field->name)->how != HOW_VOLATILE) {
-            put_span(&writer, span_between(field->name.at, field->value.end));
-            put_byte(&writer, '\n');
-        }
+    for (size_t i = 0; i < section->fields.count; i++) {
+        const struct field *field = &section->fields.items[i];
+        if (header_rule_of(&reader->rules, field->name)->how == HOW_VOLATILE)
+            continue;
+        put_span(&writer, span_between(field->name.at, field->value.end));
+        put_byte(&writer, '\n');
+    }
     return strip_any(writer_close(&writer), "\n");
 }
 
