@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,9 +27,6 @@ from spamnb.store.records import LearnedMessage
 from spamnb.store.rows import Cells
 from spamnb.store.snapshot import Snapshot, atomic_replace, write_snapshot
 from spamnb.store.store import Store
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor
 
 N_FOLDS = 10  # where features are selected
 
@@ -107,26 +104,15 @@ def screened(training_set: TrainingSet, settings: Settings) -> Screened:
     return learner_for(settings).screen(select_features(training_set, settings))
 
 
-def _fit(
-    training_set: TrainingSet, learned: Screened, settings: Settings, executor: Executor | None = None
-) -> FitResult:
-    """The learner fitted to ``learned``, what to learn of the training set, with left-out scores.
-
-    The ``executor``, where there is one, finds the scores of the newest messages meanwhile."""
-    if executor is None:
-        newest = newest_scores(learned.training_set, settings)
-        return _fit_all(training_set, learned, settings)._replace(newest=newest)
-    found = executor.submit(newest_scores, learned.training_set, settings)
-    return _fit_all(training_set, learned, settings)._replace(newest=found.result())
-
-
-def _fit_all(training_set: TrainingSet, learned: Screened, settings: Settings) -> FitResult:
-    """``_fit`` without the newest.
+def _fit(training_set: TrainingSet, learned: Screened, settings: Settings) -> FitResult:
+    """The learner fitted to ``learned``, what to learn of the training set, with left-out scores, and scores of the
+    newest messages by the older ones.
 
     Where words were chosen, the scores are those of folds, each with a choice of its own. A message of a fold without
     which some class has no message scores 0: nothing tells the classes apart.
     """
-    result = learner_for(settings).train(learned)
+    newest = newest_scores(learned.training_set, settings)
+    result = learner_for(settings).train(learned)._replace(newest=newest)
     selected = learned.training_set
     chosen = settings.top_words is not None and len(selected.tokens) < len(training_set.by_hash())
     if not chosen or not len(result.labels):
@@ -268,17 +254,15 @@ def train_file(
     *,
     force: bool = False,
     one_class: bool = True,
-    executor: Executor | None = None,
     finish: Callable[[Store, np.ndarray], None] = lambda store, doubted: None,
     catch_up: Callable[[Store], None] = lambda store: None,
 ) -> LeaveOneOutResult:
     """Make the model file at ``path`` from counted messages; returns its leave-one-out estimate, and how the newest
     messages are judged by a model of the older ones.
 
-    Where there is an ``executor`` the learner works in it on all and on the older messages at the same time. ``finish``
-    writes what else the file shall hold, before it takes its place, and is told the places of the messages that were
-    not learned since their labels seem wrong; ``catch_up`` is as in ``atomic_replace``. Raises SpamnbError where
-    there are no messages, or only those of one class and ``one_class`` is not given, or a file is in the way and
+    ``finish`` writes what else the file shall hold, before it takes its place, and is told the places of the messages
+    that were not learned since their labels seem wrong; ``catch_up`` is as in ``atomic_replace``. Raises SpamnbError
+    where there are no messages, or only those of one class and ``one_class`` is not given, or a file is in the way and
     ``force`` is not given.
     """
     if not len(training_set.counts.documents):
@@ -287,7 +271,7 @@ def train_file(
         training_set = prepare(training_set)
         check_classes(training_set.counts.classes, settings, one_class)
         learned = screened(training_set, settings)
-        result = _fit(training_set, learned, settings, executor)
+        result = _fit(training_set, learned, settings)
         with store.writing():
             write_model(store, learned.training_set, settings, result)
             finish(store, learned.doubted.included_positions() if learned.doubted else np.zeros(0, np.int64))

@@ -8,7 +8,7 @@ this very message, mostly against what the model or the folder said.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, closing, nullcontext
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +17,6 @@ import numpy as np
 from spamnb.classifier import Classifier
 from spamnb.counts.training_set import TrainingSet
 from spamnb.engines.counting import Progress, count_parallel
-from spamnb.engines.executor import cores, threads
 from spamnb.reader.message import digest
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
@@ -160,6 +159,5 @@ def rebuild(
     with closing(lessons):
         training_set = count_parallel(entries(), settings.tokens, on_unreadable, on_progress, workers, cluster)
         check(training_set)
-        with threads(2) if (workers or cores()) > 1 else nullcontext() as executor:
-            left_out = train_file(path, training_set, settings, executor=executor, **how)
+        left_out = train_file(path, training_set, settings, **how)
     return Rebuilt(training_set, left_out, sources, lessons.count)

@@ -1,7 +1,8 @@
 """Taking out of a model the tokens that hardly any message holds and that nobody taught lately.
 
-Two thirds of a model's tokens occur in one message. A token counts as taught lately where a lesson of the last months
-held it (column ``month``); what training wrote has no date and counts as old.
+Two thirds of a model's tokens occur in one message (docs/experiments.md#rare-tokens, docs/experiments.md#old-mail). A
+token counts as taught lately where a lesson of the last months held it (column ``month``); what training wrote has no
+date and counts as old.
 """
 
 from __future__ import annotations
