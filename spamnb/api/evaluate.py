@@ -210,7 +210,7 @@ def evaluate(
         )
     if not isinstance(split, float | int | None) and split != "md5":
         raise ArgumentError("{option.split} is {split!r}: give a fraction between 0 and 1, or md5", split=split)
-    check_least(1, workers=workers)
+    check_least(1, workers=workers, folds=folds)
     check_least(0, seed=seed, doubtful=doubtful)
     specs, options = specs_of(sources), ReadOptions(recursive, text_column, label_column)
     own, left_out = settings_of(settings), LeftOut(tell)
