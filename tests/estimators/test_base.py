@@ -94,21 +94,6 @@ def test_alpha_must_be_above_zero(model: Any, alpha: Any) -> None:
         model(alpha=alpha).fit(*rows(7, 10))
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_refitted_on_its_samples_it_comes_back(model: Any) -> None:
-    X, y = rows(8, 60, columns=3)
-    X[X[:, 0] > 1, 1] = 0
-    fitted = model(class_prior="dirichlet").fit(X, y)
-    drawn, labels = fitted.sample(60_000, random_state=1)
-    assert drawn.shape == (60_000, 3)
-    again = model().fit(drawn, labels)
-    np.testing.assert_allclose(np.exp(again.class_log_prior_), np.exp(fitted.class_log_prior_), atol=0.01)
-    for mine, back in zip(fitted.feature_log_prob_, again.feature_log_prob_, strict=True):
-        np.testing.assert_allclose(np.exp(back), np.exp(mine), atol=0.02)
-    once_more, _ = fitted.sample(60_000, random_state=1)
-    assert np.array_equal(drawn, once_more)
-
-
 def test_the_callers_sparse_matrix_is_left_alone() -> None:
     # Two entries for the same cell, unsorted, and a stored zero: made canonical in a copy.
     data, indices, indptr = np.array([1, 2, 3, 0]), np.array([1, 1, 0, 1]), np.array([0, 2, 4])
