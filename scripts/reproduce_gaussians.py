@@ -12,74 +12,68 @@ promises it. ``--figures`` draws them (needs matplotlib).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from reproduction import reproduce
-from scipy.special import gammaln
+from scipy.stats import multivariate_normal, poisson
 
 from spamnb import GaussianNB, LinearDiscriminantAnalysis, LogisticRegression, QuadraticDiscriminantAnalysis
 
 TRAIN, TEST = 2_000, 200_000
 COLOURS = ("#1f6f8b", "#b5532d")
-Density = Callable[[np.ndarray], np.ndarray]
 
 
 class Problem(NamedTuple):
-    """Two equally likely classes with known densities."""
+    """Two equally likely classes of known distributions, which scipy draws from and has the logarithms of."""
 
     title: str
-    draw: tuple[Callable[[np.random.Generator, int], np.ndarray], ...]
-    log_density: tuple[Density, Density]
+    classes: tuple[Any, Any]
     weights: np.ndarray | None  # (w, w₀) of the true log-odds where they are linear
-    integer: bool = False
+
+    @property
+    def is_integer(self) -> bool:
+        return isinstance(self.classes[0], PoissonFeatures)
+
+    def log_odds(self, X: np.ndarray) -> np.ndarray:
+        """ln P(x|c₁) − ln P(x|c₀), (n,)."""
+        zero, one = self.classes
+        return one.logpdf(X) - zero.logpdf(X)
 
 
-def gaussian(mean: list[float], covariance: list[list[float]]) -> tuple[Callable[..., np.ndarray], Density]:
-    mu, sigma = np.array(mean), np.array(covariance)
-    inverse, log_determinant = np.linalg.inv(sigma), np.linalg.slogdet(sigma)[1]
+class PoissonFeatures(NamedTuple):
+    """Independent counts, drawn and judged as scipy does it with multivariate_normal."""
 
-    def log_density(X: np.ndarray) -> np.ndarray:
-        centred = X - mu
-        distance = np.einsum("...i,ij,...j->...", centred, inverse, centred)
-        return -0.5 * (distance + log_determinant + 2 * np.log(2 * np.pi))
+    rates: np.ndarray
 
-    return lambda rng, n: rng.multivariate_normal(mu, sigma, n), log_density
+    def rvs(self, n: int, random_state: np.random.Generator) -> np.ndarray:
+        return poisson.rvs(self.rates, size=(n, len(self.rates)), random_state=random_state)
 
-
-def poisson(rates: list[float]) -> tuple[Callable[..., np.ndarray], Density]:
-    rate = np.array(rates)
-    return (
-        lambda rng, n: rng.poisson(rate, (n, 2)).astype(float),
-        lambda X: (X * np.log(rate) - rate - gammaln(X + 1)).sum(axis=-1),
-    )
+    def logpdf(self, X: np.ndarray) -> np.ndarray:
+        return poisson.logpmf(X, self.rates).sum(axis=-1)
 
 
 def problems() -> list[Problem]:
     shared, means = [[1.0, 0.6], [0.6, 1.0]], ([0.0, 0.0], [1.8, 0.2])
-    zero, one = (gaussian(mean, shared) for mean in means)
     w = np.linalg.solve(shared, np.subtract(means[1], means[0]))
     w0 = -0.5 * w @ np.add(*means)
-    own = gaussian([0.0, 0.0], [[2.0, 0.9], [0.9, 1.2]]), gaussian([1.6, 0.4], [[0.3, -0.1], [-0.1, 0.4]])
-    rates = [1.0, 6.0], [6.0, 8.0]
-    counts = tuple(poisson(rate) for rate in rates)
-    poisson_weights = np.append(np.log(np.divide(rates[1], rates[0])), np.sum(rates[0]) - np.sum(rates[1]))
+    own = ([0.0, 0.0], [[2.0, 0.9], [0.9, 1.2]]), ([1.6, 0.4], [[0.3, -0.1], [-0.1, 0.4]])
+    rates = np.array([1.0, 6.0]), np.array([6.0, 8.0])
+    poisson_weights = np.append(np.log(rates[1] / rates[0]), rates[0].sum() - rates[1].sum())
     return [
-        Problem("one covariance", (zero[0], one[0]), (zero[1], one[1]), np.append(w, w0)),
-        Problem("two covariances", (own[0][0], own[1][0]), (own[0][1], own[1][1]), None),
-        Problem("Poisson", (counts[0][0], counts[1][0]), (counts[0][1], counts[1][1]), poisson_weights, True),
+        Problem("one covariance", tuple(multivariate_normal(mean, shared) for mean in means), np.append(w, w0)),
+        Problem("two covariances", tuple(multivariate_normal(*each) for each in own), None),
+        Problem("Poisson", tuple(PoissonFeatures(each) for each in rates), poisson_weights),
     ]
 
 
 def sample(problem: Problem, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, n)
-    drawn = [draw(rng, int((y == c).sum())) for c, draw in enumerate(problem.draw)]
     X = np.empty((n, 2))
-    for c in (0, 1):
-        X[y == c] = drawn[c]
+    for c, known in enumerate(problem.classes):
+        X[y == c] = known.rvs(int((y == c).sum()), random_state=rng)
     return X, y
 
 
@@ -112,7 +106,7 @@ def compare() -> list[str]:
     for problem in problems():
         found = fitted(problem)
         X, y = sample(problem, TEST, seed=2)
-        best = (np.subtract(*(density(X) for density in reversed(problem.log_density))) > 0) == y
+        best = (problem.log_odds(X) > 0) == y
         print(f"{problem.title}: {TRAIN} rows to learn from, {TEST} to test; error in %")
         print(f"  {'true classes':14}{100 * (1 - best.mean()):8.2f}   weights", _shown(problem.weights))
         errors = {name: float(np.mean(model.predict(X) != y)) for name, model in found.items()}
@@ -149,7 +143,7 @@ def draw_boundaries(path: Path) -> None:
     for axis, problem in zip(axes, problems()):
         X, y = sample(problem, TRAIN, seed=1)
         found = fitted(problem)
-        jitter = np.random.default_rng(0).uniform(-0.3, 0.3, X.shape) if problem.integer else 0.0
+        jitter = np.random.default_rng(0).uniform(-0.3, 0.3, X.shape) if problem.is_integer else 0.0
         shown = slice(0, 700)
         for c in (0, 1):
             chosen = y[shown] == c
@@ -159,7 +153,7 @@ def draw_boundaries(path: Path) -> None:
         grid = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
         scores = {name: found[name].decision_function(grid) for name in ("LDA", "QDA", "logistic")}
         if problem.weights is None:
-            scores["true"] = problem.log_density[1](grid) - problem.log_density[0](grid)
+            scores["true"] = problem.log_odds(grid)
         else:
             scores["true"] = grid @ problem.weights[:2] + problem.weights[2]
         for name, score in scores.items():

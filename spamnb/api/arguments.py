@@ -8,6 +8,7 @@ import signal
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from numbers import Integral, Real
 from pathlib import Path
 from tempfile import gettempdir
 from threading import current_thread, main_thread
@@ -61,25 +62,34 @@ def settings_of(chosen: Mapping[str, Any]) -> Settings:
     def of(owner: type) -> dict[str, Any]:
         return {name: chosen[name] for name in settings_in(owner) if chosen.get(name) is not None}
 
-    if chosen.get("embedding") is not None:
+    tokens = Reader(TokenOptions(**of(TokenOptions))).options
+    settings = Settings(**of(Settings), tokens=tokens, loss=Loss(**of(Loss)))
+    if settings.embedding is not None:
         from spamnb.learners.embeddings import parse_embedding
 
-        parse_embedding(chosen["embedding"])
-    tokens = Reader(TokenOptions(**of(TokenOptions))).options
-    return Settings(**of(Settings), tokens=tokens, loss=Loss(**of(Loss)))
+        parse_embedding(settings.embedding)
+    return settings
 
 
-def check_least(least: float, **given: float | None) -> None:
-    """SpamnbError where one of the numbers is below ``least``; None is none.
+def check_least(least: int, *, whole: bool = True, **given: float | None) -> None:
+    """SpamnbError where one of these is no number, or below ``least``, or if ``whole`` no whole one; None is none.
 
     >>> check_least(1, workers=2, top=0)
     Traceback (most recent call last):
     ...
     spamnb.errors.SpamnbError: top is 0: at least 1 is needed
+    >>> check_least(0, seed="1")
+    Traceback (most recent call last):
+    ...
+    spamnb.errors.SpamnbError: seed is '1': a whole number is needed
     """
     for name, value in given.items():
-        if value is not None and not value >= least:
-            raise SpamnbError(f"{name} is {value:g}: at least {least:g} is needed")
+        if value is None:
+            continue
+        if not isinstance(value, Integral if whole else Real):
+            raise SpamnbError(f"{name} is {value!r:.60}: a {'whole ' * whole}number is needed")
+        if not value >= least:
+            raise SpamnbError(f"{name} is {value:g}: at least {least} is needed")
 
 
 def specs_of(sources: Sources) -> list[str]:
@@ -90,7 +100,7 @@ def specs_of(sources: Sources) -> list[str]:
     (['mail'], ['ham=in', 'spam=junk'])
     """
     given = [sources] if isinstance(sources, str | os.PathLike) else sources
-    if isinstance(given, bytes | Mapping) or hasattr(given, "columns") or not all(_is_path(each) for each in given):
+    if not isinstance(given, Sequence) or isinstance(given, bytes) or not all(map(_is_path, given)):
         raise SpamnbError(
             f"sources is a {type(sources).__name__}: give a path, 'CLASS=PATH' or a list of these;"
             " SpamClassifier().fit(texts, labels) learns messages in memory"
@@ -113,8 +123,16 @@ def _is_path(value: object) -> bool:
     return isinstance(value, str | os.PathLike)
 
 
-def model_path(model: FilePath) -> Path:
-    """The path of a model's file."""
+def model_path(model: FilePath, argument: str = "model") -> Path:
+    """The path of a model's file. SpamnbError for what is no path, which says the name of the argument.
+
+    >>> model_path(5)
+    Traceback (most recent call last):
+    ...
+    spamnb.errors.SpamnbError: model is 5: give the path of a file
+    """
+    if not _is_path(model):
+        raise SpamnbError(f"{argument} is {model!r:.60}: give the path of a file")
     return Path(model).expanduser()
 
 
@@ -144,8 +162,8 @@ def threads_of(n_jobs: int | None) -> int:
 
     from spamnb.engines.executor import cores
 
-    if n_jobs == 0:
-        raise ValueError("n_jobs is 0: give a number of threads, or -1 for one a core")
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise ValueError(f"n_jobs is {n_jobs!r}: give a number of threads, or -1 for one a core")
     if n_jobs is None or n_jobs > 0:
         return n_jobs or 1
     return 1 if multiprocessing.parent_process() is not None else max(1, cores() + 1 + n_jobs)

@@ -205,7 +205,7 @@ def evaluate(
         )
     if not isinstance(split, float | int | None):
         raise ArgumentError("{option.split} is {split!r}: give a fraction between 0 and 1", split=split)
-    check_least(1, workers=workers)
+    check_least(1, workers=workers, folds=folds)
     check_least(0, seed=seed, doubtful=doubtful)
     specs, options = specs_of(sources), ReadOptions(recursive, text_column, label_column)
     own, left_out = settings_of(settings), LeftOut(tell)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from spamnb.errors import SpamnbError
 from spamnb.estimators.parameters import Parameters
-from spamnb.estimators.validation import check_labels
+from spamnb.estimators.validation import check_labels, is_missing
 from spamnb.naming import check_cases, check_class_name
 from spamnb.setting_fields import settings_in
 from spamnb.sources.entries import Entry, raw_message
@@ -21,39 +20,36 @@ E = TypeVar("E", bound=type[Parameters])
 
 
 def with_settings(*owners: type) -> Callable[[E], E]:
-    """Makes each setting of these dataclasses a parameter, where the constructor has ``**settings``.
+    """Makes each setting of these dataclasses a parameter of an estimator, whose constructor has ``**settings``.
 
     >>> from spamnb.reader.options import TokenOptions
     >>> @with_settings(TokenOptions)
     ... class Estimator(Parameters):
     ...     def __init__(self, *, binary: bool = False, **settings: object) -> None:
-    ...         self.binary = binary
+    ...         set_parameters(self, binary=binary, **settings)
     >>> Estimator(ngrams=1).ngrams, Estimator(ngrams=1)
     (1, Estimator(ngrams=1))
     """
-    fields = {name: each for owner in owners for name, each in settings_in(owner).items()}
-    defaults = {name: None if each.default == "" else each.default for name, each in fields.items()}
+    settings = {name: each for owner in owners for name, each in settings_in(owner).items()}
 
     def decorate(cls: E) -> E:
-        own = cls.__init__
-        taken = [p for p in inspect.signature(own).parameters.values() if p.kind is not p.VAR_KEYWORD]
-        for parameter in taken:
-            defaults.pop(parameter.name, None)
-
-        @functools.wraps(own)
-        def __init__(self: Any, *given: Any, **named: Any) -> None:
-            signature.bind(self, *given, **named)  # TypeError for an unknown one
-            settings = {name: named.pop(name, default) for name, default in defaults.items()}
-            own(self, *given, **named)
-            vars(self).update(settings)
-
-        keyword = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=d) for name, d in defaults.items()]
-        signature = inspect.Signature([*taken, *keyword])
-        __init__.__signature__ = signature  # type: ignore[attr-defined]
-        cls.__init__ = __init__  # type: ignore[method-assign]
+        signature = inspect.signature(cls.__init__)
+        parameters = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
+        for name, each in settings.items():
+            if name not in signature.parameters:
+                default = None if each.default == "" else each.default
+                parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default))
+        cls.__init__.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         return cls
 
     return decorate
+
+
+def set_parameters(estimator: Parameters, **chosen: Any) -> None:
+    """Set all parameters of its constructor, those that were not chosen to their defaults."""
+    bound = inspect.signature(type(estimator)).bind(**chosen)
+    bound.apply_defaults()
+    vars(estimator).update(bound.arguments)
 
 
 def raw_messages(X: Iterable[str | bytes]) -> Iterator[bytes]:
@@ -76,10 +72,7 @@ def _each(X: Iterable[str | bytes]) -> Iterator[bytes]:
         try:
             yield raw_message(item)
         except TypeError as error:
-            # None, NaN, NA and NaT, as pandas and numpy read an empty cell.
-            is_nan = isinstance(item, float) and item != item
-            blank = is_nan or type(item).__name__ in ("NoneType", "NAType", "NaTType")
-            hint = "; an empty cell: leave its row out, as by table.dropna()" if blank else ""
+            hint = "; an empty cell: leave its row out, as by table.dropna()" if is_missing(item) else ""
             raise TypeError(f"X[{number}]: {error}{hint}") from None
 
 

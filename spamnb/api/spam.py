@@ -12,7 +12,7 @@ from weakref import finalize
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spamnb.api.arguments import Tell, check_least, settings_of, threads_of, warn
+from spamnb.api.arguments import FilePath, Tell, check_least, model_path, settings_of, threads_of, warn
 from spamnb.api.evaluate import Evaluation
 from spamnb.api.explain import Explanation, explanation_of
 from spamnb.api.given import (
@@ -25,6 +25,7 @@ from spamnb.api.given import (
     labels_of,
     named_labels,
     raw_messages,
+    set_parameters,
     tell_unreadable,
     with_settings,
 )
@@ -62,6 +63,7 @@ class MemoryModel:
     """A ``Classifier`` on a model in memory, which can be pickled; whoever uses it holds ``lock``."""
 
     def __init__(self, store: Store) -> None:
+        store.path = "SpamClassifier"  # what an error names
         self.classifier = Classifier(store)
         self.lock = RLock()
         finalize(self, store.close)
@@ -129,14 +131,13 @@ class SpamClassifier(ClassifierMixin):
     ['spam']
     """
 
+    spam: Any
+    n_jobs: int | None
     classes_: NDArray[Any]  # (C,) sorted
     model_: MemoryModel
 
-    def __init__(
-        self, *, spam: Any = "spam", n_jobs: int | None = -1, **settings: Any
-    ) -> None:
-        self.spam = spam
-        self.n_jobs = n_jobs
+    def __init__(self, *, spam: Any = "spam", n_jobs: int | None = -1, **settings: Any) -> None:
+        set_parameters(self, spam=spam, n_jobs=n_jobs, **settings)
 
     def _settings(self) -> Settings:
         return settings_of({**{name: getattr(self, name) for name in SETTINGS}, "spam": class_name(self.spam)})
@@ -272,24 +273,25 @@ class SpamClassifier(ClassifierMixin):
             own = self.model_.classifier
             result = judged(entries_of(given, labels.of), own, tell_unreadable)
             command = "SpamClassifier.evaluate in Python"
-            return Evaluation(figures(result), result, own.settings, Path(own.store.path), command=command)
+            return Evaluation(figures(result), result, own.settings, Path(":memory:"), command=command)
 
     # -- model files -----------------------------------------------------------------------------------------
 
-    def save(self, path: str | Path, *, force: bool = False) -> None:
+    def save(self, path: FilePath, *, force: bool = False) -> None:
         """Write the model file ``path``, which the commands use too. SpamnbError if there is a model already and
         ``force`` is not given, or if the file is no model."""
         self._check_fitted()
         own = self.model_.classifier.store
-        with self.model_.lock, atomic_replace(path, own.meta(), force=force) as store, own.reading():
+        target = model_path(path, "path")
+        with self.model_.lock, atomic_replace(target, own.meta(), force=force) as store, own.reading():
             own.copy_to(store)
             store.read_anew()
 
     @classmethod
-    def load(cls, path: str | Path, **params: Any) -> Self:
+    def load(cls, path: FilePath, **params: Any) -> Self:
         """The model of a file, with the parameters that it was made with; ``params`` sets others, such as n_jobs. The
         file is only read, once. Raises SpamnbError if there is no model."""
-        with Store.open(path) as file, file.reading():
+        with Store.open(model_path(path, "path")) as file, file.reading():
             store = Store.connect(":memory:", writable=True)
             file.copy_to(store)
         model = MemoryModel(store)

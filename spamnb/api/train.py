@@ -246,7 +246,7 @@ def train(
     from spamnb.store.snapshot import check_replaceable
 
     check_least(1, workers=workers)
-    check_least(0, keep_lessons=keep_lessons)
+    check_least(0, whole=False, keep_lessons=keep_lessons)
     path, specs, chosen = model_path(model), specs_of(sources), settings_of(settings)
     check_replaceable(path, force=force)
     check_writable(path)

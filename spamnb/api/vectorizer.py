@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from spamnb.api.arguments import settings_of, threads_of
-from spamnb.api.given import entries_of, tell_unreadable, with_settings
+from spamnb.api.arguments import check_least, settings_of, threads_of
+from spamnb.api.given import entries_of, set_parameters, tell_unreadable, with_settings
 from spamnb.counts.training_set import TrainingSet
 from spamnb.engines.counting import count_parallel
-from spamnb.errors import SpamnbError
 from spamnb.estimators.parameters import Parameters
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.token_array import TokenArray
@@ -35,7 +34,8 @@ class MailVectorizer(Parameters):
     leaves out tokens that fewer messages hold, ``binary`` counts a token once per message, and ``n_jobs`` threads (-1:
     one per core) share the work.
 
-    Raises ValueError for a wrong parameter and for mail without any token, TypeError for an X that holds no messages.
+    Raises SpamnbError for a wrong parameter, ValueError for mail without any token, TypeError for an X that holds no
+    messages.
 
     >>> vectorizer = MailVectorizer(ngrams=1, body_only=True)
     >>> X = vectorizer.fit_transform(["lunch at noon", "cheap cheap pills"])
@@ -47,6 +47,9 @@ class MailVectorizer(Parameters):
     6
     """
 
+    min_df: int
+    binary: bool
+    n_jobs: int | None
     _fitted = "tokens_"
     tokens_: TokenArray  # (V,) those of the columns, ascending by hash
 
@@ -58,9 +61,7 @@ class MailVectorizer(Parameters):
         n_jobs: int | None = -1,
         **tokens: Any,
     ) -> None:
-        self.min_df = min_df
-        self.binary = binary
-        self.n_jobs = n_jobs
+        set_parameters(self, min_df=min_df, binary=binary, n_jobs=n_jobs, **tokens)
 
     def fit(self, X: Iterable[str | bytes], y: object = None) -> Self:
         """Set the columns: a token each that ``min_df`` of the messages X hold; y is not looked at."""
@@ -69,8 +70,7 @@ class MailVectorizer(Parameters):
 
     def fit_transform(self, X: Iterable[str | bytes], y: object = None) -> csr_array:
         """``fit`` and then ``transform``, (n, V), with every message read once."""
-        if self.min_df < 1:
-            raise ValueError(f"min_df is {self.min_df}: give a number of messages, at least 1")
+        check_least(1, min_df=self.min_df)
         counted = self._count(X)
         counted = counted.select_columns(counted.by_hash(self.min_df))
         if not len(counted.tokens):
@@ -98,17 +98,10 @@ class MailVectorizer(Parameters):
         """The column of each token."""
         return {token: column for column, token in enumerate(self.get_feature_names_out().tolist())}
 
-    def _options(self) -> TokenOptions:
-        """The options of tokens; ValueError where they cannot be."""
-        try:
-            return settings_of({name: getattr(self, name) for name in settings_in(TokenOptions)}).tokens
-        except SpamnbError as error:
-            raise ValueError(str(error)) from None
-
     def _count(self, X: Iterable[str | bytes]) -> TrainingSet:
         """The messages X, counted by threads."""
-        options, entries = self._options(), entries_of(X)
-        return count_parallel(entries, options, tell_unreadable, workers=threads_of(self.n_jobs))
+        options = settings_of({name: getattr(self, name) for name in settings_in(TokenOptions)}).tokens
+        return count_parallel(entries_of(X), options, tell_unreadable, workers=threads_of(self.n_jobs))
 
     def _matrix(self, counted: TrainingSet, columns: NDArray[np.int64]) -> csr_array:
         """The messages as rows (n, V), where ``columns`` (k,) has the column of each counted token. Columns are

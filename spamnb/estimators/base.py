@@ -296,30 +296,6 @@ class SumClassifier(BaseClassifier):
         """
         return self.class_scores(self._check_X(X))
 
-    def _sample(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
-        """n draws of x from class number ``c``, (n, V)."""
-        raise NotImplementedError
-
-    def sample(
-        self, n: int = 1, random_state: int | np.random.Generator | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Draw n pairs from the fitted P(x, c): (X of shape (n, V), y of shape (n,)).
-
-        >>> import spamnb
-        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-        >>> rows, labels = model.sample(5, random_state=0)
-        >>> rows.shape, labels.shape
-        ((5, 2), (5,))
-        """
-        self._check_fitted()
-        rng = np.random.default_rng(random_state)
-        codes = rng.choice(len(self.classes_), size=n, p=np.exp(self.class_log_prior_))
-        drawn = [self._sample(c, int((codes == c).sum()), rng) for c in range(len(self.classes_))]
-        X = np.empty((n, self.n_features_in_), dtype=np.result_type(*drawn))
-        for c, rows in enumerate(drawn):
-            X[codes == c] = rows
-        return X, self.classes_[codes]
-
 
 def _codes(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """The index in ``classes`` (sorted) of every label; ValueError names labels that are not there."""

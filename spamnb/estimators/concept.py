@@ -7,12 +7,12 @@ likeliest.
     p(D|h) = 1/|h|^N  where every datum is in h, else 0        p(h|D) ∝ p(D|h) p(h)
     p(x in C|D) = Σ_h [x in h] p(h|D)
 
-Source: Tenenbaum 1999; Murphy, Machine Learning: A Probabilistic Perspective, section 3.2. The model is a
-sum like every other here: the number of examples, and per hypothesis how many of them fall outside.
+Source: Tenenbaum 1999; Murphy, Machine Learning: A Probabilistic Perspective, section 3.2.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
@@ -29,9 +29,6 @@ class Hypothesis(NamedTuple):
 
 class ConceptLearner:
     """Posterior over hypotheses, and what it predicts, from positive examples alone.
-
-    ``observations`` is N; ``outside`` (H,) counts the examples that each hypothesis does not hold. Both are
-    integers, so ``forget`` after ``learn`` restores them exactly.
 
     >>> numbers = ConceptLearner(range(1, 11), [
     ...     Hypothesis("even", frozenset({2, 4, 6, 8, 10})), Hypothesis("powers of 2", frozenset({2, 4, 8}))])
@@ -61,8 +58,7 @@ class ConceptLearner:
         for row, hypothesis in zip(self.membership, self.hypotheses):
             row[[self._positions[element] for element in hypothesis.extension]] = True
         self.sizes = self.membership.sum(axis=1)
-        self.observations = 0
-        self.outside = np.zeros(len(self.hypotheses), dtype=np.int64)
+        self._learned: Counter[int] = Counter()  # how often each element, by position, was an example
 
     def _columns(self, elements: Iterable[Hashable]) -> list[int]:
         columns = []
@@ -74,24 +70,21 @@ class ConceptLearner:
 
     def learn(self, examples: Iterable[Hashable]) -> ConceptLearner:
         """Add positive examples. Raises ValueError for one that is not in the domain."""
-        columns = self._columns(examples)
-        self.observations += len(columns)
-        self.outside += (~self.membership[:, columns]).sum(axis=1)
+        self._learned.update(self._columns(examples))
         return self
 
     def forget(self, examples: Iterable[Hashable]) -> ConceptLearner:
-        """Take examples out again. Raises ValueError where they cannot all have been learned."""
-        columns = self._columns(examples)
-        observations = self.observations - len(columns)
-        outside = self.outside - (~self.membership[:, columns]).sum(axis=1)
-        if observations < 0 or np.any(outside < 0) or np.any(outside > observations):
+        """Take examples out again. Raises ValueError where they were not all learned."""
+        forgotten = Counter(self._columns(examples))
+        if not forgotten <= self._learned:
             raise ValueError("cannot forget examples that were not learned")
-        self.observations, self.outside = observations, outside
+        self._learned -= forgotten
         return self
 
     def log_likelihood(self) -> np.ndarray:
         """log p(D|h) = −N log |h|, or −inf where a datum falls outside; shape (H,), nats."""
-        return np.where(self.outside == 0, -self.observations * np.log(self.sizes), -np.inf)
+        holds_all = self.membership[:, list(self._learned)].all(axis=1)
+        return np.where(holds_all, -self._learned.total() * np.log(self.sizes), -np.inf)
 
     def posterior(self) -> np.ndarray:
         """p(h|D), shape (H,). Raises ValueError where no hypothesis holds all the data."""

@@ -67,7 +67,6 @@ class MultinomialNB(DiscreteNB):
     ----------
     alpha : pseudo-count above 0
     binary : count and score a column once a row, whatever its value: the Boolean multinomial, N_jc for T_jc
-        (its samples are the columns drawn, so they do not lead back to φ)
 
     X is (n, V), dense or sparse, not negative; counts, but any weights will do.
 
@@ -92,13 +91,6 @@ class MultinomialNB(DiscreteNB):
     def _class_weights(self, sums: ClassSums) -> np.ndarray:
         totals = sums.columns.sum(axis=1)
         return token_log_probability(sums.columns, totals, self.alpha * sums.n_features, self.alpha)
-
-    def _sample(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
-        # The model says nothing of lengths. One length for all classes, the mean training row's, keeps it so
-        # that a row's length tells nothing of its class (McCallum and Nigam 1998).
-        sums = self.sums_
-        length = max(1, round(float(sums.columns.sum() / (sums.documents.sum() or 1))))
-        return self._counted(rng.multinomial(length, np.exp(self.feature_log_prob_[c]), size=n))
 
 
 @dataclass(eq=False, repr=False)
@@ -149,10 +141,6 @@ class BernoulliNB(DiscreteNB):
 
     def class_scores(self, X: Any) -> np.ndarray:
         return super().class_scores(X) + self._log_absent_
-
-    def _sample(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
-        theta = np.exp(self.feature_log_prob_[c])
-        return (rng.random((n, len(theta))) < theta).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -257,11 +245,6 @@ class CategoricalNB(DiscreteNB):
 
     def _counted(self, X: Any) -> Any:
         return _indicators(X, self.n_categories_)
-
-    def _sample(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
-        return np.column_stack(
-            [rng.choice(cells.shape[1], size=n, p=np.exp(cells[c])) for cells in self.feature_log_prob_]
-        )
 
 
 def _indicators(X: np.ndarray, categories: np.ndarray) -> Any:

@@ -40,7 +40,7 @@ class QuadraticForm(NamedTuple):
 
 
 class GaussianClassifier(SumClassifier, DecisionFunction):
-    """fit, partial_fit, merge, forget and sample for classes that are Gaussian in some way, by ``_covariances``."""
+    """fit, partial_fit and forget for classes that are Gaussian in some way, by ``_covariances``."""
 
     _sparse = False
     _independent = False
@@ -93,11 +93,6 @@ class GaussianClassifier(SumClassifier, DecisionFunction):
                 whitened = centred * whiten[c] if self._independent else centred @ whiten[c].T
                 joint[rows, c] = constant[c] - 0.5 * np.einsum("ij,ij->i", whitened, whitened)
         return joint
-
-    def _sample(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
-        normal, covariance = rng.standard_normal((n, self.n_features_in_)), self._density().covariance[c]
-        drawn = normal * np.sqrt(covariance) if self._independent else normal @ np.linalg.cholesky(covariance).T
-        return self.means_[c] + drawn
 
     def quadratic_form(self) -> QuadraticForm:
         """The scores as polynomials of x, for explanations.

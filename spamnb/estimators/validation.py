@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-MIXED_LABELS = "Unknown label type: the labels in y must all be strings or all be numbers."
 MAX_CATEGORIES = 2**31 - 1  # sums of such numbers fit 64 bits: past them np.bincount writes into foreign memory
 
 
@@ -76,23 +75,22 @@ def check_matrix(X: Any, estimator: Any) -> Any:
     from scipy.sparse import csr_array, issparse
 
     model = type(estimator).__name__
+    if issparse(X) and not estimator._sparse:
+        raise TypeError(f"Sparse data was passed to {model}, which needs dense data: use X.toarray().")
+    X = _numeric(X if issparse(X) else np.asarray(X))
+    if X.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got {X.ndim}D array instead. Reshape your data either using X.reshape(-1, 1) if it"
+            " has one feature or X.reshape(1, -1) if it is one sample."
+        )
     if issparse(X):
-        if not estimator._sparse:
-            raise TypeError(f"Sparse data was passed to {model}, which needs dense data: use X.toarray().")
-        if X.ndim != 2:
-            raise ValueError(f"Expected 2D array, got {X.ndim}D sparse array instead. Reshape your data.")
-        X = csr_array(_numeric(X))
+        X = csr_array(X)
         if not X.has_canonical_format:
             X = X.copy()  # the arrays are the caller's
             X.sum_duplicates()
         values = X.data
     else:
-        values = X = _numeric(np.asarray(X))
-        if X.ndim != 2:
-            raise ValueError(
-                f"Expected 2D array, got {X.ndim}D array instead. Reshape your data either using X.reshape(-1, 1) if it"
-                " has one feature or X.reshape(1, -1) if it is one sample."
-            )
+        values = X
     for number, what in zip(X.shape, ("sample(s)", "feature(s)")):
         if number < 1:
             raise ValueError(f"Found array with {number} {what} (shape={X.shape}) while a minimum of 1 is required.")
@@ -107,13 +105,18 @@ def check_matrix(X: Any, estimator: Any) -> Any:
     return X.astype(np.int64, copy=False) if estimator._integer else X
 
 
+def is_missing(value: Any) -> bool:
+    """Is that None, NaN, NA or NaT, as pandas and numpy read an empty cell?"""
+    is_nan = isinstance(value, float) and value != value
+    return is_nan or type(value).__name__ in ("NoneType", "NAType", "NaTType")
+
+
 def check_labels(y: Any, model: str) -> np.ndarray:
-    """y as a 1-d array of discrete labels."""
+    """y as a 1-d array of texts, whole numbers or truth values; ValueError for other labels."""
     if y is None:
         raise ValueError(f"{model} requires y to be passed, but the target y is None.")
-    if isinstance(y, list | tuple) and len({isinstance(label, str) for label in y}) > 1:
-        raise ValueError(MIXED_LABELS)  # numpy would make text of what is none
-    y = np.asarray(y)
+    listed = isinstance(y, list | tuple)
+    y = np.asarray(y, dtype=object if listed else None)  # numpy would make text of a number beside a text
     if y.ndim == 2 and y.shape[1] == 1:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
@@ -124,12 +127,20 @@ def check_labels(y: Any, model: str) -> np.ndarray:
         y = y.ravel()
     if y.ndim != 1:
         raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
+    if y.dtype.kind == "O":
+        for number, label in enumerate(y):
+            if is_missing(label):
+                raise ValueError(f"y[{number}] is {label}: leave out rows without a label")
+        texts = sum(isinstance(label, str) for label in y)
+        if 0 < texts < len(y):
+            raise ValueError("Unknown label type: the labels in y must all be strings or all be numbers.")
+        if texts and not listed:
+            return y
+        y = np.array(y.tolist())
     if y.dtype.kind == "c":
         raise ValueError("Complex data not supported: y is complex.")
-    if y.dtype.kind == "O" and not all(isinstance(label, str) for label in y):
-        y = np.array(y.tolist())
-        if y.dtype.kind not in "biuf":
-            raise ValueError(MIXED_LABELS)
+    if y.dtype.kind not in "biufUT":
+        raise ValueError(f"Unknown label type: {y.dtype}. The labels in y are texts, whole numbers or truth values.")
     if y.dtype.kind == "f":
         _finite(y, "y")
         if (y != np.floor(y)).any():

@@ -113,7 +113,7 @@ class EmbeddedModel(Learner):
         """The classes, and the sums in which they are the rows."""
         names, arrays = store.meta().get("dense_classes"), store.arrays()
         if names is None and not arrays:
-            raise SpamnbError(f"{store.path}: a {self.settings.model_type} model begins with 'spamnb train'")
+            raise SpamnbError(f"{store.path}: a {self.settings.model_type} model learns only after its training")
         if names is None or not class_names(names):
             raise Damaged("dense_classes in table meta are no names")
         width = _width(arrays)

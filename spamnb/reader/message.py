@@ -124,6 +124,8 @@ def parse(raw: bytes) -> Message:
     >>> message.header("subject"), message.texts
     ('café', ('Hello\\n',))
     """
+    if not isinstance(raw, bytes):
+        raise TypeError(f"raw is {type(raw).__name__}: give the bytes of a message")
     return _own.reader.parse(raw)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from spamnb.errors import SpamnbError
@@ -41,7 +42,8 @@ class TokenOptions:
     )
 
     def __post_init__(self) -> None:
-        names = (self.ignore_headers,) if isinstance(self.ignore_headers, str) else tuple(self.ignore_headers)
+        given = self.ignore_headers
+        names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else given
         object.__setattr__(self, "ignore_headers", names)
         check_settings(self)
         for name in names:

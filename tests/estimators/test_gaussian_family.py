@@ -127,23 +127,6 @@ def test_a_class_without_rows_is_never_predicted(model: Any) -> None:
         assert not np.isnan(fitted.predict_log_proba(X)).any()
 
 
-@by_name
-def test_refitted_on_its_samples_it_comes_back(model: Any) -> None:
-    X, y = data(14)
-    parameters = {"var_smoothing": 0} if isinstance(model, GaussianNB) else {"shrinkage": None}
-    fitted = clone(model).set_params(**parameters).fit(X, y)
-    drawn, labels = fitted.sample(60_000, random_state=0)
-    again, n = clone(fitted).fit(drawn, labels), np.bincount(labels)
-    np.testing.assert_allclose(np.exp(again.class_log_prior_), np.exp(fitted.class_log_prior_), atol=0.01)
-    # Standard errors: σ/√N_c for means, at most √2 σ²/√N_c for covariances; 5 of them bound some 100 comparisons.
-    covariance, again_covariance = (np.linalg.inv(-2 * one.quadratic_form().quadratic) for one in (fitted, again))
-    deviation = np.sqrt(np.einsum("cii->ci", covariance))
-    assert np.all(np.abs(again.means_ - fitted.means_) < 5 * deviation / np.sqrt(n[:, None]))
-    scale = np.einsum("ci,cj->cij", deviation, deviation) * np.sqrt(2 / n)[:, None, None]
-    assert np.all(np.abs(again_covariance - covariance) < 5 * scale)
-    np.testing.assert_array_equal(drawn, fitted.sample(60_000, random_state=0)[0])
-
-
 def test_oas_is_scikit_learns() -> None:
     X, y = data(15, n=60, d=10)
     lda = LinearDiscriminantAnalysis("oas").fit(X, y)
