@@ -21,7 +21,7 @@ from spamnb.api.arguments import (
     tell_notes,
     warn,
 )
-from spamnb.api.mislabelled import Mislabelled, mislabelled
+from spamnb.api.mislabelled import Doubtful, lines_of, mislabelled
 from spamnb.api.report import Report
 from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.sources.entries import LeftOut
@@ -68,7 +68,7 @@ class Evaluation(Report):
     settings: Settings
     model: Path | None = None
     unreadable: int = 0
-    mislabelled: Mislabelled | None = None
+    mislabelled: list[Doubtful] | None = None
     command: str = "spamnb.evaluate in Python"
 
     def to_dict(self) -> dict[str, Any]:
@@ -76,7 +76,9 @@ class Evaluation(Report):
         from spamnb.evaluation.figures import as_json
 
         told = {**as_json(self.figures), "unreadable": self.unreadable}
-        return told if self.mislabelled is None else {**told, "mislabelled": self.mislabelled.to_dict()}
+        if self.mislabelled is None:
+            return told
+        return {**told, "mislabelled": as_json([each._asdict() for each in self.mislabelled])}
 
     def compare(self, other: Evaluation | FilePath) -> McNemar:
         """McNemar's exact test against another evaluation of the same messages, or a file of its scores: how many
@@ -87,10 +89,7 @@ class Evaluation(Report):
         from spamnb.evaluation import scores
 
         found = scores.verdicts_of(other.result) if isinstance(other, Evaluation) else scores.read_verdicts(other)
-        try:
-            return scores.compare(scores.verdicts_of(self.result), found)
-        except ValueError as error:
-            raise SpamnbError(str(error) if isinstance(other, Evaluation) else f"{other}: {error}") from None
+        return scores.compare(scores.verdicts_of(self.result), found)
 
     def page(self) -> str:
         """A page of HTML with figures, curves and the worst errors, which needs nothing else and holds no script."""
@@ -121,7 +120,7 @@ class Evaluation(Report):
         """What ``print`` shows; if ``verbose``, also the figures that serve to compare filters."""
         from spamnb.report.evaluation import text
 
-        doubts = self.mislabelled.lines() if self.mislabelled is not None else []
+        doubts = [] if self.mislabelled is None else lines_of(self.mislabelled)
         return "\n".join([text(self.figures, verbose), *doubts])
 
     def _repr_html_(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from spamnb.naming import escape, pluralize
 from spamnb.reader.meaning import meaning
@@ -27,31 +27,22 @@ class Doubtful(NamedTuple):
     subject: str = ""
 
 
-class Mislabelled(NamedTuple):
-    """Messages that look as if they stood in the wrong folder, the surest first."""
+def lines_of(doubtful: list[Doubtful]) -> list[str]:
+    """Three lines a message: why it looks mislabelled; who sent it, and what about; and what says so."""
+    from spamnb.report.numbers import percent
 
-    found: list[Doubtful]
-
-    def to_dict(self) -> list[dict[str, Any]]:
-        """The same for programs: name, label, likeliest, probability, evidence, sender and subject of each."""
-        return [{**each._asdict(), "evidence": [list(pair) for pair in each.evidence]} for each in self.found]
-
-    def lines(self) -> list[str]:
-        """Three lines a message: why it looks mislabelled; who sent it, and what about; and what says so."""
-        from spamnb.report.numbers import percent
-
-        if not self.found:
-            return ["No message looks mislabelled."]
-        lines = [f"{pluralize(len(self.found), 'message')} may stand in the wrong folder, the surest first:"]
-        for each in self.found:
-            sure = percent(100 * each.probability)
-            lines.append(f"  {escape(each.name)}: labelled {each.label}, looks like {each.likeliest} ({sure} %)")
-            sender, subject = (shortened(text) or "(none)" for text in (each.sender, each.subject))
-            lines.append(f"    From: {sender}   Subject: {subject}")
-            reasons = [shortened(meaning(token) or token) for token, weight in each.evidence if weight > 0][:REASONS]
-            if reasons:
-                lines.append(f"    because of {'; '.join(reasons)}")
-        return lines
+    if not doubtful:
+        return ["No message looks mislabelled."]
+    lines = [f"{pluralize(len(doubtful), 'message')} may stand in the wrong folder, the surest first:"]
+    for each in doubtful:
+        sure = percent(100 * each.probability)
+        lines.append(f"  {escape(each.name)}: labelled {each.label}, looks like {each.likeliest} ({sure} %)")
+        sender, subject = (shortened(text) or "(none)" for text in (each.sender, each.subject))
+        lines.append(f"    From: {sender}   Subject: {subject}")
+        reasons = [shortened(meaning(token) or token) for token, weight in each.evidence if weight > 0][:REASONS]
+        if reasons:
+            lines.append(f"    because of {'; '.join(reasons)}")
+    return lines
 
 
 def shortened(text: str) -> str:
@@ -64,7 +55,7 @@ def shortened(text: str) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
-def mislabelled(result: Result, limit: int) -> Mislabelled:
+def mislabelled(result: Result, limit: int) -> list[Doubtful]:
     """At most ``limit`` messages of a result that look mislabelled, the surest first, with what is known
     of them."""
     from spamnb.evaluation.metrics import surest
@@ -74,4 +65,4 @@ def mislabelled(result: Result, limit: int) -> Mislabelled:
         told = result.errors[row]
         p = told.probabilities[told.verdict]
         found.append(Doubtful(told.name, told.truth, told.verdict, p, told.evidence, told.sender, told.subject))
-    return Mislabelled(found)
+    return found

@@ -62,15 +62,5 @@ def _drawing_in_notebook() -> Callable[[str], None] | None:
     from IPython.display import display
 
     show: Any = display
-    shown = show(_Line(""), display_id=True)
-    return lambda line: shown.update(_Line(line))
-
-
-class _Line:
-    """A line of text that a notebook shows as it is."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def __repr__(self) -> str:
-        return self._text
+    shown = show({"text/plain": ""}, raw=True, display_id=True)
+    return lambda line: shown.update({"text/plain": line}, raw=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import csv
 import os
-from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -30,7 +29,7 @@ class Verdict(NamedTuple):
     said: str
 
 
-Verdicts = dict[tuple[str, int], Verdict]  # by name, and how often that name occurred before
+Verdicts = dict[str, Verdict]  # by name
 
 
 def write_scores(result: Result, path: str | Path) -> None:
@@ -56,7 +55,7 @@ def _rows(result: Result) -> Iterable[tuple[str, str, str]]:
 
 def verdicts_of(result: Result) -> Verdicts:
     """The verdicts of a result."""
-    return _by_name(_rows(result))
+    return {name: Verdict(truth, said) for name, truth, said in _rows(result)}
 
 
 def read_verdicts(path: str | os.PathLike[str]) -> Verdicts:
@@ -76,27 +75,18 @@ def read_verdicts(path: str | os.PathLike[str]) -> Verdicts:
     for line, row in enumerate(rows, 2):
         if len(row) < len(_FIRST):
             raise SpamnbError(f"{path}:{line}: a damaged scores file: the line ends before its third column")
-    return _by_name((name, truth, said) for name, truth, said, *_ in rows)
-
-
-def _by_name(rows: Iterable[tuple[str, str, str]]) -> Verdicts:
-    seen: Counter[str] = Counter()
-    found: Verdicts = {}
-    for name, truth, said in rows:
-        found[name, seen[name]] = Verdict(truth, said)
-        seen[name] += 1
-    return found
+    return {name: Verdict(truth, said) for name, truth, said, *_ in rows}
 
 
 def compare(first: Verdicts, second: Verdicts) -> McNemar:
     """McNemar's test of a run against another over the same messages, paired by name.
 
-    ValueError where the other run holds other messages, or gives one of them another true class.
+    SpamnbError where the other run holds other messages, or gives one of them another true class.
     """
     if first.keys() != second.keys():
-        lone = min(first.keys() ^ second.keys())[0]
-        raise ValueError(f"the runs hold different messages: {lone} is in only one")
-    for key, verdict in first.items():
-        if verdict.truth != second[key].truth:
-            raise ValueError(f"the runs disagree about the true class of {key[0]}")
-    return mcnemar(*([run[key].truth == run[key].said for key in first] for run in (first, second)))
+        lone = min(first.keys() ^ second.keys())
+        raise SpamnbError(f"the runs hold different messages: {lone} is in only one")
+    for name, verdict in first.items():
+        if verdict.truth != second[name].truth:
+            raise SpamnbError(f"the runs disagree about the true class of {name}")
+    return mcnemar(*([run[name].truth == run[name].said for name in first] for run in (first, second)))

@@ -2,7 +2,7 @@
 
 import math
 
-from spamnb.api.mislabelled import LONGEST, Doubtful, Mislabelled, mislabelled, shortened
+from spamnb.api.mislabelled import LONGEST, Doubtful, lines_of, mislabelled, shortened
 from spamnb.evaluation.result import Answer, result_of
 
 
@@ -16,18 +16,18 @@ def test_the_surest_stand_first() -> None:
         answers.append(Answer(name, "spam" if name in "ef" else "ham", verdicts[name], scores, probabilities))
     answers[3] = answers[3]._replace(evidence=[("free", 1.5)], sender="a@example.org", subject="Win")
     result = result_of(answers, "by hand")
-    told = mislabelled(result, 10).found
+    told = mislabelled(result, 10)
     assert [each.name for each in told] in (list("fedb"), list("fdeb"))
     found = {each.name: each for each in told}
     assert found["f"] == ("f", "spam", "ham", 0.999, (), "", "")
     assert found["d"] == ("d", "ham", "spam", 0.999, [("free", 1.5)], "a@example.org", "Win")
-    assert mislabelled(result, 2).found == told[:2]
+    assert mislabelled(result, 2) == told[:2]
 
 
 def test_a_message_is_told_with_sender_subject_place_and_reason() -> None:
     evidence = [("free", 1.5), ("lunch", -1.0), ("subject:win", 0.5)]
     found = [Doubtful("in/1", "ham", "spam", 0.9876, evidence, "a@example.org", "Win")]
-    assert Mislabelled([*found, Doubtful("gone", "ham", "spam", 0.91, ())]).lines() == [
+    assert lines_of([*found, Doubtful("gone", "ham", "spam", 0.91, ())]) == [
         "2 messages may stand in the wrong folder, the surest first:",
         "  in/1: labelled ham, looks like spam (98.76 %)",
         "    From: a@example.org   Subject: Win",
@@ -35,12 +35,12 @@ def test_a_message_is_told_with_sender_subject_place_and_reason() -> None:
         "  gone: labelled ham, looks like spam (91.00 %)",
         "    From: (none)   Subject: (none)",
     ]
-    assert Mislabelled([]).lines() == ["No message looks mislabelled."]
+    assert lines_of([]) == ["No message looks mislabelled."]
 
 
 def test_what_a_stranger_wrote_is_escaped_and_short() -> None:
     nasty = "\x1b[2J\r\n\x9b31m" + "é" * 10_000
-    lines = Mislabelled([Doubtful("in/\x1b", "ham", "spam", 0.99, [(nasty, 2.0)] * 50, nasty, nasty)]).lines()
+    lines = lines_of([Doubtful("in/\x1b", "ham", "spam", 0.99, [(nasty, 2.0)] * 50, nasty, nasty)])
     assert all(line.isprintable() for line in lines) and max(map(len, lines)) < 8 * LONGEST
     assert shortened(nasty).endswith("…") and len(shortened(nasty)) <= LONGEST
     assert shortened("\x07" * 60).startswith("\\x07") and len(shortened("\x07" * 60)) == LONGEST

@@ -186,4 +186,4 @@ def test_a_notebook_shows_the_page_of_an_evaluation(folder: Path) -> None:
     found = spamnb.evaluate(folder, online=True)
     frame = LexborHTMLParser(found._repr_html_()).css_first("iframe")
     page = LexborHTMLParser(frame.attributes["srcdoc"])
-    assert page.css_first("h1").text().startswith("0 of 30 good messages lost") and len(page.css("figure")) == 3
+    assert page.css_first("h1").text().startswith("0 of 30 good messages lost") and len(page.css("figure")) == 2

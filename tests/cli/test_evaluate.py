@@ -32,7 +32,7 @@ def test_text_scores_comparison_and_page(folder: Path, tmp_path: Path) -> None:
     assert one.exit_code == 0 and "hm%" in one.output and "1-ROCA" in one.output
     assert (tmp_path / "page.html").read_text().startswith("<!DOCTYPE html>")
     written = read_verdicts(tmp_path / "one.tsv")
-    assert len(written) == 2 * EACH and all(name.endswith(".eml") for name, _ in written)
+    assert len(written) == 2 * EACH and all(name.endswith(".eml") for name in written)
     two = run("--leave-one-out", "--compare", tmp_path / "one.tsv", folder)
     assert "McNemar against" in two.output and "p = " in two.output
     run("--split", 0.5, "--scores", tmp_path / "half.tsv", folder)
