@@ -9,15 +9,20 @@ from pathlib import Path
 
 
 def reproduce(
-    description: str, compare: Callable[[], list[str]], agreed: str, draw: Callable[[Path], None], picture: str
+    description: str,
+    compare: Callable[[], list[str]],
+    agreed: str,
+    draw: Callable[[Path], None] | None = None,
+    picture: str = "",
 ) -> None:
-    """Run ``compare``, which prints tables and returns what differs, and end 1 if something does. ``--figures DIR``
-    has ``draw`` make the ``picture`` (needs matplotlib)."""
+    """Run ``compare``, which prints tables and returns what differs, and end 1 if something does. Where there is
+    ``draw``, ``--figures DIR`` makes the ``picture`` (needs matplotlib)."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--figures", type=Path, help=f"folder for {picture}")
+    if draw:
+        parser.add_argument("--figures", type=Path, help=f"folder for {picture}")
     options = parser.parse_args()
     different = compare()
-    if options.figures:
+    if draw and options.figures:
         import matplotlib
 
         matplotlib.use("Agg")

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import approx_fprime, brentq
+from scipy.optimize import approx_fprime
 from scipy.sparse import csr_array
-from scipy.special import expit
 from sklearn.linear_model import LogisticRegression as SklearnLogisticRegression
 
 from spamnb.estimators.logistic import LogisticRegression
@@ -55,17 +54,17 @@ def test_derivatives_are_those_of_the_error(classes: int, form: Any) -> None:
 
 
 def test_separable_data_do_not_diverge() -> None:
-    """The texts' example of overfitting, three points a side of 1. The likelihood alone has no maximum; with the
-    penalty the slope is where the derivative of the error is zero, found by bisection."""
-    X, y = np.array([-1.0, 0.0, 0.5, 1.5, 2.0, 3.0])[:, None], np.array([0, 0, 0, 1, 1, 1])
-    signed = np.where(y == 1, 1, -1) * (X[:, 0] - 1)
-    for C in (0.1, 1.0, 1e2, 1e4, 1e6, 1e8):
-        slope = brentq(lambda s, C=C: s / C - signed @ expit(-s * signed), 0, 1e3, xtol=1e-12)
+    """The texts' example of overfitting: one feature, two classes apart. The likelihood alone has no maximum."""
+    X = np.array([-3.0, -2.0, -1.5, 1.5, 2.0, 3.0])[:, None]
+    slopes = []
+    for C in (1.0, 1e2, 1e4, 1e6, 1e8):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            model = LogisticRegression(C, tol=1e-10).fit(X, y)
-        assert model.coef_[0, 0] == pytest.approx(slope, rel=1e-3)
-        assert -model.intercept_[0] / model.coef_[0, 0] == pytest.approx(1, abs=1e-3)
+            model = LogisticRegression(C, tol=1e-12).fit(X, X[:, 0] > 0)
+        slopes.append(model.coef_[0, 0])
+        assert abs(model.intercept_[0]) < 1e-6 * slopes[-1]
+    # A hundredfold C adds about ln(100)/1.5 to the slope, as the nearest rows' ln(C): no divergence.
+    assert np.all(np.diff(slopes) > 0) and np.diff(slopes).max() < 4
 
 
 def test_refusals() -> None:

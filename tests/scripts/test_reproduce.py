@@ -18,6 +18,17 @@ def run(script: str, *arguments: str | Path) -> str:
 
 
 @pytest.mark.parametrize(
+    ("script", "says"),
+    [
+        ("coin", "All agree."),
+        ("overfitting", "Every penalised slope is where the derivative vanishes; nothing diverges."),
+    ],
+)
+def test_agrees(script: str, says: str) -> None:
+    assert run(script).endswith(says)
+
+
+@pytest.mark.parametrize(
     ("script", "says", "figure"),
     [
         ("number_game", "Every printed digit agrees.", "number_game_predictive.png"),
