@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from threading import RLock
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 from weakref import finalize
 
 import numpy as np
@@ -37,6 +37,7 @@ from spamnb.estimators.base import ClassifierMixin
 from spamnb.estimators.validation import not_fitted
 from spamnb.formulas.calibration import margins
 from spamnb.formulas.decision import Loss
+from spamnb.judgement import Judgement
 from spamnb.naming import check_has_class
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.pdf import is_available
@@ -48,15 +49,6 @@ from spamnb.training import model_of
 
 MESSAGES_AT_ONCE = 100  # in one change of the model: what it holds back until then takes memory
 Messages = Iterable[str | bytes]
-
-
-class ModelAnswers(NamedTuple):
-    """What a model says of n messages."""
-
-    classes: tuple[str, ...]  # (C,) sorted
-    scores: NDArray[np.float64]  # (n, C) before calibration
-    probabilities: NDArray[np.float64]  # (n, C)
-    enough: bool  # had the model seen enough of every class for the probabilities to mean much?
 
 
 class MemoryModel:
@@ -75,23 +67,15 @@ class MemoryModel:
     def __setstate__(self, content: bytes) -> None:
         self.__init__(Store.of_bytes(content))  # type: ignore[misc]
 
-    def answers(self, entries: list[Entry], workers: int) -> ModelAnswers:
+    def judgements(self, entries: list[Entry], workers: int) -> list[Judgement]:
         """What it says of the messages, in their order. Of many messages each thread asks a copy of its own."""
         with self.lock:
             content = self.__getstate__() if workers > 1 and len(entries) > MAX_PART else b""
-            parts = list(map_parts(entries, self._judge, lambda: MemoryModel(Store.of_bytes(content))._judge, workers))
-            classes = self.classifier.store.totals().classes
-        none = np.zeros((0, len(classes)))
-        scores = np.concatenate([none, *(part.scores for part in parts)])
-        probabilities = np.concatenate([none, *(part.probabilities for part in parts)])
-        return ModelAnswers(classes, scores, probabilities, all(part.enough for part in parts))
+            parts = map_parts(entries, self._judge, lambda: MemoryModel(Store.of_bytes(content))._judge, workers)
+            return [judgement for part in parts for judgement in part]
 
-    def _judge(self, part: list[Entry]) -> ModelAnswers:
-        found = self.classifier.classify_all((entry.read() for entry in part), tokens=0, posterior=False)
-        probabilities = np.array([list(judgement.probabilities.values()) for judgement in found])
-        scores = np.array([judgement.scores for judgement in found])
-        enough = all(judgement.enough for judgement in found)
-        return ModelAnswers(tuple(found[0].probabilities), scores, probabilities, enough)
+    def _judge(self, part: list[Entry]) -> list[Judgement]:
+        return self.classifier.classify_all((entry.read() for entry in part), tokens=0, posterior=False)
 
 
 @with_settings(Settings, TokenOptions, Loss)
@@ -206,14 +190,14 @@ class SpamClassifier(ClassifierMixin):
     def _answers(self, X: Messages) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
         """Scores and probabilities, (n, C) with columns as in ``classes_``, and whether enough was seen."""
         self._check_fitted()
-        answers = self.model_.answers(list(entries_of(X)), threads_of(self.n_jobs))
-        names = self._names()
-        columns = [names.index(name) for name in answers.classes]
-        scores = np.full((len(answers.scores), len(names)), -np.inf)
-        scores[:, columns] = answers.scores
+        judgements, names = self.model_.judgements(list(entries_of(X)), threads_of(self.n_jobs)), self._names()
+        scores = np.full((len(judgements), len(names)), -np.inf)
         probabilities = np.zeros(scores.shape)
-        probabilities[:, columns] = answers.probabilities
-        return scores, probabilities, answers.enough
+        if judgements:
+            columns = [names.index(name) for name in judgements[0].probabilities]
+            scores[:, columns] = [judgement.scores for judgement in judgements]
+            probabilities[:, columns] = [list(judgement.probabilities.values()) for judgement in judgements]
+        return scores, probabilities, all(judgement.enough for judgement in judgements)
 
     def predict_proba(self, X: Messages) -> NDArray[np.float64]:
         """P(c|x), calibrated: of messages given .9 for a class nine in ten are of it. (n, C), columns as in

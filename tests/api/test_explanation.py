@@ -66,9 +66,6 @@ def test_an_address_is_told_once() -> None:
     assert brief.count("example.org") == 1 and "passed through relay.example.org\n" in brief
 
 
-
-
-
 def test_what_can_be_said_of_few_messages_of_one_class_and_without_evidence() -> None:
     few = "  the model has seen too few messages for these probabilities to mean much"
     assert few in told(model_of(mail(3)), message("spam", 70), 5)

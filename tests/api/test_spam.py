@@ -102,9 +102,6 @@ def test_one_class_and_few_messages() -> None:
     assert few.predict([]).shape == (0,) and few.predict_proba([]).shape == (0, 2)
 
 
-
-
-
 def test_partial_fit_and_forget_are_learn_and_forget(texts: list[str], labels: list[str]) -> None:
     own = SpamClassifier()
     for first in range(0, len(texts), 30):
@@ -184,15 +181,6 @@ def test_every_type_of_model_fits_saves_and_loads(
 def test_parameters_are_named_as_in_the_settings() -> None:
     # The model type follows from the others.
     assert SpamClassifier().get_params() == {**Settings().by_name(), "model_type": None, "n_jobs": -1}
-
-
-def test_a_file_in_the_way_stays(tmp_path: Path, fitted: SpamClassifier) -> None:
-    path = tmp_path / "model"
-    path.write_text("Dear diary")
-    for force in (False, True):
-        with pytest.raises(SpamnbError, match=r"no model|only a model is replaced"):
-            fitted.save(path, force=force)
-    assert path.read_text() == "Dear diary"
 
 
 @pytest.mark.parametrize(

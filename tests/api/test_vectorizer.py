@@ -68,11 +68,6 @@ def test_min_df_and_binary(texts: list[str]) -> None:
     assert (some.transform(texts) != X).nnz == 0
 
 
-def test_a_str_is_a_text_and_bytes_are_mail() -> None:
-    assert "subject:pills" not in MailVectorizer().fit(["Subject: pills\n\nbuy"]).vocabulary_
-    assert "subject:pills" in MailVectorizer().fit([b"Subject: pills"]).vocabulary_
-
-
 def test_several_threads_find_the_same_as_one(texts: list[str], monkeypatch: Any) -> None:
     monkeypatch.setattr(counting, "MAX_PART", 7)
     given = [*texts, *MAIL]

@@ -103,12 +103,3 @@ def test_the_callers_sparse_matrix_is_left_alone() -> None:
         dense = model.fit(X.toarray(), [0, 1]).predict_joint_log_proba(X.toarray())
         np.testing.assert_allclose(found, dense, rtol=1e-13)
         assert (X.data.tolist(), X.indices.tolist()) == ([1, 2, 3, 0], [1, 1, 0, 1])
-
-
-@pytest.mark.parametrize("model", [BernoulliNB(), CategoricalNB(), MultinomialNB()])
-def test_a_model_of_kept_sums_is_the_model_of_the_rows(model: Any) -> None:
-    X, y = rows(3, 20)
-    fitted = model.fit(X, y)
-    again = type(model)().fit_sums(fitted.sums_, fitted.classes_)
-    assert again.n_features_in_ == 5
-    assert_same(again, fitted)

@@ -13,8 +13,6 @@ from sklearn.naive_bayes import GaussianNB as SklearnGaussianNB
 
 from spamnb.estimators.gaussian import GaussianNB, LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 
-PRIOR3 = np.array([0.2, 0.5, 0.3])
-
 
 def data(seed: int, n: int = 300, d: int = 5, classes: int = 3, centre: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
@@ -28,27 +26,23 @@ def data(seed: int, n: int = 300, d: int = 5, classes: int = 3, centre: float = 
 TWINS = [
     pytest.param(GaussianNB(), SklearnGaussianNB(), id="gaussian"),
     pytest.param(GaussianNB(1e-2), SklearnGaussianNB(var_smoothing=1e-2), id="gaussian-smoothed"),
-    pytest.param(GaussianNB(class_prior=PRIOR3), SklearnGaussianNB(priors=PRIOR3), id="gaussian-prior"),
     pytest.param(LinearDiscriminantAnalysis(None), SklearnLDA(), id="lda"),
-    pytest.param(LinearDiscriminantAnalysis(None), SklearnLDA(solver="lsqr"), id="lda-lsqr"),
     pytest.param(LinearDiscriminantAnalysis(0.3), SklearnLDA(solver="lsqr", shrinkage=0.3), id="lda-shrunk"),
-    pytest.param(LinearDiscriminantAnalysis(None, class_prior=PRIOR3), SklearnLDA(priors=PRIOR3), id="lda-prior"),
     pytest.param(QuadraticDiscriminantAnalysis(None), SklearnQDA(), id="qda"),
     pytest.param(QuadraticDiscriminantAnalysis(0.3), SklearnQDA(solver="eigen", shrinkage=0.3), id="qda-shrunk"),
-    pytest.param(QuadraticDiscriminantAnalysis(None, class_prior=PRIOR3), SklearnQDA(priors=PRIOR3), id="qda-prior"),
 ]
 MODELS = [GaussianNB(), LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis()]
 by_name = pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 
 
 @pytest.mark.parametrize(("ours", "twin"), TWINS)
-@pytest.mark.parametrize("classes", [2, 3])
-def test_equals_the_twin(ours: Any, twin: Any, classes: int) -> None:
-    if classes == 2:
-        ours, twin = clone(ours), clone(twin)
-        if ours.class_prior is not None:
-            ours.class_prior = PRIOR3[:2] / PRIOR3[:2].sum()
-            twin.set_params(priors=ours.class_prior)
+@pytest.mark.parametrize("prior", [[0.3, 0.7], [0.2, 0.5, 0.3], None], ids=["two", "three", "learned"])
+def test_equals_the_twin(ours: Any, twin: Any, prior: list[float] | None) -> None:
+    classes = len(prior or "abc")
+    ours, twin = clone(ours), clone(twin)
+    if getattr(twin, "shrinkage", None) is None:  # beside one, scikit-learn's Σ depends on the priors
+        ours.set_params(class_prior=prior)
+        twin.set_params(priors=prior)
     X, y = data(classes, classes=classes)
     unseen = data(9, classes=classes)[0]
     names = np.array(["ham", "spam", "unsure"])[y]
@@ -177,21 +171,14 @@ def test_singular_covariances_name_the_remedy() -> None:
 
 
 @by_name
-def test_rows_that_were_not_learned_are_not_forgotten(model: Any) -> None:
+def test_refusals_leave_the_model_as_it_was(model: Any) -> None:
     X, y = data(3)
     fitted = clone(model).fit(X, y)
     with pytest.raises(ValueError, match="that were not learned"):
         fitted.forget(X[:1] + 1000, y[:1])
-    np.testing.assert_array_equal(fitted.predict(X), clone(model).fit(X, y).predict(X))
-
-
-@by_name
-def test_numbers_too_large_to_square_are_refused(model: Any) -> None:
-    X, y = data(19)
-    fitted = clone(model).fit(X, y)
     with pytest.raises(ValueError, match="overflow: scale its columns"):
         fitted.partial_fit(X * 1e160, y)
-    np.testing.assert_array_equal(fitted.predict(X), clone(model).fit(X, y).predict(X))
+    np.testing.assert_array_equal(fitted.predict_proba(X), clone(model).fit(X, y).predict_proba(X))
 
 
 @by_name
