@@ -1,7 +1,9 @@
 """``spamnb evaluate`` as a person runs it: every protocol, what it writes, and refusals in one line."""
 
 import json
+import shlex
 import shutil
+from html import unescape
 from pathlib import Path
 
 import commands
@@ -43,18 +45,17 @@ def test_text_scores_comparison_and_page(folder: Path, tmp_path: Path) -> None:
 
 def test_the_page_says_its_command_and_the_model(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page, model = tmp_path / "page.html", tmp_path / "a model"
-    arguments = ["evaluate", "--folds", "4", "--set", "alpha=0.5", "--report", str(page), str(folder)]
-    monkeypatch.setattr("sys.argv", ["/usr/bin/spamnb", *arguments])
-    assert commands.run(*arguments).exit_code == 0
-    written = page.read_text()
-    assert f"spamnb evaluate --folds 4 --set alpha=0.5 --report {page} {folder}" in written
-    assert "corrected, trained on parts of this mail" in written and "0.5 (default 0.1)" in written
     other = folders(tmp_path / "other", mail(20))
-    train = ["train", "--set", "model_type=multinomial", "-m", str(model), str(other)]
-    assert commands.run(*train).exit_code == 0
-    assert run("-m", model, "--report", page, folder).exit_code == 0
-    written = page.read_text()
-    assert f"{model}, as it is" in written and "multinomial (default corrected)" in written
+    assert commands.run("train", "--set", "model_type=multinomial", "-m", model, other).exit_code == 0
+    for options, made in (
+        (["--folds", "4", "--set", "alpha=0.5"], ["corrected, trained on parts of this mail", "0.5 (default 0.1)"]),
+        (["-m", str(model)], [f"{model}, as it is", "multinomial (default corrected)"]),
+    ):
+        arguments = ["evaluate", *options, "--report", str(page), str(folder)]
+        monkeypatch.setattr("sys.argv", ["/usr/bin/spamnb", *arguments])
+        assert commands.run(*arguments).exit_code == 0
+        written = unescape(page.read_text())
+        assert all(text in written for text in [shlex.join(["spamnb", *arguments]), *made])
 
 
 def test_figures_are_printed_where_the_disk_is_full(folder: Path) -> None:
@@ -92,11 +93,8 @@ def test_a_model_is_measured_on_mail_that_it_has_not_learned(folder: Path, tmp_p
     ("options", "code", "said"),
     [
         (("--folds", 3, "--online"), 1, "exclude each other"),
-        (("--by-date",), 1, "--by-date goes with --online or --split"),
         (("--report", "/no/such/page.html"), 1, "there is no folder /no/such"),
         (("--compare", "missing"), 1, "missing: cannot be read"),
-        (("--set", "alpha=0"), 2, "alpha=0: alpha is 0.0: it must be a number, above 0 and at most 1e+09"),
-        (("--set", "stem=klingon"), 1, "stem is 'klingon'"),
         (("--set", "alhpa=1"), 2, "no setting is called 'alhpa'; the settings are model_type, alpha, prior, "),
         (("--set", "alpha"), 2, "write NAME=VALUE; the settings are"),
         (("--set", "model_type=logistic", "--set", "alpha=1"), 2, "--set alpha changes nothing in a logistic model"),

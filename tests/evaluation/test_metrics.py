@@ -92,7 +92,6 @@ def test_p_is_twice_the_smaller_tail_exactly(pairs):
     n, least = found.only_first_right + found.only_second_right, min(found[:2])
     tail = 2 * sum(Fraction(math.comb(n, k), 2**n) for k in range(least + 1))
     assert found.p_value == pytest.approx(float(min(Fraction(1), tail)))
-    assert mcnemar(second, first).p_value == found.p_value
 
 
 # Few distinct scores, so that ties are the rule.

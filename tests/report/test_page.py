@@ -63,8 +63,6 @@ def test_what_the_page_says_is_what_the_figures_say():
     missed = int(((result.verdicts != 1) & (result.truth == 1)).sum())
     lists = tree.css("ul.errors")
     assert [len(items.css("li")) for items in lists[:2]] == [min(lost, 12), min(missed, 12)]
-    p = [float(m) for m in re.findall(r"p\(ham\) = ([\d.]+)", lists[0].text())]
-    assert p == sorted(p) and len(p) > 1
 
 
 def test_evidence_is_for_the_class_that_is_likeliest_by_probability():
@@ -120,7 +118,6 @@ def judged(classes: tuple[str, ...], pairs: str, spam: str = "spam") -> Result:
         (("ham", "spam"), "hh hu ss su su", "0 of 2 good messages lost, 2 of 3 spam let through"),
         (("ham", "list", "spam"), "hl hh lh ls ss", "1 of 4 good messages lost, 0 of 1 spam let through"),
         (("ham", "spam"), "hs", "1 of 1 good message lost"),
-        (("ham", "spam"), "hh " * 1200 + "ss", "0 of 1,200 good messages lost, 0 of 1 spam let through"),
         (("autos", "med"), "aa am mm mu", "2 of 4 messages right"),
     ],
 )
