@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from spamnb.reader.message import Reader
-from spamnb.reader.vocabulary import Vocabulary
+from spamnb.reader.tokens import Vocabulary
 
 
 def microseconds(read: Callable[[Sequence[bytes]], object], messages: Sequence[bytes]) -> float:

@@ -20,11 +20,12 @@ from spamnb.errors import SpamnbError
 from spamnb.formulas.calibration import MIN_MESSAGES, bins_by_class
 from spamnb.formulas.decision import UNSURE
 from spamnb.judgement import Evidence, Judgement
-from spamnb.learners.learner import Lesson, learner_for
+from spamnb.learners import learner_for
+from spamnb.learners.learner import Lesson
 from spamnb.reader.message import Reader, cuts_in_words, digest
 from spamnb.reader.read_message import ReadMessage, RecalledMessage, is_empty
 from spamnb.reader.rows import CsrRows
-from spamnb.reader.token_array import TokenArray
+from spamnb.reader.tokens import TokenArray
 from spamnb.settings import Settings
 from spamnb.sources.entries import raw_message
 from spamnb.store.lessons import drop, keep

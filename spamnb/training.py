@@ -19,9 +19,10 @@ from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.formulas.calibration import Calibration
 from spamnb.formulas.correction import with_first
-from spamnb.learners.learner import Correction, FitResult, NewestScores, Screened, learner_for
+from spamnb.learners import learner_for
+from spamnb.learners.learner import Correction, FitResult, NewestScores, Screened
 from spamnb.naming import check_cases
-from spamnb.reader.token_array import CHUNK_TOKENS, TokenArray
+from spamnb.reader.tokens import CHUNK_TOKENS, TokenArray
 from spamnb.settings import Settings
 from spamnb.store.records import LearnedMessage
 from spamnb.store.rows import Cells

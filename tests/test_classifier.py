@@ -15,8 +15,7 @@ from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 from spamnb.classifier import Classifier
 from spamnb.reader.message import Reader
 from spamnb.reader.options import TokenOptions
-from spamnb.reader.token_array import TokenArray
-from spamnb.reader.vocabulary import Vocabulary
+from spamnb.reader.tokens import TokenArray, Vocabulary
 from spamnb.store.jsonl import export, parse_export
 from spamnb.store.snapshot import atomic_replace, read_snapshot, write_snapshot
 

@@ -24,8 +24,7 @@ from spamnb.api.arguments import (
 from spamnb.api.mislabelled import Doubtful, lines_of, mislabelled
 from spamnb.api.report import Report
 from spamnb.errors import ArgumentError, SpamnbError
-from spamnb.sources.entries import LeftOut
-from spamnb.sources.spec import ReadOptions
+from spamnb.sources.entries import LeftOut, ReadOptions
 
 if TYPE_CHECKING:
     from spamnb.evaluation.figures import Figures

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from spamnb.api.arguments import Sources, Tell, specs_of, warn
 from spamnb.naming import pluralize
 from spamnb.reader.message import Message, parse
-from spamnb.sources.entries import Entry, LeftOut, messages
-from spamnb.sources.spec import ReadOptions
+from spamnb.sources.entries import Entry, LeftOut, ReadOptions, messages
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,8 +34,7 @@ from spamnb.formulas.decision import UNSURE
 from spamnb.naming import pluralize
 from spamnb.report.numbers import percent
 from spamnb.settings import BAYES_MODELS, Settings
-from spamnb.sources.entries import LeftOut
-from spamnb.sources.spec import ReadOptions
+from spamnb.sources.entries import LeftOut, ReadOptions
 from spamnb.training import LeaveOneOutResult
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from spamnb.counts.training_set import TrainingSet
 from spamnb.engines.counting import count_parallel
 from spamnb.estimators.parameters import Parameters
 from spamnb.reader.options import TokenOptions
-from spamnb.reader.token_array import TokenArray
+from spamnb.reader.tokens import TokenArray
 from spamnb.setting_fields import settings_in
 
 if TYPE_CHECKING:

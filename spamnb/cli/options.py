@@ -257,10 +257,10 @@ def messages_of(
 ) -> Iterator[Entry]:
     """The messages of the sources, as ``label=PATH`` has them where a class is known; without any, or for "-", the one
     on standard input where there is one."""
-    from spamnb.sources.entries import Entry, decompress, message_of_file, too_long
+    from spamnb.sources.entries import Entry, ReadOptions, decompress, message_of_file, too_long
     from spamnb.sources.formats import MAX_MESSAGE
     from spamnb.sources.mbox import split_mbox
-    from spamnb.sources.spec import ReadOptions, unlabelled
+    from spamnb.sources.spec import unlabelled
 
     if sources not in ((), ("-",)):
         return unlabelled(sources, unreadable, ReadOptions(text_column=text_column), label)

@@ -55,7 +55,7 @@ def upgrade_command(
     from spamnb.naming import escape, pluralize
     from spamnb.reader.options import TOKENS_VERSION
     from spamnb.settings import Settings
-    from spamnb.sources.spec import ReadOptions
+    from spamnb.sources.entries import ReadOptions
     from spamnb.store.lessons import holding
     from spamnb.store.store import Store
 
@@ -118,7 +118,8 @@ def _recorded(meta: dict[str, Any], path: str) -> tuple[list[str], str, Any]:
     read."""
     from spamnb.errors import SpamnbError
     from spamnb.naming import escape
-    from spamnb.sources.spec import ReadOptions, entries, is_account
+    from spamnb.sources.entries import ReadOptions
+    from spamnb.sources.spec import entries, is_account
 
     recorded, kept = meta.get("trained_from", []), meta.get("read_options", {})
     kinds: dict[str, Any] = {"recursive": bool, "text_column": (str, type(None)), "label_column": (str, type(None))}

@@ -16,8 +16,7 @@ from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import reason
 from spamnb.reader.message import Reader, seconds
 from spamnb.reader.options import TokenOptions
-from spamnb.reader.token_array import TokenArray
-from spamnb.reader.vocabulary import Vocabulary
+from spamnb.reader.tokens import TokenArray, Vocabulary
 from spamnb.sources.entries import Entry
 
 MAX_READ = 1 << 22  # bytes of mail that are in memory at a time

@@ -9,7 +9,7 @@ import numpy as np
 
 from spamnb.counts.class_counts import ClassCounts, inverse_index
 from spamnb.formulas.mutual_information import mutual_information, top_columns
-from spamnb.reader.token_array import TokenArray
+from spamnb.reader.tokens import TokenArray
 
 
 class Word(NamedTuple):

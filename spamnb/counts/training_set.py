@@ -10,7 +10,7 @@ import numpy as np
 from spamnb.counts.class_counts import ClassCounts, inverse_index
 from spamnb.counts.messages import Messages
 from spamnb.reader.rows import CsrRows
-from spamnb.reader.token_array import TokenArray
+from spamnb.reader.tokens import TokenArray
 
 
 class LabelledRows(NamedTuple):

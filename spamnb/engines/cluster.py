@@ -25,7 +25,7 @@ from spamnb.counts.counting import Counted, Counter, SharedVocabulary
 from spamnb.engines.executor import AHEAD, numbered_parts, ordered_map
 from spamnb.errors import ArgumentError, SpamnbError, reason
 from spamnb.reader.options import TOKENS_VERSION, TokenOptions
-from spamnb.reader.token_array import TokenArray
+from spamnb.reader.tokens import TokenArray
 from spamnb.sources.entries import Entry
 
 if TYPE_CHECKING:

@@ -1,1 +1,30 @@
 """The kinds of mail model: what each does with messages, on the one model file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from spamnb.learners.learner import Learner
+    from spamnb.settings import Settings
+
+
+def learner_for(settings: Settings) -> Learner:
+    """The learner that the settings name; its file, and what it imports, is loaded now."""
+    from spamnb.settings import COUNT_MODELS
+
+    if settings.model_type in COUNT_MODELS:
+        from spamnb.learners.naive_bayes import NaiveBayes
+
+        return NaiveBayes(settings)
+    if settings.model_type == "corrected":
+        from spamnb.learners.corrected import Corrected
+
+        return Corrected(settings)
+    if settings.model_type == "logistic":
+        from spamnb.learners.logistic import Logistic
+
+        return Logistic(settings)
+    from spamnb.learners.embedded_model import EmbeddedModel
+
+    return EmbeddedModel(settings)

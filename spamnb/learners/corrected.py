@@ -33,9 +33,9 @@ from spamnb.learners.naive_bayes import NaiveBayes
 from spamnb.reader.binding import FitRows
 from spamnb.reader.evidence import HEADERS
 from spamnb.reader.rows import CsrRows, take_tokens
-from spamnb.reader.token_array import hashes_of
+from spamnb.reader.tokens import hashes_of
 from spamnb.settings import Settings
-from spamnb.store.hard import HardMessage
+from spamnb.store.hard import HardMessage, HardMessages
 from spamnb.store.store import Store
 
 if TYPE_CHECKING:  # classifying a message does not need it
@@ -138,10 +138,10 @@ class Corrected(Learner):
             brought = dict(zip(classes, units_of(found, y, value).tolist()))
             store.add_weights(tokens, brought)
             learned["brought"] = brought
-        if hard := store.hard.pick(digest):
+        if hard := HardMessages(store).pick(digest):
             learned["changed"] = self._solve_again(store, hard)
         if is_hard:
-            store.hard.put(HardMessage(digest, label, dict(zip(classes, offsets.tolist())), hashes_of(tokens)))
+            HardMessages(store).put(HardMessage(digest, label, dict(zip(classes, offsets.tolist())), hashes_of(tokens)))
         return learned
 
     def _move_apart(self, store: Store, lesson: Lesson) -> Mapping[str, Any]:
@@ -193,11 +193,11 @@ class Corrected(Learner):
             if "hard" not in known.changed:  # some of its own tokens
                 moved = np.isin(hashes_of(tokens), np.array(known.changed["tokens"], np.int64))
                 store.add_weights(take_tokens(tokens, np.flatnonzero(moved)), back)
-            elif hard := store.hard.get(known.changed["hard"]):
+            elif hard := HardMessages(store).get(known.changed["hard"]):
                 store.add_weights(hard.hashes, back)
                 if solved := store.learned(hard.digest):
                     store.put_messages([(hard.digest, solved._replace(brought=_sum(solved.brought, back)))])
-        store.hard.drop(digest)
+        HardMessages(store).drop(digest)
         largest = max(map(abs, known.brought.values()), default=0) * UNIT / value_of(len(tokens))
         last: Sequence[str] = []
         if "pruned" in store.meta():
@@ -206,12 +206,12 @@ class Corrected(Learner):
         if len(last):
             # A token that no message holds any more has no weight: one that was pruned and came back had not all of it.
             classes = [*store.class_ids()]
-            store.hard.drop_holding(hashes_of(last))
+            HardMessages(store).drop_holding(hashes_of(last))
             store.add_weights(last, dict(zip(classes, -store.weights(last, classes))))
         # All others were fitted to make way for a hard message of training. Of a model of 512 messages, taking the
         # second hardest out let 156 of 300 later spams through instead of 70, and 63 where the others are solved again.
         if known.is_of_training and largest >= HARD:
-            for hard in store.hard.every():
+            for hard in HardMessages(store).every():
                 self._solve_again(store, hard)
 
 

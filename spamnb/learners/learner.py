@@ -10,7 +10,7 @@ import numpy as np
 
 from spamnb.counts.class_counts import CountedTokens
 from spamnb.reader.rows import CsrRows, take_tokens
-from spamnb.settings import COUNT_MODELS, Settings
+from spamnb.settings import Settings
 from spamnb.store.store import Store
 
 if TYPE_CHECKING:  # classifying a message does not need it
@@ -145,25 +145,6 @@ class Learner:
 
     def forget(self, store: Store, label: str, message: CountedTokens, digest: bytes) -> None:
         """Take one message out of what is kept beside the sums, which hold it still. Gradient steps stay."""
-
-
-def learner_for(settings: Settings) -> Learner:
-    """The learner that the settings name; its file, and what it imports, is loaded now."""
-    if settings.model_type in COUNT_MODELS:
-        from spamnb.learners.naive_bayes import NaiveBayes
-
-        return NaiveBayes(settings)
-    if settings.model_type == "corrected":
-        from spamnb.learners.corrected import Corrected
-
-        return Corrected(settings)
-    if settings.model_type == "logistic":
-        from spamnb.learners.logistic import Logistic
-
-        return Logistic(settings)
-    from spamnb.learners.embedded_model import EmbeddedModel
-
-    return EmbeddedModel(settings)
 
 
 def class_names(value: object) -> bool:

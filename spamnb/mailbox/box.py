@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from spamnb.sources.mailbox import Folder, MailboxMessage
-from spamnb.sources.spec import is_account
 
 
 class Arrived(NamedTuple):
@@ -116,17 +115,6 @@ class Box(Protocol):
 
     def close(self) -> None:
         """Let go of what it holds open."""
-
-
-def box_at(name: str, junk: str | None = None) -> Box:
-    """The mailbox at a path or a URL; ``junk`` names its folder of spam."""
-    if is_account(name):
-        from spamnb.mailbox.imap import ImapBox
-
-        return ImapBox(name, junk)
-    from spamnb.mailbox.maildir import MaildirBox
-
-    return MaildirBox(Path(name), junk)
 
 
 def readable(files: Iterable[int | socket.socket], seconds: float | None) -> bool:

@@ -3,7 +3,8 @@
 message       Reader: messages → rows; parse: one message for people; its headers, digests and date
 read_message  a message that was read once, with its tokens
 options       how messages become tokens
-rows, token_array, vocabulary  messages as rows of token ids, tokens by the million, and a number for each
+rows          messages as rows of token ids
+tokens        tokens by the million, and a number for each
 binding       the core's functions, by way of ctypes
 characters    what characters are, and what they become in words and hosts
 evidence      which header fields count and how; the kinds of tokens and their groups

@@ -24,7 +24,7 @@ from spamnb.reader.options import TokenOptions
 from spamnb.reader.rows import CsrRows, ReadRows
 
 if TYPE_CHECKING:
-    from spamnb.reader.vocabulary import Vocabulary
+    from spamnb.reader.tokens import Vocabulary
 
 DIGEST, DATE = 16, 64  # bytes
 _FAILURES = {1: MemoryError, 2: RuntimeError, 3: RuntimeError}  # enum failure of core/bytes.h

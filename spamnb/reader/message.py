@@ -12,7 +12,7 @@ from spamnb.reader.binding import BODY, DATE_OF, DIGEST_OF, FIELDS, ReaderCore
 from spamnb.reader.evidence import CUTS, header_rules
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.rows import ReadRows
-from spamnb.reader.vocabulary import Vocabulary
+from spamnb.reader.tokens import Vocabulary
 
 
 class Part(NamedTuple):

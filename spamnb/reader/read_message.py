@@ -10,8 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from spamnb.reader.message import Reader, cuts_in_words, fields_of
-from spamnb.reader.token_array import TokenArray
-from spamnb.reader.vocabulary import Vocabulary
+from spamnb.reader.tokens import TokenArray, Vocabulary
 
 _FIELD = re.compile(rb"\s*(?:From |[!-9;-~]+[ \t]*:)")
 _CONTROL = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")  # what no text has

@@ -21,6 +21,15 @@ _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 GZIP = b"\x1f\x8b"  # what such a file begins with
 
 
+class ReadOptions(NamedTuple):
+    """How sources are read: Maildirs and accounts with their folders, and which columns of a table hold the text and
+    the class."""
+
+    recursive: bool = False
+    text_column: str | None = None
+    label_column: str | None = None
+
+
 class Entry(NamedTuple):
     """Where one message is: in a file of its own, or here (``content``).
 

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from spamnb.errors import SpamnbError, reason
 from spamnb.naming import check_class_name, escape, pluralize
-from spamnb.sources.entries import Entry, Report
+from spamnb.sources.entries import Entry, ReadOptions, Report
 from spamnb.sources.folders import listing, tree, unread_folders, unread_mail
 from spamnb.sources.formats import is_table
 from spamnb.sources.mbox import mail_file
@@ -35,15 +35,6 @@ _FORMS = (
     "a SOURCE is a directory with a folder per class, CLASS=PATH, index:PATH, thunderbird:PATH, gmail:PATH, a table "
     "or a file of label TAB text"
 )
-
-
-class ReadOptions(NamedTuple):
-    """How sources are read: Maildirs and accounts with their folders, and which columns of a table hold the text and
-    the class."""
-
-    recursive: bool = False
-    text_column: str | None = None
-    label_column: str | None = None
 
 
 class Source(NamedTuple):

@@ -21,9 +21,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 from spamnb.errors import SpamnbError, reason
 from spamnb.naming import check_class_name, escape
-from spamnb.sources.entries import Entry, Report, message_of_text, open_mail
+from spamnb.sources.entries import Entry, ReadOptions, Report, message_of_text, open_mail
 from spamnb.sources.formats import MAX_MESSAGE, NotMail, foreign_format
-from spamnb.sources.spec import ReadOptions
 
 MAX_ROW = 4 << 20  # bytes; what is longer is a quote that was never closed
 MAX_FIELD = 1 << 20  # characters of a text

@@ -12,7 +12,7 @@ import numpy as np
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.formulas.calibration import BINS
 from spamnb.naming import check_class_name, escape
-from spamnb.reader.token_array import TokenArray, merge_vocabularies
+from spamnb.reader.tokens import TokenArray, merge_vocabularies
 from spamnb.settings import ORIGIN
 from spamnb.store.database import MAX_SUM, int_between, is_digest
 from spamnb.store.lessons import KeptLesson, unpack

@@ -9,7 +9,7 @@ import numpy as np
 
 from spamnb.errors import SpamnbError
 from spamnb.formulas.calibration import BINS
-from spamnb.reader.token_array import merge_vocabularies
+from spamnb.reader.tokens import merge_vocabularies
 from spamnb.settings import ORIGIN
 from spamnb.store.records import LearnedMessage
 from spamnb.store.rows import Cells

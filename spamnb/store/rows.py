@@ -16,7 +16,7 @@ import numpy as np
 from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.reader.rows import take_tokens
-from spamnb.reader.token_array import CHUNK_TOKENS, TokenArray
+from spamnb.reader.tokens import CHUNK_TOKENS, TokenArray
 from spamnb.store.numbers import pack_numbers, unpack_numbers
 
 DOCUMENTS, OCCURRENCES, WEIGHT = range(3)  # of figures

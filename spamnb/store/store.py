@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from spamnb.errors import ArgumentError, Damaged, Outdated, SpamnbError
 from spamnb.formulas.calibration import BINS, Calibration, Curve
 from spamnb.naming import check_class_name
 from spamnb.reader.rows import take_tokens
-from spamnb.reader.vocabulary import Vocabulary
+from spamnb.reader.tokens import Vocabulary
 from spamnb.store.database import (
     APPLICATION_ID,
     MAX_SUM,
@@ -46,9 +46,6 @@ from spamnb.store.database import (
 )
 from spamnb.store.records import VECTOR, LearnedMessage, array_of, vectors_of
 from spamnb.store.rows import DOCUMENTS, MAX_COUNT, MAX_UNITS, OCCURRENCES, WEIGHT, Cells, RowsAtHand, described
-
-if TYPE_CHECKING:
-    from spamnb.store.hard import HardMessages
 
 FORMAT = 8  # it rises with the tables, and whenever the same sums give other scores
 PAGE_BYTES = 1024  # a lesson writes some 350 pages, whatever their size: in 4096 bytes each takes half as long again
@@ -377,13 +374,6 @@ class Store(Database):
                 self._forget_rows()
             self._place_of_id = np.zeros(0, np.int32)
         return self._vocabulary
-
-    @property
-    def hard(self) -> HardMessages:
-        """The messages that a corrected model found hard."""
-        from spamnb.store.hard import HardMessages
-
-        return HardMessages(self)
 
     def cells(self) -> tuple[np.ndarray, Cells]:
         """The hashes of all tokens, ascending, and their cells."""

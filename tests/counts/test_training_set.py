@@ -18,7 +18,7 @@ from spamnb.engines import counting as engine
 from spamnb.engines.counting import count_parallel
 from spamnb.reader.message import Reader
 from spamnb.reader.options import TokenOptions
-from spamnb.reader.token_array import TokenArray
+from spamnb.reader.tokens import TokenArray
 from spamnb.sources.entries import Entry
 
 WORDS = "offer pills meeting lunch café prize $5 free! don't 無料 http://a.example/b".split()

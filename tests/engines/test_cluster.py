@@ -27,7 +27,7 @@ from spamnb.engines import cluster as module
 from spamnb.engines.cluster import count_part, rules
 from spamnb.errors import SpamnbError
 from spamnb.reader.options import TokenOptions
-from spamnb.reader.token_array import TokenArray
+from spamnb.reader.tokens import TokenArray
 from spamnb.settings import ORIGIN
 from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export

@@ -105,7 +105,7 @@ def read_mutated(folder: str, seconds: float, seed: int, most: int) -> int:
     from spamnb.reader import pdf
     from spamnb.reader.message import Reader
     from spamnb.reader.options import TokenOptions
-    from spamnb.reader.vocabulary import Vocabulary
+    from spamnb.reader.tokens import Vocabulary
 
     pdf.is_available = lambda: False  # these are read in another process
     rng, messages, done = random.Random(seed), seeds(), 0

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from spamnb.reader.message import Reader
-from spamnb.reader.vocabulary import Vocabulary
+from spamnb.reader.tokens import Vocabulary
 
 sys.path.insert(0, str(Path(__file__).parent))
 from fuzzing import NoSanitizer, fuzz

@@ -16,8 +16,7 @@ from spamnb.reader import binding
 from spamnb.reader.evidence import GROUPS, KINDS, header_rules
 from spamnb.reader.message import Reader, digest, fields_of, header_of, parse
 from spamnb.reader.options import TokenOptions
-from spamnb.reader.token_array import TokenArray, merge_vocabularies
-from spamnb.reader.vocabulary import Vocabulary
+from spamnb.reader.tokens import TokenArray, Vocabulary, merge_vocabularies
 
 
 def core_reader(program: object) -> binding.ReaderCore:

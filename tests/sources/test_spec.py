@@ -16,8 +16,8 @@ from mail import write
 from reading import Unreadable, read
 
 from spamnb.errors import SpamnbError
-from spamnb.sources.entries import Entry, messages
-from spamnb.sources.spec import ReadOptions, entries, notes, unlabelled
+from spamnb.sources.entries import Entry, ReadOptions, messages
+from spamnb.sources.spec import entries, notes, unlabelled
 
 
 def names(root: Path, *specs: object, unreadable: Unreadable | None = None) -> list[str]:

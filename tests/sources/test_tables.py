@@ -13,7 +13,8 @@ from mail import write
 
 from spamnb.errors import SpamnbError
 from spamnb.sources import tables
-from spamnb.sources.spec import ReadOptions, entries, unlabelled
+from spamnb.sources.entries import ReadOptions
+from spamnb.sources.spec import entries, unlabelled
 
 Found = list[tuple[str | None, str, str]]
 ROWS = [("ham", "tea, at\nfour"), ("spam", 'a "prize"'), ("ham", "naïve ☕"), ("spam", ";,\t")]
