@@ -24,6 +24,7 @@ from spamnb.reader.message import digest
 from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
+from spamnb.store.hard import HardMessages
 from spamnb.store.jsonl import export, parse_export
 from spamnb.store.merging import merge_models
 from spamnb.store.rows import WEIGHT
@@ -133,7 +134,7 @@ def test_a_hard_message_is_solved_again_and_that_is_taken_back(tmp_path: Path) -
         for label, raw in messages[:60]:
             classifier.learn(label, raw)
         before, lines = brought_to(classifier.store), list(export(classifier.store))
-        assert classifier.store.hard.pick(bytes(16)) is not None
+        assert HardMessages(classifier.store).pick(bytes(16)) is not None
         label, raw = messages[60]
         classifier.learn(label, raw)
         after = brought_to(classifier.store)

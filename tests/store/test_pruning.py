@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
+from spamnb.store.hard import HardMessages
 from spamnb.store.jsonl import export
 from spamnb.store.pruning import prune, survey
 from spamnb.store.snapshot import read_snapshot, write_snapshot
@@ -113,7 +114,7 @@ def test_weights_of_a_correction_go_with_their_tokens(first: list, then: list) -
     assert weights_of(store) == {key: units for key, units in before.items() if key in kept}
     assert brought_to(store) == brought, "what messages brought is kept once a message"
     for number in range(1, 20):
-        hard = store.hard.get(number)
+        hard = HardMessages(store).get(number)
         assert hard is None or set(hard.hashes.tolist()) <= kept
     for label, words in then:
         known[letter(words)] = label
