@@ -82,7 +82,7 @@ def judged(
     Raises SpamnbError where it has learned all of them, and for a class that it does not have.
     """
     recorder, classes = Recorder(), classifier.store.totals().classes
-    where = "in memory" if classifier.store.path == ":memory:" else classifier.store.path
+    where = "in memory" if classifier.store.file == ":memory:" else classifier.store.path
     done, known, every = 0, 0, iter(entries)
     while chunk := list(islice(every, AT_ONCE)):
         read = list(messages(chunk, on_unreadable))
