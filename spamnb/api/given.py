@@ -87,12 +87,6 @@ def tell_unreadable(name: str, error: Exception) -> None:
     raise SpamnbError(f"{name}: {error}")
 
 
-def as_list(X: Iterable[str | bytes]) -> Sequence[str | bytes]:
-    """X as something with a length; a generator becomes a list. Raises what ``raw_messages`` does."""
-    raw_messages(X)
-    return X if isinstance(X, (list, tuple)) else list(X)
-
-
 class Labels(NamedTuple):
     """The classes of n messages."""
 
@@ -101,14 +95,22 @@ class Labels(NamedTuple):
     of: list[str]  # (n,) the name of each message's class
 
 
-def labels_of(y: Any, estimator: str, known: Sequence[Any] = ()) -> Labels:
-    """The classes in y, one label a message, and those ``known`` before. ValueError for what names no class."""
-    given = check_labels(y, estimator)
+def labelled(
+    X: Iterable[str | bytes], y: Any, estimator: str, known: Sequence[Any]
+) -> tuple[Sequence[str | bytes], Labels]:
+    """X as a list, and the classes in y and those ``known`` before. ValueError for what names no class, and where there
+    is not one label a message, or no message."""
+    raw_messages(X)  # a single text has a length too
+    messages, given = X if isinstance(X, (list, tuple)) else list(X), check_labels(y, estimator)
+    if len(messages) != len(given):
+        raise ValueError(f"{len(messages)} messages but {len(given)} labels")
+    if not messages:
+        raise ValueError("X holds no message")
     every = [*known, *np.unique(given).tolist()] if len(known) else np.unique(given)
     classes = np.unique(check_labels(every, estimator))
     names = [class_name(label) for label in classes.tolist()]
     check_cases(names)
-    return Labels(classes, names, [class_name(label) for label in given.tolist()])
+    return messages, Labels(classes, names, [class_name(label) for label in given.tolist()])
 
 
 def class_name(label: Any) -> str:
@@ -148,11 +150,3 @@ def named_labels(names: Sequence[str], kind: object) -> NDArray[Any]:
     except (KeyError, ValueError):
         labels = []
     return np.array(sorted(labels if [class_name(label) for label in labels] == list(names) else names))
-
-
-def check_count(X: Sequence[Any], y: Sequence[Any]) -> None:
-    """ValueError where there is not one label a message, or no message."""
-    if len(X) != len(y):
-        raise ValueError(f"{len(X)} messages but {len(y)} labels")
-    if not len(X):
-        raise ValueError("X holds no message")

@@ -17,12 +17,10 @@ from spamnb.api.evaluate import Evaluation
 from spamnb.api.explain import Explanation, explanation_of
 from spamnb.api.given import (
     Labels,
-    as_list,
-    check_count,
     class_name,
     entries_of,
     label_kind,
-    labels_of,
+    labelled,
     named_labels,
     raw_messages,
     set_parameters,
@@ -126,10 +124,8 @@ class SpamClassifier(ClassifierMixin):
     def _settings(self) -> Settings:
         return settings_of({**{name: getattr(self, name) for name in SETTINGS}, "spam": class_name(self.spam)})
 
-    def _given(self, X: Messages, y: ArrayLike, known: list[Any] | None = None) -> tuple[Sequence[str | bytes], Labels]:
-        given, labels = as_list(X), labels_of(y, type(self).__name__, known or ())
-        check_count(given, labels.of)
-        return given, labels
+    def _given(self, X: Messages, y: ArrayLike, known: Sequence[Any] = ()) -> tuple[Sequence[str | bytes], Labels]:
+        return labelled(X, y, type(self).__name__, known)
 
     # -- learning --------------------------------------------------------------------------------------------
 

@@ -88,9 +88,7 @@ def check_matrix(X: Any, estimator: Any) -> Any:
         if not X.has_canonical_format:
             X = X.copy()  # the arrays are the caller's
             X.sum_duplicates()
-        values = X.data
-    else:
-        values = X
+    values = X.data if issparse(X) else X
     for number, what in zip(X.shape, ("sample(s)", "feature(s)")):
         if number < 1:
             raise ValueError(f"Found array with {number} {what} (shape={X.shape}) while a minimum of 1 is required.")

@@ -72,7 +72,7 @@ def judged(
     """
     answers: list[Answer] = []
     classes = classifier.store.totals().classes
-    where = "in memory" if classifier.store.path == ":memory:" else classifier.store.path
+    where = "in memory" if classifier.store.file == ":memory:" else classifier.store.path
     done, known, every = 0, 0, iter(entries)
     while chunk := list(islice(every, AT_ONCE)):
         read = list(messages(chunk, on_unreadable))
