@@ -79,20 +79,6 @@ def test_what_the_killed_left_is_removed_a_day_later(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"m", *kept}
 
 
-def test_a_full_disk_leaves_nothing_and_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened = Store.connect
-
-    def small(path: object, *, writable: bool) -> Store:
-        store = opened(path, writable=writable)  # type: ignore[arg-type]
-        store.execute("PRAGMA max_page_count = 3")
-        return store
-
-    monkeypatch.setattr(Store, "connect", small)
-    with pytest.raises(SpamnbError, match=r"m: cannot be written .the disk is full."):
-        create_empty(tmp_path / "m", Settings().as_meta())
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
     with Classifier.create(tmp_path / "model") as classifier:
