@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from spamnb.classifier import Classifier
@@ -60,7 +60,6 @@ def test_tokens_of_lessons_of_the_last_months_stay(monkeypatch: pytest.MonkeyPat
         store.add("ham", {token: 1})
     assert survey(store, 6) == 2  # "a" of training and "c"
     assert prune(store, 6) == 2
-    assert list(read_snapshot(store).tokens) != []
     assert sorted(read_snapshot(store).tokens) == ["b", "d", "e"]
     assert prune(store, 1) == 1
     assert sorted(read_snapshot(store).tokens) == ["b", "e"]
@@ -99,6 +98,13 @@ def brought_to(store: Store) -> dict[bytes, dict[str, int]]:
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(LETTER, min_size=4, max_size=14), st.lists(LETTER, max_size=6))
+@example(  # a pruned token that came back keeps what others than the first message brought
+    [
+        *((label, [*words, f"{label}{n}"]) for n in range(3) for label, words in (("ham", "ab"), ("spam", "cd"))),
+        ("spam", ["a", "c", "rare"]),
+    ],
+    [("ham", ["b", "d", "rare"])],
+)
 def test_weights_of_a_correction_go_with_their_tokens(first: list, then: list) -> None:
     """What stays is as it was, what is forgotten afterwards leaves, and after the last message nothing is left."""
     classifier = Classifier.create(":memory:", Settings(model_type="corrected"))
@@ -122,23 +128,6 @@ def test_weights_of_a_correction_go_with_their_tokens(first: list, then: list) -
         classifier.forget(label, raw)
         assert set(weights_of(store)) <= set(read_snapshot(store).tokens.hashes.tolist())
     assert not weights_of(store) and not brought_to(store)
-
-
-def test_a_pruned_token_that_came_back_keeps_what_others_brought() -> None:
-    classifier = Classifier.create(":memory:", Settings(model_type="corrected"))
-    store = classifier.store
-    for n in range(3):
-        classifier.learn("ham", letter(["a", "b", f"h{n}"]))
-        classifier.learn("spam", letter(["c", "d", f"s{n}"]))
-    old = letter(["a", "c", "rare"])
-    classifier.learn("spam", old)
-    assert prune(store, 0)
-    assert not store.weights(["rare"], ("ham", "spam")).any()
-    classifier.learn("ham", letter(["b", "d", "rare"]))
-    came_back = store.weights(["rare"], ("ham", "spam")).tolist()
-    assert any(map(any, came_back))
-    classifier.forget("spam", old)
-    assert store.weights(["rare"], ("ham", "spam")).tolist() == came_back
 
 
 def test_models_whose_tokens_are_more_than_sums_are_refused() -> None:

@@ -16,14 +16,6 @@ from spamnb.store.snapshot import atomic_replace, create_empty, read_snapshot, w
 from spamnb.store.store import Store
 
 
-def test_a_new_model_appears_whole_or_not_at_all(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError), atomic_replace(tmp_path / "m", Settings().as_meta()) as store:
-        store.add("spam", {"a": 1})
-        assert not (tmp_path / "m").exists()
-        raise RuntimeError
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_model_of_an_older_format_is_replaced_and_nothing_else_done_with_it(tmp_path: Path) -> None:
     path, content = tmp_path / "m", read_snapshot(model_of(mail(2)).store)
     with atomic_replace(path, content.meta) as store:
