@@ -19,6 +19,7 @@ from spamnb.score import score_message
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export
+from spamnb.store.snapshot import read_snapshot, write_snapshot
 from spamnb.store.store import Store
 
 SPAM = "offer prize winner pills cheap click unsubscribe credit casino free money guarantee".split()
@@ -94,6 +95,23 @@ def model_of(messages: Iterable[tuple[str, bytes]], **chosen: Any) -> Classifier
     for label, raw in messages:
         classifier.learn(label, raw)
     return classifier
+
+
+def filled(messages: Iterable[tuple[str, dict[str, int]]], **meta: Any) -> Store:
+    """A model in memory that learned messages of these tokens, one by one."""
+    store = Store.create(":memory:", Settings().as_meta() | meta)
+    for label, tokens in messages:
+        store.add(label, tokens)
+    return store
+
+
+def trained(store: Store, **meta: Any) -> Store:
+    """A model of the same content, all of it as training writes it."""
+    content = read_snapshot(store)
+    content = content._replace(meta=content.meta | meta)
+    out = Store.create(":memory:", content.meta)
+    write_snapshot(out, content)
+    return out
 
 
 def learned(model: Path, raw: bytes) -> str | None:

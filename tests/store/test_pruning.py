@@ -5,30 +5,18 @@ from collections import Counter
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from mail import filled, trained
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
 from spamnb.store.jsonl import export
 from spamnb.store.pruning import prune, survey
-from spamnb.store.snapshot import read_snapshot, write_snapshot
+from spamnb.store.snapshot import read_snapshot
 from spamnb.store.store import Store, this_month
 
 WORDS = list("abcdefghij")
 LESSON = st.tuples(st.sampled_from(["ham", "spam"]), st.dictionaries(st.sampled_from(WORDS), st.integers(1, 3)))
-
-
-def filled(messages: list, meta: dict | None = None) -> Store:
-    store = Store.create(":memory:", meta or Settings().as_meta())
-    for label, tokens in messages:
-        store.add(label, tokens)
-    return store
-
-
-def trained(messages: list) -> Store:
-    store = Store.create(":memory:", Settings().as_meta())
-    write_snapshot(store, read_snapshot(filled(messages)))
-    return store
 
 
 def sums_of(store: Store) -> list[str]:
@@ -38,7 +26,7 @@ def sums_of(store: Store) -> list[str]:
 @settings(max_examples=30, deadline=None)
 @given(st.lists(LESSON, max_size=8), st.lists(LESSON, max_size=8))
 def test_pruned_is_what_a_model_of_messages_without_the_rare_tokens_is(first: list, then: list) -> None:
-    store = trained(first)
+    store = trained(filled(first))
     for label, tokens in then:
         store.add(label, tokens)
     held = Counter(token for _, tokens in [*first, *then] for token in tokens)
@@ -53,7 +41,7 @@ def test_pruned_is_what_a_model_of_messages_without_the_rare_tokens_is(first: li
 
 
 def test_tokens_of_lessons_of_the_last_months_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    store = trained([("ham", {"a": 1, "b": 1}), ("spam", {"b": 1})])
+    store = trained(filled([("ham", {"a": 1, "b": 1}), ("spam", {"b": 1})]))
     now = this_month()
     for ago, token in ((7, "c"), (3, "d"), (0, "e")):
         monkeypatch.setattr("spamnb.store.store.this_month", lambda ago=ago: now - ago)
@@ -68,7 +56,7 @@ def test_tokens_of_lessons_of_the_last_months_stay(monkeypatch: pytest.MonkeyPat
 @settings(max_examples=30, deadline=None)
 @given(st.lists(LESSON, min_size=1, max_size=6), st.lists(LESSON, max_size=4), st.data())
 def test_forgetting_in_a_pruned_model_leaves_sums_that_can_be(first: list, then: list, data: st.DataObject) -> None:
-    store = trained(first)
+    store = trained(filled(first))
     prune(store, 0)
     for label, tokens in then:
         store.add(label, tokens)
@@ -134,4 +122,4 @@ def test_models_whose_tokens_are_more_than_sums_are_refused() -> None:
     refused = {"logistic model": {"model_type": "logistic"}, "a model with top_words": {"top_words": 5}}
     for says, chosen in refused.items():
         with pytest.raises(SpamnbError, match=says):
-            survey(filled([], Settings(**chosen).as_meta()), 0)  # type: ignore[arg-type]
+            survey(filled([], **Settings(**chosen).as_meta()), 0)  # type: ignore[arg-type]

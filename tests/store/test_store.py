@@ -9,30 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mail import filled, trained
 
 from spamnb.errors import SpamnbError
 from spamnb.store.database import APPLICATION_ID
 from spamnb.store.jsonl import export
-from spamnb.store.snapshot import read_snapshot, write_snapshot
 from spamnb.store.store import FORMAT, Store
 
 documents = st.dictionaries(st.sampled_from(["a", "b", "c", "ü", "日本", 'x"y', "z'"]), st.integers(1, 5), max_size=6)
 labelled = st.lists(st.tuples(st.sampled_from(["ham", "spam", "list"]), documents), max_size=8)
-
-
-def filled(messages: list[tuple[str, dict[str, int]]], meta: dict[str, object] | None = None) -> Store:
-    store = Store.create(":memory:", meta or {})
-    for label, tokens in messages:
-        store.add(label, tokens)
-    return store
-
-
-def trained(store: Store, meta: dict[str, object] | None = None) -> Store:
-    """A model of the same content, all of it as training writes it."""
-    out = Store.create(":memory:", meta or {})
-    content = read_snapshot(store)
-    write_snapshot(out, content._replace(meta={**content.meta, **(meta or {})}))
-    return out
 
 
 @settings(max_examples=30, deadline=None)
@@ -97,7 +82,7 @@ def test_classes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_model_of_chosen_words_keeps_to_them() -> None:
-    store = trained(filled([("ham", {"a": 1}), ("spam", {"b": 2})]), {"top_words": 2})
+    store = trained(filled([("ham", {"a": 1}), ("spam", {"b": 2})]), top_words=2)
     store.add("spam", {"a": 1, "c": 1})
     store.add("ham", {"a": 1}, -1)
     store.add("spam", {"a": 1, "c": 1}, -1)
