@@ -45,6 +45,12 @@ def mail(each: int) -> list[tuple[str, bytes]]:
     return [(label, message(label, number)) for number in range(each) for label in ("ham", "spam")]
 
 
+def dated(messages: Iterable[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
+    """Each with a day of November 2004."""
+    date = b"Date: Mon, %02d Nov 2004 %02d:00:00 +0000\n"
+    return [(label, date % (1 + n % 28, n % 24) + raw) for n, (label, raw) in enumerate(messages)]
+
+
 def folders(root: Path, messages: Iterable[tuple[str, bytes]]) -> Path:
     """``root``, in which each class has a folder and each message is a file of it."""
     for number, (label, raw) in enumerate(messages):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from commands import printed
-from mail import folders, mail, message
+from mail import dated, folders, mail, message
 from selectolax.lexbor import LexborHTMLParser
 
 import spamnb
@@ -21,9 +21,7 @@ PROTOCOLS = {"": "10 folds", "split": "", "leave_one_out": "Left out", "online":
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    date = b"Date: Mon, %d Nov 2004 00:00:00 +0000\n"
-    dated = [(label, date % (1 + n % 28) + raw) for n, (label, raw) in enumerate(mail(EACH))]
-    return folders(tmp_path_factory.mktemp("mail"), dated)
+    return folders(tmp_path_factory.mktemp("mail"), dated(mail(EACH)))
 
 
 @pytest.fixture(scope="module")
