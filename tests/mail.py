@@ -19,6 +19,7 @@ from spamnb.score import score_message
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export
+from spamnb.store.snapshot import read_snapshot, write_snapshot
 from spamnb.store.store import Store
 
 SPAM = "offer prize winner pills cheap click unsubscribe credit casino free money guarantee".split()
@@ -42,6 +43,12 @@ def message(label: str, number: int) -> bytes:
 def mail(each: int) -> list[tuple[str, bytes]]:
     """``each`` messages of ham and of spam, in turn."""
     return [(label, message(label, number)) for number in range(each) for label in ("ham", "spam")]
+
+
+def dated(messages: Iterable[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
+    """Each with a day of November 2004."""
+    date = b"Date: Mon, %02d Nov 2004 %02d:00:00 +0000\n"
+    return [(label, date % (1 + n % 28, n % 24) + raw) for n, (label, raw) in enumerate(messages)]
 
 
 def folders(root: Path, messages: Iterable[tuple[str, bytes]]) -> Path:
@@ -94,6 +101,23 @@ def model_of(messages: Iterable[tuple[str, bytes]], **chosen: Any) -> Classifier
     for label, raw in messages:
         classifier.learn(label, raw)
     return classifier
+
+
+def filled(messages: Iterable[tuple[str, dict[str, int]]], **meta: Any) -> Store:
+    """A model in memory that learned messages of these tokens, one by one."""
+    store = Store.create(":memory:", Settings().as_meta() | meta)
+    for label, tokens in messages:
+        store.add(label, tokens)
+    return store
+
+
+def trained(store: Store, **meta: Any) -> Store:
+    """A model of the same content, all of it as training writes it."""
+    content = read_snapshot(store)
+    content = content._replace(meta=content.meta | meta)
+    out = Store.create(":memory:", content.meta)
+    write_snapshot(out, content)
+    return out
 
 
 def learned(model: Path, raw: bytes) -> str | None:

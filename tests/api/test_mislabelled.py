@@ -24,20 +24,6 @@ def test_the_surest_stand_first() -> None:
     assert mislabelled(result, 2) == told[:2]
 
 
-def test_a_message_is_told_with_sender_subject_place_and_reason() -> None:
-    evidence = [("free", 1.5), ("lunch", -1.0), ("subject:win", 0.5)]
-    found = [Doubtful("in/1", "ham", "spam", 0.9876, evidence, "a@example.org", "Win")]
-    assert lines_of([*found, Doubtful("gone", "ham", "spam", 0.91, ())]) == [
-        "2 messages may stand in the wrong folder, the surest first:",
-        "  in/1: labelled ham, looks like spam (98.76 %)",
-        "    From: a@example.org   Subject: Win",
-        "    because of free; Subject: win",
-        "  gone: labelled ham, looks like spam (91.00 %)",
-        "    From: (none)   Subject: (none)",
-    ]
-    assert lines_of([]) == ["No message looks mislabelled."]
-
-
 def test_what_a_stranger_wrote_is_escaped_and_short() -> None:
     nasty = "\x1b[2J\r\n\x9b31m" + "é" * 10_000
     lines = lines_of([Doubtful("in/\x1b", "ham", "spam", 0.99, [(nasty, 2.0)] * 50, nasty, nasty)])

@@ -194,7 +194,6 @@ def test_parameters_are_named_as_in_the_settings() -> None:
         (lambda: SpamClassifier().fit(["a", "b"], ["x", "y"]).evaluate(["c"], ["z"]), SpamnbError, "'z' is none of"),
         (lambda: SpamClassifier(model_type="lda").partial_fit(["a"], ["x"]), SpamnbError, "^SpamClassifier: a lda"),
         (lambda: SpamClassifier.load(None), SpamnbError, "path is None: give the path of a file"),
-        (lambda: SpamClassifier(alpha=0).fit(["a", "b"], ["x", "y"]), SpamnbError, "alpha is 0"),
     ],
 )
 def test_what_cannot_be_is_told_in_one_line(act: Any, kind: type[Exception], said: str) -> None:

@@ -21,6 +21,7 @@ from mail import folders, mail, message
 
 from spamnb.classifier import Classifier
 from spamnb.cli import COMMANDS, cli
+from spamnb.mailbox import maildir
 from spamnb.reader.message import Reader
 from spamnb.settings import SETTINGS
 from spamnb.store.store import Store
@@ -64,9 +65,6 @@ def test_help_names_every_command_and_every_setting() -> None:
     result = run("train", "--set", "help")
     assert result.exit_code == 0 and result.output == run("evaluate", "--set", "help").output
     assert all(f"{each.name}={each.shown_default}" in result.output for each in SETTINGS.values())
-
-
-
 
 
 def test_tables_columns_and_folders_are_options(tmp_path: Path) -> None:
@@ -290,9 +288,7 @@ def test_no_terminal_escape_comes_out_of_a_model(model: Path, tmp_path: Path) ->
         (["train", "spam="], "spam="),
         (["train", "--set", "model_type=lda", "--set", "embedding=lsa:0", "/no/such/folder"], "lsa:0"),
         (["classify", "/no/such/file"], "no"),
-        (["explain", "/no/such/file"], "no such file"),
         (["explain", "/dev/zero"], "neither file nor folder"),
-        (["info"], "no model there"),
         (["merge", "/no/such/model"], "no model there"),
         (["import", "/dev/null"], "empty"),
         (["import", "/no/such/export"], "'/no/such/export': No such file or directory"),
@@ -314,7 +310,6 @@ def test_learn_without_a_class_takes_no_file_for_one(model: Path, folder: Path, 
         result = run("learn", "-m", model, label, stdin=message("spam", 1))
         assert result.exit_code == 1
         assert result.output == f"Error: {label}: a file and no class; write 'spamnb learn CLASS {label}'\n"
-    assert run("learn", "spam", "-m", model, stdin=b"").output == "Error: standard input: no message\n"
     assert run("export", "-m", model).output == before
 
 
@@ -322,8 +317,7 @@ def test_where_no_class_is_spam_mail_is_not_passed_as_good(folder: Path, tmp_pat
     model, box = tmp_path / "m", tmp_path / "box"
     sources = f"good={folder / 'ham'}", f"junk={folder / 'spam'}"
     assert "there is no class 'spam'" in run("train", "-m", model, *sources).output
-    for part in ("cur", "new", "tmp"):
-        (box / part).mkdir(parents=True)
+    maildir.made(box)
     raw, said = message("spam", 990), "it has no class 'spam'"
     for command, code in (("classify --exit-code", 75), ("filter", 0), (f"sort {box}", 1), ("serve --port 0", 1)):
         (box / "new" / "1").write_bytes(raw)

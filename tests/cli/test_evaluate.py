@@ -2,14 +2,13 @@
 
 import json
 import shlex
-import shutil
 from html import unescape
 from pathlib import Path
 
 import commands
 import pytest
 from click.testing import Result
-from mail import folders, mail
+from mail import dated, folders, mail
 
 from spamnb.evaluation.scores import read_verdicts
 
@@ -22,11 +21,7 @@ def run(*arguments: object) -> Result:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    dated = [
-        (label, f"Date: Mon, {1 + n % 28:02} Nov 2004 {n % 24:02}:00:00 +0000\n".encode() + raw)
-        for n, (label, raw) in enumerate(mail(EACH))
-    ]
-    return folders(tmp_path_factory.mktemp("mail"), dated)
+    return folders(tmp_path_factory.mktemp("mail"), dated(mail(EACH)))
 
 
 def test_text_scores_comparison_and_page(folder: Path, tmp_path: Path) -> None:
@@ -77,11 +72,7 @@ def test_the_page_shows_the_errors_of_a_stream_with_their_subjects(folder: Path,
 
 def test_a_model_is_measured_on_mail_that_it_has_not_learned(folder: Path, tmp_path: Path) -> None:
     model = tmp_path / "model"
-    for label in ("ham", "spam"):
-        (tmp_path / "some" / label).mkdir(parents=True)
-        for path in sorted((folder / label).iterdir())[:20]:
-            shutil.copy(path, tmp_path / "some" / label)
-    assert commands.run("train", "-m", model, tmp_path / "some").exit_code == 0
+    assert commands.run("train", "-m", model, folders(tmp_path / "some", dated(mail(20)))).exit_code == 0
     found = json.loads(run("-m", model, "--format", "json", folder).output)
     assert found["protocol"] == f"Model {model}, without 40 messages that it has learned"
     assert found["messages"] == 2 * EACH - 40 and found["accuracy"]["value"] == 100

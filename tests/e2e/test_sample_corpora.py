@@ -2,6 +2,7 @@
 
 import email
 import re
+from collections import Counter
 from pathlib import Path
 
 from spamnb.sources.spec import entries
@@ -10,11 +11,8 @@ CORPORA = Path(__file__).parents[2] / "corpora"
 RESERVED = re.compile(r"(^|\.)(example\.(com|org|net)|example|test|invalid|localhost|local|lan)$")
 
 
-def counts(folder: str) -> dict[str | None, int]:
-    found: dict[str | None, int] = {}
-    for entry in entries([str(CORPORA / folder)], lambda name, error: None):
-        found[entry.label] = found.get(entry.label, 0) + 1
-    return found
+def counts(folder: str) -> Counter[str | None]:
+    return Counter(entry.label for entry in entries([str(CORPORA / folder)], lambda name, error: None))
 
 
 def parts() -> list[email.message.Message]:

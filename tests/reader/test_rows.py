@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.errors import SpamnbError
 from spamnb.reader import binding
 from spamnb.reader.evidence import GROUPS, KINDS, header_rules
 from spamnb.reader.message import Reader, digest, fields_of, header_of, parse
@@ -34,24 +32,11 @@ def test_rows_are_the_same_one_by_one_and_together() -> None:
         assert together.digests[16 * i :][:16] == parse(raw).digest == digest(raw)
 
 
-def test_what_is_no_message_or_option_is_refused() -> None:
+def test_what_is_no_message_is_refused() -> None:
     with pytest.raises(TypeError):
         Reader().parse("text")  # type: ignore[arg-type]
     with pytest.raises((TypeError, ValueError)):
         Reader().read([bytearray(b"x")], Vocabulary())  # type: ignore[list-item]
-    for options in ({"tokenizer": "regex"}, {"ngrams": 0}, {"stem": "klingon"}):
-        with pytest.raises(SpamnbError, match=next(iter(options))):
-            Reader(TokenOptions(**options))  # type: ignore[arg-type]
-
-
-def test_vocabularies_of_threads_are_put_together() -> None:
-    vocabularies, every = [Vocabulary() for _ in range(4)], Vocabulary()
-    raws = [[f"\nword{i} same{j}".encode() for j in range(200)] for i in range(4)]
-    with ThreadPoolExecutor(4) as pool:
-        rows = list(pool.map(lambda raw, vocabulary: Reader().read(raw, vocabulary).rows, raws, vocabularies))
-    for (_, ids, _), vocabulary in zip(rows, vocabularies):
-        assert list(every.take(every.ids(vocabulary.tokens())[ids])) == list(vocabulary.take(ids))
-    assert len(set(every.tokens())) == len(every)
 
 
 class Nested:

@@ -218,13 +218,11 @@ def test_messages_over_the_bound_are_reported(tmp_path: Path, monkeypatch: pytes
     ("spec", "what"),
     [
         ("{0}/missing", "no such file or folder; a SOURCE is"),
-        ("ham={0}/missing", "no such file or folder"),
         ("ham=https://example.org/mail.tar", "no such file or folder; mail elsewhere is downloaded first"),
         ("ham=", "no path after"),
         ("={0}", "cannot name a class"),
         ("unsure={0}/loose", "cannot name a class"),
         ("a\nb={0}/loose", "cannot name a class"),
-        ("index:{0}/missing", "no such file or folder"),
         ("{0}/loose", "messages but no folder per class; write CLASS="),
         ("{0}/nothing", "no folder per class"),
         ("{0}/Maildir", "a Maildir, which has no class"),
@@ -233,9 +231,6 @@ def test_messages_over_the_bound_are_reported(tmp_path: Path, monkeypatch: pytes
         ("{0}/a\0b", "cannot be opened"),
         ("", "no such file or folder"),
         ("spam={0}/empty", "an empty file, so no message"),
-        ("{0}/empty", "an empty file, so no message"),
-        ("gmail:{0}/empty", "an empty file, so no message"),
-        ("spam={0}/loose", "one source for two classes"),
     ],
 )
 def test_mistakes_are_one_line_and_told_before_anything_is_read(tmp_path: Path, spec: str, what: str) -> None:

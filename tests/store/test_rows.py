@@ -1,6 +1,5 @@
 """rows.py: cells that are packed are found again, and rows that cannot be are told."""
 
-
 import numpy as np
 import pytest
 from hypothesis import given

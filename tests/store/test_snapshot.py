@@ -16,14 +16,6 @@ from spamnb.store.snapshot import atomic_replace, create_empty, read_snapshot, w
 from spamnb.store.store import Store
 
 
-def test_a_new_model_appears_whole_or_not_at_all(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError), atomic_replace(tmp_path / "m", Settings().as_meta()) as store:
-        store.add("spam", {"a": 1})
-        assert not (tmp_path / "m").exists()
-        raise RuntimeError
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_model_of_an_older_format_is_replaced_and_nothing_else_done_with_it(tmp_path: Path) -> None:
     path, content = tmp_path / "m", read_snapshot(model_of(mail(2)).store)
     with atomic_replace(path, content.meta) as store:
@@ -77,20 +69,6 @@ def test_what_the_killed_left_is_removed_a_day_later(tmp_path: Path) -> None:
     os.utime(tmp_path / kept[0])
     create_empty(tmp_path / "m", Settings().as_meta())
     assert {path.name for path in tmp_path.iterdir()} == {"m", *kept}
-
-
-def test_a_full_disk_leaves_nothing_and_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened = Store.connect
-
-    def small(path: object, *, writable: bool) -> Store:
-        store = opened(path, writable=writable)  # type: ignore[arg-type]
-        store.execute("PRAGMA max_page_count = 3")
-        return store
-
-    monkeypatch.setattr(Store, "connect", small)
-    with pytest.raises(SpamnbError, match=r"m: cannot be written .the disk is full."):
-        create_empty(tmp_path / "m", Settings().as_meta())
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """store.py: sums in a file, whole changes only, and clear words for what is no model."""
 
-import os
 import sqlite3
 from collections import Counter
 from pathlib import Path
@@ -10,33 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mail import filled, trained
 
 from spamnb.errors import SpamnbError
-from spamnb.formulas.calibration import BINS
-from spamnb.settings import Settings
 from spamnb.store.database import APPLICATION_ID
 from spamnb.store.jsonl import export
-from spamnb.store.records import LearnedMessage
-from spamnb.store.snapshot import read_snapshot, write_snapshot
 from spamnb.store.store import FORMAT, Store
 
 documents = st.dictionaries(st.sampled_from(["a", "b", "c", "ü", "日本", 'x"y', "z'"]), st.integers(1, 5), max_size=6)
 labelled = st.lists(st.tuples(st.sampled_from(["ham", "spam", "list"]), documents), max_size=8)
-
-
-def filled(messages: list[tuple[str, dict[str, int]]], meta: dict[str, object] | None = None) -> Store:
-    store = Store.create(":memory:", meta or {})
-    for label, tokens in messages:
-        store.add(label, tokens)
-    return store
-
-
-def trained(store: Store, meta: dict[str, object] | None = None) -> Store:
-    """A model of the same content, all of it as training writes it."""
-    out = Store.create(":memory:", meta or {})
-    content = read_snapshot(store)
-    write_snapshot(out, content._replace(meta={**content.meta, **(meta or {})}))
-    return out
 
 
 @settings(max_examples=30, deadline=None)
@@ -67,37 +48,18 @@ def test_trained_and_learned_sums_add_up(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("spamnb.store.store.MAX_AT_HAND", most)
-        check_that_sums_add_up(messages, first, forgotten)
-
-
-def check_that_sums_add_up(messages: list[tuple[str, dict[str, int]]], first: int, forgotten: set[int]) -> None:
-    both, learned = trained(filled(messages[:first])), filled(messages)
-    for label, tokens in messages[first:]:
-        both.add(label, tokens)
-    for store in (both, learned):
-        for n in sorted(forgotten & set(range(len(messages)))):
-            store.add(messages[n][0], messages[n][1], -1)
-    assert list(export(both)) == list(export(learned))
-    words = sorted({token for _, tokens in messages for token in tokens})
-    assert both.look_up(words).positions.tolist() == learned.look_up(words).positions.tolist()
-    assert both.look_up(words).occurrences.tolist() == learned.look_up(words).occurrences.tolist()
-    assert both.frequencies() == learned.frequencies()
-    assert both.totals().vocabulary_size == learned.totals().vocabulary_size
-
-
-def test_what_is_learned_and_forgotten_leaves_the_rows_as_training_wrote_them(tmp_path: Path) -> None:
-    with Store.create(tmp_path / "m", {}) as store:
-        write_snapshot(store, read_snapshot(filled([("ham", {"a": 1}), ("spam", {"b": 2})])))
-        every = "SELECT hash, token, cells FROM tokens ORDER BY hash"
-        before = store.execute(every).fetchall()
-        store.add("spam", {"a": 3, "c": 1})
-        assert store.look_up(["a", "b", "c"]).positions.tolist() == [0, 1, 2]
-        assert store.execute("SELECT count(*), count(month) FROM tokens").fetchone() == (3, 2)
-        store.add("spam", {"a": 3, "c": 1}, -1)
-        assert store.execute(every).fetchall() == before
-        store.add("spam", {"b": 2}, -1)
-        assert (store.totals().vocabulary_size, store.look_up(["a", "b", "c"]).positions.tolist()) == (1, [0])
-        assert list(read_snapshot(store).tokens) == ["a"]
+        both, learned = trained(filled(messages[:first])), filled(messages)
+        for label, tokens in messages[first:]:
+            both.add(label, tokens)
+        for store in (both, learned):
+            for n in sorted(forgotten & set(range(len(messages)))):
+                store.add(messages[n][0], messages[n][1], -1)
+        assert list(export(both)) == list(export(learned))
+        words = sorted({token for _, tokens in messages for token in tokens})
+        assert both.look_up(words).positions.tolist() == learned.look_up(words).positions.tolist()
+        assert both.look_up(words).occurrences.tolist() == learned.look_up(words).occurrences.tolist()
+        assert both.frequencies() == learned.frequencies()
+        assert both.totals().vocabulary_size == learned.totals().vocabulary_size
 
 
 def test_what_was_never_added_cannot_be_taken_away() -> None:
@@ -120,7 +82,7 @@ def test_classes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_model_of_chosen_words_keeps_to_them() -> None:
-    store = trained(filled([("ham", {"a": 1}), ("spam", {"b": 2})]), {"top_words": 2})
+    store = trained(filled([("ham", {"a": 1}), ("spam", {"b": 2})]), top_words=2)
     store.add("spam", {"a": 1, "c": 1})
     store.add("ham", {"a": 1}, -1)
     store.add("spam", {"a": 1, "c": 1}, -1)
@@ -128,42 +90,16 @@ def test_a_model_of_chosen_words_keeps_to_them() -> None:
     assert store.look_up(["a", "b", "c"]).positions.tolist() == [0, 1]
 
 
-def test_arrays_and_messages_come_back(tmp_path: Path) -> None:
-    with Store.create(tmp_path / "m", {"note": "ü"}) as store:
-        store.put_arrays({"w": np.arange(6.0).reshape(2, 3)})
-        store.class_id("spam")
-        store.put_messages(
-            [(b"0" * 16, LearnedMessage("spam", None)), (b"2" * 16, LearnedMessage("spam", {"spam": 3}))]
-        )
-    with Store.open(tmp_path / "m") as store:
-        assert store.arrays()["w"].tolist() == [[0, 1, 2], [3, 4, 5]]
-        assert store.learned(b"0" * 16) == LearnedMessage("spam", None)
-        assert store.learned(b"2" * 16) == LearnedMessage("spam", {"spam": 3})
-        assert store.learned(b"1" * 16) is None
-        assert store.meta()["note"] == "ü"
-        with pytest.raises(SpamnbError, match="cannot be written"):
-            store.put_messages([(b"1" * 16, LearnedMessage("spam", None))])
+def test_what_was_opened_to_be_read_is_not_written(tmp_path: Path) -> None:
+    Store.create(tmp_path / "m", {}).close()
+    with Store.open(tmp_path / "m") as store, pytest.raises(SpamnbError, match="cannot be written"):
+        store.put_meta({"note": 1})
 
 
-def damaged(path: Path) -> None:
-    with Store.create(path, {}) as store:
-        store.add("spam", {f"token{i}": 1 for i in range(5000)})
-    with sqlite3.connect(path) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    connection.close()
-    path.write_bytes(path.read_bytes()[:30_000])
-
-
-def damaged_row(path: Path) -> None:
-    with Store.create(path, {}) as store:
-        store.add("spam", {"token1": 1})
-        store.execute("UPDATE tokens SET cells = substr(cells, 2)")
-
-
-def of_format(path: Path, number: int) -> None:
+def newer(path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {number}")
+        connection.execute(f"PRAGMA user_version = {FORMAT + 1}")
     connection.close()
 
 
@@ -181,17 +117,14 @@ def foreign(path: Path) -> None:
         (lambda path: path.write_bytes(b""), "an empty file and no model"),
         (lambda path: path.write_text("From me to you, not a database at all\n" * 50), "not a spamnb model"),
         (foreign, "not a spamnb model"),
-        (lambda path: of_format(path, FORMAT + 1), "newer spamnb"),
-        (damaged_row, "or damaged .cells in table tokens that were cut short"),
-        (lambda path: of_format(path, FORMAT - 1), "older spamnb .format [0-9]+., and cannot be read; train again"),
-        (damaged, "damaged|not a spamnb model"),
+        (newer, "newer spamnb"),
     ],
 )
 def test_what_is_no_model_is_told_in_one_line(tmp_path: Path, make, says: str) -> None:  # type: ignore[no-untyped-def]
     path = tmp_path / "m"
     make(path)
-    with pytest.raises(SpamnbError, match=says) as error, Store.open(path) as store:
-        store.look_up([f"token{i}" for i in range(5000)])
+    with pytest.raises(SpamnbError, match=says) as error:
+        Store.open(path)
     assert "\n" not in str(error.value)
     assert str(path) in str(error.value)
 
@@ -224,20 +157,12 @@ def test_vectors_hold_finite_numbers() -> None:
         store.look_up_vectors(["a"])
 
 
-def test_cells_of_the_calibration_are_what_they_may_be() -> None:
-    store = filled([("ham", {"a": 1})])
-    store.count_scores("ham", {"ham": BINS - 1, "spam": 0}, 1)
-    store.count_scores("ham", {"spam": 0}, -2)
-    assert np.argwhere(store.histogram()).tolist() == [[0, 0, BINS - 1], [1, 1, 0]] and store.histogram().sum() == 0
-
-
 @pytest.mark.parametrize(
     ("spoil", "says"),
     [
         ("UPDATE classes SET documents = 0", "figures in table classes that do not fit"),
         ("UPDATE classes SET document_counts = occurrences + 1", "figures in table classes that do not fit"),
         ("UPDATE meta SET value = 1 WHERE key = 'vocabulary_size'", "figures in table classes that do not fit"),
-        ("UPDATE meta SET value = -1 WHERE key = 'vocabulary_size'", "vocabulary_size in table meta: -1"),
         ("DELETE FROM meta WHERE key = 'vocabulary_size'", "vocabulary_size in table meta: -1"),
         ("UPDATE classes SET id = 3", "numbers in table classes that are not in order"),
         ("UPDATE tokens SET cells = 'x'", "cells in table tokens that are no cells"),
@@ -253,49 +178,21 @@ def test_figures_that_do_not_fit_together_are_told(spoil: str, says: str) -> Non
         store.frequencies()
 
 
-def test_a_file_that_may_not_be_read_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "m"
-    with Store.create(path, {}):
-        pass
-    path.chmod(0)
-    if os.geteuid() == 0:  # whom permissions do not stop
-
-        def refused(*arguments: object, **options: object) -> None:
-            raise sqlite3.OperationalError("unable to open database file")
-
-        monkeypatch.setattr("spamnb.store.database.sqlite3.connect", refused)
-    for writable in (False, True):
-        with pytest.raises(SpamnbError, match=r"m: cannot be opened .unable to open"):
-            Store.open(path, writable=writable)
-
-
-MESSAGES = st.lists(
-    st.tuples(
-        st.sampled_from(["ham", "spam", "list"]), st.dictionaries(st.sampled_from("abcdefgh"), st.integers(1, 3))
-    ),
-    max_size=12,
-)
-
-
-def empty() -> Store:
-    return Store.create(":memory:", Settings().as_meta())
-
-
 @settings(max_examples=30, deadline=None)
-@given(MESSAGES, st.data())
+@given(labelled, st.data())
 def test_one_change_of_many_messages_is_many_changes_of_one(
     messages: list[tuple[str, dict[str, int]]], data: st.DataObject
 ) -> None:
-    together, apart = empty(), empty()
+    words, together, apart = ["a", "b", "c", "ü", "日本"], filled([]), filled([])
     forgotten = data.draw(st.lists(st.sampled_from(range(len(messages))), unique=True)) if messages else []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("spamnb.store.store.MAX_VOCABULARY", data.draw(st.sampled_from([1, 6, 1000])))
         with together.writing():
             for label, tokens in messages:
                 together.add(label, tokens)
-                found = together.look_up(list("abcdefgh"))
+                found = together.look_up(words)
                 apart.add(label, tokens)
-                same = apart.look_up(list("abcdefgh"))
+                same = apart.look_up(words)
                 assert found.document_counts.tolist() == same.document_counts.tolist()
                 assert found.occurrences.tolist() == same.occurrences.tolist()
                 assert together.frequencies() == apart.frequencies()
