@@ -27,7 +27,6 @@ from spamnb.engines import cluster as module
 from spamnb.engines.cluster import count_part, rules
 from spamnb.errors import SpamnbError
 from spamnb.reader.options import TokenOptions
-from spamnb.reader.token_array import TokenArray
 from spamnb.settings import ORIGIN
 from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export
@@ -174,12 +173,6 @@ def test_a_worker_by_other_rules_counts_nothing(what: str) -> None:
     expected = {**rules(), what: "another"}
     with pytest.raises(SpamnbError, match=f"^the worker on .* has {what} .*, here it is another; install the same"):
         count_part(0, [], TokenOptions(), expected)
-
-
-def test_a_million_tokens_are_not_48_bytes_to_a_cluster() -> None:
-    tokens = TokenArray.of(map(str, range(1000)))
-    arrays = (tokens.text, tokens.offsets, tokens.lengths, tokens.hashes)
-    assert sys.getsizeof(tokens) >= sum(values.nbytes for values in arrays)
 
 
 def test_a_scheduler_file_names_the_scheduler(folder: Path, scheduler: Any, tmp_path: Path) -> None:

@@ -10,20 +10,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mail import counted, exported, mail, message, never
+from mail import counted, exported, mail, message
 
 from spamnb.classifier import Classifier
-from spamnb.engines import counting
-from spamnb.engines.counting import count_parallel
 from spamnb.errors import SpamnbError
 from spamnb.learners import corrected
 from spamnb.learners.corrected import Corrected, offset_of
 from spamnb.learners.learner import Screened
 from spamnb.learners.naive_bayes import NaiveBayes
 from spamnb.reader.message import digest
-from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
-from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export, parse_export
 from spamnb.store.merging import merge_models
 from spamnb.store.rows import WEIGHT
@@ -57,22 +53,6 @@ def test_left_out_scores_are_those_of_folds_solved_anew(monkeypatch: pytest.Monk
     plain = offset_of(2) * NaiveBayes(Settings(model_type="boolean")).train(Screened(made)).scores
     moved = np.abs(exact - plain).mean()
     assert np.abs(warm - exact).mean() < 0.2 * moved
-
-
-def test_a_model_is_the_same_whoever_counted_which_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    messages = labelled(20)
-    whole = counted(messages)
-    monkeypatch.setattr(counting, "MAX_PART", 3)
-    entries = [Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages)]
-    shared = [count_parallel(entries, TokenOptions(), never, workers=n) for n in (2, 3)]
-    for module in ("counting", "messages"):
-        monkeypatch.setattr(f"spamnb.counts.{module}.MAX_IN_MEMORY", 0)
-    monkeypatch.setattr("spamnb.counts.messages.MESSAGES_AT_ONCE", 4)
-    in_file = counted(messages)
-    for name, made in zip("mnop", (whole, *shared, in_file)):
-        train_file(tmp_path / name, made, CORRECTED)
-    assert all(exported(tmp_path / name) == exported(tmp_path / "m") for name in "nop")
-    assert any('"correction"' in line for line in exported(tmp_path / "m"))
 
 
 @pytest.mark.parametrize("classes", [("ham", "spam"), ("ham", "list", "spam")])
