@@ -109,11 +109,6 @@ def test_the_class_is_that_of_the_likelier_message_by_brute_force(mail: list[tup
         assert share[word.label] == pytest.approx(max(share.values()))
 
 
-def test_one_class_has_nothing_to_tell_it_from() -> None:
-    report = top_words(counts([[1, 0], [1, 1]], ["ham", "ham"]), ["the", "lunch"])
-    assert report.informative == [] and [word.token for word in report.likeliest["ham"]] == ["the", "lunch"]
-
-
 def rows(n: int, d: int = 4) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(n)
     return rng.standard_normal((n, d)) @ rng.standard_normal((d, d)) + 2, rng.integers(0, 3, n)

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from mail import folders, mail, message
+from mail import exported, folders, mail, message
+from unpacked import wait_until
 
 from spamnb.api.evaluate import evaluate
 from spamnb.api.train import train
@@ -29,7 +30,6 @@ from spamnb.errors import SpamnbError
 from spamnb.reader.options import TokenOptions
 from spamnb.settings import ORIGIN
 from spamnb.sources.entries import Entry
-from spamnb.store.jsonl import export
 
 pytestmark = pytest.mark.slow
 
@@ -77,8 +77,7 @@ def scheduler() -> Iterator[Running]:
 
 def sums(model: Path) -> list[str]:
     """The export without what says when and how the model was made."""
-    with Classifier.open(model) as classifier:
-        first, *lines = export(classifier.store)
+    first, *lines = exported(model)
     meta = json.loads(first)["meta"]
     return [json.dumps({key: value for key, value in meta.items() if key not in ORIGIN}), *lines]
 
@@ -274,11 +273,7 @@ def test_ctrl_c_leaves_the_cluster_nothing_to_do_and_the_old_model_whole(
         train(folder, model, dask=scheduler.cluster.scheduler_address, force=True, tell=quiet)
     presser.join()
     assert model.read_bytes() == before and list(tmp_path.iterdir()) == [model]
-    for _ in range(100):
-        if not scheduler.cluster.scheduler.tasks:
-            break
-        time.sleep(0.1)
-    assert not scheduler.cluster.scheduler.tasks
+    wait_until(lambda: not scheduler.cluster.scheduler.tasks)
 
 
 def test_a_scheduler_that_dies_is_told_and_the_old_model_is_whole(
