@@ -26,10 +26,11 @@ HERE = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(HERE), str(HERE / "tests" / "mailbox"), str(HERE / "tests")]
 
 from imap_account import Server  # noqa: E402
-from mail import learned_model, message  # noqa: E402
+from mail import mail, message  # noqa: E402
 from person import Everything, Person, key_of  # noqa: E402
 from programs import Watch, watching  # noqa: E402
 
+from spamnb.classifier import Classifier  # noqa: E402
 from spamnb.journal.journal import Journal  # noqa: E402
 from spamnb.reader.message import digest  # noqa: E402
 
@@ -107,7 +108,10 @@ def main() -> None:
         folder = Path(tempfile.mkdtemp(prefix="spamnb-imap-"))
         stack.callback(shutil.rmtree, folder)
         folder.chmod(0o755)
-        model, journal = learned_model(folder / "model.spamnb"), folder / "journal"
+        model, journal = folder / "model.spamnb", folder / "journal"
+        with Classifier.create(model) as classifier:
+            for label, raw in mail(60):
+                classifier.learn(label, raw)
         server = Server(folder)
         server.start()
         stack.callback(server.kill)

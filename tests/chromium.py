@@ -13,7 +13,6 @@ from shutil import which
 from typing import Any
 
 PATIENCE = 180.0  # seconds: of a loaded machine's slowest answer, many times
-KEYS = {"enter": ("\r", 13)}
 
 
 class Chromium:
@@ -128,9 +127,6 @@ class Page:
     def press(self, key: str) -> None:
         for kind in ("keyDown", "keyUp"):
             self.ask("Input.dispatchKeyEvent", type=kind, key=key, text=key if kind == "keyDown" else "")
-
-    def fill(self, selector: str, text: str) -> None:
-        self.run(f"document.querySelector({json.dumps(selector)}).value = {json.dumps(text)}")
 
     def text(self, selector: str = "body") -> str:
         return self.run(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import imaplib
-import json
 import os
 import shutil
 import signal
@@ -94,7 +93,8 @@ class Server:
         self._make(more)
 
     def _make(self, more: str) -> None:
-        self._command = [*command_of_unpacked("usr/sbin/dovecot"), "/usr/sbin/dovecot", "-F", "-c"]
+        dovecot = ["/usr/sbin/dovecot", "-F", "-c", f"{self.place}/dovecot.conf"]
+        self._command = [*command_of_unpacked("usr/sbin/dovecot"), *dovecot]
         for folder in ("run", "state", "mail"):
             (self.place / folder).mkdir()
         shutil.chown(self.place / "mail", "nobody")
@@ -119,9 +119,8 @@ class Server:
         return {"SSL_CERT_FILE": str(self.place / "cert.pem"), "SPAMNB_IMAP_PASSWORD": PASSWORD}
 
     def start(self) -> None:
-        conf = str(self.place / "dovecot.conf")
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        self._process = subprocess.Popen([*self._command, conf], start_new_session=True, **quiet)  # type: ignore[call-overload]
+        self._process = subprocess.Popen(self._command, start_new_session=True, **quiet)  # type: ignore[call-overload]
         wait_until(lambda: answers(self.plain), self._process)
 
     def pause(self) -> None:
@@ -254,13 +253,3 @@ def account(place: Path, junk: str = "Junk", more: str = "", kind: type[Server] 
         yield server
     finally:
         server.kill()  # ending in order takes a second
-
-
-def describe(home: Path, url: str, **settings: object) -> Path:
-    """Write the file of accounts; ``home`` is that of the settings."""
-    file = home / "spamnb" / "accounts.toml"
-    file.parent.mkdir(exist_ok=True)
-    lines = [f"{name.replace('_', '-')} = {json.dumps(value, default=str)}" for name, value in settings.items()]
-    file.write_text("\n".join(["[account]", f'url = "{url}"', *lines]))
-    file.chmod(0o600)
-    return file

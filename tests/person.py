@@ -116,14 +116,7 @@ class MaildirPerson(Person):
 
     def paths(self, folder: str, key: str | None = None) -> list[Path]:
         found = [path for part in ("new", "cur") for path in maildir.files(self.folders[folder] / part)]
-        return [path for path in found if key is None or self._holds(path, f"\nMessage-ID: {key}\n".encode())]
-
-    @staticmethod
-    def _holds(path: Path, text: bytes) -> bool:
-        try:
-            return text in path.read_bytes()
-        except FileNotFoundError:  # the filter moved this one meanwhile
-            return False
+        return [path for path in found if key is None or f"\nMessage-ID: {key}\n".encode() in path.read_bytes()]
 
     def move(self, key: str, source: str, target: str) -> None:
         """As mail readers do it: a copy under a new name, then the old one goes."""

@@ -226,12 +226,3 @@ def test_a_str_is_a_text_without_headers() -> None:
         assert by_text.probabilities == by_raw.probabilities == classifier.classify("cheap pills").probabilities
         assert classifier.read("pills").counts["pills"] == 1
         assert classifier.forget("spam", "Subject: pills")
-
-
-@pytest.mark.parametrize("given", [None, 1.5, ["a"]])
-def test_what_is_no_message_is_refused_in_one_line(given: Any) -> None:
-    with (
-        Classifier.create(":memory:") as classifier,
-        pytest.raises(TypeError, match=r"a message is bytes .* or str .*, and this is"),
-    ):
-        classifier.learn("spam", given)

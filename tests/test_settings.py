@@ -61,9 +61,6 @@ def test_refused_in_one_line(change: dict[str, object], says: str) -> None:
     assert "\n" not in str(error.value)
 
 
-
-
-
 def test_every_default_may_be_given_as_text_and_so_may_other_values() -> None:
     usual = Settings().by_name()
     assert {name: each.parse(each.shown_default) for name, each in SETTINGS.items()} == usual

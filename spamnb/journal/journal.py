@@ -7,7 +7,6 @@ is as private as the mail: the file's mode is 0600, and rows that leave are over
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
 from collections.abc import Sequence
@@ -99,12 +98,6 @@ class Journal(Database):
     @classmethod
     def at(cls, path: str | Path) -> Self:
         """The journal at ``path``, made where there is none. SpamnbError where something else is there."""
-        if str(path) != ":memory:" and not os.path.exists(path):
-            try:
-                os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-            except OSError as error:
-                why = f"cannot be made ({error.strerror}); make its folder, or name another file"
-                raise SpamnbError(f"{path}: {why}") from None
         journal = cls.connect(path, writable=True)
         try:
             journal._prepare()

@@ -75,9 +75,8 @@ class Memory(Database):
         else:
             try:
                 box.record.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                os.close(os.open(box.record, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
             except OSError as error:
-                raise SpamnbError(f"{escape(str(box.record))}: cannot be made: {error.strerror}") from None
+                raise SpamnbError(f"{escape(str(box.record.parent))}: cannot be made: {error.strerror}") from None
             memory = cls.connect(box.record, writable=True)
         memory.box, memory.report, memory.dry_run = box, report, dry_run
         with memory.writing():

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -50,7 +51,7 @@ class Database:
 
     @classmethod
     def connect(cls, path: str | Path, *, writable: bool) -> Self:
-        """An open database, new where there was none and ``writable``."""
+        """An open database; where there was none and ``writable``, a new one that nobody else may read."""
         name = str(path)
         return cls(name, cls._connect(name, writable))
 
@@ -178,11 +179,17 @@ class Database:
     def _connect(cls, name: str, writable: bool) -> sqlite3.Connection:
         if name == ":memory:":  # of one owner, who sees to it that one thread at a time uses it
             return sqlite3.connect(name, isolation_level=None, check_same_thread=False)
+        if writable and not os.path.exists(name):
+            try:  # it will hold words of private mail; SQLite gives its log the same mode
+                os.close(os.open(name, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+            except OSError as error:
+                why = f"cannot be made ({error.strerror}); are its permissions and its folder's right?"
+                raise SpamnbError(f"{name}: {why}") from None
         # A reader, too, opens the file to write where it may, and then forbids itself to: a connection of mode=ro makes
         # the write-ahead log and its index but cannot take them away when it is the last to close, so each command
         # left both beside the model.
         try:
-            connection = _opened(name, f"mode={'rwc' if writable else 'rw'}")
+            connection = _opened(name, "mode=rw")
             connection.execute("PRAGMA cache_size = -8000")  # kB: a lesson changes some 400 pages
             if not writable:
                 connection.execute("PRAGMA query_only = ON")

@@ -18,7 +18,6 @@ from spamnb.engines import counting as engine
 from spamnb.engines.counting import count_parallel
 from spamnb.reader.message import Reader
 from spamnb.reader.options import TokenOptions
-from spamnb.reader.tokens import TokenArray
 from spamnb.sources.entries import Entry
 
 WORDS = "offer pills meeting lunch café prize $5 free! don't 無料 http://a.example/b".split()
@@ -103,19 +102,6 @@ def test_rows_that_lie_in_files_are_counted_all_the_same(tmp_path: Path, monkeyp
             np.testing.assert_array_equal(found, every[:, columns])
         np.testing.assert_array_equal(chosen.matrix().toarray(), made.matrix().toarray()[:, columns])
     assert not list(tmp_path.iterdir())
-
-
-def test_many_occurrences_are_counted_beside_few() -> None:
-    collection = module.Collection()
-    counter = module.Counter(TokenOptions(body_only=True), collection.vocabulary)
-    few, many = (counter.count([(n, Entry("ham", "", "", content=b"\nlunch"))]) for n in range(2))
-    lunch = collection.vocabulary.ids(TokenArray.of(["lunch"]))[0]
-    many = many._replace(counts=np.where(many.ids == lunch, 70_000, 1).astype(np.uint32))
-    for part in (few, many):
-        collection.add(part)
-    made = collection.training_set()
-    assert made.counts.occurrences.toarray()[0, list(made.tokens).index("lunch")] == 70_001
-    assert (few.counts.dtype, made.messages.counts.dtype) == (np.uint16, np.uint32)
 
 
 def test_the_last_copy_counts_wherever_the_copies_were_counted() -> None:

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from mail import folders, mail, message
+from mail import exported, folders, mail, message
+from unpacked import wait_until
 
 from spamnb.api.evaluate import evaluate
 from spamnb.api.train import train
@@ -27,10 +28,8 @@ from spamnb.engines import cluster as module
 from spamnb.engines.cluster import count_part, rules
 from spamnb.errors import SpamnbError
 from spamnb.reader.options import TokenOptions
-from spamnb.reader.tokens import TokenArray
 from spamnb.settings import ORIGIN
 from spamnb.sources.entries import Entry
-from spamnb.store.jsonl import export
 
 pytestmark = pytest.mark.slow
 
@@ -78,8 +77,7 @@ def scheduler() -> Iterator[Running]:
 
 def sums(model: Path) -> list[str]:
     """The export without what says when and how the model was made."""
-    with Classifier.open(model) as classifier:
-        first, *lines = export(classifier.store)
+    first, *lines = exported(model)
     meta = json.loads(first)["meta"]
     return [json.dumps({key: value for key, value in meta.items() if key not in ORIGIN}), *lines]
 
@@ -174,12 +172,6 @@ def test_a_worker_by_other_rules_counts_nothing(what: str) -> None:
     expected = {**rules(), what: "another"}
     with pytest.raises(SpamnbError, match=f"^the worker on .* has {what} .*, here it is another; install the same"):
         count_part(0, [], TokenOptions(), expected)
-
-
-def test_a_million_tokens_are_not_48_bytes_to_a_cluster() -> None:
-    tokens = TokenArray.of(map(str, range(1000)))
-    arrays = (tokens.text, tokens.offsets, tokens.lengths, tokens.hashes)
-    assert sys.getsizeof(tokens) >= sum(values.nbytes for values in arrays)
 
 
 def test_a_scheduler_file_names_the_scheduler(folder: Path, scheduler: Any, tmp_path: Path) -> None:
@@ -281,11 +273,7 @@ def test_ctrl_c_leaves_the_cluster_nothing_to_do_and_the_old_model_whole(
         train(folder, model, dask=scheduler.cluster.scheduler_address, force=True, tell=quiet)
     presser.join()
     assert model.read_bytes() == before and list(tmp_path.iterdir()) == [model]
-    for _ in range(100):
-        if not scheduler.cluster.scheduler.tasks:
-            break
-        time.sleep(0.1)
-    assert not scheduler.cluster.scheduler.tasks
+    wait_until(lambda: not scheduler.cluster.scheduler.tasks)
 
 
 def test_a_scheduler_that_dies_is_told_and_the_old_model_is_whole(

@@ -4,7 +4,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from functools import partial
 from operator import length_hint
 from pathlib import Path
@@ -62,24 +61,6 @@ def test_the_result_is_the_same_whatever_the_workers_and_parts(
         assert np.array_equal(mine, theirs)
     assert same_counts(made.deduplicate().counts, whole.deduplicate().counts)
     assert progress == sorted(progress) and progress[-1] == 602
-
-
-def test_results_come_in_the_order_of_the_parts_and_none_is_handed_out_too_far_ahead() -> None:
-    handed: list[int] = []
-
-    def parts() -> Iterator[int]:
-        for n in range(60):
-            handed.append(n)
-            yield n
-
-    def slow_first(n: int) -> int:
-        time.sleep(0.2 if n == 0 else 0)
-        return n
-
-    with threads(3) as executor:
-        for expected, n in enumerate(ordered_map(partial(executor.submit, slow_first), parts(), 10)):
-            assert n == expected and len(handed) <= n + 10
-    assert len(handed) == 60
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from mail import counted, mail, message, never
 
-from spamnb import training
 from spamnb.classifier import Classifier
 from spamnb.engines import executor as module
 from spamnb.engines.judging import classify_parallel
@@ -109,23 +108,3 @@ def test_what_cannot_be_read_is_named_in_its_place(model: Path, monkeypatch: pyt
             events.append(name)
     assert [re.sub(r"\D", "", event) for event in events] == [str(n) for n in range(20)]
     assert events[7] == "gone 7: No such file or directory"
-
-
-@pytest.mark.parametrize("few", [1, 1000])
-def test_a_posterior_that_nobody_shows_is_not_computed(model: Path, monkeypatch: pytest.MonkeyPatch, few: int) -> None:
-    monkeypatch.setattr(module, "MAX_PART", few)
-    for wanted in (True, False):
-        with Classifier.open(model) as classifier:
-            told = classify_parallel(some(9), classifier, lambda name, j: [*j.posterior], never, posterior=wanted)
-            assert list(told) == [["ham", "spam"] if wanted else []] * 9
-
-
-def test_a_failed_write_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_room(*_: object) -> None:
-        raise OSError("no room")
-
-    monkeypatch.setattr(training, "write_snapshot", no_room)
-    (tmp_path / "models").mkdir()
-    with pytest.raises(OSError, match="no room"):
-        train_file(tmp_path / "models" / "m", counted(mail(60)), Settings())
-    assert not list((tmp_path / "models").iterdir())

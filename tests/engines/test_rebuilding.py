@@ -65,12 +65,6 @@ def test_lessons_count_as_if_they_were_in_the_sources(taught: Path, tmp_path: Pa
     assert held(taught) == TAUGHT, "after a second time"
 
 
-def test_lessons_are_counted_once_by_any_number_of_processes(taught: Path, tmp_path: Path) -> None:
-    _, one = made(tmp_path / "one", tmp_path / "mail", taught, 1)
-    _, two = made(tmp_path / "two", tmp_path / "mail", taught, 2)
-    assert one == two and held(tmp_path / "one") == held(tmp_path / "two") == TAUGHT
-
-
 class Taught(Lessons):
     """At each of two moments another process teaches the old model one message and forgets two: before the new model is
     written, and when it is about to take the old one's place, where what others do has to wait until it has."""

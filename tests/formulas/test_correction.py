@@ -82,19 +82,22 @@ def test_what_others_say_tells_how_far_a_label_is_trusted(score: float, trust: f
     assert brought[0, 0] * UNIT == pytest.approx(wanted, rel=0.01, abs=1e-3)
 
 
+ARRAYS = {
+    "begins": np.array([0, 0, 2]),
+    "ends": np.array([0, 2, 3]),
+    "columns": np.array([0, 1, 0], np.int32),
+    "values": np.ones(3),
+    "offsets": np.zeros((3, 3)),
+    "labels": np.array([0, 1, 2]),
+    "visits": np.arange(3),
+    "brought": np.zeros((3, 2), np.int64),
+    "weights": np.zeros((2, 2), np.int64),
+}
+
+
 def fitted(**spoilt: np.ndarray) -> None:
     """Three messages of three classes and two columns, fitted with one array put in another's place."""
-    arrays = {
-        "begins": np.array([0, 0, 2]),
-        "ends": np.array([0, 2, 3]),
-        "columns": np.array([0, 1, 0], np.int32),
-        "values": np.ones(3),
-        "offsets": np.zeros((3, 3)),
-        "labels": np.array([0, 1, 2]),
-        "visits": np.arange(3),
-        "brought": np.zeros((3, 2), np.int64),
-        "weights": np.zeros((2, 2), np.int64),
-    } | spoilt
+    arrays = {name: array.copy() for name, array in ARRAYS.items()} | spoilt
     begins, ends, columns, *others = arrays.values()
     FitRows(begins, ends, columns, 2).sweep(*others, penalty=20.0, noise=0.0, unit=UNIT, least=0.0)
 
@@ -107,9 +110,7 @@ READ_ONLY.setflags(write=False)
 @pytest.mark.parametrize("how", ["short", "long", "type", "dimensions", "strides"])
 def test_arrays_that_do_not_fit_are_refused(name: str, how: str) -> None:
     fitted()
-    kept = {"begins": np.array([0, 0, 2]), "ends": np.array([0, 2, 3]), "columns": np.zeros(3, np.int32)}
-    shapes = {"values": 3, "offsets": (3, 3), "labels": 3, "brought": (3, 2), "weights": (2, 2)}
-    array = kept.get(name, np.zeros(shapes.get(name, 0), float if name in ("values", "offsets") else np.int64))
+    array = ARRAYS[name]
     other = {
         "short": array[:1],
         "long": np.concatenate([array, array]),

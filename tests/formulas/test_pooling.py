@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import entropy
-from sklearn.naive_bayes import MultinomialNB
 
 from spamnb.formulas.pooling import GROUP_EXPONENT, INFORMATION_EXPONENT, POOLINGS, PRIOR_WEIGHT, pool
 from spamnb.reader.evidence import GROUPS
@@ -40,19 +39,6 @@ def test_a_score_is_the_sum_of_what_its_tokens_gave(pooling: str, rows: Ragged) 
     start = rows.prior if pooling == "sum" else 0
     for i, (a, b) in enumerate(pairwise(rows.indptr)):
         np.testing.assert_allclose(weights[:, a:b].sum(axis=1) + start, scores[i], atol=1e-9)
-
-
-def test_sum_is_the_joint_log_likelihood_of_scikit_learn() -> None:
-    rng = np.random.default_rng(1)
-    X, y = rng.poisson(0.6, (40, 15)), rng.integers(0, 3, 40)
-    X[7] = 0
-    model = MultinomialNB(alpha=0.3).fit(X, y)
-    rows, columns = np.nonzero(X)
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=40))])
-    contributions = model.feature_log_prob_[:, columns]
-    groups = np.zeros(len(rows), int)
-    scores, _ = pool(contributions, X[rows, columns], indptr, model.class_log_prior_, groups, pooling="sum")
-    np.testing.assert_allclose(scores, model.predict_joint_log_proba(X), atol=1e-10)
 
 
 def test_mean_is_its_formula() -> None:

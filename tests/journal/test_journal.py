@@ -177,7 +177,7 @@ def test_a_servers_thread_writes_all_it_was_handed_and_tells_of_faults(tmp_path)
     writer.put(made_up(time.time()))
     writer.close()
     (line,) = told
-    assert "No such file" in line and line.endswith("or name another file; meanwhile nothing is noted")
+    assert "cannot be made (No such file" in line and line.endswith("; meanwhile nothing is noted")
 
 
 def test_forget_takes_a_message_out_of_the_journal_too(model, tmp_path):

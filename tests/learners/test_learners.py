@@ -76,19 +76,6 @@ def test_learning_moves_the_verdict_of_logistic_regression_and_forgetting_is_ref
         assert corrected[0] - corrected[1] < after[0] - after[1]
 
 
-@pytest.mark.parametrize("model_type", ["logistic", "corrected"])
-def test_one_pass_from_nothing_learns_and_takes_new_classes(model_type: str) -> None:
-    classifier = Classifier.create(":memory:", Settings(model_type=model_type))
-    for label, raw in mail(40):
-        classifier.learn(label, raw)
-    asked = [(label, message(label, n)) for label in ("ham", "spam") for n in range(60, 80)]
-    assert sum(label == classifier.classify(raw).verdict for label, raw in asked) >= 36
-    for n in range(20):
-        classifier.learn("list", b"List-Id: <a.list.example>\n\nannouncement digest volume " + str(n).encode())
-    probabilities = classifier.classify(b"List-Id: <a.list.example>\n\nannouncement digest volume 77").probabilities
-    assert max(probabilities, key=probabilities.__getitem__) == "list"
-
-
 @pytest.mark.parametrize("model_type", VECTOR_MODELS)
 def test_gaussian_sums_forget_exactly_and_equal_training_on_the_rest(tmp_path: Path, model_type: str) -> None:
     settings = Settings(model_type, embedding="lsa:8")

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from spamnb.sources import imap_reading
 
 sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode does not: the tests share these
 from cyrus_account import Cyrus
-from imap_account import WITHOUT_MOVE, Server
+from imap_account import WITHOUT_MOVE, Server, account
 from person import MaildirPerson, Person
 
 SERVERS = {"Dovecot": (Server, ""), "Dovecot without MOVE": (Server, WITHOUT_MOVE), "Cyrus": (Cyrus, "")}
@@ -19,21 +20,17 @@ SERVERS = {"Dovecot": (Server, ""), "Dovecot without MOVE": (Server, WITHOUT_MOV
 @pytest.fixture
 def made(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Server]]:
     """Makes a server with its account, and lets spamnb trust it."""
-    servers = []
+    with ExitStack() as servers:
 
-    def make(more: str = "", junk: str = "Junk", kind: type[Server] = Server) -> Server:
-        server = kind(place, junk, more)
-        server.start()
-        servers.append(server)
-        for name, value in {**server.login, "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}.items():
-            monkeypatch.setenv(name, value)
-        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-        monkeypatch.setattr(imap_reading, "PAUSES", (0.1, 0.2, 0.5, 1.0))
-        return server
+        def make(more: str = "", junk: str = "Junk", kind: type[Server] = Server) -> Server:
+            server = servers.enter_context(account(place, junk, more, kind))
+            homes = dict.fromkeys(("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"), str(tmp_path))
+            for name, value in {**server.login, **homes}.items():
+                monkeypatch.setenv(name, value)
+            monkeypatch.setattr(imap_reading, "PAUSES", (0.1, 0.2, 0.5, 1.0))
+            return server
 
-    yield make
-    for server in servers:
-        server.kill()  # ending in order takes a second
+        yield make
 
 
 @pytest.fixture(params=["Maildir", pytest.param("Dovecot", marks=pytest.mark.slow)])

@@ -3,7 +3,7 @@
 import subprocess
 
 from imap_account import PASSWORD, Server
-from unpacked import answers, command_of_unpacked, wait_until
+from unpacked import command_of_unpacked
 
 _BIN = "/usr/lib/cyrus/bin"
 _IMAPD = """
@@ -46,6 +46,8 @@ DAEMON {{
 class Cyrus(Server):
     def _make(self, more: str) -> None:
         self._overlaid = command_of_unpacked("usr/lib/cyrus/bin/imapd", "usr/sbin/saslpasswd2")
+        conf = ["-C", f"{self.place}/imapd.conf", "-M", f"{self.place}/cyrus.conf", "-p", f"{self.place}/master.pid"]
+        self._command = [*self._overlaid, f"{_BIN}/master", *conf]
         for folder in ("config/socket", "config/proc", "spool"):
             (self.place / folder).mkdir(parents=True)
         self.set_password(PASSWORD)
@@ -60,10 +62,3 @@ class Cyrus(Server):
     def set_password(self, password: str) -> None:
         command = ["/usr/sbin/saslpasswd2", "-p", "-f", f"{self.place}/sasldb2", "-c", "-u", "localhost", "ann"]
         subprocess.run([*self._overlaid, *command], input=password.encode(), check=True, capture_output=True)
-
-    def start(self) -> None:
-        conf = ["-C", f"{self.place}/imapd.conf", "-M", f"{self.place}/cyrus.conf", "-p", f"{self.place}/master.pid"]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        command = [*self._overlaid, f"{_BIN}/master", *conf]
-        self._process = subprocess.Popen(command, start_new_session=True, **quiet)  # type: ignore[call-overload]
-        wait_until(lambda: answers(self.plain), self._process)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from commands import run
 from cyrus_account import Cyrus
-from imap_account import WITHOUT_MOVE, Server, describe
+from imap_account import WITHOUT_MOVE, Server
 from mail import message
 from person import Person, begin, key, sides
 from programs import watching
@@ -189,6 +189,14 @@ def test_a_server_that_restarts_is_told_once_and_found_again(made: Made, model: 
         assert watch.said.count("refused") == 1  # though it was asked several times
 
 
+def write_accounts(home: Path, text: str) -> Path:
+    file = home / "spamnb" / "accounts.toml"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text)
+    file.chmod(0o600)
+    return file
+
+
 @pytest.mark.parametrize("mechanism", ["xoauth2", "oauthbearer"])
 def test_a_token_is_asked_for_anew_and_one_that_is_no_longer_good_is_said(
     made: Made, model: Path, tmp_path, monkeypatch, mechanism: str
@@ -197,7 +205,7 @@ def test_a_token_is_asked_for_anew_and_one_that_is_no_longer_good_is_said(
     server.set_password("good-token")  # which it takes for a token, too
     monkeypatch.delenv("SPAMNB_IMAP_PASSWORD")
     file = tmp_path / "token"
-    describe(tmp_path, server.url, token_command=f"cat '{file}'")
+    write_accounts(tmp_path, f"[account]\nurl = '{server.url}'\ntoken-command = 'cat {file}'\n")
     with server.person(model) as person:
         for number in range(500, 502):
             person.arrive(range(number, number + 1))
@@ -211,13 +219,9 @@ def test_a_token_is_asked_for_anew_and_one_that_is_no_longer_good_is_said(
 
 def test_accounts_of_the_file_are_watched_together(made: Made, model: Path, tmp_path):
     server = made()
-    accounts = tmp_path / "spamnb" / "accounts.toml"
-    accounts.parent.mkdir(exist_ok=True)
     bob = server.url.replace("ann", "bob")
-    accounts.write_text(
-        f'[ann]\nurl = "{server.url}"\nmodel = "{model}"\nsort = true\n[bob]\nurl = "{bob}"\nmodel = "{model}"\n'
-    )
-    accounts.chmod(0o600)
+    of_ann = f'[ann]\nurl = "{server.url}"\nmodel = "{model}"\nsort = true\n'
+    accounts = write_accounts(tmp_path, of_ann + f'[bob]\nurl = "{bob}"\nmodel = "{model}"\n')
     with server.person() as person, watching(tmp_path) as watch:
         wait_until(lambda: "noted" in watch.said and "refused the login" in watch.said, watch.process)
         person.arrive(range(500, 502))

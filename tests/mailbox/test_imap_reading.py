@@ -6,18 +6,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import mail
 import pytest
 from commands import run
 from imap_account import Server, account
-from mail import message as mail
 
 from spamnb.sources import imap_reading
 from spamnb.sources.accounts import Login, parsed
 from spamnb.sources.imap_reading import ImapReader
+from spamnb.store.store import Store
 
 pytestmark = pytest.mark.slow
 
-LARGE = mail("spam", 2) + b"".join(b"Zm9vYmFy" * 9 + b"\n" for _ in range(40_000))
+LARGE = mail.message("spam", 2) + b"".join(b"Zm9vYmFy" * 9 + b"\n" for _ in range(40_000))
 
 
 @pytest.fixture(scope="module")
@@ -27,10 +28,10 @@ def server() -> Iterator[Server]:
         with account(Path(folder), "Unerwünscht") as server, server.person() as person:
             person.client.create("Work/Plans")
             for seed in range(60):
-                person.deliver(mail("ham", seed))
-                person.deliver(mail("spam", seed), "Unerwünscht")
-            person.deliver(mail("ham", 70), "Work/Plans")
-            person.deliver(mail("spam", 71), "Trash")
+                person.deliver(mail.message("ham", seed))
+                person.deliver(mail.message("spam", seed), "Unerwünscht")
+            person.deliver(mail.message("ham", 70), "Work/Plans")
+            person.deliver(mail.message("spam", 71), "Trash")
             yield server
 
 
@@ -42,11 +43,7 @@ def environment(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 
 @pytest.fixture
 def folders(tmp_path: Path) -> Path:
-    for label in ("ham", "spam"):
-        (tmp_path / "mail" / label).mkdir(parents=True)
-        for seed in range(60):
-            (tmp_path / "mail" / label / f"{seed:03}").write_bytes(mail(label, seed))
-    return tmp_path / "mail"
+    return mail.folders(tmp_path / "mail", mail.mail(60))
 
 
 def test_a_model_is_that_of_the_same_mail_in_folders(server: Server, tmp_path: Path, folders: Path):
@@ -131,9 +128,6 @@ def test_of_a_large_message_the_first_part_is_read(server: Server, tmp_path: Pat
     ("url", "said"),
     [
         ("imaps://ann:secret@localhost", "a password has no place in a URL"),
-        ("imaps://localhost", "no IMAP account; write imaps://USER@HOST"),
-        ("imaps://ann@localhost:99999", "no port 99999"),
-        ("imap://ann@mail.example.org", "imap:// sends mail and password in the clear"),
         ("imaps://ann@localhost:1", "Connection refused"),
         ("imaps://ann@127.0.0.2:{port}", "SSL_CERT_FILE may name an authority of your own"),
         ("imaps://ann@localhost:{plain}", "imaps:// mostly has port 993"),
@@ -149,12 +143,8 @@ def test_what_is_wrong_is_said_in_one_line(server: Server, url: str, said: str, 
 
 
 def test_upgrade_enters_an_account_only_when_it_is_named(server: Server, tmp_path: Path, folders: Path):
-    import sqlite3
-
     assert run("train", "-m", tmp_path / "m", f"ham={folders}/ham", f"spam={folders}/spam").exit_code == 0
-    with sqlite3.connect(tmp_path / "m") as connection:
-        connection.execute("UPDATE meta SET value = ? WHERE key = 'trained_from'", (json.dumps([f"ham={server.url}"]),))
-        connection.execute("UPDATE meta SET value = '1' WHERE key = 'tokens_version'")
-    connection.close()
+    with Store.open(tmp_path / "m", writable=True) as store:
+        store.put_meta({"trained_from": [f"ham={server.url}"], "tokens_version": 1})
     refused = run("upgrade", "-m", tmp_path / "m")
     assert refused.exit_code == 1 and "entered only when it is named" in refused.stderr

@@ -4,7 +4,6 @@ read, each is judged once, and what a person moves is learned."""
 import os
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -238,20 +237,6 @@ def test_sorts_that_are_killed_or_run_at_once_leave_each_message_in_one_folder_j
     with Journal.at(path) as journal:
         counts = journal.execute("SELECT count(*), count(DISTINCT digest) FROM verdicts").fetchone()
     assert counts[0] == counts[1] > 30, "a killed sort may note too little, never anything twice"
-
-
-def test_mail_that_a_person_moves_meanwhile_is_in_one_folder(person: Person):
-    seeds = range(500, 530)
-    person.arrive(seeds)
-    done: list[Result] = []
-    thread = threading.Thread(target=lambda: done.append(person.sort()))
-    thread.start()
-    for seed in range(500, 530, 3):
-        person.move(key("ham", seed), "INBOX", "Work")
-    thread.join()
-    assert done[0].exit_code == 0, done[0].output
-    works = dict.fromkeys((key("ham", seed) for seed in range(500, 530, 3)), "Work")
-    assert person.where() == sides(seeds) | works
 
 
 # -- review --------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from commands import printed, run
-from mail import learned, message
+from mail import folders, learned, mail, message
 from person import MaildirPerson, key
 
 from spamnb.cli.mailboxes import Target
@@ -41,7 +41,9 @@ def tree(root: Path) -> dict[str, object]:
     return {str(path): (content, path.stat().st_mtime_ns) for path, content in files}
 
 
-@pytest.mark.parametrize("name", ["../Spam", "Junk", "/tmp", "../INBOX", "Junk/New", "", ".", ".."])
+@pytest.mark.parametrize(
+    "name", ["", ".", "..", "...", "a..b", "Junk.", "./", "../INBOX", "../Spam", "Junk", "Junk/New", "/", "/tmp"]
+)
 def test_a_folder_that_is_not_there_is_refused_and_nothing_is_made(nested, model, tmp_path, name):
     before = tree(nested.path.parent)
     for command in (["sort", "--junk"], ["watch", "--once", "--junk"], ["sort", "--junk", "../Junk", "--unsure"]):
@@ -125,11 +127,8 @@ def test_names_of_the_folder_of_spam(person, model, tmp_path):
     """With its dot, in another case, with folders below it."""
     person.deliver(message("spam", 670))
     assert "to .Junk\t" in person.sort("--junk", ".Junk").stdout
-    for label in ("spam", "ham"):
-        (tmp_path / "mail" / label).mkdir(parents=True)
-        for seed in range(20):
-            (tmp_path / "mail" / label / str(seed)).write_bytes(message(label, seed))
-    printed("train", "-m", tmp_path / "unsure", "--set", "unsure_cost=0.000001", tmp_path / "mail")
+    mails = folders(tmp_path / "mail", mail(20))
+    printed("train", "-m", tmp_path / "unsure", "--set", "unsure_cost=0.000001", mails)
     person.deliver(message("ham", 670))
     told = printed("sort", "-m", tmp_path / "unsure", "--unsure", "Junk.Maybe", person.path)
     assert "to Junk.Maybe" in told

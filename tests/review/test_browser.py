@@ -3,9 +3,7 @@
 
 import json
 import socket
-import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from shutil import which
@@ -17,16 +15,16 @@ if which("chromium") is None:
     pytest.skip("chromium is not installed", allow_module_level=True)
 
 import uvicorn
+from chromium import Chromium, Page
 from commands import done
 from mail import learned, message, note
-
-sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode does not
-from chromium import Chromium, Page
+from unpacked import wait_until
 
 from spamnb.mailbox import maildir
 from spamnb.review.app import Review
 
 pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
@@ -41,10 +39,7 @@ def url(review: Review) -> Iterator[str]:
     server = uvicorn.Server(uvicorn.Config(review.app(), log_level="critical", proxy_headers=False))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
-    until = time.monotonic() + 120
-    while not server.started:
-        assert thread.is_alive() and time.monotonic() < until
-        time.sleep(0.02)
+    wait_until(lambda: server.started)
     yield f"http://127.0.0.1:{listening.getsockname()[1]}"
     server.should_exit = server.force_exit = True
     thread.join()

@@ -16,10 +16,10 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Server]]:
     """Starts servers, on a free port unless told otherwise, and ends them after the test."""
     started: list[Server] = []
 
-    def start(model: Path, *options: str, **popen: object) -> Server:
-        if not {"--port", "--socket"} & set(options) and not popen:
+    def start(model: Path, *options: str) -> Server:
+        if not {"--port", "--socket"} & set(options):
             options = ("--port", "0", *options)
-        started.append(Server(tmp_path, model, *options, **popen))
+        started.append(Server(tmp_path, model, *options))
         return started[-1]
 
     yield start

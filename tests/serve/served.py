@@ -13,11 +13,11 @@ from pathlib import Path
 class Server:
     """A ``spamnb serve`` process; ``ask`` sends bytes and returns all that comes back."""
 
-    def __init__(self, folder: Path, model: Path, *options: str, **popen: object) -> None:
+    def __init__(self, folder: Path, model: Path, *options: str) -> None:
         self.log = folder / f"log-{time.monotonic_ns()}"
         command = [sys.executable, "-m", "spamnb", "serve", "--model", str(model), *options]
         with self.log.open("wb") as log:
-            self.process = subprocess.Popen(command, stderr=log, **popen)  # type: ignore[call-overload]
+            self.process = subprocess.Popen(command, stderr=log)
         self.addresses: list[str] = []
         deadline = time.monotonic() + 120
         while "ready" not in self.events():

@@ -206,15 +206,13 @@ def test_mutated_requests_leave_the_server_up_and_its_memory_flat(serve, model):
     assert not [line for line in server.lines() if line["event"] == "fault"]
 
 
-def test_verdicts_and_lessons_of_clients_are_noted(model, tmp_path):
+def test_verdicts_and_lessons_of_clients_are_noted(serve, model, tmp_path):
     journal = tmp_path / "journal"
-    server = Server(tmp_path, model, "--port", "0", "--allow-tell", "--workers", "2", "--journal", str(journal))
-    try:
-        for seed in range(20):
-            server.about("CHECK", mail("spam", 700 + seed), "1.5", "User: ann")
-        server.about("TELL", mail("spam", 700), "1.5", "User: ann", "Message-class: ham", "Set: local")
-    finally:
-        assert server.stop() == 0
+    server = serve(model, "--allow-tell", "--workers", "2", "--journal", str(journal))
+    for seed in range(20):
+        server.about("CHECK", mail("spam", 700 + seed), "1.5", "User: ann")
+    server.about("TELL", mail("spam", 700), "1.5", "User: ann", "Message-class: ham", "Set: local")
+    assert server.stop() == 0
     with Journal.at(journal) as kept:
         entries = kept.uncorrected(0)
         assert len(entries) == 19, "what was corrected is no longer listed"
