@@ -16,9 +16,8 @@ from spamnb.cli.options import ModelPath, new_model_option, tell
 def merge_command(models: tuple[Path, ...], model: Path, force: bool) -> None:
     """Add up models that were made with the same settings, as if one model had learned all their mail.
 
-    A message that several of them learned counts several times, because models do not contain the mail itself. What
-    they keep of messages that a person taught, the sum keeps too.
-    Models with logistic regression, top_words or embedding cannot be added up.
+    A message that several of them learned counts several times, because models do not contain the mail itself. The
+    taught messages that they keep are kept. Models with logistic regression, top_words or embedding cannot be added up.
 
     \b
     Example:
@@ -39,4 +38,4 @@ def merge_command(models: tuple[Path, ...], model: Path, force: bool) -> None:
     messages = pluralize(int(merged.counts.documents.sum()), "message")
     click.echo(f"{model}: {messages}, {pluralize(len(merged.tokens), 'token')}")
     if repeated:
-        tell(f"spamnb: learned by more than one of them, and counted for each: {pluralize(repeated, 'message')}")
+        tell(f"spamnb: {pluralize(repeated, 'message')} learned by more than one of the models; each counts for all of them")

@@ -112,7 +112,7 @@ class _Parser:
         elif "message" in record:
             label = self._known(record["class"])
             whole_number(1, self.documents[label])  # which holds a message
-            facts = {key: record[key] for key in ("bins", "brought") if key in record}
+            facts = {key: value for key, value in record.items() if key not in ("message", "class", "changed")}
             learned = LearnedMessage.of_facts(label, facts, self.documents)
             self.messages.append((parse_digest(record["message"]), learned))
         elif "array" in record:
