@@ -38,4 +38,4 @@ def merge_command(models: tuple[Path, ...], model: Path, force: bool) -> None:
     messages = pluralize(int(merged.counts.documents.sum()), "message")
     click.echo(f"{model}: {messages}, {pluralize(len(merged.tokens), 'token')}")
     if repeated:
-        tell(f"spamnb: {pluralize(repeated, 'message')} learned by more than one of the models; each counts for all of them")
+        tell(f"spamnb: {pluralize(repeated, 'message')} learned by several of the models; each counts for all of them")

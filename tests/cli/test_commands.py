@@ -224,7 +224,7 @@ def test_info_export_import_merge(model: Path, tmp_path: Path) -> None:
         assert run("export", "-m", copy).stdout_bytes == exported
     assert "exists already; --force replaces it" in run("import", "-m", copy, stdin=exported).stderr
     merged = done("merge", model, copy, "-m", tmp_path / "both")
-    assert "240 messages" in merged and "learned by more than one" in merged
+    assert "240 messages" in merged and "learned by several of the models" in merged
 
 
 def test_prune_says_what_leaves_and_removes_it_when_told(model: Path) -> None:
