@@ -386,6 +386,6 @@ def _tell_of_taught(tell: Tell, made: Rebuilt, not_kept: int) -> None:
         tell(f"taught again {pluralize(made.lessons, 'message')} that had been learned one by one")
     if not_kept:
         tell(
-            f"the model that was replaced had learned {pluralize(not_kept, 'message')} one by one and not kept"
-            f" {'it' if not_kept == 1 else 'them'}; in the new one they count only where the sources hold them"
+            f"not taught again: {pluralize(not_kept, 'message')} that the replaced model had learned one by one;"
+            " in the new one they count only where the sources hold them"
         )

@@ -207,3 +207,14 @@ def test_a_lesson_goes_to_the_model_of_whom_the_message_was_for(review, tmp_path
     own = tmp_path / "users" / "bob.spamnb"
     assert learned(own, raw) == "ham" and send(client, "/undo", batch=batch_of(page))[0] == 200
     assert learned(own, raw) is None
+
+
+def test_what_was_taught_twice_is_undone_at_once(review, tmp_path, model):
+    raw = message("spam", 903)
+    note(tmp_path, model, raw)
+    client = browser(review)
+    for _ in range(2):  # a double click
+        status, page = send(client, "/teach", one="good:0")
+        assert status == 200
+    assert learned(model, raw) == "ham"
+    assert send(client, "/undo", batch=batch_of(page))[0] == 200 and learned(model, raw) is None
