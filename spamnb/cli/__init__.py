@@ -79,8 +79,8 @@ def _heeding_ctrl_c(until_now: object) -> Iterator[None]:
     signal.signal(signal.SIGINT, interrupt)
     try:
         yield
-    except ImportError:
-        if pressed:  # numpy makes this of what ends its own import
+    except (ImportError, RuntimeError):
+        if pressed:  # numpy makes this of what ends its own import, and Python of what ends a class's making
             raise KeyboardInterrupt from None
         raise
     finally:

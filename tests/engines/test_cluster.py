@@ -324,6 +324,7 @@ def test_a_worker_that_is_killed_changes_nothing_and_a_part_that_kills_all_is_na
     model = tmp_path / "model"
     train(folder, tmp_path / "one", workers=1)
     untyped: Any = distributed.LocalCluster
+    untyped_client: Any = distributed.Client
     with (
         config.set({"distributed.scheduler.allowed-failures": 1}),
         untyped(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as made,
@@ -343,3 +344,5 @@ def test_a_worker_that_is_killed_changes_nothing_and_a_part_that_kills_all_is_na
         with pytest.raises(SpamnbError, match=said):
             train(folder, model, dask=made.scheduler_address, force=True, tell=quiet)
         assert model.read_bytes() == before
+        with untyped_client(made) as client:  # Dask cannot close a worker that it is just starting again
+            client.wait_for_workers(2)
