@@ -33,7 +33,7 @@ from spamnb.learners.naive_bayes import NaiveBayes
 from spamnb.reader.binding import FitRows
 from spamnb.reader.evidence import HEADERS
 from spamnb.reader.rows import CsrRows, take_tokens
-from spamnb.reader.tokens import hashes_of
+from spamnb.reader.tokens import TokenArray
 from spamnb.settings import Settings
 from spamnb.store.hard import HardMessage, HardMessages
 from spamnb.store.store import Store
@@ -141,7 +141,8 @@ class Corrected(Learner):
         if hard := HardMessages(store).pick(digest):
             learned["changed"] = self._solve_again(store, hard)
         if is_hard:
-            HardMessages(store).put(HardMessage(digest, label, dict(zip(classes, offsets.tolist())), hashes_of(tokens)))
+            of_class = dict(zip(classes, offsets.tolist()))
+            HardMessages(store).put(HardMessage(digest, label, of_class, TokenArray.of(tokens).hashes))
         return learned
 
     def _move_apart(self, store: Store, lesson: Lesson) -> Mapping[str, Any]:
@@ -165,7 +166,7 @@ class Corrected(Learner):
         units = dict(zip(classes, units_of(shift.tolist(), y, 1 / value_of(len(tokens))).tolist()))
         store.add_weights(chosen, units)
         moved = {name: n for name, n in units.items() if n}
-        return {"changed": {"tokens": hashes_of(chosen).tolist(), "units": moved}}
+        return {"changed": {"tokens": TokenArray.of(chosen).hashes.tolist(), "units": moved}}
 
     def _solve_again(self, store: Store, hard: HardMessage) -> dict[str, Any] | None:
         """Fit a hard message to all that was learned since; what that changed, if anything."""
@@ -191,7 +192,7 @@ class Corrected(Learner):
         if known.changed:
             back = _minus(known.changed["units"])
             if "hard" not in known.changed:  # some of its own tokens
-                moved = np.isin(hashes_of(tokens), np.array(known.changed["tokens"], np.int64))
+                moved = np.isin(TokenArray.of(tokens).hashes, np.array(known.changed["tokens"], np.int64))
                 store.add_weights(take_tokens(tokens, np.flatnonzero(moved)), back)
             elif hard := HardMessages(store).get(known.changed["hard"]):
                 store.add_weights(hard.hashes, back)
@@ -206,7 +207,7 @@ class Corrected(Learner):
         if len(last):
             # A token that no message holds any more has no weight: one that was pruned and came back had not all of it.
             classes = [*store.class_ids()]
-            HardMessages(store).drop_holding(hashes_of(last))
+            HardMessages(store).drop_holding(TokenArray.of(last).hashes)
             store.add_weights(last, dict(zip(classes, -store.weights(last, classes))))
         # All others were fitted to make way for a hard message of training. Of a model of 512 messages, taking the
         # second hardest out let 156 of 300 later spams through instead of 70, and 63 where the others are solved again.

@@ -42,7 +42,9 @@ class TokenArray(Sequence[str]):
 
     @classmethod
     def of(cls, tokens: Iterable[str]) -> TokenArray:
-        """From strings."""
+        """From strings; a list that is one already is itself."""
+        if isinstance(tokens, TokenArray):
+            return tokens
         encoded = [token.encode() for token in tokens]
         lengths = np.fromiter(map(len, encoded), np.int32, len(encoded))
         return cls.packed_in(np.frombuffer(b"".join(encoded), np.uint8), lengths)
@@ -125,11 +127,6 @@ class TokenArray(Sequence[str]):
         )
 
 
-def hashes_of(tokens: Sequence[str]) -> np.ndarray:
-    """The hash of each of the tokens, (k,) int64, whatever list of them this is."""
-    return tokens.hashes if hasattr(tokens, "hashes") else TokenArray.of(tokens).hashes
-
-
 def merge_vocabularies(lists: Sequence[TokenArray]) -> tuple[TokenArray, list[np.ndarray]]:
     """The distinct tokens of these lists, ascending by hash, and for each list the index in them of its tokens.
 
@@ -159,7 +156,7 @@ class Vocabulary:
 
     def ids(self, tokens: Iterable[str]) -> np.ndarray:
         """The id of each of the k ``tokens``, (k,) int32."""
-        array = tokens if isinstance(tokens, TokenArray) else TokenArray.of(tokens)
+        array = TokenArray.of(tokens)
         text, lengths = checked(array.packed(), np.uint8), np.ascontiguousarray(array.lengths, np.int32)
         if lengths.min(initial=0) < 0 or lengths.sum(dtype=np.int64) > len(text):
             raise ValueError("tokens lie outside of their text")

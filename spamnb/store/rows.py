@@ -25,11 +25,6 @@ MAX_UNITS = (1 << 31) - 1  # of a weight
 _NUMBERS = 4  # of a packed cell
 
 
-def described(tokens: Sequence[str]) -> TokenArray:
-    """The same tokens with their hashes and groups."""
-    return tokens if isinstance(tokens, TokenArray) else TokenArray.of(tokens)
-
-
 class Cells(NamedTuple):
     """Figures of tokens in classes, those that are not 0, ascending by token and then by class.
 
@@ -217,7 +212,7 @@ class RowsAtHand:
         new = np.flatnonzero(~(self.known[places] | self.changed[places]))
         self.changed[places] = True
         if len(new):
-            self._new.append((places[new], described(take_tokens(tokens, at[new]))))
+            self._new.append((places[new], TokenArray.of(take_tokens(tokens, at[new]))))
 
     def written(self) -> tuple[np.ndarray, Cells]:
         """The places of the rows that are to be written, ascending by hash, and their cells."""

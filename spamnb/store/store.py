@@ -31,7 +31,7 @@ from spamnb.errors import ArgumentError, Damaged, Outdated, SpamnbError
 from spamnb.formulas.calibration import BINS, Calibration, Curve
 from spamnb.naming import check_class_name
 from spamnb.reader.rows import take_tokens
-from spamnb.reader.tokens import Vocabulary
+from spamnb.reader.tokens import TokenArray, Vocabulary
 from spamnb.store.database import (
     APPLICATION_ID,
     MAX_SUM,
@@ -45,7 +45,7 @@ from spamnb.store.database import (
     parse_json,
 )
 from spamnb.store.records import VECTOR, LearnedMessage, array_of, vectors_of
-from spamnb.store.rows import DOCUMENTS, MAX_COUNT, MAX_UNITS, OCCURRENCES, WEIGHT, Cells, RowsAtHand, described
+from spamnb.store.rows import DOCUMENTS, MAX_COUNT, MAX_UNITS, OCCURRENCES, WEIGHT, Cells, RowsAtHand
 
 FORMAT = 8  # it rises with the tables, and whenever the same sums give other scores
 PAGE_BYTES = 1024  # a lesson writes some 350 pages, whatever their size: in 4096 bytes each takes half as long again
@@ -410,7 +410,7 @@ class Store(Database):
                     self._check_figures(self._rows.figures)
                     self._place_of_id[:] = -1
                     places, asked = self._place_of_id[ids], np.arange(len(ids))
-            places[asked] = self._places(self._rows, described(tokens).hashes[asked])
+            places[asked] = self._places(self._rows, TokenArray.of(tokens).hashes[asked])
             self._place_of_id[ids[asked]] = places[asked]
         return self._rows, places
 
@@ -443,7 +443,7 @@ class Store(Database):
     def look_up(self, tokens: Sequence[str]) -> TokenCounts:
         """The counts of those of ``tokens`` (distinct) that the model knows; costs the message, not the model."""
         with self.reading():
-            named = described(tokens)
+            named = TokenArray.of(tokens)
             rows, places = self.rows_of(named)
             positions = np.flatnonzero(self._in_vocabulary(rows, places))
             figures = rows.figures[places[positions]].transpose(2, 1, 0)[:, self.present()]
@@ -638,7 +638,7 @@ class Store(Database):
     def look_up_vectors(self, tokens: Sequence[str]) -> dict[str, np.ndarray]:
         """The vectors (d,) of those tokens that have one."""
         with self.reading():
-            asked = json.dumps(described(tokens).hashes.tolist())
+            asked = json.dumps(TokenArray.of(tokens).hashes.tolist())
             which = f"SELECT token, vector FROM tokens WHERE {AMONG} AND vector NOT NULL"  # noqa: S608
             rows = checked_rows("tokens", self.execute(which, (asked,)), token=is_text)
             return dict(zip([token for token, _ in rows], vectors_of([(vector,) for _, vector in rows])))
@@ -658,7 +658,7 @@ class Store(Database):
         with self.writing():
             self.write_changes()
             blobs = (row.tobytes() for row in np.ascontiguousarray(vectors, VECTOR))
-            hashes = described(tokens).hashes.tolist()
+            hashes = TokenArray.of(tokens).hashes.tolist()
             self.executemany("UPDATE tokens SET vector = ? WHERE hash = ?", zip(blobs, hashes))
 
 
