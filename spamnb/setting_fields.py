@@ -127,6 +127,12 @@ def settings_in(owner: Any) -> dict[str, Setting]:
 
 
 def check_settings(owner: Any) -> None:
-    """SpamnbError where a setting of a dataclass has a value that it may not have."""
+    """SpamnbError where a setting of a dataclass has a value that it may not have.
+
+    Numbers of numpy, as a search over np.arange gives them, become Python's, which a model file keeps.
+    """
     for name, each in settings_in(type(owner)).items():
+        value = getattr(owner, name)
+        if getattr(value, "shape", None) == ():
+            object.__setattr__(owner, name, value.item())
         each.check(getattr(owner, name))

@@ -49,8 +49,6 @@ def settings_of(chosen: Mapping[str, Any]) -> Settings:
     ...
     spamnb.errors.SpamnbError: no setting is called 'alhpa'; they are model_type, alpha, prior, ...
     """
-    import numpy as np
-
     from spamnb.formulas.decision import Loss
     from spamnb.reader.message import Reader
     from spamnb.reader.options import TokenOptions
@@ -61,11 +59,8 @@ def settings_of(chosen: Mapping[str, Any]) -> Settings:
         if name not in SETTINGS:
             raise SpamnbError(f"no setting is called {name!r}; they are {', '.join(SETTINGS)}")
 
-    # numpy's numbers, as a search over np.arange gives them, are not what a model file keeps.
-    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in chosen.items()}
-
     def of(owner: type) -> dict[str, Any]:
-        return {name: plain[name] for name in settings_in(owner) if plain.get(name) is not None}
+        return {name: chosen[name] for name in settings_in(owner) if chosen.get(name) is not None}
 
     tokens = Reader(TokenOptions(**of(TokenOptions))).options
     settings = Settings(**of(Settings), tokens=tokens, loss=Loss(**of(Loss)))
