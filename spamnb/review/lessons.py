@@ -110,9 +110,10 @@ def _learn(
         before=known.label if known else "",
         batch=batch,
     )
-    for stands in journal.corrections(digest=entry.digest):  # taught twice, as by a double click: undo takes back both
-        if not changed and (stands.label, stands.user) == (label, entry.user):
-            made = made._replace(before=stands.before, moved_from=stands.moved_from)
+    if not changed:  # taught twice, as by a double click: undo takes back both
+        for stands in journal.corrections(digest=entry.digest):
+            if (stands.label, stands.user) == (label, entry.user):
+                made = made._replace(before=stands.before, moved_from=stands.moved_from)
     journal.correct(made)
     return made, changed
 
