@@ -56,8 +56,8 @@ def shortened(text: str) -> str:
 
 
 def mislabelled(result: Result, limit: int) -> list[Doubtful]:
-    """At most ``limit`` messages of a result that look mislabelled, the surest first, with what is known
-    of them."""
+    """At most ``limit`` messages of a result that look mislabelled, the surest first, with what is known of
+    them."""
     from spamnb.evaluation.metrics import surest
 
     found = []

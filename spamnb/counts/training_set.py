@@ -65,11 +65,6 @@ class TrainingSet(NamedTuple):
     def _including(self, included: np.ndarray) -> TrainingSet:
         return self._replace(messages=self.messages._replace(included=included))
 
-    def subset(self, places: np.ndarray) -> TrainingSet:
-        """The training set of the messages at these places, with the same columns."""
-        chosen = self.select(places)
-        return chosen._replace(counts=chosen.messages.class_counts(self.counts.classes, len(self.tokens)))
-
     def minus(self, places: np.ndarray) -> TrainingSet:
         """The training set without the messages at these places: all sums minus theirs."""
         return self.split(places[self.included_positions()])[0]

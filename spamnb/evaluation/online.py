@@ -91,7 +91,7 @@ def judged(
 
 
 def by_date(entries: Iterable[Entry], on_unreadable: Report) -> list[Entry]:
-    """Entries in the order in which they were received (``message.dates``); a message that does not say when stands
+    """Entries in the order in which they were received (``message.arrival``); a message that does not say when stands
     where its neighbour does.
 
     Neighbour: the message before it in the given order. The order is the same on every run.
