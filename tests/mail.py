@@ -135,7 +135,7 @@ def note(
         lies = Place(place, str(Path(place).parents[1]), "INBOX", INBOX) if place else NOWHERE
         for raw in raws:
             read = classifier.read(raw)
-            entry = entry_of(read, score_message(classifier, read), classifier.settings, user=user, lies=lies)
+            entry = entry_of(read, score_message(classifier, read), classifier.settings, user=user).lying(lies)
             journal.add([entry._replace(points=points, verdict=verdict)])
 
 

@@ -82,16 +82,17 @@ class Person:
             box.close()
 
 
-def begin(memory: Memory) -> list[bytes]:
+def begin(memory: Memory, note: str = "") -> list[bytes]:
     """Note moves of all new mail to Junk, as just before they are made; the digests of that mail."""
     into = memory.box.junk()
     raws = {one: raw for one, raw in memory.box.read(memory.unjudged()) if isinstance(raw, bytes)}
     mark, source, target = memory.box.mark(into), memory.box.key(memory.box.inbox), memory.box.key(into)
     moves = [
-        Move(source, each.key, kin, digest(raws[each]), target, mark, True) for each, kin in memory.box.kin([*raws])
+        Move(source, each.key, kin, digest(raws[each]), target, mark, True, note)
+        for each, kin in memory.box.kin([*raws])
     ]
     with memory.writing():
-        memory.executemany("INSERT INTO begun VALUES (?, ?, ?, ?, ?, ?, ?)", moves)
+        memory.executemany("INSERT INTO moves VALUES (?, ?, ?, ?, ?, ?, ?, ?)", moves)
     return [digest(raw) for raw in raws.values()]
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,12 +81,15 @@ def _sort(target: Target, work: Filing, unreadable: Unreadable, everything: bool
     counts: Counter[str] = Counter()
 
     def sort() -> None:
-        with work.memory.alone():
+        with work.alone() as finished, _after_the_batch() as stopped:
+            if finished and not quiet:
+                told = f"{pluralize(finished, 'message')} moved by a run that was interrupted"
+                tell(f"spamnb: {target.shown}: {told}")
             folders = folders_of(target, work.memory)
             say: Callable[[Filed, str], None] = _say
             if sys.stdout is not None and sys.stdout.isatty():
                 say = _terminal_line(work.classifier, folders)
-            for one in work.sort(folders, everything):
+            for one in work.sort(folders, stopped, everything):
                 where = f"to {one.into.name}" if one.into is not None else "stays"
                 counts["stay" if one.into is None else where] += 1
                 if not quiet:
@@ -103,6 +108,29 @@ def _sort(target: Target, work: Filing, unreadable: Unreadable, everything: bool
             tell(f"spamnb: {pluralize(counts.total(), 'message')}{how}: {done}")
     if not quiet and not counts and unreadable.count == before:
         tell(f"spamnb: {target.shown}: no {'' if everything else 'new '}messages")
+
+
+@contextmanager
+def _after_the_batch() -> Iterator[Callable[[], bool]]:
+    """Whether Ctrl-C was pressed, which is an exception only at the end: what was moved is told. The second time is one
+    at once."""
+    pressed = False
+    until_now = signal.getsignal(signal.SIGINT)
+
+    def press(*_: object) -> None:
+        nonlocal pressed
+        pressed = True
+        signal.signal(signal.SIGINT, until_now)
+
+    if callable(until_now):  # and not ignored
+        signal.signal(signal.SIGINT, press)
+    try:
+        yield lambda: pressed
+    finally:
+        if callable(until_now):
+            signal.signal(signal.SIGINT, until_now)
+    if pressed:
+        raise KeyboardInterrupt
 
 
 def _terminal_line(classifier: Classifier, folders: Mapping[str, Folder]) -> Callable[[Filed, str], None]:

@@ -135,13 +135,13 @@ class Watching:
         first."""
         if self._first is None:
             if self._memory.begun():
-                with self._memory.alone():  # which finishes them
+                with self._work.alone():  # which finishes them
                     pass
             self._first = not self._memory.looked()
         if not self._target.sort:
             self._learn()
             return
-        with self._memory.alone(_PATIENCE):
+        with self._work.alone(_PATIENCE):
             self._learn()
             self._sort()
 
@@ -165,11 +165,9 @@ class Watching:
             tell(f"spamnb: {self._target.shown}: {told}")
 
     def _sort(self) -> None:
-        for one in self._work.sort(folders_of(self._target, self._memory)):
+        for one in self._work.sort(folders_of(self._target, self._memory), self._stop.__bool__):
             if one.into is not None:
                 click.echo(f"moved\t{one.found.verdict}\t{one.into.name}\t{one.message.name}")
-            if self._stop:
-                return
 
     def look_and_wait(self, seconds: float) -> float:
         """A look, and then so many seconds or until something happens; how long to leave a mailbox alone that could not

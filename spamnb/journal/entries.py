@@ -105,6 +105,11 @@ class Verdict(NamedTuple):
         """Of spam."""
         return 1 / (1 + math.exp(-max(-700.0, min(700.0, self.log_odds))))
 
+    def lying(self, place: Place) -> Verdict:
+        """The same of a message that lies there; of one that nobody finds again where its place is far too long."""
+        found = Place(*map(sql_text, place)) if max(map(len, place)) <= MAX_PLACE else NOWHERE
+        return self._replace(**found._asdict())
+
     def heaviest(self, most: int = MAX_EVIDENCE) -> list[tuple[str, float]]:
         """The tokens that decided, heaviest first. Damaged where the file holds something else."""
         try:
@@ -114,10 +119,8 @@ class Verdict(NamedTuple):
             raise Damaged("evidence in table verdicts") from None
 
 
-def entry_of(
-    message: ReadMessage, found: Score, settings: Settings, *, user: str = "", lies: Place = NOWHERE
-) -> Verdict:
-    """What is kept of a message that was judged just now by a model of these settings."""
+def entry_of(message: ReadMessage, found: Score, settings: Settings, *, user: str = "") -> Verdict:
+    """What is kept of a message that was judged just now by a model of these settings, wherever it lies."""
     evidence = [(token[:MAX_TOKEN], round(weight, 4)) for token, weight in found.evidence[:MAX_EVIDENCE]]
     return Verdict(
         int(time.time()),
@@ -127,7 +130,7 @@ def entry_of(
         field_text(message.header("from")),
         field_text(message.header("subject")),
         seconds(message.header("date")[:MAX_FIELD]) or 0,
-        **(Place(*map(sql_text, lies)) if max(map(len, lies)) <= MAX_PLACE else NOWHERE)._asdict(),
+        **NOWHERE._asdict(),
         verdict=found.verdict,
         points=found.points,
         log_odds=found.log_odds,
@@ -135,6 +138,16 @@ def entry_of(
         made_by=token_rules(settings),
         tokens=pack_tokens(message.tokens, message.occurrences),
     )
+
+
+def note_of(entry: Verdict) -> str:
+    """A verdict as text, without the digest and the tokens."""
+    return json.dumps({name: value for name, value in entry._asdict().items() if not isinstance(value, bytes)})
+
+
+def entry_of_note(note: str, digest: bytes) -> Verdict:
+    """The verdict of `note_of`, of a message that is taught by its mail alone."""
+    return Verdict(digest=digest, **json.loads(note))
 
 
 def token_rules(settings: Settings) -> str:

@@ -26,6 +26,7 @@ class Move(NamedTuple):
     - ``kin``: what the message is known by wherever it lies
     - ``target``, ``mark``: the folder it goes to, and that folder's mark before the move
     - ``junk``: whether that is a folder of spam
+    - ``note``: what the journal shall have of it, as `spamnb.journal.entries.note_of` makes it; empty for nothing
     """
 
     folder: str
@@ -35,6 +36,7 @@ class Move(NamedTuple):
     target: str
     mark: str
     junk: bool
+    note: str = ""
 
 
 class Box(Protocol):
@@ -101,8 +103,8 @@ class Box(Protocol):
         """Move messages of one folder; where each lies then if that is known, or why it stays. Those that were gone are
         left out. Unreachable where a server was lost meanwhile: `settle` then tells what was moved."""
 
-    def settle(self, moves: Sequence[Move]) -> Iterator[tuple[Move, bool]]:
-        """Make whole each move that was interrupted: done, or not begun; which of the two it is."""
+    def settle(self, moves: Sequence[Move]) -> Iterator[tuple[Move, MailboxMessage | None]]:
+        """Make whole each move that was interrupted: done, and where the message lies now; or not begun, and None."""
 
     def place(self, folder: Folder, message: MailboxMessage | None) -> str:
         """Where a message lies, as the journal keeps it: what helps to find it."""

@@ -5,16 +5,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from spamnb.errors import SpamnbError
-from spamnb.journal.entries import INBOX, JUNK, NOWHERE, OTHER, Place, entry_of
+from spamnb.journal.entries import INBOX, JUNK, NOWHERE, OTHER, Place, Verdict, entry_of, entry_of_note, note_of
 from spamnb.journal.journal import Correction
 from spamnb.journal.writer import JournalWriter
-from spamnb.mailbox.box import Box
-from spamnb.mailbox.memory import Lesson, Memory
+from spamnb.mailbox.box import Box, Move
+from spamnb.mailbox.memory import PATIENCE, Lesson, Memory
 from spamnb.reader.message import digest
 from spamnb.score import Score, class_of_label, score_message
 from spamnb.sources.mailbox import Folder, MailboxMessage
@@ -27,13 +28,12 @@ _AT_ONCE, _BYTES_AT_ONCE = 32, 4 << 20  # of the messages that are filed togethe
 
 
 class Filed(NamedTuple):
-    """A message that was judged: what was found, where it went (None: it stays), and where it lies now, if known."""
+    """A message that was judged: what was found, and where it went (None: it stays)."""
 
     message: MailboxMessage
     mail: ReadMessage
     found: Score
     into: Folder | None
-    after: MailboxMessage | None = None
 
     @property
     def short_name(self) -> str:
@@ -62,15 +62,28 @@ class Filing:
     journal: JournalWriter | None = None
     junk: str = ""
 
-    def sort(self, folders: Mapping[str, Folder], everything: bool = False) -> Iterator[Filed]:
+    @contextmanager
+    def alone(self, patience: float = PATIENCE) -> Iterator[int]:
+        """While no other process files mail here; how many moves that were interrupted are done now."""
+        with self.memory.alone(patience) as finished:
+            if self.journal is not None:
+                for entry in noted(self.memory.box, finished, self.junk):
+                    self.journal.put(entry)
+            yield len(finished)
+
+    def sort(
+        self, folders: Mapping[str, Folder], stopped: Callable[[], bool], everything: bool = False
+    ) -> Iterator[Filed]:
         """Judge new mail and move it to the folder of its verdict, where there is one; in batches, each of which stands
-        in the record before it is told.
+        in the record before it is told. Once it is ``stopped``, no batch is begun.
 
         What a person moved back is not judged again.
         """
         here: set[bytes] = set()  # judged by this run: what comes again is a second copy, which no person moved back
         waiting: dict[str, list[Filed]] = {}  # by verdict
         for message, raw in self.memory.box.read(self.memory.unjudged(everything)):
+            if stopped():
+                return
             if isinstance(raw, OSError):
                 if not isinstance(raw, FileNotFoundError):  # a mail reader moved it on since it was listed
                     self.memory.report(message.name, raw)
@@ -93,13 +106,19 @@ class Filing:
         """Move messages of one verdict to its folder, or let them stay; those that are there now."""
         into = batch[0].into
         messages = [(one.message, one.mail.digest) for one in batch]
-        lie = self.memory.keep(messages) if into is None else self.memory.move(messages, into)
-        done = [one._replace(after=lie[one.message]) for one in batch if one.message in lie]
+        entries: dict[MailboxMessage, Verdict] = {}
         if self.journal is not None:
-            for one in done:
-                place = lies_in(self.memory.box, into or one.message.folder, one.after, self.junk)
-                self.journal.put(entry_of(one.mail, one.found, self.classifier.settings, lies=place))
-        return done
+            entries = {one.message: entry_of(one.mail, one.found, self.classifier.settings) for one in batch}
+        after: Mapping[MailboxMessage, MailboxMessage | None]
+        if into is None:
+            after = self.memory.keep(messages)
+        else:  # what the journal shall have is noted before: a run that is killed leaves it to the next
+            after = self.memory.move(messages, into, {one: note_of(entry) for one, entry in entries.items()})
+        if self.journal is not None:
+            for one, lies in after.items():
+                place = lies_in(self.memory.box, into or one.folder, lies, self.junk)
+                self.journal.put(entries[one].lying(place))
+        return [one for one in batch if one.message in after]
 
     def learn(self) -> Iterator[Learned]:
         """Learn what a person moved since the last look."""
@@ -114,6 +133,15 @@ class Filing:
             if changed and self.journal is not None:
                 self.journal.put(Correction(digest(lesson.raw), label, lesson.spam, "move"))
             yield Learned(lesson, label, changed)
+
+
+def noted(box: Box, finished: Mapping[Move, MailboxMessage], junk: str) -> list[Verdict]:
+    """What the journal shall have of moves that were interrupted and are done now."""
+    return [
+        entry_of_note(move.note, move.digest).lying(lies_in(box, message.folder, message, junk))
+        for move, message in finished.items()
+        if move.note
+    ]
 
 
 def lies_in(box: Box, folder: Folder, message: MailboxMessage | None, junk: str) -> Place:

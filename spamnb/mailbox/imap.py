@@ -147,7 +147,7 @@ class ImapBox(ImapReader):
                 self._expunge(uids)
         return dict.fromkeys(there)  # not every server says which numbers they have now
 
-    def settle(self, moves: Sequence[Move]) -> Iterator[tuple[Move, bool]]:
+    def settle(self, moves: Sequence[Move]) -> Iterator[tuple[Move, MailboxMessage | None]]:
         """A message that is in both folders, byte for byte the same, is taken out of the first."""
         by_kin: dict[tuple[str, str, bytes], list[Move]] = defaultdict(list)
         for move in moves:
@@ -158,14 +158,14 @@ class ImapBox(ImapReader):
             left = len(copies) - sum(message is None for message in there.values())
             for move, message in there.items():
                 if message is None:  # moved, or taken elsewhere by somebody
-                    yield move, bool(copies)
+                    yield move, copies[0] if copies else None
                 elif left > 0 and self._same(message, copies):
                     self.opened(message.folder, message.place.validity, writable=True)
                     self._expunge([message.place.uid])
                     left -= 1
-                    yield move, True
+                    yield move, copies[0]
                 else:
-                    yield move, False
+                    yield move, None
 
     def _of_kin(self, folder: Folder, kin: bytes, marks: Sequence[str]) -> list[MailboxMessage]:
         """The messages of a kin that came into a folder since; into all of it where it was numbered anew."""

@@ -143,17 +143,17 @@ class MaildirBox:
                 moved[message] = error
         return moved
 
-    def settle(self, moves: Sequence[Move]) -> Iterator[tuple[Move, bool]]:
+    def settle(self, moves: Sequence[Move]) -> Iterator[tuple[Move, MailboxMessage | None]]:
         """A move is one step, so it is done where the message is in the one folder and no longer in the other."""
         folders = {self.key(folder): folder for folder in self.folders()}
         for move in moves:
             if move.folder not in folders or move.target not in folders:
-                yield move, False
+                yield move, None
                 continue
             since = float(move.mark) - _SETTLED
             late = [one for one in self.messages(folders[move.target]) if _changed(one.place) >= since]
-            is_there = any(kin == move.kin for _, kin in self.kin(late))
-            yield move, is_there and not self.find(folders[move.folder], [move.key])
+            there = next((message for message, kin in self.kin(late) if kin == move.kin), None)
+            yield move, None if self.find(folders[move.folder], [move.key]) else there
 
     def place(self, folder: Folder, message: MailboxMessage | None) -> str:
         return str(message.place.absolute()) if message is not None else ""

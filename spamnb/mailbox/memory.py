@@ -11,7 +11,7 @@ import fcntl
 import os
 import sqlite3
 import time
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple, Self
 
@@ -26,7 +26,7 @@ from spamnb.store.database import Database
 # Folders whose mail is neither good nor spam, by what they are for; beside the folder of spam itself.
 _NEITHER = frozenset({"junk", "trash", "drafts", "templates", "sent", "outbox", "chats", "all"})
 _NOTED_AT_ONCE = 1000
-_PATIENCE = 60.0  # seconds that another process may be filing mail in the same mailbox
+PATIENCE = 60.0  # seconds that another process may be filing mail in the same mailbox
 _TABLES = (
     "judged (digest BLOB PRIMARY KEY) WITHOUT ROWID",
     "new_mail (key TEXT PRIMARY KEY, judged INTEGER NOT NULL) WITHOUT ROWID",
@@ -35,8 +35,8 @@ _TABLES = (
     "seen_mail (folder TEXT NOT NULL, key TEXT NOT NULL, kin BLOB NOT NULL, junk INTEGER NOT NULL,"
     " PRIMARY KEY (folder, key)) WITHOUT ROWID",
     "sides (kin BLOB PRIMARY KEY, junk INTEGER NOT NULL) WITHOUT ROWID",
-    "begun (folder TEXT NOT NULL, key TEXT NOT NULL, kin BLOB NOT NULL, digest BLOB NOT NULL, target TEXT NOT NULL,"
-    " mark TEXT NOT NULL, junk INTEGER NOT NULL, PRIMARY KEY (folder, key)) WITHOUT ROWID",
+    "moves (folder TEXT NOT NULL, key TEXT NOT NULL, kin BLOB NOT NULL, digest BLOB NOT NULL, target TEXT NOT NULL,"
+    " mark TEXT NOT NULL, junk INTEGER NOT NULL, note TEXT NOT NULL, PRIMARY KEY (folder, key)) WITHOUT ROWID",
 )
 
 
@@ -86,10 +86,11 @@ class Memory(Database):
         return memory
 
     @contextmanager
-    def alone(self, patience: float = _PATIENCE) -> Iterator[None]:
-        """While no other process files mail here; what was interrupted is put right first."""
+    def alone(self, patience: float = PATIENCE) -> Iterator[dict[Move, MailboxMessage]]:
+        """While no other process files mail here. Moves that were interrupted are made whole first: those that are done
+        now, and where each message lies."""
         if self.dry_run:
-            yield
+            yield {}
             return
         deadline = time.monotonic() + patience
         descriptor = os.open(self.box.record.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -103,8 +104,7 @@ class Memory(Database):
                         raise SpamnbError(f"{self.box.shown}: another spamnb is sorting it") from None
                     time.sleep(0.1)
             self.box.refresh()
-            self.recover()
-            yield
+            yield self.recover()
         finally:
             os.close(descriptor)
 
@@ -140,12 +140,14 @@ class Memory(Database):
     # -- moves -----------------------------------------------------------------------------------------------
 
     def move(
-        self, messages: Sequence[tuple[MailboxMessage, bytes]], into: Folder
+        self, messages: Sequence[tuple[MailboxMessage, bytes]], into: Folder, notes: Mapping[MailboxMessage, str]
     ) -> dict[MailboxMessage, MailboxMessage | None]:
-        """Move messages of one folder, each with its digest: where each lies now, if that is known. Those that are gone
-        or would not be moved are left out. Unreachable where a server is lost: `recover` then finds out what moved."""
+        """Move messages of one folder, each with its digest and perhaps a note: where each lies now, if that is known.
+        Those that are gone or would not be moved are left out. Unreachable where a server is lost: `recover` then finds
+        out what moved."""
         if self.dry_run:
             return {one: None for one, _ in messages}
+        begun: dict[MailboxMessage, Move] = {}
         try:
             self.box.make(into)
             mark, junk = self.box.mark(into), self.box.is_below(into, self.box.junk())
@@ -153,18 +155,18 @@ class Memory(Database):
             kin = {one: kin for one, kin in self.box.kin([one for one, _ in messages]) if isinstance(kin, bytes)}
             source, target = self.box.key(messages[0][0].folder), self.box.key(into)
             begun = {
-                one: Move(source, one.key, kin[one], digest, target, mark, junk)
+                one: Move(source, one.key, kin[one], digest, target, mark, junk, notes.get(one, ""))
                 for one, digest in messages
                 if one in kin
             }
             with self.writing():
-                self.executemany("INSERT OR REPLACE INTO begun VALUES (?, ?, ?, ?, ?, ?, ?)", begun.values())
+                self.executemany("INSERT OR REPLACE INTO moves VALUES (?, ?, ?, ?, ?, ?, ?, ?)", begun.values())
             moved = self.box.move(list(begun), into)
         except (Denied, OSError) as error:
             self.report(self.box.shown, error)
             self.box.refresh()
-            self.recover()
-            return {}
+            finished = self.recover()
+            return {one: finished[move] for one, move in begun.items() if move in finished}
         done: dict[MailboxMessage, MailboxMessage | None] = {}
         for one, after in moved.items():
             if isinstance(after, OSError):
@@ -175,22 +177,26 @@ class Memory(Database):
         self._end([move for one, move in begun.items() if one not in done], False)
         return done
 
-    def recover(self) -> None:
-        """Make each move whole that was begun and not ended: done, or not begun."""
+    def recover(self) -> dict[Move, MailboxMessage]:
+        """Make each move whole that was begun and not ended: those that are done, and where each message lies."""
+        finished: dict[Move, MailboxMessage] = {}
         if begun := self.begun():
-            for move, done in self.box.settle(begun):
-                self._end([move], done)
+            for move, message in self.box.settle(begun):
+                self._end([move], message is not None)
+                if message is not None:
+                    finished[move] = message
+        return finished
 
     def begun(self) -> list[Move]:
         """Moves of which it is not known what became of them."""
         with self.reading():
-            return [Move(*row) for row in self.execute("SELECT * FROM begun").fetchall()]
+            return [Move(*row) for row in self.execute("SELECT * FROM moves").fetchall()]
 
     def _end(self, moves: Sequence[Move], done: bool) -> None:
         with self.writing():
             for move in moves:
                 known = move.folder, move.key
-                self.execute("DELETE FROM begun WHERE folder = ? AND key = ?", known)
+                self.execute("DELETE FROM moves WHERE folder = ? AND key = ?", known)
                 if done:
                     self.execute("INSERT OR REPLACE INTO sides VALUES (?, ?)", (move.kin, move.junk))
                     self.execute("INSERT OR IGNORE INTO judged VALUES (?)", (move.digest,))
@@ -304,7 +310,7 @@ class Memory(Database):
                 there[bool(side)] += found
                 if not found:
                     self._forget([(folder, key)])
-            if self._has("begun WHERE kin = ?", kin) or (there[False] and there[True]):
+            if self._has("moves WHERE kin = ?", kin) or (there[False] and there[True]):
                 self._undecided = True
             elif arrived := there[not left]:
                 ((message, raw),) = self.box.read(arrived[-1:])

@@ -13,7 +13,7 @@ from spamnb.journal.entries import JUNK, Verdict
 from spamnb.journal.journal import Journal
 from spamnb.mailbox import box_at
 from spamnb.mailbox.box import Box
-from spamnb.mailbox.filing import lies_in
+from spamnb.mailbox.filing import lies_in, noted
 from spamnb.mailbox.memory import Memory
 from spamnb.naming import escape
 from spamnb.reader.message import digest
@@ -71,8 +71,12 @@ class Moving:
             raise SpamnbError(f"the mail is no longer in {where}, so it was not moved")
         message, _ = found
         failed: list[str] = []
-        with Memory.of(box, lambda name, error: failed.append(str(error))) as memory, memory.alone(PATIENCE):
-            moved = memory.move([(message, entry.digest)], into)
+        with (
+            Memory.of(box, lambda name, error: failed.append(str(error))) as memory,
+            memory.alone(PATIENCE) as finished,
+        ):
+            self._journal.add(noted(box, finished, entry.junk))
+            moved = memory.move([(message, entry.digest)], into, {})
         if message not in moved:
             raise SpamnbError(f"{message.name}: not moved: {failed[-1] if failed else 'it is gone'}")
         self._journal.moved(entry.position, lies_in(box, into, moved[message], entry.junk))

@@ -154,7 +154,7 @@ def test_an_entry_holds_the_tokens_and_the_evidence_of_its_message_and_hostile_f
         for raw in raws:
             read = classifier.read(raw)
             found = score_message(classifier, read)
-            made = entry_of(read, found, classifier.settings, user="x" * 999, lies=Place("/tmp/\udcff"))
+            made = entry_of(read, found, classifier.settings, user="x" * 999).lying(Place("/tmp/\udcff"))
             assert not read.counts or unpack_tokens(made.tokens) == read.counts
             journal.add([made])
             entry = journal.of_message(digest(raw))

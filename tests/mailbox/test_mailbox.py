@@ -17,10 +17,11 @@ from unpacked import PATIENCE, wait_until
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
-from spamnb.journal.entries import INBOX, JUNK
+from spamnb.journal.entries import INBOX, JUNK, entry_of, note_of
 from spamnb.journal.journal import Journal
 from spamnb.reader.message import digest
 from spamnb.review.lessons import Teacher
+from spamnb.score import score_message
 from spamnb.sources.imap_connection import Denied
 
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("Dovecot", "Dovecot without MOVE", "Cyrus")]
@@ -166,6 +167,21 @@ def test_moves_that_a_kill_interrupted_are_made_whole(person: Person, by: str):
     assert person.watch().stdout == ""
 
 
+def test_verdicts_of_moves_that_a_kill_interrupted_are_in_the_journal(person: Person, tmp_path):
+    spam, path = message("spam", 500), tmp_path / "journal"
+    person.deliver(spam)
+    with Classifier.open(person.model) as classifier, person.remembering() as memory:
+        read = classifier.read(spam)
+        begin(memory, note_of(entry_of(read, score_message(classifier, read), classifier.settings)))
+    person.whole_move(key("spam", 500))
+    told = person.sort("--journal", str(path))
+    assert told.exit_code == 0 and "1 message moved by a run that was interrupted\n" in told.stderr
+    with Journal.at(path) as journal:
+        entry = journal.of_message(digest(spam))
+        assert verdicts(journal) == 1 and entry is not None and (entry.role, entry.verdict) == (JUNK, "spam")
+        assert Teacher(person.model, None).mail(journal, entry) == spam
+
+
 @pytest.mark.parametrize("before", ["one of two alike is moved", "another of the same header", "it was there"])
 def test_what_was_not_copied_from_the_inbox_stays_there(person: Person, before: str):
     raw = message("spam", 510)
@@ -192,7 +208,7 @@ def test_what_vanished_before_its_move_is_not_told_as_moved(person: Person):
     with person.remembering() as memory:
         messages = memory.unjudged()
         person.move(key("spam", 571), "INBOX", "Work")
-        moved = memory.move([(one, digest(raw)) for one, raw in zip(messages, raws)], memory.box.junk())
+        moved = memory.move([(one, digest(raw)) for one, raw in zip(messages, raws)], memory.box.junk(), {})
         assert list(moved) == [messages[0], messages[2]]
         assert [memory.judged(digest(raw)) for raw in raws] == [True, False, True]
     assert person.where() == {key("spam", 570): "Junk", key("spam", 571): "Work", key("spam", 572): "Junk"}
@@ -209,7 +225,7 @@ def test_what_would_not_be_moved_stays_and_is_tried_again(person: Person, monkey
         (one,) = memory.unjudged()
         with monkeypatch.context() as patched:
             patched.setattr(memory.box, "move", refuse)
-            assert memory.move([(one, digest(message("spam", 560)))], memory.box.junk()) == {}
+            assert memory.move([(one, digest(message("spam", 560)))], memory.box.junk(), {}) == {}
         assert memory.unjudged() == [one] and told == ["over quota"] and set(person.where().values()) == {"INBOX"}
 
 

@@ -3,22 +3,24 @@
 import gzip
 import os
 import shutil
-from collections.abc import Iterator
+import signal
 from contextlib import redirect_stderr
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from commands import printed, run
-from mail import folders, learned, mail, message
+from mail import folders, learned, mail, message, verdicts
 from person import MaildirPerson, key
 
 from spamnb.cli.mailboxes import Target
 from spamnb.cli.options import Unreadable
 from spamnb.cli.watch import Stop, Watching
 from spamnb.errors import SpamnbError
+from spamnb.journal.journal import Journal
 from spamnb.mailbox import maildir
-from spamnb.mailbox.filing import Filed, Filing
+from spamnb.mailbox.maildir import MaildirBox
 from spamnb.sources.formats import MAX_MESSAGE
 
 
@@ -65,16 +67,22 @@ def test_a_dry_run_writes_nothing_at_all(nested, known):
             assert told.stderr.startswith(f"spamnb: {'1 message' if known else '4 messages'}, dry run: ")
 
 
-def test_what_was_done_before_ctrl_c_is_said(person, monkeypatch):
-    sort = Filing.sort
+def test_what_is_being_moved_at_ctrl_c_is_moved_and_told_and_noted(person, tmp_path, monkeypatch):
+    move = MaildirBox.move
 
-    def interrupted(*arguments: object) -> Iterator[Filed]:
-        yield next(sort(*arguments))
-        raise KeyboardInterrupt
+    def interrupted(*arguments: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return move(*arguments)
 
-    monkeypatch.setattr(Filing, "sort", interrupted)
-    person.deliver(message("spam", 500))
-    assert ": 1 message, interrupted; the next run goes on from there: 1 to Junk\n" in person.sort().stderr
+    monkeypatch.setattr(MaildirBox, "move", interrupted)
+    for seed in range(500, 540):
+        person.deliver(message("spam", seed))
+    told = person.sort("--journal", str(tmp_path / "journal"))
+    assert told.exit_code == 130 and told.stdout.count("to Junk") == 32 == len(person.paths("Junk"))
+    assert ": 32 messages, interrupted; the next run goes on from there: 32 to Junk\n" in told.stderr
+    with Journal.at(tmp_path / "journal") as journal:
+        assert verdicts(journal) == 32
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_hostile_header_fields_leave_a_line_a_line(person):
