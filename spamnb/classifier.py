@@ -34,6 +34,7 @@ from spamnb.store.store import Store
 
 CONTRADICTED = 0.3  # P(the label taught), beside the likeliest other, below which all others contradict it
 FEW = 20  # messages of the smaller side with which it must be half of that: few messages are often wrong themselves
+MANY = 200  # messages of the smaller side from which on such a message counts in the calibration: docs/experiments.md
 
 
 class TokensOf(NamedTuple):
@@ -236,12 +237,17 @@ class Classifier:
         (docs/experiments.md#wrong-labels)."""
         if not _scores(label, judged):
             return False
-        totals, p = self.store.totals(), np.array(list(judged.probabilities.values()))
-        own = totals.classes.index(label)
-        smaller = min(totals.documents[own], totals.documents.sum() - totals.documents[own])
+        smaller, p = self._smaller_side(label), np.array(list(judged.probabilities.values()))
+        own = self.store.totals().classes.index(label)
         if smaller < MIN_MESSAGES:
             return False
         return bool(p[own] < CONTRADICTED * smaller / (smaller + FEW) * (p[own] + np.delete(p, own).max()))
+
+    def _smaller_side(self, label: str) -> int:
+        """The messages of a class, or those of all others where they are fewer."""
+        totals = self.store.totals()
+        own = totals.documents[totals.classes.index(label)]
+        return int(min(own, totals.documents.sum() - own))
 
     def learn(
         self,
@@ -266,8 +272,9 @@ class Classifier:
                 self._take_back(read, known)
             judged = judged or self._judge_without(label, read)
             scores, contradicted = _scores(label, judged), bool(judged and self.contradicts(label, judged))
-            # The score of a message that all others contradict tells of its label, and not of the scores.
-            bins = {} if contradicted else bins_by_class(scores)
+            # Of a few messages one that all others contradict is taken to be taught wrongly. Among many, what errors
+            # there are make the probabilities honest, and wrong labels are told by the calibration itself.
+            bins = {} if contradicted and self._smaller_side(label) < MANY else bins_by_class(scores)
             self.store.count_scores(label, bins, 1)
             self.store.add(label, counted)
             new = Lesson(read.digest, label, counted, scores, contradicted)

@@ -12,6 +12,7 @@ from mail import counted
 
 from spamnb.classifier import Classifier
 from spamnb.learners.corrected import Corrected
+from spamnb.reader.message import digest
 from spamnb.settings import Settings
 from spamnb.store.jsonl import export
 from spamnb.training import prepare, train_file
@@ -99,6 +100,17 @@ def test_eight_wrong_lessons_leave_the_filter_as_it_was(model: Path) -> None:
         for raw in random.Random(1).sample(lessons, len(lessons)):
             assert classifier.forget("ham", raw)
         assert list(export(classifier.store)) == content
+
+
+@pytest.mark.parametrize(("n", "counts"), [(150, False), (N, True)])
+def test_a_wrong_lesson_counts_in_the_calibration_of_many_messages(tmp_path: Path, n: int, counts: bool) -> None:
+    train_file(tmp_path / "model", counted(letters(MAIL, 0, n)), Settings())
+    (raw,) = spam(N + 100, 1)
+    with Classifier.open(tmp_path / "model", writable=True) as classifier:
+        assert classifier.contradicts("ham", classifier.classify(raw))
+        classifier.learn("ham", raw)
+        known = classifier.store.learned(digest(raw))
+        assert known is not None and bool(known.bins) is counts
 
 
 def test_three_lessons_of_a_sender_are_enough_for_that_sender(model: Path) -> None:
