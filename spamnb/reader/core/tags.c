@@ -7,7 +7,7 @@ static const struct {
     const char *names;
     uint8_t kind, text, flags;
 } GROUPS[] = {
-    {"?", ORDINARY, NORMAL, IS_INLINE},
+    {"unknown", ORDINARY, NORMAL, IS_INLINE},
     {"a", FORMATTING, NORMAL, IS_INLINE},
     {"body html", WHOLE_PAGE, NORMAL, ENDS_WORD | IS_BARRIER},
     {"p", BLOCK, NORMAL, ENDS_WORD},
@@ -91,7 +91,7 @@ void tags_begin(void) {
 
 unsigned tag_of(span name) {
     int number = number_of(&tag_table, name);
-    return number < 0 ? TAG_UNKNOWN : (unsigned)number; /* "?", the name of TAG_UNKNOWN, begins no tag */
+    return number < 0 ? TAG_UNKNOWN : (unsigned)number;
 }
 
 int attribute_of(span name) { return number_of(&attribute_table, name); }
