@@ -14,7 +14,7 @@ static const struct {
     {"li dd dt", ITEM, NORMAL, ENDS_WORD},
     {"table", TABLE, NORMAL, ENDS_WORD | IS_BARRIER},
     {"style", ORDINARY, RAW, 0},
-    {"title textarea", ORDINARY, REFERENCES, ENDS_WORD | IS_CONTROL},
+    {"title", ORDINARY, REFERENCES, ENDS_WORD},
     {"script xmp", ORDINARY, RAW, 0},
     {"meta area base", VOID, NORMAL, 0},
     {"mark", ORDINARY, NORMAL, IS_INLINE},
@@ -39,6 +39,7 @@ static const struct {
     {"template", ORDINARY, NOWHERE, IS_BARRIER},
     {"datalist", ORDINARY, NORMAL, IS_UNSHOWN},
     {"dialog", BLOCK, NORMAL, ENDS_WORD | IS_CONTROL},
+    {"textarea", ORDINARY, REFERENCES, ENDS_WORD | IS_CONTROL},
     {"plaintext", ORDINARY, REST, 0},
 };
 
