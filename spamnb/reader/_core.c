@@ -86,15 +86,10 @@ enum failure read_messages(struct reader *reader, struct vocabulary *vocabulary,
     return FAILED_NOT;
 }
 
-/* A list of the message at hand, and how many items it has. */
-size_t message_list(const struct reader *reader, int which, const void **items) {
-    const struct message *m = &reader->message;
-    const span_list *const texts[] = {&m->values, &m->texts, &m->links, &m->hidden, &m->named_facts};
-    size_t n_texts = COUNT_OF(texts);
-    if (which < (int)n_texts) {
-        *items = texts[which]->items;
-        return texts[which]->count;
-    }
-    *items = which == (int)n_texts ? (const void *)m->section.fields.items : m->parts.items;
-    return which == (int)n_texts ? m->section.fields.count : m->parts.count;
+/* A list of texts of the message at hand, and how many there are. */
+size_t message_list(const struct reader *reader, int which, const span **items) {
+    const struct message *message = &reader->message;
+    const span_list *const lists[] = {&message->headers, &message->texts, &message->links, &message->hidden};
+    *items = lists[which]->items;
+    return lists[which]->count;
 }

@@ -51,22 +51,6 @@ class _Span(ctypes.Structure):
         return self.octets().decode("utf-8", "replace")
 
 
-class _Field(ctypes.Structure):
-    _fields_ = (("name", _Span), ("written", _Span))
-
-    def value(self) -> tuple[str, str]:
-        return self.name.value(), self.written.value()
-
-
-class _Part(ctypes.Structure):
-    """content_type, charset, encoding, disposition and filename, and the size."""
-
-    _fields_ = (("texts", _Span * 5), ("size", c_size_t))
-
-    def value(self) -> tuple[str, str, str, str, str, int]:
-        return *(text.value() for text in self.texts), self.size
-
-
 class _Answer(ctypes.Structure):
     _fields_ = (("text", _Span), ("is_whole", c_bool))
 
@@ -81,11 +65,8 @@ class _Fit(ctypes.Structure):
     )  # fmt: skip
 
 
-# message_list of _core.c: what a list is called, what its items are, and what it belongs to.
-_LISTS: tuple[tuple[str, Any, int], ...] = (
-    ("values", _Span, FIELDS), ("texts", _Span, BODY), ("links", _Span, BODY), ("hidden", _Span, BODY),
-    ("html", _Span, BODY), ("headers", _Field, FIELDS), ("parts", _Part, BODY),
-)  # fmt: skip
+# The lists of message_list of _core.c, and what they belong to.
+_LISTS = {"headers": FIELDS, "texts": BODY, "links": BODY, "hidden": BODY}
 _Answerer = ctypes.CFUNCTYPE(c_bool, c_int, POINTER(_Span), POINTER(_Span), POINTER(_Answer))
 
 for _name, _result, _arguments in (
@@ -211,16 +192,17 @@ class ReaderCore:
         """What stands in a message, by name; ``wants``: FIELDS, BODY and so on."""
         with held(self):
             _, digests, dates, cuts = self._read([raw], None, wants)
-            lists = [(number, *each) for number, each in enumerate(_LISTS) if each[-1] & wants]
-            found: dict[str, Any] = {name: self._list(number, kind) for number, name, kind, _ in lists}
+            found: dict[str, Any] = {
+                name: self._list(number) for number, (name, belongs) in enumerate(_LISTS.items()) if belongs & wants
+            }
         if wants & FIELDS:
-            found["headers"] = list(zip([name for name, _ in found["headers"]], found["values"]))
+            found["headers"] = list(zip(found["headers"][::2], found["headers"][1::2]))
         return found | {"digest": digests.tobytes(), "date": dates[0].decode(), "cuts": int(cuts[0])}
 
-    def _list(self, number: int, kind: Any) -> list[Any]:
+    def _list(self, number: int) -> list[str]:
         items = c_void_p()
         n = core.message_list(self.pointer, number, byref(items))
-        return [item.value() for item in (kind * n).from_address(items.value)] if n else []
+        return [text.value() for text in (_Span * n).from_address(items.value)] if n else []
 
 
 def owned(owner: object, pointer: int | None, delete: Callable[[int], None]) -> int:

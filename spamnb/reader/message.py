@@ -15,17 +15,6 @@ from spamnb.reader.rows import ReadRows
 from spamnb.reader.tokens import Vocabulary
 
 
-class Part(NamedTuple):
-    """One leaf of the MIME tree. ``size`` is the number of bytes it takes in the message, still encoded."""
-
-    content_type: str
-    charset: str
-    encoding: str
-    disposition: str
-    filename: str
-    size: int
-
-
 class Message(NamedTuple):
     """A decoded message: every text is without NUL, has LF line ends, and stands in reading order.
 
@@ -33,8 +22,6 @@ class Message(NamedTuple):
     texts: visible text, one per text part: what a reader shows first, then attachments, then text in documents
     links: URLs of the HTML parts, of their images and forms too, and of PDF documents
     hidden: text of the HTML parts that their reader does not see
-    html: structural facts: ``tag:font``, ``tag:unknown``, ``hidden`` …
-    parts: every leaf of the MIME tree
     cuts: what was left out because a bound was reached: of ``CUTS``
     digest: 16 bytes, the same however the message is stored
     """
@@ -43,8 +30,6 @@ class Message(NamedTuple):
     texts: tuple[str, ...]
     links: tuple[str, ...]
     hidden: str
-    html: tuple[str, ...]
-    parts: tuple[Part, ...]
     cuts: tuple[str, ...]
     digest: bytes
 
@@ -87,8 +72,6 @@ class Reader(ReaderCore):
             texts=tuple(found["texts"]),
             links=tuple(found["links"]),
             hidden="\n".join(found["hidden"]),
-            html=tuple(found["html"]),
-            parts=tuple([Part(*part) for part in found["parts"]]),
             cuts=_names(CUTS, found["cuts"]),
             digest=found["digest"],
         )

@@ -60,7 +60,7 @@ def test_texts_are_those_of_the_standard_library(corpora: Path, folder: str, sha
             continue
         defects = {type(defect).__name__ for part in oracle.walk() for defect in part.defects}
         message = parse(raw)
-        if defects <= TOLERATED and not any(part.content_type.startswith("message/") for part in message.parts):
+        if defects <= TOLERATED and not any(part.get_content_type().startswith("message/") for part in oracle.walk()):
             texts += len(wanted)
             equal += sum(text == read_again(part) for text, part in zip(message.texts, wanted))
     assert equal > share * texts > 100, (equal, texts)

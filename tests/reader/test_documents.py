@@ -180,10 +180,9 @@ def test_attachments_in_a_winmail_dat_are_parts_and_those_that_are_text_are_read
         attribute(0x69002, b"") + attribute(0x18010, name.encode() + b"\0") + attribute(0x6800F, content)
         for name, content in files
     ]
-    message = parse(winmail(tnef(*attributes)))
-    assert message.links == ("http://pay.example/",)
-    assert [part.filename for part in message.parts[1:]] == ["bill.html", "a.exe"]
-    assert len(parse(winmail(tnef(*attributes * 100))).parts) <= 100
+    assert parse(winmail(tnef(*attributes))).links == ("http://pay.example/",)
+    assert {"attachment:html", "attachment:exe"} <= set(Reader().tokens(winmail(tnef(*attributes))))
+    assert 10 < Reader().tokens(winmail(tnef(*attributes * 100)))["attachment:exe"] <= 100
 
 
 def test_what_of_winmail_dat_is_not_read_is_told() -> None:
@@ -200,7 +199,7 @@ def test_any_bytes_of_a_winmail_dat_may_be_others() -> None:
     for n in range(len(whole)):
         spoilt = bytearray(whole)
         spoilt[chance.randrange(n + 1)] = chance.randrange(256)
-        assert all(parse(winmail(document)).parts for document in (whole[:n], bytes(spoilt)))
+        assert all("attachment:dat" in Reader().tokens(winmail(document)) for document in (whole[:n], bytes(spoilt)))
 
 
 # S/MIME
@@ -229,7 +228,7 @@ def signed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 def test_the_message_within_a_signature_is_read(signed: Callable[[bytes], bytes], kind: str) -> None:
     message = parse(smime(signed(ENTITY), kind))
     assert message.texts[0].strip() == "Pay here" and message.links == ("http://pay.example/",)
-    assert [part.content_type for part in message.parts] == [kind, "text/html"]
+    assert {f"part:{kind}", "part:text/html"} <= set(Reader().tokens(smime(signed(ENTITY), kind)))
     long = ENTITY + b"".join(b"<p>%d" % number for number in range(9999)) + b"<p>end"
     assert parse(smime(signed(long), kind)).texts[0].endswith("end")
 

@@ -6,13 +6,14 @@ import base64
 import email
 import quopri
 import sys
+from collections import Counter
 from email.message import EmailMessage
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.reader.message import Message, parse
+from spamnb.reader.message import Message, Reader, parse
 
 TEXT, PAGE = "Content-Type: text/plain\n\none", "Content-Type: text/html\n\n<b>two</b>"
 SHOP = "<p>Cheap pills: <a href=http://pills.example/>here</a></p>"
@@ -26,6 +27,11 @@ def multipart(*parts: str, boundary: str = "b", end: str = "--b--\n", kind: str 
 
 def words(message: Message) -> str:
     return " ".join(" ".join(message.texts).split())
+
+
+def kinds_of_parts(raw: bytes) -> Counter[str]:
+    tokens = Reader().tokens(raw).items()
+    return Counter({token.removeprefix("part:"): count for token, count in tokens if token.startswith("part:")})
 
 
 def is_read_as_html(raw: str) -> bool:
@@ -51,9 +57,8 @@ def test_parts_are_those_of_the_standard_library(parts: list[tuple[str, str]], k
     for number, (text, subtype) in enumerate(parts):
         message.add_attachment(text.encode(), maintype="text", subtype=subtype, filename=f"ä{number}.txt")
     oracle = [part for part in email.message_from_bytes(message.as_bytes()).walk() if not part.is_multipart()]
-    found = parse(message.as_bytes()).parts
-    assert [part.content_type for part in found] == [part.get_content_type() for part in oracle]
-    assert [part.filename for part in found] == ["", *(f"ä{number}.txt" for number in range(len(parts)))]
+    found = kinds_of_parts(message.as_bytes())
+    assert found == Counter(part.get_content_type() for part in oracle)
 
 
 @given(PLAIN, st.sampled_from(["base64", "quoted-printable"]), st.sampled_from(["utf-8", "gb18030", "utf-16-le"]))
@@ -127,8 +132,7 @@ def test_a_message_inside_keeps_its_subject_sender_and_name(kind: str, encoding:
     body = quopri.encodestring(inner.encode()) if encoding == "quoted-printable" else inner.encode()
     message = parse(coded(body, encoding, f"{kind}; name=note.eml"))
     assert words(message) == "café Shop <shop@pills.example> Cheap pills: here" and message.header("subject") == ""
-    parts = [(part.content_type, part.filename) for part in message.parts]
-    assert parts == [("message/rfc822", "note.eml"), ("text/html", "")]
+    assert kinds_of_parts(coded(body, encoding, f"{kind}; name=note.eml")) == {"message/rfc822": 1, "text/html": 1}
 
 
 def test_depth_parts_and_text_are_bounded() -> None:
@@ -137,8 +141,8 @@ def test_depth_parts_and_text_are_bounded() -> None:
         deep = b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n%b\n--b%d--\n" % (level, level, deep, level)
         inside = b"Content-Type: message/rfc822\n\n" + inside
     assert parse(deep).cuts == parse(inside).cuts == ("parts",) and "the end" in parse(deep).texts[0]
-    many = parse(multipart(*["\nx"] * 1000))
-    assert 100 < len(many.parts) < 1000 and many.cuts == ("parts",)
+    many = multipart(*["\nx"] * 1000)
+    assert 100 < kinds_of_parts(many).total() < 1000 and parse(many).cuts == ("parts",)
     texts = parse(multipart("\n" + "word " * 400_000, *["\n" + "more " * 400_000] * 9, "\nlast"))
     assert texts.cuts == ("text",) and texts.texts[-1] == "last" and sum(map(len, texts.texts)) < 3_000_000
     assert all("more" in text for text in texts.texts[1:-1])

@@ -1,6 +1,7 @@
 /* What of a message becomes tokens beside the words of its texts: header fields, parts, links, structure. Which fields
  * count, and how, Python's evidence.py says. */
 #include "reader.h"
+#include "style.h"
 
 enum {
     MAX_FIELD_NAME = 40,  /* bytes of a name in tokens */
@@ -100,7 +101,7 @@ static void add_field(struct reader *reader, const struct field *field) {
 
 /* ---- Structure ---- */
 
-static void add_part(struct reader *reader, const struct part *part) {
+static void add_part(struct reader *reader, const struct entity *part) {
     add_token(reader, LITERAL("part:"), first_characters(part->content_type, 40));
     add_token(reader, LITERAL("charset:"), first_characters(part->charset, 20));
     add_token(reader, LITERAL("encoding:"), first_characters(part->encoding, 20));
@@ -116,11 +117,14 @@ void add_evidence(struct reader *reader) {
     for (size_t i = 0; i < message->section.fields.count; i++)
         add_field(reader, &message->section.fields.items[i]);
     add_links(reader);
-    for (size_t i = 0; i < message->named_facts.count; i++)
-        add_token(reader, LITERAL("html:"), message->named_facts.items[i]);
+    for (unsigned tag = 0; tag < TAG_COUNT; tag++)
+        if (message->tags[tag / 64] >> tag % 64 & 1)
+            add_token(reader, LITERAL("html:tag:"), TAGS[tag].name);
+    if (message->hidden.count)
+        add_token(reader, LITERAL("html:"), LITERAL("hidden"));
     struct place hidden = {LITERAL("hidden:"), WORD_PARTS};
     for (size_t i = 0; i < message->hidden.count; i++)
         add_words(reader, &hidden, message->hidden.items[i]);
-    for (size_t i = 0; i < message->parts.count; i++)
-        add_part(reader, &message->parts.items[i]);
+    for (size_t i = 0; i < message->leaves.count; i++)
+        add_part(reader, &message->leaves.items[i]);
 }

@@ -9,7 +9,6 @@
 enum {
     MAX_TAGS = 50000, /* in one message; others open and close nothing */
     MAX_OPEN_ELEMENTS = 512, /* those inside are not opened, as in browsers */
-    MAX_TITLE = 200,      /* bytes of a title, and of an input field, that are taken for seen */
     MAX_URLS = 1000,
 };
 
@@ -21,7 +20,6 @@ struct node {
     span name;
     const struct attributes *attributes; /* of style; NULL where there are none */
     const struct style *style;
-    bool is_wrapped; /* browsers put formatting that was opened before around all in it */
 };
 
 /* An open element. */
@@ -33,14 +31,10 @@ struct element {
 };
 
 /* A piece of text, as long as nobody knows whether it is seen. */
-enum piece_kind {
-    PIECE_STYLED, PIECE_SHOWN, PIECE_HIDDEN, PIECE_END_OF_WORD
-};
-
 struct piece {
     span text;
     uint32_t node;
-    enum piece_kind kind;
+    bool is_end_of_word; /* and no text */
 };
 
 struct document {
@@ -54,10 +48,10 @@ struct document {
     struct element stack[MAX_OPEN_ELEMENTS + 1];
     size_t depth;
     uint16_t counts[N_TAGS]; /* of open elements, by tag */
-    enum piece_kind kind; /* of text from here on */
 };
 
-/* The node of what stands in a table and in none of its cells. It is shown before the table, wherever that may be. */
+/* The node of titles, and of what stands in a table and in none of its cells: that is shown before the table, wherever
+ * that may be. Neither is hidden. */
 enum { MOVED_NODE = 2 };
 
 static void note_cut(struct document *d) { d->reader->message.cuts |= CUT_HTML; }
@@ -91,13 +85,13 @@ static void settle(struct document *d, size_t at, struct node node) {
 }
 
 /* Closes the element at this place, and all inside; nothing where there is none (0). Formatting that its own end tag
- * did not close browsers open again. That is not followed: from here on no style hides anything. */
+ * did not close browsers open again. That is not followed: then nothing on the page counts as hidden. */
 static void pop_to(struct document *d, size_t at) {
     while (at > 1 && d->depth > at) {
         unsigned tag = d->stack[--d->depth].tag;
         d->counts[tag]--;
         if (d->depth > at && TAGS[tag].kind == FORMATTING)
-            d->kind = PIECE_SHOWN;
+            d->sheet.is_in_doubt = true;
     }
 }
 
@@ -137,9 +131,7 @@ static void end_formatting(struct document *d, unsigned tag, span name) {
     pop_to(d, at);
     for (size_t i = d->depth - 1; !at && i > 1 && !(TAGS[d->stack[i].tag].flags & IS_BARRIER); i--)
         if (is_element(d, &d->stack[i], tag, name)) {
-            d->kind = PIECE_SHOWN;
-            for (size_t k = i + 1; k < d->depth; k++)
-                node_of(d, &d->stack[k])->is_wrapped = true;
+            d->sheet.is_in_doubt = true;
             return;
         }
 }
@@ -182,12 +174,10 @@ static bool make_place(struct document *d, unsigned kind) {
     return at > 2;
 }
 
-/* Whether tags open and close nothing any more; then no style hides anything. */
+/* Whether tags open and close nothing any more; then nothing counts as hidden. */
 static bool has_too_many_tags(struct document *d) {
-    bool are_too_many = d->reader->message.n_tags > MAX_TAGS;
-    if (are_too_many)
-        d->kind = PIECE_SHOWN;
-    return are_too_many;
+    d->sheet.is_in_doubt = d->sheet.is_in_doubt || d->reader->message.n_tags > MAX_TAGS;
+    return d->reader->message.n_tags > MAX_TAGS;
 }
 
 /* Gives the page attributes that it has not yet. */
@@ -255,9 +245,7 @@ static bool shows_nothing(struct reader *reader, span text) {
 }
 
 /* Text, which stays unread until all styles are known. */
-static void add_piece(struct document *d, span text, uint32_t node, enum piece_kind kind) {
-    *LIST_ADD(d->arena, &d->pieces) = (struct piece){text, node, kind};
-}
+static void add_piece(struct document *d, struct piece piece) { *LIST_ADD(d->arena, &d->pieces) = piece; }
 
 /* The text between two places of the document. */
 static void add_text(struct document *d, const uint8_t *begin, const uint8_t *end) {
@@ -266,19 +254,7 @@ static void add_text(struct document *d, const uint8_t *begin, const uint8_t *en
         return;
     const struct element *top = top_of(d);
     if (!top->is_dropped)
-        add_piece(d, text, is_row(top) && !shows_nothing(d->reader, text) ? MOVED_NODE : top->node, d->kind);
-}
-
-/* The text of a title or an input field, of which a window shows the beginning. */
-static void add_window_text(struct document *d, span text) {
-    span shown = first_characters(text, MAX_TITLE);
-    if (size_of(shown) < size_of(text)) {
-        const uint8_t *blank = find_last(shown, ' ');
-        shown.end = blank ? blank : shown.end;
-    }
-    const struct element *top = top_of(d);
-    add_piece(d, shown, top->node, top->is_dropped ? PIECE_HIDDEN : d->depth > 2 ? d->kind : PIECE_SHOWN);
-    add_piece(d, span_between(shown.end, text.end), top->node, PIECE_HIDDEN);
+        add_piece(d, (struct piece){text, is_row(top) && !shows_nothing(d->reader, text) ? MOVED_NODE : top->node, false});
 }
 
 /* The style of a node; that of its parent where nothing makes it another one. */
@@ -289,26 +265,20 @@ static const struct style *style_of(struct document *d, uint32_t number) {
     const struct style *above = number ? style_of(d, node->parent) : &FIRST_STYLE;
     unsigned flags = TAGS[node->tag].flags;
     bool is_own = node->attributes || d->sheet.n_rules || flags & (IS_CONTROL | IS_UNSHOWN) || node->tag == TAG_MARK ||
-                  node->tag == TAG_TABLE || (above->flags & IS_UNDER_INLINE && !(flags & IS_INLINE));
+                  node->tag == TAG_TABLE;
     node->style = is_own ? style_in(&d->sheet, above, node->tag, node->name, node->attributes) : above;
-    if (node->is_wrapped)
-        node->style = style_in_doubt(&d->sheet, node->style);
     return node->style;
 }
 
-/* Makes the styles of all pieces. Where not all rules are known, nothing counts as hidden by its style. */
+/* Makes the styles of all pieces, from which it may turn out that the page is in doubt. */
 static void make_styles(struct document *d) {
     d->sheet.page = style_of(d, 1);
     for (size_t i = 0; i < d->pieces.count; i++)
         style_of(d, d->pieces.items[i].node);
-    if (d->sheet.is_cut)
-        note_cut(d);
 }
 
 static bool is_hidden(struct document *d, const struct piece *piece) {
-    if (piece->kind == PIECE_STYLED)
-        return !d->sheet.is_cut && style_of(d, piece->node)->is_hidden;
-    return piece->kind == PIECE_HIDDEN;
+    return !d->sheet.is_in_doubt && style_of(d, piece->node)->is_hidden;
 }
 
 /* The text that is shown, or that is hidden. Of what is hidden spaces part what is shown around it. */
@@ -317,7 +287,7 @@ static span written_pieces(struct document *d, bool hidden_ones) {
     for (size_t i = 0; i < d->pieces.count; i++) {
         const struct piece *piece = &d->pieces.items[i];
         bool is_in_word = writer.at > writer.begin && !is_space(writer.at[-1]);
-        if (piece->kind == PIECE_END_OF_WORD) {
+        if (piece->is_end_of_word) {
             if (is_in_word)
                 put_byte(&writer, '\n');
         } else if (hidden_ones == is_hidden(d, piece)) {
@@ -457,15 +427,12 @@ static const uint8_t *start_tag(struct document *d, unsigned tag, span name, con
     /* The text of these ends with their end tag alone. */
     span text = span_between(at, kind == REST ? d->html.end : raw_end(d, TAGS[tag].name, at));
     if (tag == TAG_TITLE)
-        add_window_text(d, text);
+        add_piece(d, (struct piece){text, MOVED_NODE, false});
     else if (tag == TAG_STYLE)
         read_sheet(d, attributes, text);
     else if (kind != RAW || tag == TAG_XMP) {
         start_element(d, tag, name, attributes);
-        if (tag == TAG_TEXTAREA)
-            add_window_text(d, text);
-        else
-            add_text(d, text.at, text.end);
+        add_text(d, text.at, text.end);
         end_element(d, tag, name);
     }
     return text.end;
@@ -511,7 +478,7 @@ static void read_tags(struct document *d) {
             if (d->reader->message.n_tags++ == MAX_TAGS)
                 note_cut(d);
             if (TAGS[tag].flags & ENDS_WORD)
-                add_piece(d, (span){0}, 0, PIECE_END_OF_WORD);
+                add_piece(d, (struct piece){.is_end_of_word = true});
             if (is_end)
                 end_element(d, tag, name);
             at = is_end ? end : start_tag(d, tag, name, &attributes, end);

@@ -1,6 +1,5 @@
 /* A message: raw bytes -> a row of tokens, and spans of what people ask for. */
 #include "reader.h"
-#include "style.h"
 
 /* A text without NUL and with LF line ends. */
 static span shown_text(struct arena *arena, span text) { return with_line_feeds(arena, without_byte(arena, text, 0)); }
@@ -37,14 +36,14 @@ static void read_inner_header(struct reader *reader, span body) {
 
 /* Whether a reader must open a leaf to see it. */
 static bool is_attached(const struct entity *leaf) {
-    return leaf->as != AS_MESSAGE && is_same(leaf->part.disposition, LITERAL("attachment"));
+    return leaf->as != AS_MESSAGE && is_same(leaf->disposition, LITERAL("attachment"));
 }
 
 static void read_leaf(struct reader *reader, const struct entity *leaf) {
     if (leaf->as == AS_MESSAGE)
         read_inner_header(reader, leaf->body);
     else if (leaf->as == AS_TEXT || leaf->as == AS_REPORT || leaf->as == AS_HTML)
-        add_octets(reader, leaf->as, decode_transfer(reader, leaf->body, leaf->part.encoding), leaf->part.charset);
+        add_octets(reader, leaf->as, decode_transfer(reader, leaf->body, leaf->encoding), leaf->charset);
 }
 
 /* 16 bytes that are the same however the message is stored. */
@@ -69,27 +68,13 @@ static void copy_date(struct reader *reader, uint8_t date[DATE]) {
         date[i] = value.at[i] && value.at[i] < 128 ? value.at[i] : '?';
 }
 
-/* Names the tags of HTML, and tells that it hides text. */
-static void name_facts(struct reader *reader) {
-    struct message *message = &reader->message;
-    for (unsigned tag = 0; tag < TAG_COUNT; tag++)
-        if (message->tags[tag / 64] >> tag % 64 & 1)
-            *LIST_ADD(&reader->arena, &message->named_facts) = two_spans(
-                &reader->arena, LITERAL("tag:"), tag == TAG_UNKNOWN ? LITERAL("unknown") : TAGS[tag].name);
-    if (message->hidden.count)
-        *LIST_ADD(&reader->arena, &message->named_facts) = LITERAL("hidden");
-}
-
 static void read_body(struct reader *reader, span text) {
     struct message *message = &reader->message;
-    entity_list leaves = read_leaves(reader, &message->section, text);
-    for (size_t i = 0; i < leaves.count; i++)
-        *LIST_ADD(&reader->arena, &message->parts) = leaves.items[i].part;
+    message->leaves = read_leaves(reader, &message->section, text);
     for (int attached = 0; attached < 2; attached++)
-        for (size_t i = 0; i < leaves.count; i++)
-            if (is_attached(&leaves.items[i]) == attached)
-                read_leaf(reader, &leaves.items[i]);
-    name_facts(reader);
+        for (size_t i = 0; i < message->leaves.count; i++)
+            if (is_attached(&message->leaves.items[i]) == attached)
+                read_leaf(reader, &message->leaves.items[i]);
 }
 
 static void make_row(struct reader *reader) {
@@ -121,7 +106,10 @@ enum failure read_message(struct reader *reader, span raw, unsigned wants) {
         copy_date(reader, message->date);
     if (reader->vocabulary)
         make_row(reader);
-    for (size_t i = 0; (wants & WANT_FIELDS) && i < message->section.fields.count; i++)
-        *LIST_ADD(arena, &message->values) = field_value(reader, message->section.fields.items[i].value, true);
+    for (size_t i = 0; (wants & WANT_FIELDS) && i < message->section.fields.count; i++) {
+        const struct field *field = &message->section.fields.items[i];
+        *LIST_ADD(arena, &message->headers) = field->name;
+        *LIST_ADD(arena, &message->headers) = field_value(reader, field->value, true);
+    }
     return FAILED_NOT;
 }

@@ -32,7 +32,7 @@ static enum shown_as shown_type_of(span type) {
     return AS_NOTHING;
 }
 
-static enum shown_as shown_as(const struct part *part) {
+static enum shown_as shown_as(const struct entity *part) {
     enum shown_as as = shown_type_of(part->content_type);
     if (as != AS_NOTHING || !starts_with(part->content_type, LITERAL("application/")))
         return as;
@@ -66,20 +66,22 @@ static struct entity describe(struct reader *reader, const struct section *secti
     span disposition = value_of(reader, section, LITERAL("content-disposition"), false);
     struct parameters said = read_parameters(reader, is_empty(type) ? span_of_text(usual) : type);
     struct parameters more = read_parameters(reader, disposition);
-    span name = plain_name(arena, said.main, MAX_TYPE), body = span_between(section->body, message.end);
+    span name = plain_name(arena, said.main, MAX_TYPE);
     const uint8_t *slash = find_byte(name, '/');
     if (!slash || slash == name.at || slash + 1 == name.end)
         name = LITERAL("text/plain");
     span charset = before_first(strip_any(said.charset, "\"' "), ' ');
-    struct part part = {
+    struct entity entity = {
         .content_type = name,
         .charset = lower_copy(arena, first_characters(charset, MAX_CHARSET)),
         .encoding = encoding_named(arena, encoding),
         .disposition = first_characters(more.main, MAX_ENCODING),
         .filename = first_characters(is_empty(more.filename) ? said.name : more.filename, MAX_FILENAME),
-        .size = size_of(body),
+        .boundary = said.boundary,
+        .body = span_between(section->body, message.end),
     };
-    return (struct entity){part, shown_as(&part), said.boundary, body};
+    entity.as = shown_as(&entity);
+    return entity;
 }
 
 /* Whether a delimiter ends with its line, and whether it is the last one. */
@@ -129,7 +131,7 @@ struct walk {
 };
 
 static bool is_coded(const struct entity *entity) {
-    return is_one_of(entity->part.encoding, " base64 quoted-printable ");
+    return is_one_of(entity->encoding, " base64 quoted-printable ");
 }
 
 static unsigned cut_of(enum shown_as as) {
@@ -159,7 +161,7 @@ static span inner_entity(struct walk *walk, const struct entity *entity) {
     if (entity->as != AS_MESSAGE || is_coded(entity)) {
         if (size_of(body) > MAX_CODED_BYTES)
             reader->message.cuts |= cut_of(entity->as);
-        body = decode_transfer(reader, first_bytes(body, MAX_CODED_BYTES), entity->part.encoding);
+        body = decode_transfer(reader, first_bytes(body, MAX_CODED_BYTES), entity->encoding);
     }
     if (entity->as == AS_MESSAGE) {
         body = with_line_feeds(arena, body);
@@ -183,8 +185,8 @@ static void walk_entity(struct walk *walk, struct entity entity, int depth) {
     }
     if (entity.as == AS_MULTIPART) {
         inner = parts_of(&reader->arena, &entity, MAX_PARTS - walk->leaves.count);
-        is_alternative = is_same(entity.part.content_type, LITERAL("multipart/alternative"));
-        usual = is_same(entity.part.content_type, LITERAL("multipart/digest")) ? "message/rfc822" : usual;
+        is_alternative = is_same(entity.content_type, LITERAL("multipart/alternative"));
+        usual = is_same(entity.content_type, LITERAL("multipart/digest")) ? "message/rfc822" : usual;
     } else if (is_opened(walk, &entity)) {
         span body = inner_entity(walk, &entity);
         entity.body = is_message ? body : entity.body;
@@ -196,11 +198,11 @@ static void walk_entity(struct walk *walk, struct entity entity, int depth) {
         inner.count = 0;
     }
     if (entity.as == AS_MULTIPART && !inner.count) { /* nothing separates parts: a reader sees text */
-        entity.part.content_type = LITERAL("text/plain");
+        entity.content_type = LITERAL("text/plain");
         entity.as = AS_TEXT;
     }
     if (is_message)
-        entity.part.content_type = LITERAL("message/rfc822");
+        entity.content_type = LITERAL("message/rfc822");
     if (entity.as != AS_MULTIPART)
         *LIST_ADD(&reader->arena, &walk->leaves) = entity;
     struct entity *parts = arena_take(&reader->arena, inner.count, sizeof *parts);

@@ -21,20 +21,14 @@ struct section {
     const uint8_t *body;
 };
 
-/* What is said of a part. */
-struct part {
-    span content_type, charset, encoding, disposition, filename;
-    size_t size; /* bytes it takes in the message, still encoded */
-};
-
 /* What a reader shows a part as. */
 enum shown_as {
     AS_NOTHING, AS_TEXT, AS_HTML, AS_MULTIPART, AS_MESSAGE, AS_REPORT, AS_PDF, AS_SMIME, AS_TNEF
 };
 
-/* A part and where its encoded body stands; of a message inside the message all of it. */
+/* A part, what is said of it, and where its encoded body stands; of a message inside the message all of it. */
 struct entity {
-    struct part part;
+    span content_type, charset, encoding, disposition, filename;
     enum shown_as as;
     span boundary, body;
 };
@@ -63,21 +57,20 @@ enum {
 struct message {
     span raw; /* with LF line ends */
     struct section section;
-    span_list values; /* of its fields, decoded */
+    span_list headers; /* name and decoded value of each field, by turns */
     span_list texts, hidden; /* what a reader shows first, then what he opens; what HTML does not show */
     span_list links; /* URLs */
     uint64_t tags[N_TAG_WORDS]; /* that occur in HTML */
     uint32_t cuts;
-    span_list named_facts; /* of HTML, as tokens and people have them */
     size_t n_tags, bytes_left;
-    LIST(struct part) parts;
+    entity_list leaves; /* its parts that are no multipart, as read_leaves has them */
     uint8_t digest[DIGEST];
     uint8_t date[DATE]; /* when it was received, as its topmost server wrote it; ends with 0 */
 };
 
 /* What is wanted of a message. */
 enum {
-    WANT_FIELDS = 1, /* values of header fields */
+    WANT_FIELDS = 1, /* header fields, decoded */
     WANT_BODY = 2,   /* texts, links, parts */
     WANT_DIGEST = 4,
     WANT_DATE = 8,

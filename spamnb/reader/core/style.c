@@ -8,70 +8,47 @@ enum {
     MAX_SHEET_BYTES = 1 << 19, /* of all sheets of a document */
     MAX_RULES = 3000,
     MAX_STEPS = 1000000, /* rules that are compared with elements, in one document */
-    MAX_DECLARATIONS = 4000, /* bytes of one rule or attribute */
     MAX_NESTED = 8, MAX_OPEN = 1024, /* blocks in blocks; brackets */
-    MAX_SELECTOR = 4000,
     MAX_MATCHES = 100, /* rules of one element */
-    MAX_CLASSES = 4, /* of one rule */
     MAX_OWN_CLASSES = 32, /* of one element */
     MAX_COLOR = 100,
 };
 
 #define MEDIUM 16.0f   /* pixels */
 #define TINY 2.5f      /* smaller letters count as hidden */
-#define LOW_BOX 3.0f   /* pixels; of a box that cuts off what is higher, nothing can be read */
 #define MIN_SEEN 0.1f  /* fainter text is not read on anything */
 #define TOO_NEAR 24.0f /* of two colors, the three channels' distance added up: nobody reads one on the other */
 
-#define ESCAPED 1
+enum { WHITE = 0xFFFFFF, BLACK = 0 };
 
-#define CLEAR ((struct color){0, 0, 0, 0})
-#define UNKNOWN ((struct color){-1, -1, -1, 1})
-
-const struct style FIRST_STYLE = {
-    .color = {0, 0, 0, 1}, .background = {255, 255, 255, 1}, .size = MEDIUM, .opacity = 1};
+const struct style FIRST_STYLE = {.color = BLACK, .background = WHITE, .size = MEDIUM, .opacity = 1};
 
 const struct style UNKNOWN_STYLE = {.color = UNKNOWN, .background = UNKNOWN, .size = MEDIUM, .opacity = 1};
 
-/* What declarations switch on or off, beside the flags that are inherited. */
-enum {
-    IS_BLOCK = 1 << 8,
-    CUTS = 1 << 9, IS_LOW = 1 << 10,
-    HAS_ROOM = 1 << 11,   /* padding or the like */
-    IS_OUTSIDE = 1 << 12, /* of the box around it, which does not cut it off */
-    IS_RESET = 1 << 13,   /* what is read, and more */
-    MAY_SHOW = HAS_EFFECTS | HAS_ROOM | IS_OUTSIDE | IS_RESET,
-    INHERITED = IS_UNSEEN | HAS_EFFECTS | IS_UNDER_INLINE,
-};
+/* What rules ask for, the weakest first. */
+enum key_kind { OF_ANY, OF_TAG, OF_CLASS, OF_ID };
 
-/* One selector: a compound of a tag, an id and classes, with the declarations of its rule. */
+/* A rule and one of its selectors: the class, id or tag that it asks for, and a tag beside the former. */
 struct rule {
     struct rule *next;
-    span name, id, classes[MAX_CLASSES];
-    size_t n_classes;
+    enum key_kind kind;
+    span key, tag;
     bool is_doubtful;
     uint64_t strength; /* its specificity, then its order */
     declaration_list declarations;
 };
 
-enum answer { NO, PERHAPS, YES };
-
-/* States and pieces of an element that text is not in as it stands there. */
-static const char PASSING_STATES[] =
-    "hover focus active visited target focus-within before after first-line first-letter selection placeholder marker";
-
 #define IS(text) is_same(value, LITERAL(text))
 
 /* ---- Text ---- */
 
-/* A style or a sheet with a space for each comment, without what stands in strings and URLs, and without escapes:
- * "d\69splay" is display. An escaped character that is no letter, digit or "-" becomes ESCAPED: it parts nothing, and
- * stands for any in a name. */
-static span clean(struct arena *arena, span text) {
+/* A style or a sheet with a space for each comment, and without what stands in strings and URLs. Escapes, with which
+ * "d\69splay" is display, are not read: what has one puts the page in doubt. */
+static span clean(struct sheet *sheet, span text) {
     if (!find_byte(text, '*') && !find_byte(text, '\\') && !find_byte(text, '"') && !find_byte(text, '\'') &&
         !find_byte(text, '('))
         return text;
-    struct writer writer = writer_open(arena, size_of(text) + 1);
+    struct writer writer = writer_open(sheet->arena, size_of(text) + 1);
     while (text.at < text.end) {
         uint8_t c = *text.at++;
         const uint8_t *end = NULL;
@@ -93,15 +70,8 @@ static span clean(struct arena *arena, span text) {
                 end = find_byte(inside, ')');
                 text.at = end ? end : text.end;
             }
-        } else if (c == '\\' && text.at < text.end) {
-            uint32_t point = 0;
-            int n = 0;
-            for (; n < 6 && text.at < text.end && hex_value(*text.at) >= 0; n++)
-                point = 16 * point + (uint32_t)hex_value(*text.at++);
-            text.at += n ? text.at < text.end && is_space(*text.at) : 0;
-            c = n ? (point < 0x80 ? (uint8_t)point : ESCAPED) : *text.at++;
-            c = is_letter(c) || is_digit(c) || c == '-' || c >= 0x80 ? c : ESCAPED;
-        }
+        } else if (c == '\\')
+            sheet->is_in_doubt = true;
         put_byte(&writer, c);
     }
     return writer_close(&writer);
@@ -148,95 +118,42 @@ static bool read_number(span *text, double *number) {
     return end > written;
 }
 
-/* Of the colors with names those that hide text on white or on black, and the sixteen that HTML 4 has. */
-static const char COLORS[] =
-    "white#fff black#000 red#f00 blue#00f gray#808080 grey#808080 silver#c0c0c0 navy#000080 green#008000 yellow#ff0 "
-    "maroon#800000 olive#808000 lime#0f0 aqua#0ff cyan#0ff teal#008080 fuchsia#f0f magenta#f0f purple#800080 "
-    "orange#ffa500 snow#fffafa ivory#fffff0 ghostwhite#f8f8ff whitesmoke#f5f5f5 floralwhite#fffaf0 azure#f0ffff "
-    "mintcream#f5fffa seashell#fff5ee honeydew#f0fff0 aliceblue#f0f8ff lavenderblush#fff0f5 lightyellow#ffffe0 "
-    "gainsboro#dcdcdc lightgrey#d3d3d3 lightgray#d3d3d3 transparent#0000";
-
-/* #rgb, #rgba, #rrggbb, #rrggbbaa, without the sign. */
-static struct color color_of_digits(span digits) {
-    size_t n = size_of(digits), step = n < 6 ? 1 : 2;
-    int16_t channels[4] = {0, 0, 0, 255};
-    if (n != 3 && n != 4 && n != 6 && n != 8)
+/* #rgb or #rrggbb, without the sign. */
+static rgb color_of_digits(span digits) {
+    size_t n = size_of(digits);
+    rgb found = 0;
+    if (n != 3 && n != 6)
         return UNKNOWN;
-    for (size_t i = 0; i < n / step; i++) {
-        int high = hex_value(digits.at[i * step]), low = hex_value(digits.at[i * step + step - 1]);
-        if (high < 0 || low < 0)
+    for (; !is_empty(digits); digits.at++) {
+        int digit = hex_value(*digits.at);
+        if (digit < 0)
             return UNKNOWN;
-        channels[i] = (int16_t)(16 * high + low);
+        found = n == 3 ? found << 8 | digit * 17 : found << 4 | digit;
     }
-    return (struct color){channels[0], channels[1], channels[2], (float)channels[3] / 255};
+    return found;
 }
 
-/* rgb(1 2 3 / 50%) and its older forms; behind the parenthesis. */
-static struct color color_of_function(span text) {
-    double channels[4] = {0, 0, 0, 1};
-    size_t n = 0;
-    while (text.at < text.end && *text.at != ')') {
-        if (is_space(*text.at) || *text.at == ',' || *text.at == '/') {
-            text.at++;
-            continue;
-        }
-        if (n == 4 || !read_number(&text, &channels[n]))
-            return UNKNOWN;
-        if (text.at < text.end && *text.at == '%') {
-            channels[n] *= n < 3 ? 2.55 : 0.01;
-            text.at++;
-        }
-        double most = n < 3 ? 255 : 1;
-        channels[n] = channels[n] < 0 ? 0 : channels[n] > most ? most : channels[n];
-        n++;
-    }
-    if (n < 3)
-        return UNKNOWN;
-    return (struct color){(int16_t)(channels[0] + .5), (int16_t)(channels[1] + .5), (int16_t)(channels[2] + .5),
-                          (float)channels[3]};
-}
-
-/* A color in lower case; one that is not understood is unknown. */
-static struct color read_color(span value) {
-    value = strip(value);
+/* A color in lower case. Others than these are not understood. */
+static rgb read_color(span value) {
     if (starts_with(value, LITERAL("#")))
         return color_of_digits(skip_bytes(value, 1));
-    if (starts_with(value, LITERAL("rgb")) && find_byte(value, '('))
-        return color_of_function(span_between(find_byte(value, '(') + 1, value.end));
-    span names = LITERAL(COLORS);
-    for (span item = next_word(&names); !is_empty(item); item = next_word(&names))
-        if (starts_with(item, value) && item.end > item.at + size_of(value) && item.at[size_of(value)] == '#')
-            return color_of_digits(skip_bytes(item, size_of(value) + 1));
-    return UNKNOWN;
+    return IS("white") ? WHITE : IS("black") ? BLACK : IS("transparent") ? CLEAR : UNKNOWN;
 }
 
-/* The color of an attribute such as bgcolor, where the sign may be missing. */
-static struct color read_attribute_color(struct arena *arena, span value) {
+/* The color of an attribute such as bgcolor, where the sign of six digits may be missing. */
+static rgb read_attribute_color(struct arena *arena, span value) {
     value = lower_copy(arena, first_bytes(strip(value), MAX_COLOR));
-    struct color found = read_color(value);
-    return found.red < 0 ? color_of_digits(value) : found;
+    return size_of(value) == 6 ? color_of_digits(value) : read_color(value);
 }
 
-static bool is_unknown(struct color color) { return color.red < 0; }
+static int distance(rgb a, rgb b, int shift) { return abs((a >> shift & 255) - (b >> shift & 255)); }
 
-static bool is_same_color(struct color a, struct color b) {
-    return a.red == b.red && a.green == b.green && a.blue == b.blue && a.alpha == b.alpha;
-}
-
-/* What is seen of a color that lies over another one. */
-static struct color over(struct color color, struct color below) {
-    return color.alpha <= 0 ? below : color.alpha >= 1 ? color : UNKNOWN;
-}
-
-static float distance(int16_t a, int16_t b) { return (float)(a > b ? a - b : b - a); }
-
-static bool is_unreadable(struct color color, struct color background, float opacity) {
-    float share = opacity * color.alpha;
-    if (share < MIN_SEEN || is_unknown(color) || is_unknown(background))
-        return share < MIN_SEEN;
-    float apart = distance(color.red, background.red) + distance(color.green, background.green) +
-                  distance(color.blue, background.blue);
-    return apart * share <= TOO_NEAR;
+/* Whether nobody can tell letters from what is behind them. */
+static bool is_unreadable(rgb letters, rgb background, float opacity) {
+    if (letters < 0 || background < 0)
+        return letters == CLEAR;
+    int apart = distance(letters, background, 16) + distance(letters, background, 8) + distance(letters, background, 0);
+    return (float)apart * opacity <= TOO_NEAR;
 }
 
 /* ---- Declarations ---- */
@@ -264,78 +181,33 @@ static bool read_size(span value, float *size, bool *is_share) {
 
 /* What is read of a declaration, and the properties that say it. */
 enum property {
-    P_COLOR, P_BACKGROUND, P_SIZE, P_FONT, P_OPACITY, P_DISPLAY, P_VISIBILITY, P_OVERFLOW, P_HEIGHT, P_ROOM, P_POSITION,
-    P_EFFECT, P_ALL, N_PROPERTIES
+    P_COLOR, P_BACKGROUND, P_SIZE, P_FONT, P_OPACITY, P_DISPLAY, P_VISIBILITY, P_EFFECT, P_ALL, N_PROPERTIES
 };
 
 static const char *const PROPERTIES[N_PROPERTIES] = {
     [P_COLOR] = "color", [P_BACKGROUND] = "background background-color background-image", [P_SIZE] = "font-size",
     [P_FONT] = "font", [P_OPACITY] = "opacity", [P_DISPLAY] = "display", [P_VISIBILITY] = "visibility",
-    [P_OVERFLOW] = "overflow overflow-x overflow-y", [P_HEIGHT] = "height max-height",
-    [P_ROOM] = "padding padding-top padding-bottom min-height", [P_POSITION] = "position",
     [P_EFFECT] = "text-shadow -webkit-text-stroke -webkit-text-fill-color filter background-clip "
                  "-webkit-background-clip mix-blend-mode",
     [P_ALL] = "all",
 };
 
-/* The color of a background; one with a picture, or with a word that is not understood, is unknown. */
-static struct color read_background(span value) {
-    struct color found = CLEAR;
-    while (!is_empty(value = strip(value))) {
-        span word = span_between(value.at, find_outside(value, ' ', ','));
-        struct color color = read_color(word);
-        bool is_place = !is_letter(*word.at) && *word.at != '#';
-        if (!is_unknown(color))
-            found = color;
-        else if (!is_place && !is_one_of(word, " none no-repeat repeat repeat-x repeat-y scroll fixed center top left "
-                                               "right bottom cover contain local padding-box border-box "))
-            return UNKNOWN;
-        value.at = word.end < value.end ? word.end + 1 : value.end;
-    }
-    return found;
-}
-
-/* [style] [weight] size[/line height] family */
-static span size_in_font(span value) {
-    float size;
-    bool is_share;
-    span word = next_word(&value);
-    while (!is_empty(word) && !read_size(before_first(word, '/'), &size, &is_share))
-        word = next_word(&value);
-    return before_first(word, '/');
-}
-
-/* Whether any number in a value is more than 0. */
-static bool has_number(span value) {
-    for (; !is_empty(value); value.at++)
-        if ((is_digit(*value.at) && *value.at != '0') || *value.at == '(')
-            return true;
-    return false;
-}
-
 static void set_flag(struct declaration *declaration, uint32_t flag, bool is_on) {
     *(is_on ? &declaration->on : &declaration->off) |= flag;
 }
 
-/* What a value in lower case says. */
+/* What a value in lower case says; of a color or size that is not understood, what shows text. */
 static struct declaration understood(enum property property, span value) {
     struct declaration found = {.property = (uint8_t)property, .number = 1};
     span word = before_first(value, ' ');
     double opacity;
     switch (property) {
-    case P_COLOR:
+    case P_COLOR: case P_BACKGROUND:
         found.color = read_color(value);
         break;
-    case P_BACKGROUND:
-        found.color = read_background(value);
-        break;
-    case P_FONT:
-        value = size_in_font(value); /* fall through */
-    case P_SIZE:
-        if (!read_size(value, &found.number, &found.is_share)) {
-            found.is_share = IS("smaller") || IS("larger");
-            found.number = found.is_share ? 1 : MEDIUM;
-        }
+    case P_SIZE: case P_FONT:
+        if (property == P_FONT || !read_size(value, &found.number, &found.is_share))
+            found.number = MEDIUM;
         break;
     case P_OPACITY:
         if (read_number(&value, &opacity) && (is_empty(value) || IS("%")))
@@ -344,29 +216,12 @@ static struct declaration understood(enum property property, span value) {
         break;
     case P_DISPLAY:
         set_flag(&found, IS_GONE, is_same(word, LITERAL("none")));
-        set_flag(&found, IS_BLOCK, is_one_of(word, "block inline-block flex inline-flex list-item flow-root none"));
         break;
     case P_VISIBILITY:
         set_flag(&found, IS_UNSEEN, is_one_of(word, "hidden collapse"));
         break;
-    case P_OVERFLOW:
-        set_flag(&found, CUTS, is_one_of(word, "hidden clip scroll auto"));
-        break;
-    case P_HEIGHT:
-        set_flag(&found, IS_LOW, read_size(value, &found.number, &found.is_share) && !found.is_share &&
-                                     found.number <= LOW_BOX);
-        break;
-    case P_ROOM:
-        set_flag(&found, HAS_ROOM, has_number(value));
-        break;
-    case P_POSITION:
-        set_flag(&found, IS_OUTSIDE, is_one_of(word, "absolute fixed"));
-        break;
-    case P_EFFECT:
-        set_flag(&found, HAS_EFFECTS, !is_one_of(value, "none 0 initial"));
-        break;
     default:
-        set_flag(&found, IS_RESET, true);
+        found.on = is_one_of(value, "none 0 initial") ? 0 : HAS_EFFECTS;
     }
     return found;
 }
@@ -381,7 +236,7 @@ static void apply(struct style *style, const struct style *above, const struct d
         style->color = is_doubtful ? UNKNOWN : one->color;
         break;
     case P_BACKGROUND:
-        style->background = is_doubtful ? UNKNOWN : over(one->color, above->background);
+        style->background = is_doubtful ? UNKNOWN : one->color == CLEAR ? above->background : one->color;
         break;
     case P_FONT: case P_SIZE:
         style->size = is_doubtful ? larger(size, style->size) : size;
@@ -390,7 +245,7 @@ static void apply(struct style *style, const struct style *above, const struct d
         style->opacity = is_doubtful ? larger(opacity, style->opacity) : opacity;
         break;
     default:
-        style->flags = (style->flags | (is_doubtful ? one->on & MAY_SHOW : one->on)) & (~one->off | MAY_SHOW);
+        style->flags = (style->flags | (is_doubtful ? one->on & HAS_EFFECTS : one->on)) & ~one->off;
     }
 }
 
@@ -402,13 +257,14 @@ void style_begin(void) {
 }
 
 /* The declarations that are read, of a clean text in lower case. */
-static declaration_list read_declarations(struct arena *arena, span text) {
+static declaration_list read_declarations(struct sheet *sheet, span text) {
     declaration_list found = {0};
     while (!is_empty(text)) {
         const uint8_t *end = find_outside(text, ';', ';'), *colon = find_byte(span_between(text.at, end), ':');
         span name = colon ? strip(span_between(text.at, colon)) : (span){0};
         int property = number_of(&property_table, name);
         text = skip_bytes(span_between(end, text.end), 1);
+        sheet->is_in_doubt = sheet->is_in_doubt || property == P_ALL; /* which is all that is read, and more */
         if (property < 0)
             continue;
         span value = span_between(colon + 1, end);
@@ -417,7 +273,7 @@ static declaration_list read_declarations(struct arena *arena, span text) {
         value = strip(span_between(value.at, mark ? mark : value.end));
         if (is_empty(value) || (mark && !is_important))
             continue;
-        struct declaration *declaration = LIST_ADD(arena, &found);
+        struct declaration *declaration = LIST_ADD(sheet->arena, &found);
         *declaration = understood((enum property)property, value);
         declaration->is_important = is_important;
     }
@@ -428,7 +284,7 @@ static declaration_list read_declarations(struct arena *arena, span text) {
 static const declaration_list *own_declarations(struct sheet *sheet, span text) {
     struct known_text *known = &sheet->known_texts[fast_hash(SECRET, text) % COUNT_OF(sheet->known_texts)];
     if (!is_same(known->text, text))
-        *known = (struct known_text){text, read_declarations(sheet->arena, clean(sheet->arena, lower_copy(sheet->arena, text)))};
+        *known = (struct known_text){text, read_declarations(sheet, clean(sheet, lower_copy(sheet->arena, text)))};
     return &known->declarations;
 }
 
@@ -442,36 +298,6 @@ static void apply_all(struct style *style, const struct style *above, const decl
 
 /* ---- Rules and the elements that they match ---- */
 
-/* Whether a name is the one that is asked for: perhaps where the case differs, which pages without a type ignore. */
-static enum answer is_named(span asked, span name) {
-    if (size_of(asked) != size_of(name))
-        return NO;
-    for (size_t i = 0; i < size_of(asked); i++)
-        if (to_lower(asked.at[i]) != to_lower(name.at[i]) && asked.at[i] != ESCAPED)
-            return NO;
-    return is_same(asked, name) ? YES : PERHAPS;
-}
-
-static enum answer has_class(span classes, span asked) {
-    enum answer answer = NO;
-    for (span class = next_word(&classes); answer < YES && !is_empty(class); class = next_word(&classes)) {
-        enum answer one = is_named(asked, class);
-        answer = one > answer ? one : answer;
-    }
-    return answer;
-}
-
-static enum answer matches(const struct rule *rule, span name, const struct attributes *attributes) {
-    enum answer answer = rule->is_doubtful ? PERHAPS : YES, one = YES;
-    if (!is_empty(rule->name) && !is_named(rule->name, name))
-        return NO;
-    if (rule->id.at)
-        answer = (one = is_named(rule->id, value_of_attribute(attributes, A_ID))) < answer ? one : answer;
-    for (size_t i = 0; i < rule->n_classes && answer; i++)
-        answer = (one = has_class(value_of_attribute(attributes, A_CLASS), rule->classes[i])) < answer ? one : answer;
-    return answer;
-}
-
 struct match {
     const struct rule *rule;
     bool is_doubtful;
@@ -483,46 +309,53 @@ struct matches {
     size_t count;
 };
 
-/* The bucket of a key, in any case. */
-static uint8_t bucket_of(uint8_t kind, span key) {
+static bool has_same_letters(span a, span b) {
+    for (size_t i = 0; size_of(a) == size_of(b) && i < size_of(a); i++)
+        if (to_lower(a.at[i]) != to_lower(b.at[i]))
+            return false;
+    return size_of(a) == size_of(b);
+}
+
+/* The rules that may ask for this, in any case. */
+static struct rule **bucket_of(struct sheet *sheet, enum key_kind kind, span key) {
     uint32_t hash = kind;
     for (const uint8_t *at = key.at; at < key.end; at++)
         hash = hash * 31 + to_lower(*at);
-    return (uint8_t)(hash ^ hash >> 8 ^ hash >> 16);
+    return &sheet->buckets[(hash ^ hash >> 8 ^ hash >> 16) % COUNT_OF(sheet->buckets)];
 }
 
-/* Adds the rules of a bucket that match. */
-static void add_matches(struct sheet *sheet, const struct rule *rule, span name, const struct attributes *attributes,
-                        struct matches *found) {
-    for (; rule; rule = rule->next) {
+/* Adds the rules that ask for this; where the case of a class or an id differs, which pages without a type ignore, the
+ * rule is doubtful. */
+static void add_matches(struct sheet *sheet, enum key_kind kind, span key, span tag, struct matches *found) {
+    for (const struct rule *rule = *bucket_of(sheet, kind, key); rule; rule = rule->next) {
         size_t steps = 1 + rule->declarations.count;
         if (sheet->steps_left < steps || found->count == MAX_MATCHES) {
-            sheet->is_cut = true;
+            sheet->is_in_doubt = true;
             return;
         }
         sheet->steps_left -= steps;
-        enum answer answer = matches(rule, name, attributes);
-        if (answer == NO)
+        bool is_other_tag = !is_empty(rule->tag) && !has_same_letters(rule->tag, tag);
+        if (rule->kind != kind || is_other_tag || !has_same_letters(rule->key, key))
             continue;
         size_t at = found->count++;
         for (; at > 0 && found->items[at - 1].rule->strength > rule->strength; at--)
             found->items[at] = found->items[at - 1];
-        found->items[at] = (struct match){rule, answer == PERHAPS};
+        found->items[at] = (struct match){rule, rule->is_doubtful || (kind != OF_TAG && !is_same(rule->key, key))};
     }
 }
 
-static void find_matches(struct sheet *sheet, span name, const struct attributes *attributes, struct matches *found) {
-    span classes = value_of_attribute(attributes, A_CLASS), id = value_of_attribute(attributes, A_ID);
+static void find_matches(struct sheet *sheet, span tag, const struct attributes *attributes, struct matches *found) {
+    span classes = value_of_attribute(attributes, A_CLASS);
     size_t n_classes = 0;
-    add_matches(sheet, sheet->of_any, name, attributes, found);
-    add_matches(sheet, sheet->buckets[bucket_of('t', name)], name, attributes, found);
-    if (id.at)
-        add_matches(sheet, sheet->buckets[bucket_of('#', id)], name, attributes, found);
+    add_matches(sheet, OF_ANY, (span){0}, tag, found);
+    add_matches(sheet, OF_TAG, tag, tag, found);
+    if (has(attributes, A_ID))
+        add_matches(sheet, OF_ID, attributes->values[A_ID], tag, found);
     for (span class = next_word(&classes); !is_empty(class); class = next_word(&classes)) {
-        sheet->is_cut = sheet->is_cut || n_classes++ == MAX_OWN_CLASSES;
-        if (sheet->is_cut)
+        sheet->is_in_doubt = sheet->is_in_doubt || n_classes++ == MAX_OWN_CLASSES;
+        if (sheet->is_in_doubt)
             return;
-        add_matches(sheet, sheet->buckets[bucket_of('.', class)], name, attributes, found);
+        add_matches(sheet, OF_CLASS, class, tag, found);
     }
 }
 
@@ -532,110 +365,76 @@ void sheet_begin(struct sheet *sheet, struct arena *arena) {
     *sheet = (struct sheet){.arena = arena, .steps_left = MAX_STEPS};
 }
 
-static bool is_name_byte(uint8_t c) {
-    return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c >= 0x80 || c == ESCAPED;
-}
+static bool is_name_byte(uint8_t c) { return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c >= 0x80; }
 
-/* A name at the beginning of a selector; moves text behind it. */
-static span take_name(span *text) {
-    span name = *text;
-    while (text->at < text->end && is_name_byte(*text->at))
-        text->at++;
-    name.end = text->at;
-    return name;
-}
-
-/* Reads one selector; false where it matches nothing that stands still. What is more than a compound is doubtful. */
-static bool read_selector(struct sheet *sheet, span text, struct rule *rule, bool *is_doubtful) {
-    *rule = (struct rule){0};
-    text = strip(text);
-    if (is_empty(text) || size_of(text) > MAX_SELECTOR) {
-        sheet->is_cut = sheet->is_cut || !is_empty(text);
-        *is_doubtful = true;
-        return false;
-    }
+/* What a selector asks for. Of several classes and ids it is the last one, which is then doubtful, as all is that is not
+ * understood. */
+static struct rule read_selector(span text, bool *is_doubtful) {
+    struct rule rule = {.kind = OF_ANY};
+    *is_doubtful = *is_doubtful || is_empty(text);
     while (!is_empty(text)) {
         uint8_t c = *text.at;
-        if (is_name_byte(c) && !is_digit(c)) {
-            rule->name = lower_copy(sheet->arena, take_name(&text));
-            rule->strength += UINT64_C(1) << 32;
-            continue;
-        }
-        do
+        text.at += !is_name_byte(c);
+        span name = text;
+        while (text.at < text.end && is_name_byte(*text.at))
             text.at++;
-        while (c == ':' && starts_with(text, LITERAL(":")));
-        span name = take_name(&text);
-        bool is_name = !is_empty(name) && !is_digit(*name.at);
-        if (c == '#' && is_name) {
-            rule->id = name;
-            rule->strength += UINT64_C(1) << 48;
-        } else if (c == '.' && is_name && rule->n_classes < MAX_CLASSES) {
-            rule->classes[rule->n_classes++] = name;
-            rule->strength += UINT64_C(1) << 40;
-        } else if (c == ':' && is_one_of(lower_copy(sheet->arena, name), PASSING_STATES)) {
-            return false;
+        name.end = text.at;
+        enum key_kind kind = c == '#' ? OF_ID : c == '.' ? OF_CLASS : is_name_byte(c) ? OF_TAG : OF_ANY;
+        if (kind != OF_ANY && !is_empty(name) && !is_digit(*name.at)) {
+            *is_doubtful = *is_doubtful || rule.kind > OF_TAG;
+            rule.tag = kind == OF_TAG ? name : rule.tag;
+            rule.kind = kind;
+            rule.key = name;
         } else if (c == '(' || c == '[') {
             uint8_t closer = c == '(' ? ')' : ']';
             text.at = find_outside(span_between(name.at, text.end), closer, closer);
             *is_doubtful = true;
         } else if (c != '*' || !is_empty(name)) {
             *is_doubtful = true;
-            if (is_space(c) || c == '>' || c == '+' || c == '~' || c == '|') { /* what stands before it is not looked at */
+            if (is_space(c) || c == '>' || c == '+' || c == '~' || c == '|') { /* what stands before is not looked at */
                 text.at = name.at;
-                *rule = (struct rule){0};
+                rule = (struct rule){.kind = OF_ANY};
             }
         }
     }
-    return true;
+    return rule;
 }
 
-/* Adds the rules of a list of selectors. */
+/* Adds the rules of a list of selectors. Where one is not understood browsers may leave out all. */
 static void add_rule(struct sheet *sheet, span selectors, span body, bool is_doubtful) {
-    sheet->is_cut = sheet->is_cut || size_of(body) > MAX_DECLARATIONS || find_byte(body, '{'); /* rules in a rule */
-    body = lower_copy(sheet->arena, first_bytes(body, MAX_DECLARATIONS));
-    declaration_list declarations = read_declarations(sheet->arena, body);
-    struct rule *added = NULL, rule;
-    is_doubtful = is_doubtful || ends_with(strip(selectors), LITERAL(",")); /* browsers leave such a rule out */
-    while (declarations.count && !is_empty(selectors)) {
-        const uint8_t *end = find_outside(selectors, ',', ',');
-        sheet->is_cut = sheet->is_cut || sheet->n_rules == MAX_RULES;
-        if (read_selector(sheet, span_between(selectors.at, end), &rule, &is_doubtful) && sheet->n_rules < MAX_RULES) {
-            rule.declarations = declarations;
-            rule.strength += ++sheet->n_rules;
-            rule.next = added;
-            added = arena_room(sheet->arena, 1, sizeof *added);
-            *added = rule;
+    declaration_list declarations = read_declarations(sheet, lower_copy(sheet->arena, body));
+    struct rule *added = NULL;
+    sheet->is_in_doubt = sheet->is_in_doubt || find_byte(body, '{'); /* rules in a rule */
+    for (bool is_last = !declarations.count; !is_last;) {
+        if (sheet->n_rules++ == MAX_RULES) {
+            sheet->is_in_doubt = true;
+            return;
         }
-        selectors.at = end < selectors.end ? end + 1 : selectors.end;
+        const uint8_t *end = find_outside(selectors, ',', ',');
+        struct rule *rule = arena_room(sheet->arena, 1, sizeof *rule);
+        *rule = read_selector(strip(span_between(selectors.at, end)), &is_doubtful);
+        rule->declarations = declarations;
+        rule->next = added;
+        added = rule;
+        is_last = end == selectors.end;
+        selectors = skip_bytes(span_between(end, selectors.end), 1);
     }
     while (added) {
-        struct rule *rule = added;
+        struct rule *rule = added, **bucket = bucket_of(sheet, rule->kind, rule->key);
         added = rule->next;
-        rule->is_doubtful = rule->is_doubtful || is_doubtful;
-        if (rule->is_doubtful) /* it may be stronger than what is read of it */
-            rule->strength |= UINT64_MAX << 32;
-        span key = rule->id.at ? rule->id : rule->n_classes ? rule->classes[0] : rule->name;
-        uint8_t kind = rule->id.at ? '#' : rule->n_classes ? '.' : 't';
-        bool is_any = is_empty(key) || find_byte(key, ESCAPED);
-        struct rule **bucket = is_any ? &sheet->of_any : &sheet->buckets[bucket_of(kind, key)];
+        rule->is_doubtful = is_doubtful;
+        rule->strength = (is_doubtful ? UINT32_MAX : 2 * (uint64_t)rule->kind + !is_empty(rule->tag)) << 32 | sheet->n_rules;
         rule->next = *bucket;
         *bucket = rule;
     }
 }
 
-/* Whether a sheet for these media is one for a screen. */
-static enum answer is_for_screen(struct arena *arena, span media) {
-    span value = lower_copy(arena, strip(media));
-    return is_empty(value) || IS("screen") || IS("all") ? YES : IS("print") ? NO : PERHAPS;
-}
-
-/* The rules of a sheet, or of a block in it. */
+/* The rules of a sheet, or of a block in it; those under a condition, as "@media", are doubtful. */
 static void add_rules(struct sheet *sheet, span text, bool is_doubtful, int depth) {
     while (!is_empty(text = strip(text))) {
-        if (sheet->n_rules >= MAX_RULES || depth > MAX_NESTED) {
-            sheet->is_cut = true;
+        sheet->is_in_doubt = sheet->is_in_doubt || depth > MAX_NESTED;
+        if (sheet->is_in_doubt)
             return;
-        }
         if (starts_with(text, LITERAL("<!--")) || starts_with(text, LITERAL("-->"))) {
             text.at += *text.at == '<' ? 4 : 3;
             continue;
@@ -648,27 +447,19 @@ static void add_rules(struct sheet *sheet, span text, bool is_doubtful, int dept
             continue;
         body.end = find_outside(body, '}', '}');
         text = skip_bytes(span_between(body.end, text.end), 1);
-        if (!is_at_rule) {
+        if (is_at_rule)
+            add_rules(sheet, body, true, depth + 1);
+        else
             add_rule(sheet, prelude, body, is_doubtful);
-            continue;
-        }
-        prelude.at++;
-        span value = lower_copy(sheet->arena, take_name(&prelude));
-        enum answer holds = IS("media") ? is_for_screen(sheet->arena, prelude)
-                            : is_one_of(value, "supports layer container scope") ? PERHAPS : NO;
-        if (holds != NO)
-            add_rules(sheet, body, is_doubtful || holds == PERHAPS, depth + 1);
     }
 }
 
 void sheet_add(struct sheet *sheet, span text, span media) {
-    enum answer holds = is_for_screen(sheet->arena, first_bytes(media, MAX_SELECTOR));
     size_t left = MAX_SHEET_BYTES - sheet->n_bytes;
-    sheet->is_cut = sheet->is_cut || size_of(text) > left;
+    sheet->is_in_doubt = sheet->is_in_doubt || size_of(text) > left;
     text = first_bytes(text, left);
     sheet->n_bytes += size_of(text);
-    if (holds != NO)
-        add_rules(sheet, clean(sheet->arena, text), holds == PERHAPS, 0);
+    add_rules(sheet, clean(sheet, text), !is_empty(strip(media)), 0);
 }
 
 /* ---- What an element's children inherit ---- */
@@ -689,19 +480,14 @@ static void apply_attributes(struct style *style, struct arena *arena, unsigned 
 }
 
 static bool hides_text(const struct style *style) {
-    return style->flags & (IS_GONE | IS_UNSEEN | IS_CUT_OFF) || style->size < TINY || style->opacity < MIN_SEEN ||
+    return style->flags & (IS_GONE | IS_UNSEEN) || style->size < TINY || style->opacity < MIN_SEEN ||
            (!(style->flags & HAS_EFFECTS) && is_unreadable(style->color, style->background, style->opacity));
 }
 
 static struct style make_style(struct sheet *sheet, const struct style *above, unsigned tag, span name,
                                const struct attributes *attributes) {
     struct style style = *above;
-    bool is_inline = TAGS[tag].flags & IS_INLINE, is_cell = TAGS[tag].kind >= TABLE && TAGS[tag].kind <= CELL;
-    style.flags = (above->flags & INHERITED) | (is_inline || is_cell ? 0 : IS_BLOCK);
-    if (!is_inline && style.flags & IS_UNDER_INLINE) {
-        style.background = UNKNOWN;
-        style.flags &= ~(uint32_t)IS_UNDER_INLINE;
-    }
+    style.flags = above->flags & (IS_UNSEEN | HAS_EFFECTS);
     if (tag == TAG_TABLE) { /* in old pages tables do not inherit letters */
         style.color = sheet->page->color;
         style.size = MEDIUM;
@@ -711,46 +497,27 @@ static struct style make_style(struct sheet *sheet, const struct style *above, u
     found.count = 0;
     if (sheet->n_rules)
         find_matches(sheet, name, attributes, &found);
-    span text = value_of_attribute(attributes, A_STYLE);
-    const declaration_list *own = own_declarations(sheet, first_bytes(text, MAX_DECLARATIONS));
+    const declaration_list *own = own_declarations(sheet, value_of_attribute(attributes, A_STYLE));
     for (int important = 0; important < 2; important++) {
         for (size_t i = 0; i < found.count; i++)
             apply_all(&style, above, &found.items[i].rule->declarations, important, found.items[i].is_doubtful);
         apply_all(&style, above, own, important, false);
     }
-    uint32_t flags = style.flags;
-    if (size_of(text) > MAX_DECLARATIONS || flags & IS_RESET)
-        return FIRST_STYLE;
-    bool is_page = tag == TAG_HTML || tag == TAG_BODY; /* what the page cuts off can be scrolled to */
-    bool is_low = flags & IS_BLOCK && flags & CUTS && flags & IS_LOW && !(flags & HAS_ROOM) && !is_page;
-    bool is_in_low = above->flags & IS_CUT_OFF && !(flags & IS_OUTSIDE);
-    style.flags = (flags & (INHERITED | IS_GONE)) | (above->flags & IS_GONE) | (is_low || is_in_low ? IS_CUT_OFF : 0);
-    if (is_inline && !(flags & IS_BLOCK) && !is_same_color(style.background, above->background))
-        style.flags |= IS_UNDER_INLINE;
+    if (TAGS[tag].flags & IS_INLINE && style.background != above->background)
+        style.background = UNKNOWN; /* it is not painted behind blocks inside */
+    style.flags |= above->flags & IS_GONE;
     return style;
-}
-
-static const struct style *keep_style(struct sheet *sheet, struct style style) {
-    struct style *kept = arena_room(sheet->arena, 1, sizeof *kept);
-    style.is_hidden = hides_text(&style);
-    *kept = style;
-    return kept;
-}
-
-const struct style *style_in_doubt(struct sheet *sheet, const struct style *style) {
-    struct style doubtful = *style;
-    doubtful.color = doubtful.background = UNKNOWN;
-    doubtful.size = MEDIUM;
-    doubtful.flags &= ~(uint32_t)IS_UNSEEN;
-    return keep_style(sheet, doubtful);
 }
 
 const struct style *style_in(struct sheet *sheet, const struct style *above, unsigned tag, span name,
                              const struct attributes *attributes) {
     static const struct attributes NONE;
     struct style made = make_style(sheet, above, tag, name, attributes ? attributes : &NONE);
-    if (is_same_color(made.color, above->color) && is_same_color(made.background, above->background) &&
-        made.size == above->size && made.opacity == above->opacity && made.flags == above->flags)
+    if (made.color == above->color && made.background == above->background && made.size == above->size &&
+        made.opacity == above->opacity && made.flags == above->flags)
         return above;
-    return keep_style(sheet, made);
+    struct style *kept = arena_room(sheet->arena, 1, sizeof *kept);
+    made.is_hidden = hides_text(&made);
+    *kept = made;
+    return kept;
 }

@@ -1,8 +1,8 @@
 /* Style: enough of declarations and style sheets to tell whether text can be seen.
  *
- * Read are selectors of one compound of a tag, classes and an id. When in doubt text is visible: a rule whose selector
- * or condition is not understood may apply wherever its last compound does, and what it declares can show text there,
- * but hide none. A color or length that is not understood hides nothing.
+ * Read are selectors of a tag, a class or id, or both. When in doubt text is visible: a rule whose selector or condition is not
+ * understood may apply wherever the last thing does that it asks for, and what it declares can show text there, but hide
+ * none. A color or length that is not understood hides nothing. On a page where more is not understood, nothing does.
  */
 #pragma once
 
@@ -47,7 +47,7 @@ struct tag {
 /* Tags that the parser asks for by name; TAG_UNKNOWN is that of all names that HTML does not have. */
 enum {
     TAG_UNKNOWN, TAG_A, TAG_BODY, TAG_HTML, TAG_P, TAG_LI, TAG_DD, TAG_DT, TAG_TABLE, TAG_STYLE, TAG_TITLE,
-    TAG_TEXTAREA, TAG_SCRIPT, TAG_XMP, TAG_META, TAG_AREA, TAG_BASE, TAG_MARK, TAG_DIV, TAG_ADDRESS
+    TAG_SCRIPT, TAG_XMP, TAG_META, TAG_AREA, TAG_BASE, TAG_MARK, TAG_DIV, TAG_ADDRESS
 };
 
 enum { N_TAGS = 160 };
@@ -88,22 +88,22 @@ int attribute_of(span name);
 
 /* ---- style.c ---- */
 
-struct color {
-    int16_t red, green, blue; /* −1 where it depends on what is not read: a variable, a picture */
-    float alpha;
+typedef int32_t rgb;
+
+enum {
+    UNKNOWN = -1, /* a color that is not understood, or depends on what is not read: a variable, a picture */
+    CLEAR = -2,
 };
 
 enum {
-    IS_GONE = 1 << 0,         /* display: none */
-    IS_UNSEEN = 1 << 1,       /* visibility: hidden */
-    IS_CUT_OFF = 1 << 4,      /* within a box that is too low to show it */
-    HAS_EFFECTS = 1 << 2,     /* a shadow or the like, which may make any color readable */
-    IS_UNDER_INLINE = 1 << 3, /* the background is that of an inline element, and not painted behind blocks */
+    IS_GONE = 1 << 0,     /* display: none */
+    IS_UNSEEN = 1 << 1,   /* visibility: hidden */
+    HAS_EFFECTS = 1 << 2, /* a shadow or the like, which may make any color readable */
 };
 
 /* What the text in an element inherits. */
 struct style {
-    struct color color, background;
+    rgb color, background;
     float size, opacity; /* pixels; a share */
     uint32_t flags;
     bool is_hidden;
@@ -120,7 +120,7 @@ struct rule;
 struct declaration {
     uint8_t property;
     bool is_important, is_share; /* is_share: the number is one of what is inherited */
-    struct color color;
+    rgb color;
     float number;     /* a size in pixels, an opacity */
     uint32_t on, off; /* flags that it switches */
 };
@@ -137,9 +137,8 @@ struct known_text {
 struct sheet {
     struct arena *arena;
     const struct style *page; /* that of body */
-    bool is_cut; /* not all rules are known: then nothing counts as hidden */
-    struct rule *buckets[256]; /* by the hash of an id, class or tag that an element must have */
-    struct rule *of_any;
+    bool is_in_doubt; /* nothing counts as hidden: not all rules are known, or which elements are in which */
+    struct rule *buckets[256]; /* by the hash of what they ask for */
     size_t n_rules, n_bytes, steps_left;
     struct known_text known_texts[64];
 };
@@ -148,8 +147,6 @@ void sheet_begin(struct sheet *sheet, struct arena *arena);
 /* Adds the rules of a style element. */
 void sheet_add(struct sheet *sheet, span text, span media);
 
-/* A style that something unknown may change, which can show text. */
-const struct style *style_in_doubt(struct sheet *sheet, const struct style *style);
 /* The style that is inherited from an element; name: its tag as written. */
 const struct style *style_in(struct sheet *sheet, const struct style *above, unsigned tag, span name,
                              const struct attributes *attributes);

@@ -7,14 +7,14 @@ static const struct {
     const char *names;
     uint8_t kind, text, flags;
 } GROUPS[] = {
-    {"?", ORDINARY, NORMAL, IS_INLINE},
+    {"unknown", ORDINARY, NORMAL, IS_INLINE},
     {"a", FORMATTING, NORMAL, IS_INLINE},
     {"body html", WHOLE_PAGE, NORMAL, ENDS_WORD | IS_BARRIER},
     {"p", BLOCK, NORMAL, ENDS_WORD},
     {"li dd dt", ITEM, NORMAL, ENDS_WORD},
     {"table", TABLE, NORMAL, ENDS_WORD | IS_BARRIER},
     {"style", ORDINARY, RAW, 0},
-    {"title textarea", ORDINARY, REFERENCES, ENDS_WORD | IS_CONTROL},
+    {"title", ORDINARY, REFERENCES, ENDS_WORD},
     {"script xmp", ORDINARY, RAW, 0},
     {"meta area base", VOID, NORMAL, 0},
     {"mark", ORDINARY, NORMAL, IS_INLINE},
@@ -39,6 +39,7 @@ static const struct {
     {"template", ORDINARY, NOWHERE, IS_BARRIER},
     {"datalist", ORDINARY, NORMAL, IS_UNSHOWN},
     {"dialog", BLOCK, NORMAL, ENDS_WORD | IS_CONTROL},
+    {"textarea", ORDINARY, REFERENCES, ENDS_WORD | IS_CONTROL},
     {"plaintext", ORDINARY, REST, 0},
 };
 
@@ -91,7 +92,7 @@ void tags_begin(void) {
 
 unsigned tag_of(span name) {
     int number = number_of(&tag_table, name);
-    return number < 0 ? TAG_UNKNOWN : (unsigned)number; /* "?", the name of TAG_UNKNOWN, begins no tag */
+    return number < 0 ? TAG_UNKNOWN : (unsigned)number;
 }
 
 int attribute_of(span name) { return number_of(&attribute_table, name); }
