@@ -27,11 +27,7 @@ BUSY_SECONDS = 60  # how long a writer waits for another: learning one message h
 NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMOPEN", "SQLITE_IOERR_SHMSIZE")
 MAX_SUM = 1 << 61  # of a sum: two of them and the few that one message adds still do not overflow
 
-Fits = Callable[[Any], bool]
-
-
-class _Undo(Exception):
-    """Ends a change that is to be taken back."""
+Fits = type | Callable[[Any], bool]  # a type of Python, or what the value is asked
 
 
 class Database:
@@ -47,7 +43,7 @@ class Database:
         self._busy = False  # inside a transaction
         self.is_changing = False  # and one that writes
         self._data_version: int | None = None
-        self._drop_cache()
+        self.drop_cache()
 
     @classmethod
     def connect(cls, path: str | Path, *, writable: bool) -> Self:
@@ -56,7 +52,9 @@ class Database:
         return cls(name, cls._connect(name, writable))
 
     def close(self) -> None:
+        """Close the file; a transaction that was cut off on the way is undone."""
         self._connection.close()
+        self._busy = False
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> Any:
         """Run one statement, ``values`` in place of its question marks, and hand back its cursor; for subclasses,
@@ -66,10 +64,6 @@ class Database:
     def executemany(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run a statement once with each of ``rows``; for subclasses, inside ``writing``."""
         self._connection.executemany(statement, rows)
-
-    def overwrite_deleted(self) -> None:
-        """From now on nothing is left in the file of what is deleted."""
-        self.execute("PRAGMA secure_delete = ON")
 
     def copy_to(self, other: Database, **how: Any) -> None:
         """Make ``other`` hold what this one holds, as ``sqlite3.Connection.backup`` does it."""
@@ -110,15 +104,8 @@ class Database:
 
     def check_writable(self) -> None:
         """SpamnbError where the file cannot be written."""
-        with self.undoing():
-            self.execute("PRAGMA user_version = 0")
-
-    @contextlib.contextmanager
-    def undoing(self) -> Iterator[None]:
-        """A change that is taken back at its end: what would be if it was made."""
-        with contextlib.suppress(_Undo), self.writing():
-            yield
-            raise _Undo
+        with self.writing():
+            pass
 
     @contextlib.contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
@@ -130,7 +117,7 @@ class Database:
             try:
                 version = self._connection.execute("PRAGMA data_version").fetchone()[0]
                 if version != self._data_version:  # another process wrote since
-                    self._drop_cache()
+                    self.drop_cache()
                     self._data_version = version
                 yield
                 self._before_commit()
@@ -138,8 +125,9 @@ class Database:
                 if writing:
                     self._check_written()
             except BaseException:
-                self._drop_cache()
-                if self._connection.in_transaction:
+                self.drop_cache()
+                # Ctrl-C can cut a context off before its block begins; then this comes late, after the file was closed.
+                if self._busy and self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
             finally:
@@ -193,7 +181,9 @@ class Database:
             connection.execute("PRAGMA cache_size = -8000")  # kB: a lesson changes some 400 pages
             if not writable:
                 connection.execute("PRAGMA query_only = ON")
-            else:  # a lesson writes some 350 pages: the write-ahead log is emptied after about ten
+            else:
+                connection.execute("PRAGMA secure_delete = ON")  # nothing is left in the file of what is deleted
+                # A lesson writes some 350 pages: the write-ahead log is emptied after about ten.
                 connection.execute("PRAGMA wal_autocheckpoint = 4000")
                 connection.execute("PRAGMA journal_size_limit = 4000000")
             return connection
@@ -211,15 +201,11 @@ class Database:
         except sqlite3.DatabaseError as error:
             raise SpamnbError(f"{name}: {cls._advice(error)}") from None
 
-    def read_anew(self) -> None:
-        """Forget what was read: it was changed beside the methods that keep it up to date."""
-        self._drop_cache()
-
     def _before_commit(self) -> None:
         """Write what was held back until the end of the change."""
 
-    def _drop_cache(self) -> None:
-        """Forget what was read: a change was undone, or the file has changed, or is another."""
+    def drop_cache(self) -> None:
+        """Forget what was read: a change was undone, or made beside the methods that keep it up to date."""
 
 
 def _opened(name: str, how: str) -> sqlite3.Connection:
@@ -235,16 +221,6 @@ def _opened(name: str, how: str) -> sqlite3.Connection:
 
 
 # -- what rows may hold ------------------------------------------------------------------------------------------
-
-
-def is_text(value: Any) -> bool:
-    """As SQLite gives a text."""
-    return type(value) is str
-
-
-def is_blob(value: Any) -> bool:
-    """As SQLite gives bytes."""
-    return type(value) is bytes
 
 
 def is_digest(value: Any) -> bool:
@@ -268,17 +244,18 @@ def int_between(most: int, least: int = 0) -> Fits:
 def checked_rows(table: str, found: Iterable[tuple], /, **columns: Fits) -> list[tuple]:
     """All of ``found``, the values of each column as they should be.
 
-    >>> checked_rows("classes", [("ham", 3)], name=is_text, documents=int_between(9))
+    >>> checked_rows("classes", [("ham", 3)], name=str, documents=int_between(9))
     [('ham', 3)]
-    >>> checked_rows("classes", [("ham", -3)], name=is_text, documents=int_between(9))
+    >>> checked_rows("classes", [("ham", -3)], name=str, documents=int_between(9))
     Traceback (most recent call last):
     ...
     spamnb.errors.Damaged: documents in table classes: -3
     """
     read = list(found)
     for (column, fits), values in zip(columns.items(), zip(*read)):
-        if not all(map(fits, values)):
-            raise Damaged(f"{column} in table {table}: {_told(next(value for value in values if not fits(value)))}")
+        wrong = [v for v in values if not (type(v) is fits if isinstance(fits, type) else fits(v))]
+        if wrong:
+            raise Damaged(f"{column} in table {table}: {_told(wrong[0])}")
     return read
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spamnb.errors import Damaged
-from spamnb.store.database import MAX_SUM, checked_rows, int_between, is_blob, is_digest, is_text, parse_json
+from spamnb.store.database import MAX_SUM, checked_rows, int_between, is_digest, parse_json
 from spamnb.store.store import Store
 
 # docs/experiments.md#correction: 100 do nearly as well, and 1,000 no better.
@@ -66,7 +66,7 @@ class HardMessages:
         names, messages = list(self._store.view.class_ids), []
         rows = checked_rows(
             "hard", self._store.execute(f"{columns} {which}", values), sequence=int_between(MAX_SUM), digest=is_digest,
-            **{"class": int_between(len(names) - 1)}, offsets=is_text, hashes=is_blob,
+            **{"class": int_between(len(names) - 1)}, offsets=str, hashes=bytes,
         )  # fmt: skip
         for number, digest, label, offsets, hashes in rows:
             found = _scores(parse_json("hard", "offsets", offsets), len(names))

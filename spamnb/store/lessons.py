@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from spamnb.errors import Damaged
 from spamnb.sources.formats import MAX_MESSAGE
-from spamnb.store.database import MAX_SUM, checked_rows, int_between, is_blob, is_class_name, is_digest
+from spamnb.store.database import MAX_SUM, checked_rows, int_between, is_class_name, is_digest
 from spamnb.store.store import Store
 
 DEFAULT_MB = 64  # 4,400 messages like modern phishing, 26,000 like SpamAssassin's: docs/experiments.md#kept-lessons
@@ -114,7 +114,6 @@ def add_lessons(store: Store, lessons: Iterable[KeptLesson]) -> None:
 def drop(store: Store, digest: bytes) -> None:
     """Keep a message no longer; its bytes are overwritten."""
     with store.writing():
-        store.overwrite_deleted()
         store.execute("DELETE FROM kept_lessons WHERE digest = ?", (digest,))
 
 
@@ -125,7 +124,7 @@ def kept_lessons(store: Store, after: int = -1) -> Iterator[tuple[int, KeptLesso
         for row in store.execute(f"{_COLUMNS} {_FROM} WHERE position > ? ORDER BY position", (MAX_MESSAGE, after)):
             found = checked_rows(
                 "kept_lessons", [row], position=number, digest=is_digest, **{"class": is_class_name}, taught_at=number,
-                message=is_blob,
+                message=bytes,
             )  # fmt: skip
             position, *lesson = found[0]
             yield position, KeptLesson(*lesson)
@@ -178,5 +177,4 @@ def _end(store: Store) -> int:
 def _make_room(store: Store, end: int) -> None:
     """Let go of the oldest, until what is left fits the bound; the last lesson ends at ``end``."""
     if end > bound(store):
-        store.overwrite_deleted()
         store.execute("DELETE FROM kept_lessons WHERE position < ?", (end - bound(store),))

@@ -83,7 +83,7 @@ def prune(store: Store, months: int) -> int:
             year, month = divmod(this_month(), 12)
             size = store.meta()[SIZE] - len(gone)
             store.put_meta({SIZE: size, "pruned": f"{year}-{month + 1:02}"})
-            store.read_anew()
+            store.drop_cache()
         return len(gone)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from spamnb.errors import Damaged
 from spamnb.formulas.calibration import BINS
-from spamnb.store.database import checked_rows, int_between, is_blob
+from spamnb.store.database import checked_rows, int_between
 from spamnb.store.rows import MAX_COUNT, MAX_UNITS
 
 VECTOR = np.dtype("<f4")
@@ -92,7 +92,7 @@ def array_of(name: str, dtype: Any, shape: Any, content: bytes) -> np.ndarray:
 
 def vectors_of(rows: Iterable[tuple[bytes]]) -> list[np.ndarray]:
     """The vectors that stand in rows."""
-    found = [vector for (vector,) in checked_rows("tokens", rows, vector=is_blob)]
+    found = [vector for (vector,) in checked_rows("tokens", rows, vector=bytes)]
     if any(len(vector) % VECTOR.itemsize for vector in found):
         raise Damaged("vectors that were cut short")
     if not np.isfinite(np.frombuffer(b"".join(found), VECTOR)).all():

@@ -67,7 +67,7 @@ def write_snapshot(
         blobs = [of_class.tobytes() for of_class in snapshot.histogram.astype(HISTOGRAM)]
         put = "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ? WHERE id = ?"
         store.executemany(put, zip(snapshot.documents.tolist(), *sums.tolist(), blobs, numbers))
-        store.read_anew()
+        store.drop_cache()
         if snapshot.vectors is not None:
             some = np.flatnonzero(snapshot.vectors.any(axis=1))
             store.put_vectors(tokens.take(some), snapshot.vectors[some])
@@ -80,7 +80,7 @@ def write_snapshot(
             HardMessages(store).put(message)
         add_lessons(store, snapshot.kept)
         store.write_changes()
-        store.read_anew()  # what is read again is what the file holds
+        store.drop_cache()  # what is read again is what the file holds
 
 
 def read_sums(store: Store) -> Snapshot:

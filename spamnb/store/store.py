@@ -38,10 +38,8 @@ from spamnb.store.database import (
     Database,
     checked_rows,
     int_between,
-    is_blob,
     is_class_name,
     is_digest,
-    is_text,
     parse_json,
 )
 from spamnb.store.records import VECTOR, LearnedMessage, array_of, vectors_of
@@ -210,7 +208,7 @@ class Store(Database):
             return  # what only reads goes on with the model that is open: mail is waiting
         self._connection.close()
         self._connection, self._identity, self._data_version = fresh._connection, identity, None
-        self._drop_cache()
+        self.drop_cache()
 
     def _check_written(self) -> None:
         if _identity(self.file) != self._identity:
@@ -223,7 +221,7 @@ class Store(Database):
         """Who reads the whole table; threads that judge by the same file share one."""
         return SharedTable()
 
-    def _drop_cache(self) -> None:
+    def drop_cache(self) -> None:
         self._view: View | None = None
         self._forget_rows()
 
@@ -236,13 +234,13 @@ class Store(Database):
     def view(self) -> View:
         """Settings, classes and sums as they are now; inside a transaction."""
         if self._view is None:
-            found = checked_rows("meta", self.execute("SELECT key, value FROM meta WHERE content IS NULL"), key=is_text)
+            found = checked_rows("meta", self.execute("SELECT key, value FROM meta WHERE content IS NULL"), key=str)
             meta = {key: parse_json("meta", key, value) for key, value in found}
             kinds = {name: int_between(most) for name, most in _SUMS.items()}
             statement = f"SELECT name, id, calibration, {', '.join(kinds)} FROM classes ORDER BY id"  # noqa: S608
             rows = checked_rows(
                 "classes", self.execute(statement), name=is_class_name, id=int_between(MAX_CLASSES - 1),
-                calibration=is_blob, **kinds,
+                calibration=bytes, **kinds,
             )  # fmt: skip
             if [row[1] for row in rows] != list(range(len(rows))):
                 raise Damaged("numbers in table classes that are not in order")
@@ -584,7 +582,7 @@ class Store(Database):
             classes, found = list(self.view.class_ids), []
             rows = checked_rows(
                 "messages", self.execute(f"{columns} {which}", values), digest=is_digest,
-                **{"class": int_between(len(classes) - 1)}, facts=is_text,
+                **{"class": int_between(len(classes) - 1)}, facts=str,
             )  # fmt: skip
             for digest, label, written in rows:
                 facts = parse_json("messages", "facts", written)
@@ -620,7 +618,7 @@ class Store(Database):
             if self.view.arrays is None:
                 rows = self.execute("SELECT key, value, content FROM meta WHERE content NOT NULL ORDER BY key")
                 arrays = {}
-                for key, value, content in checked_rows("meta", rows, key=is_text, value=is_text, content=is_blob):
+                for key, value, content in checked_rows("meta", rows, key=str, value=str, content=bytes):
                     found = parse_json("meta", "value", value)
                     dtype, shape = found if type(found) is list and len(found) == 2 else (None, None)
                     name = key.removeprefix(ARRAY)
@@ -640,7 +638,7 @@ class Store(Database):
         with self.reading():
             asked = json.dumps(TokenArray.of(tokens).hashes.tolist())
             which = f"SELECT token, vector FROM tokens WHERE {AMONG} AND vector NOT NULL"  # noqa: S608
-            rows = checked_rows("tokens", self.execute(which, (asked,)), token=is_text)
+            rows = checked_rows("tokens", self.execute(which, (asked,)), token=str)
             return dict(zip([token for token, _ in rows], vectors_of([(vector,) for _, vector in rows])))
 
     def vectors(self) -> np.ndarray | None:

@@ -1,5 +1,6 @@
 """store.py: sums in a file, whole changes only, and clear words for what is no model."""
 
+import gc
 import sqlite3
 from collections import Counter
 from pathlib import Path
@@ -96,6 +97,21 @@ def test_what_was_opened_to_be_read_is_not_written(tmp_path: Path) -> None:
         store.put_meta({"note": 1})
 
 
+@pytest.mark.parametrize("kind", ["reading", "writing"])
+def test_a_transaction_that_is_cut_off_says_nothing_after_the_file_is_closed(
+    monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    said: list[object] = []
+    monkeypatch.setattr("sys.unraisablehook", said.append)
+    store = Store.create(":memory:", {})
+    cut_off = getattr(store, kind)()
+    cut_off.__enter__()  # Ctrl-C came before its block began
+    store.close()
+    del cut_off
+    gc.collect()
+    assert not said
+
+
 def newer(path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -173,7 +189,7 @@ def test_figures_that_do_not_fit_together_are_told(spoil: str, says: str) -> Non
     store = filled([("ham", {"a": 1, "b": 3})])
     assert store.frequencies() == [{0: 0, 1: 2}]
     store.execute(spoil)
-    store._drop_cache()
+    store.drop_cache()
     with pytest.raises(SpamnbError, match=says):
         store.frequencies()
 
