@@ -15,7 +15,7 @@ import numpy as np
 
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.settings import COUNT_MODELS
-from spamnb.store.hard import HardMessages
+from spamnb.store import hard_messages
 from spamnb.store.rows import DOCUMENTS, WEIGHT
 from spamnb.store.store import AMONG, SIZE, Store, this_month
 
@@ -74,7 +74,7 @@ def prune(store: Store, months: int) -> int:
     with store.writing():
         gone, sums = _taken_out(store, months)
         if len(gone):
-            HardMessages(store).drop_holding(gone)
+            hard_messages.drop_holding(store, gone)
             store.execute(f"DELETE FROM tokens WHERE {AMONG}", (json.dumps(gone.tolist()),))  # noqa: S608
             store.executemany(
                 "UPDATE classes SET document_counts = document_counts - ?, occurrences = occurrences - ? WHERE id = ?",

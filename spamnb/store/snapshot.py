@@ -18,7 +18,8 @@ import numpy as np
 from spamnb.counts.class_counts import ClassCounts
 from spamnb.errors import ArgumentError, Damaged, InTheWay, Outdated, SpamnbError
 from spamnb.reader.tokens import TokenArray
-from spamnb.store.hard import HardMessage, HardMessages
+from spamnb.store import hard_messages
+from spamnb.store.hard_messages import HardMessage
 from spamnb.store.lessons import KeptLesson, add_lessons, kept_lessons
 from spamnb.store.records import LearnedMessage
 from spamnb.store.rows import DOCUMENTS, OCCURRENCES, Cells, tokens_of
@@ -77,7 +78,7 @@ def write_snapshot(
         store.put_arrays(snapshot.arrays)
         store.put_meta({**snapshot.meta, SIZE: size})
         for message in snapshot.hard:
-            HardMessages(store).put(message)
+            hard_messages.put(store, message)
         add_lessons(store, snapshot.kept)
         store.write_changes()
         store.drop_cache()  # what is read again is what the file holds

@@ -19,7 +19,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import Any, Self
@@ -171,7 +171,10 @@ class Store(Database):
     def _check(self) -> None:
         self._check_format()
         with self._told():
-            if _columns(self._connection) != _own_columns():
+            # What a view, a trigger, an index, a generated column or a constraint of somebody else's computes may never
+            # end.
+            found = self.execute("SELECT sql FROM sqlite_schema WHERE sql NOT NULL").fetchall()
+            if {statement for (statement,) in found} != {*SCHEMA}:
                 raise Damaged("other tables, views, triggers or indexes than a model's")
         self.meta()
 
@@ -658,27 +661,6 @@ class Store(Database):
             blobs = (row.tobytes() for row in np.ascontiguousarray(vectors, VECTOR))
             hashes = TokenArray.of(tokens).hashes.tolist()
             self.executemany("UPDATE tokens SET vector = ? WHERE hash = ?", zip(blobs, hashes))
-
-
-def _columns(connection: sqlite3.Connection) -> dict[str, list[tuple]]:
-    """What the tables of a file have for columns. Damaged where there is more than plain tables: what a view, a
-    trigger, an index, a generated column or a constraint of somebody else's computes may never end."""
-    found = connection.execute("SELECT name, rootpage, sql LIKE '%CHECK%' FROM sqlite_schema WHERE sql NOT NULL")
-    names = {name: bool(page) and not checks for name, page, checks in found.fetchall()}
-    if not all(names.values()):
-        raise Damaged("other tables, views, triggers or indexes than a model's")
-    columns = "SELECT name, type, pk, hidden, dflt_value FROM pragma_table_xinfo(?)"
-    return {name: connection.execute(columns, (name,)).fetchall() for name in names}
-
-
-@cache
-def _own_columns() -> dict[str, list[tuple]]:
-    connection = sqlite3.connect(":memory:")
-    for statement in SCHEMA:
-        connection.execute(statement)
-    found = _columns(connection)
-    connection.close()
-    return found
 
 
 def _histogram(blobs: list[bytes]) -> np.ndarray:

@@ -10,7 +10,7 @@ from mail import filled, trained
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
-from spamnb.store.hard import HardMessages
+from spamnb.store import hard_messages
 from spamnb.store.jsonl import export
 from spamnb.store.pruning import prune, survey
 from spamnb.store.snapshot import read_snapshot
@@ -108,7 +108,7 @@ def test_weights_of_a_correction_go_with_their_tokens(first: list, then: list) -
     assert weights_of(store) == {key: units for key, units in before.items() if key in kept}
     assert brought_to(store) == brought, "what messages brought is kept once a message"
     for number in range(1, 20):
-        hard = HardMessages(store).get(number)
+        hard = hard_messages.get(store, number)
         assert hard is None or set(hard.hashes.tolist()) <= kept
     for label, words in then:
         known[letter(words)] = label
