@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from spamnb.classifier import Classifier
-from spamnb.counts.class_counts import ClassCounts
+from spamnb.counts.class_counts import ClassCounts, CountedTokens
 from spamnb.counts.training_set import TrainingSet
 from spamnb.engines.counting import count_parallel
 from spamnb.journal.entries import INBOX, NOWHERE, Place, entry_of
@@ -103,11 +103,16 @@ def model_of(messages: Iterable[tuple[str, bytes]], **chosen: Any) -> Classifier
     return classifier
 
 
+def bag(tokens: dict[str, int]) -> CountedTokens:
+    """A message of these tokens."""
+    return CountedTokens(list(tokens), np.array([*tokens.values()], np.int64))
+
+
 def filled(messages: Iterable[tuple[str, dict[str, int]]], **meta: Any) -> Store:
     """A model in memory that learned messages of these tokens, one by one."""
     store = Store.create(":memory:", Settings().as_meta() | meta)
     for label, tokens in messages:
-        store.add(label, tokens)
+        store.add(label, bag(tokens))
     return store
 
 

@@ -51,15 +51,6 @@ def top_words(counts: ClassCounts, tokens: Sequence[str], n: int = 10, alpha: fl
     """The n likeliest words of every class and the n with the highest mutual information.
 
     θ_jc = (N_jc + α)/(N_c + 2α) as in Bernoulli naive Bayes. ``tokens`` (V,) names the columns.
-
-    >>> from scipy.sparse import csr_array
-    >>> tokens = ["the", "pills", "lunch"]
-    >>> X = csr_array([[1, 1, 0], [1, 0, 1], [1, 1, 0]])
-    >>> report = top_words(ClassCounts.from_matrix(X, ["spam", "ham", "spam"]), tokens, n=1)
-    >>> report.likeliest["spam"]
-    [Word(token='pills', value=0.75)]
-    >>> report.informative
-    [TellingWord(token='lunch', value=0.117..., label='ham')]
     """
     likeliest = {}
     highest = np.full(counts.vocabulary_size, -1.0)

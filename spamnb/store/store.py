@@ -169,8 +169,8 @@ class Store(Database):
         return store
 
     def _check(self) -> None:
-        self._check_format()
         with self._told():
+            self._check_format()
             # What a view, a trigger, an index, a generated column or a constraint of somebody else's computes may never
             # end.
             found = self.execute("SELECT sql FROM sqlite_schema WHERE sql NOT NULL").fetchall()
@@ -179,9 +179,8 @@ class Store(Database):
         self.meta()
 
     def _check_format(self) -> None:
-        with self._told():
-            application = self.execute("PRAGMA application_id").fetchone()[0]
-            version = self.execute("PRAGMA user_version").fetchone()[0]
+        application = self.execute("PRAGMA application_id").fetchone()[0]
+        version = self.execute("PRAGMA user_version").fetchone()[0]
         if application != APPLICATION_ID:
             raise SpamnbError(f"{self.path}: not a spamnb model (another program's database)")
         if version > FORMAT:
@@ -472,13 +471,13 @@ class Store(Database):
             found = [{n: k for n, k in view.frequencies[c].items() if n and k} for c in self.present().tolist()]
             return [{0: totals.vocabulary_size - sum(of.values()), **of} for of in found]
 
-    def add(self, label: str, occurrences: Mapping[str, int] | CountedTokens, sign: int = 1) -> None:
+    def add(self, label: str, message: CountedTokens, sign: int = 1) -> None:
         """Add one message's tokens (distinct) to the sums of a class, or take them away with ``sign=-1``.
 
         Raises SpamnbError, and changes nothing, where taking away would leave a negative count.
         """
         with self.writing():
-            number, (tokens, counts) = self.class_id(label), CountedTokens.of(occurrences)
+            number, (tokens, counts) = self.class_id(label), message
             rows, places = self.rows_of(tokens)
             at = np.flatnonzero(rows.known[places]) if self.view.is_fixed else np.arange(len(places))
             before, counts = rows.figures[places[at], number], counts[at]
@@ -600,10 +599,7 @@ class Store(Database):
         with self.writing():
             ids, rows = self.view.class_ids, []
             for digest, learned in messages:
-                try:
-                    facts = learned.facts()
-                except OverflowError as error:
-                    raise SpamnbError(f"{self.path}: {error}") from None
+                facts = learned.facts()
                 written = json.dumps(facts, ensure_ascii=False) if facts else None
                 rows.append((digest, ids[learned.label], written))
             self.executemany("REPLACE INTO messages VALUES (?, ?, ?)", rows)

@@ -79,7 +79,7 @@ LESSON = st.tuples(st.integers(0, 1), st.integers(0, 11), st.sampled_from(["ham"
 def test_weights_are_what_messages_brought_whoever_learned_and_forgot_them(steps: list, hard: int) -> None:
     messages = [raw for _, raw in labelled(6)]
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("spamnb.store.hard.MAX_HARD", hard)
+        patch.setattr("spamnb.store.hard_messages.MAX_HARD", hard)
         path = Path(folder, "m")
         Classifier.create(path, CORRECTED).close()
         writers = [Classifier.open(path, writable=True) for _ in range(2)]
