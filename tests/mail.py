@@ -18,7 +18,7 @@ from spamnb.reader.options import TokenOptions
 from spamnb.score import score_message
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
-from spamnb.store.jsonl import export
+from spamnb.store.jsonl import export, parse_export
 from spamnb.store.snapshot import read_snapshot, write_snapshot
 from spamnb.store.store import Store
 
@@ -123,6 +123,16 @@ def trained(store: Store, **meta: Any) -> Store:
     out = Store.create(":memory:", content.meta)
     write_snapshot(out, content)
     return out
+
+
+def imported(lines: Iterable[str], name: str = "-") -> Store:
+    """The model in memory that an export says, read once as `import` does it."""
+    content = parse_export(lines, name)
+    store = Store.create(":memory:", content.meta)
+    store.path = name
+    write_snapshot(store, content)
+    read_snapshot(store)
+    return store
 
 
 def learned(model: Path, raw: bytes) -> str | None:

@@ -14,6 +14,7 @@ from spamnb.formulas.calibration import BINS
 from spamnb.naming import check_class_name, escape
 from spamnb.reader.tokens import TokenArray, merge_vocabularies
 from spamnb.settings import ORIGIN
+from spamnb.store.database import MAX_SUM, int_between
 from spamnb.store.lessons import KeptLesson, unpack
 from spamnb.store.records import VECTOR, LearnedMessage, array_of
 from spamnb.store.rows import DOCUMENTS, WEIGHT, Cells
@@ -92,8 +93,10 @@ class _Parser:
         elif "kept" in record:
             packed = base64.b64decode(record["base64"], validate=True)
             unpack(packed)
-            digest, label = bytes.fromhex(record["kept"]), self._known(record["class"])
-            self.kept.append(KeptLesson(digest, label, record["taught_at"], packed))
+            digest, label, at = bytes.fromhex(record["kept"]), self._known(record["class"]), record["taught_at"]
+            if not int_between(MAX_SUM)(at):
+                raise ValueError("a time that is none")
+            self.kept.append(KeptLesson(digest, label, at, packed))
         elif "message" in record:
             label = self._known(record["class"])
             facts = {key: value for key, value in record.items() if key not in ("message", "class", "changed")}
@@ -187,7 +190,7 @@ def parse_export(lines: Iterable[str], name: str) -> Snapshot:
         raise SpamnbError(f"{name}: cut short, its last line is missing; export the model again")
     try:
         return parser.snapshot(meta, name)
-    except (ValueError, OverflowError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise SpamnbError(f"{name}: its figures are none of a model ({error})") from None
 
 
