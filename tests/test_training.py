@@ -50,7 +50,7 @@ def test_training_and_learning_make_the_same_sums_of_naive_bayes(tmp_path: Path)
     calibration.add(left_out.scores, left_out.labels)
     with Store.open(tmp_path / "m") as store:
         assert sums(export(store)) == sums(export(classifier.store))
-        np.testing.assert_array_equal(store.histogram(), calibration.histogram)
+        np.testing.assert_array_equal(store.calibrated().histogram, calibration.histogram)
     np.testing.assert_allclose(left_out.probabilities, calibration.probabilities(left_out.scores))
 
 

@@ -49,7 +49,23 @@ class Database:
     def connect(cls, path: str | Path, *, writable: bool) -> Self:
         """An open database; where there was none and ``writable``, a new one that nobody else may read."""
         name = str(path)
-        return cls(name, cls._connect(name, writable))
+        if name == ":memory:":  # of one owner, who sees to it that one thread at a time uses it
+            return cls(name, sqlite3.connect(name, isolation_level=None, check_same_thread=False))
+        if writable and not os.path.exists(name):
+            try:  # it will hold words of private mail; SQLite gives its log the same mode
+                os.close(os.open(name, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+            except OSError as error:
+                why = f"cannot be made ({error.strerror}); are its permissions and its folder's right?"
+                raise SpamnbError(f"{name}: {why}") from None
+        try:
+            return cls(name, _opened(name, writable))
+        except sqlite3.OperationalError as error:
+            if getattr(error, "sqlite_errorname", "") not in NO_ROOM:
+                why = f"cannot be opened ({error}); are its permissions and its folder's right?"
+                raise SpamnbError(f"{name}: {why}") from None
+            raise SpamnbError(f"{name}: {cls._advice(error)}") from None
+        except sqlite3.DatabaseError as error:
+            raise SpamnbError(f"{name}: {cls._advice(error)}") from None
 
     def close(self) -> None:
         """Close the file; a transaction that was cut off on the way is undone."""
@@ -163,44 +179,6 @@ class Database:
             return f"{said.rstrip('.')}; open it anew"
         return f"not a {cls.KIND}, or damaged ({said}); {cls.REMEDY}"
 
-    @classmethod
-    def _connect(cls, name: str, writable: bool) -> sqlite3.Connection:
-        if name == ":memory:":  # of one owner, who sees to it that one thread at a time uses it
-            return sqlite3.connect(name, isolation_level=None, check_same_thread=False)
-        if writable and not os.path.exists(name):
-            try:  # it will hold words of private mail; SQLite gives its log the same mode
-                os.close(os.open(name, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
-            except OSError as error:
-                why = f"cannot be made ({error.strerror}); are its permissions and its folder's right?"
-                raise SpamnbError(f"{name}: {why}") from None
-        # A reader, too, opens the file to write where it may, and then forbids itself to: a connection of mode=ro makes
-        # the write-ahead log and its index but cannot take them away when it is the last to close, so each command
-        # left both beside the model.
-        try:
-            connection = _opened(name, "mode=rw")
-            connection.execute("PRAGMA cache_size = -8000")  # kB: a lesson changes some 400 pages
-            if not writable:
-                connection.execute("PRAGMA query_only = ON")
-            else:
-                connection.execute("PRAGMA secure_delete = ON")  # nothing is left in the file of what is deleted
-                # A lesson writes some 350 pages: the write-ahead log is emptied after about ten.
-                connection.execute("PRAGMA wal_autocheckpoint = 4000")
-                connection.execute("PRAGMA journal_size_limit = 4000000")
-            return connection
-        except sqlite3.OperationalError as error:
-            # A reader needs the write-ahead index beside the file. Where there is no place for it, in another's folder
-            # or on a full disk, and no log is there or an empty one, nobody is writing: the file is read as it stands.
-            if not writable and not ((log := Path(name + "-wal")).exists() and log.stat().st_size):
-                with contextlib.suppress(sqlite3.OperationalError):
-                    return _opened(name, "mode=ro&immutable=1")
-            if getattr(error, "sqlite_errorname", "") in NO_ROOM:
-                raise SpamnbError(f"{name}: {cls._advice(error)}") from None
-            raise SpamnbError(
-                f"{name}: cannot be opened ({error}); are its permissions and its folder's right?"
-            ) from None
-        except sqlite3.DatabaseError as error:
-            raise SpamnbError(f"{name}: {cls._advice(error)}") from None
-
     def _before_commit(self) -> None:
         """Write what was held back until the end of the change."""
 
@@ -208,7 +186,31 @@ class Database:
         """Forget what was read: a change was undone, or made beside the methods that keep it up to date."""
 
 
-def _opened(name: str, how: str) -> sqlite3.Connection:
+def _opened(name: str, writable: bool) -> sqlite3.Connection:
+    # A reader, too, opens the file to write where it may, and then forbids itself to: a connection of mode=ro makes the
+    # write-ahead log and its index but cannot take them away when it is the last to close, so each command left both
+    # beside the model.
+    try:
+        connection = _tried(name, "mode=rw")
+    except sqlite3.OperationalError:
+        # A reader needs the write-ahead index beside the file. Where there is no place for it, in another's folder or
+        # on a full disk, and no log is there or an empty one, nobody is writing: the file is read as it stands.
+        log = Path(f"{name}-wal")
+        if writable or (log.exists() and log.stat().st_size):
+            raise
+        return _tried(name, "mode=ro&immutable=1")
+    connection.execute("PRAGMA cache_size = -8000")  # kB: a lesson changes some 400 pages
+    if not writable:
+        connection.execute("PRAGMA query_only = ON")
+    else:
+        connection.execute("PRAGMA secure_delete = ON")  # nothing is left in the file of what is deleted
+        # A lesson writes some 350 pages: the write-ahead log is emptied after about ten.
+        connection.execute("PRAGMA wal_autocheckpoint = 4000")
+        connection.execute("PRAGMA journal_size_limit = 4000000")
+    return connection
+
+
+def _tried(name: str, how: str) -> sqlite3.Connection:
     uri = f"{Path(name).absolute().as_uri()}?{how}"
     # The thread that closes it may be another than the one that used it.
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS, check_same_thread=False)

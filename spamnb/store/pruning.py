@@ -14,7 +14,7 @@ import sqlite3
 import numpy as np
 
 from spamnb.errors import Damaged, SpamnbError
-from spamnb.settings import COUNT_MODELS
+from spamnb.settings import BAYES_MODELS
 from spamnb.store import hard_messages
 from spamnb.store.rows import DOCUMENTS, WEIGHT
 from spamnb.store.store import AMONG, SIZE, Store, this_month
@@ -24,9 +24,8 @@ def check_prunable(store: Store) -> None:
     """SpamnbError where the model has tokens that belong to more than sums."""
     meta = store.meta()
     kind = meta.get("model_type")
-    if kind not in (*COUNT_MODELS, "corrected") or meta.get("embedding") is not None:
-        what = f"a {kind} model" if meta.get("embedding") is None else "a model of embedded messages"
-        raise SpamnbError(f"{store.path}: {what} cannot be pruned: what its tokens weigh is no sum")
+    if kind not in BAYES_MODELS:
+        raise SpamnbError(f"{store.path}: a {kind} model cannot be pruned: what its tokens weigh is no sum")
     if meta.get("top_words") is not None:
         raise SpamnbError(f"{store.path}: a model with top_words is not pruned; 'train --set top_words=N' keeps fewer")
 

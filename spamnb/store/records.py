@@ -31,11 +31,6 @@ class LearnedMessage(NamedTuple):
     # again, or "tokens", the hashes of those of its own that moved alone.
     changed: dict[str, Any] | None = None
 
-    @property
-    def is_of_training(self) -> bool:
-        """Whether ``train`` learned it, and not a lesson."""
-        return self.bins is None
-
     def facts(self) -> dict[str, Any]:
         """What is known of it beside its class: its part of a row, and of a line of an export."""
         brought = {name: n for name, n in self.brought.items() if n}

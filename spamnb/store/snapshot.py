@@ -100,7 +100,7 @@ def read_sums(store: Store) -> Snapshot:
         fit = np.array_equal(np.transpose(added_up), sums[:, 1:]) and len(tokens) == store.meta()[SIZE]
         if not fit or (cells.figures[DOCUMENTS] > sums[cells.label, 0]).any():
             raise Damaged("the sums of all tokens are not those that stand beside them")
-        return Snapshot(store.meta(), classes, sums[:, 0], tokens, cells, [], store.histogram().copy())
+        return Snapshot(store.meta(), classes, sums[:, 0], tokens, cells, [], store.view.histogram.copy())
 
 
 def read_snapshot(store: Store) -> Snapshot:
@@ -131,10 +131,8 @@ def check_replaceable(path: str | Path, *, force: bool) -> None:
         raise ArgumentError(
             "{at}: a folder; {option.model} names the file to make in it, as {inside}", at=target, inside=inside
         )
-    if not target.is_file():
-        raise ArgumentError("{at}: neither file nor folder; {option.model} names a file to make", at=target)
-    if not target.stat().st_size:
-        raise ArgumentError("{at}: an empty file and no model; remove it, or {option.model} names another", at=target)
+    if not target.is_file() or not target.stat().st_size:
+        raise ArgumentError("{at}: no model, and only a model is replaced; {option.model} names another", at=target)
     try:
         Store.open(target).close()
     except Outdated:

@@ -136,8 +136,6 @@ class Store(Database):
         """A new, empty model at ``path`` (``":memory:"`` for none), which must not exist yet."""
         if str(path) != ":memory:" and Path(path).exists():
             raise SpamnbError(f"{path}: exists already; choose another name or remove it")
-        if str(path) != ":memory:":  # it will hold words of private mail; SQLite gives its log the same mode
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         store = cls.connect(path, writable=True)
         with store._told():
             store.execute(f"PRAGMA page_size = {PAGE_BYTES}")
@@ -345,12 +343,6 @@ class Store(Database):
                 if view.curves is None:
                     view.curves, view.unfitted = view.calibrated.curves(), 0
             return view.calibrated
-
-    def histogram(self) -> np.ndarray:
-        """(C, 2, BINS) the scored messages by bins of the calibration: those of each class, and those of others, in the
-        order of the classes' numbers."""
-        with self.reading():
-            return self.view.histogram
 
     def count_scores(self, label: str, bins: Mapping[str, int], sign: int) -> None:
         """A scored message of a class comes to the calibration or goes, in its bin of each class. A message of training

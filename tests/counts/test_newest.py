@@ -95,7 +95,7 @@ def test_a_model_is_calibrated_on_what_the_older_mail_says_of_the_newest(model_t
     expected.add(left_out.scores[~is_new], left_out.labels[~is_new])
     expected.add(scored.scores, left_out.labels[rows])
     with model_of(training_set, settings) as store:
-        np.testing.assert_array_equal(store.histogram(), expected.histogram)
+        np.testing.assert_array_equal(store.calibrated().histogram, expected.histogram)
     np.testing.assert_array_equal(left_out.probabilities, expected.probabilities(left_out.scores))
     errors = [
         (scores.argmax(axis=1) != left_out.labels[rows]).sum() for scores in (scored.scores, left_out.scores[rows])

@@ -118,7 +118,7 @@ def test_what_is_in_the_way_of_a_model_is_called_what_it_is(tmp_path: Path, word
     (tmp_path / "text").write_text("some notes")
     for name, said in (
         ("folder", f"a folder; --model names the file to make in it, as {tmp_path}/folder/model.spamnb"),
-        ("empty", "an empty file and no model; remove it, or --model names another"),
+        ("empty", "no model, and only a model is replaced; --model names another"),
         ("text", "only a model is replaced: remove this file, or --model names another"),
     ):
         before = (tmp_path / name).stat()
