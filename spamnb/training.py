@@ -21,7 +21,6 @@ from spamnb.formulas.calibration import Calibration
 from spamnb.formulas.correction import with_first
 from spamnb.learners import learner_for
 from spamnb.learners.learner import Correction, FitResult, NewestScores, Screened
-from spamnb.naming import check_cases
 from spamnb.reader.tokens import CHUNK_TOKENS, TokenArray
 from spamnb.settings import Settings
 from spamnb.store.records import LearnedMessage
@@ -73,10 +72,9 @@ def prepare(training_set: TrainingSet) -> TrainingSet:
 
 def check_classes(classes: tuple[str, ...], settings: Settings, one_class: bool) -> None:
     """SpamnbError where a person hardly wants a model of these classes, those that hold messages."""
-    try:
-        check_cases(classes)
-    except ValueError as error:
-        raise SpamnbError(str(error)) from None
+    folded = [name.casefold() for name in classes]
+    if alike := [repr(name) for name in classes if folded.count(name.casefold()) > 1]:
+        raise SpamnbError(f"classes {' and '.join(alike)} differ in case alone; give them one name")
     if len(classes) == 1 and not one_class:
         raise ArgumentError(
             "only class {name!r} in the sources: to tell classes apart it takes two; {option.one_class} trains on one",

@@ -126,20 +126,15 @@ class Database:
     @contextlib.contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
         with self._told():
-            writing = begin != "BEGIN"
-            self._follow_file(writing)
             self._connection.execute(begin)
-            self._busy, self.is_changing = True, writing
+            self._busy, self.is_changing = True, begin != "BEGIN"
             try:
                 version = self._connection.execute("PRAGMA data_version").fetchone()[0]
                 if version != self._data_version:  # another process wrote since
                     self.drop_cache()
                     self._data_version = version
                 yield
-                self._before_commit()
                 self._connection.execute("COMMIT")
-                if writing:
-                    self._check_written()
             except BaseException:
                 self.drop_cache()
                 # Ctrl-C can cut a context off before its block begins; then this comes late, after the file was closed.
@@ -148,12 +143,6 @@ class Database:
                 raise
             finally:
                 self._busy = self.is_changing = False
-
-    def _follow_file(self, writing: bool) -> None:
-        """Before a transaction: is the file at the path the one that is open?"""
-
-    def _check_written(self) -> None:
-        """SpamnbError where a change was made to a file that is no longer the one at the path."""
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:
@@ -178,9 +167,6 @@ class Database:
         if isinstance(error, sqlite3.ProgrammingError):  # no file is to blame
             return f"{said.rstrip('.')}; open it anew"
         return f"not a {cls.KIND}, or damaged ({said}); {cls.REMEDY}"
-
-    def _before_commit(self) -> None:
-        """Write what was held back until the end of the change."""
 
     def drop_cache(self) -> None:
         """Forget what was read: a change was undone, or made beside the methods that keep it up to date."""

@@ -184,7 +184,8 @@ def atomic_replace(
             store.execute("PRAGMA synchronous = OFF")
             yield store
             store.execute("PRAGMA journal_mode = WAL")
-        sync(fresh)
+        with open(fresh, "rb") as file:  # on the disk before it is the model
+            os.fsync(file.fileno())
         try:
             os.link(fresh, target)  # unlike a rename, never over a model that appeared meanwhile
         except FileExistsError:
@@ -218,18 +219,6 @@ def create_empty(path: str | Path, meta: dict[str, Any]) -> None:
     """Make an empty model at ``path``, all at once; where there is one, or another process is first, that one stays."""
     with contextlib.suppress(InTheWay), atomic_replace(path, meta):
         pass
-
-
-def sync(path: str | Path) -> None:
-    """Wait until what was written into a file that nobody else knows is on the disk.
-
-    Closing the file again drops SQLite's locks on it.
-    """
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _replace(fresh: Path, target: Path, catch_up: Callable[[Store], None]) -> None:

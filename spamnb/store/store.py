@@ -13,11 +13,12 @@ another connection changed the file. A lesson changes the rows in memory; they a
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -190,6 +191,16 @@ class Store(Database):
                 f"{self.path}: made by an older spamnb (format {version}), and cannot be read; train again"
             )
 
+    @contextlib.contextmanager
+    def _transaction(self, begin: str) -> Iterator[None]:
+        with self._told():
+            self._follow_file(begin != "BEGIN")
+        with super()._transaction(begin):
+            yield
+            self.write_changes()
+        if begin != "BEGIN" and _identity(self.file) != self._identity:
+            raise SpamnbError(f"{self.path}: another file took its place while it was being changed; try again")
+
     def _follow_file(self, writing: bool) -> None:
         """Go over to the file that is at the path now. Whoever removes a model and trains another there would otherwise
         have lessons acknowledged that nobody ever reads.
@@ -209,10 +220,6 @@ class Store(Database):
         self._connection.close()
         self._connection, self._identity, self._data_version = fresh._connection, identity, None
         self.drop_cache()
-
-    def _check_written(self) -> None:
-        if _identity(self.file) != self._identity:
-            raise SpamnbError(f"{self.path}: another file took its place while it was being changed; try again")
 
     # -- settings and classes --------------------------------------------------------------------------------
 
@@ -525,9 +532,6 @@ class Store(Database):
                 raise SpamnbError(f"{self.path}: a token's weight is larger than a model file holds")
             rows.change(places, tokens, np.arange(len(places)))
             rows.figures[places[:, None], [*changes], WEIGHT] = weights
-
-    def _before_commit(self) -> None:
-        self.write_changes()
 
     def write_changes(self) -> None:
         """Write the rows and sums that were changed in memory; inside a transaction."""

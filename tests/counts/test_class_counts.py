@@ -106,11 +106,11 @@ def counts(rows: list[list[int]], labels: list[str]) -> ClassCounts:
 def test_the_class_is_that_of_the_likelier_message_by_brute_force(mail: list[tuple[str, int]], alpha: float) -> None:
     tokens = ["a", "b", "c"]
     rows = [[held >> j & 1 for j in range(3)] for _, held in mail]
-    report = top_words(counts(rows, [label for label, _ in mail]), tokens, 3, alpha)
-    assert len(report.informative) == (3 if len(report.likeliest) > 1 else 0)
-    for word in report.informative:
+    likeliest, informative = top_words(counts(rows, [label for label, _ in mail]), tokens, 3, alpha)
+    assert len(informative) == (3 if len(likeliest) > 1 else 0)
+    for word in informative:
         share = {}
-        for name in report.likeliest:
+        for name in likeliest:
             own = [held >> tokens.index(word.token) & 1 for label, held in mail if label == name]
             share[name] = (sum(own) + alpha) / (len(own) + 2 * alpha)
         assert share[word.label] == pytest.approx(max(share.values()))
