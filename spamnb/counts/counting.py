@@ -42,7 +42,7 @@ class Counted(NamedTuple):
     lengths: np.ndarray  # (n,) number of distinct tokens
     ids: np.ndarray  # (nnz,) int32, of the shared vocabulary
     counts: np.ndarray  # (nnz,) occurrences of the token in the message, uint16 where that holds them
-    positions: np.ndarray  # (n,) places in the whole of the mail
+    positions: np.ndarray  # (n,) places among the messages that were to be counted
     labels: np.ndarray  # (n,) names of their classes
     digests: np.ndarray  # (n, 16) bytes
     dates: np.ndarray  # (n,) when it was received; UNDATED where it does not say
@@ -86,13 +86,13 @@ class Counter:
         self._reader, self._shared = Reader(options), vocabulary
         self._own, self._shared_ids = Vocabulary(), np.zeros(0, np.int32)
 
-    def count(self, entries: Iterable[tuple[int, Entry]]) -> Counted:
-        """Read and count labelled messages, each with its place in the mail."""
+    def count(self, entries: Iterable[Entry]) -> Counted:
+        """Read and count labelled messages."""
         if len(self._own) > MAX_TOKENS:
             self._own, self._shared_ids = Vocabulary(), self._shared_ids[:0]
         positions, labels, unread = [], [], []
         found, raws, size = [], [], 0
-        for position, entry in entries:
+        for position, entry in enumerate(entries):
             try:
                 raw = entry.read()
             except OSError as error:

@@ -145,6 +145,11 @@ class _Parser:
             raise SpamnbError(f"{name}: a correction in a model of another type")
         tokens, (place,) = merge_vocabularies([TokenArray.of(self.tokens)])
         token, label = np.array(self.places, np.intp).reshape(-1, 2).T
+        vectors = None
+        if self.vectors:
+            with np.errstate(over="ignore"):  # whoever reads them looks whether they are finite
+                in_order = np.array(self.vectors, VECTOR).reshape(len(place), -1)
+            vectors = in_order[np.unique(place, return_index=True)[1]]
         return Snapshot(
             meta,
             list(self.documents),
@@ -154,19 +159,9 @@ class _Parser:
             self.messages,
             np.array([*self.histograms.values()], np.int64).reshape(-1, 2, BINS),
             self.arrays,
-            self._dense_vectors(place, name),
+            vectors,
             self.kept,
         )
-
-    def _dense_vectors(self, place: np.ndarray, name: str) -> np.ndarray | None:
-        if not self.vectors:
-            return None
-        try:
-            with np.errstate(over="ignore"):  # whoever reads them looks whether they are finite
-                dense = np.array(self.vectors, VECTOR).reshape(len(place), -1)
-        except (ValueError, TypeError, OverflowError):
-            raise SpamnbError(f"{name}: the vectors of its tokens are not of one length, or some are missing") from None
-        return dense[np.unique(place, return_index=True)[1]]
 
 
 def parse_export(lines: Iterable[str], name: str) -> Snapshot:
@@ -191,7 +186,7 @@ def parse_export(lines: Iterable[str], name: str) -> Snapshot:
     try:
         return parser.snapshot(meta, name)
     except (ValueError, TypeError, OverflowError) as error:
-        raise SpamnbError(f"{name}: its figures are none of a model ({error})") from None
+        raise SpamnbError(f"{name}: its figures, or the vectors of its tokens, are no model's ({error})") from None
 
 
 def _meta(record: dict[str, Any], name: str) -> dict[str, Any]:

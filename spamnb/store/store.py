@@ -330,11 +330,6 @@ class Store(Database):
             self.totals()
             return self.view.sums
 
-    def scored(self) -> np.ndarray:
-        """How many messages of each class that holds one were scored without themselves, in the order of names."""
-        with self.reading():
-            return self.view.histogram[self.present(), 0].sum(axis=1)
-
     def calibrated(self) -> Calibration:
         """The calibration of the classes that hold a message, in the order of their names.
 

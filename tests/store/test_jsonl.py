@@ -51,7 +51,7 @@ def test_arrays_and_vectors_survive_the_round_trip(tmp_path: Path, kind: str, em
     if embedding:
         at = next(i for i, line in enumerate(lines) if "vector" in line)
         lines[at] = json.dumps({key: value for key, value in json.loads(lines[at]).items() if key != "vector"})
-        with pytest.raises(SpamnbError, match="vectors of its tokens are not of one length, or some are missing"):
+        with pytest.raises(SpamnbError, match="vectors of its tokens"):
             parse_export(lines, "-")
 
 
