@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 import numpy as np
 from mail_corpora import with_corpora
+from reproduction import class_counts
 from scipy.sparse import csr_array, vstack
 from sklearn.feature_extraction.text import CountVectorizer
 
-from spamnb.counts.class_counts import ClassCounts
 from spamnb.estimators.discrete import BernoulliNB, MultinomialNB
 from spamnb.formulas.mutual_information import mutual_information, top_columns
 
@@ -67,7 +67,7 @@ def at_random(split: Split, seed: int) -> Split:
 
 def accuracies(split: Split, tokens: list[str]) -> dict[str, list[float]]:
     """Accuracy per model, for each of SIZES and last for all words seen more than once in training."""
-    counts = ClassCounts.from_matrix(split.X_train, split.y_train.tolist())
+    counts = class_counts(split.X_train, split.y_train.tolist())
     seen = np.flatnonzero(counts.occurrences.sum(axis=0) > 1)
     information = mutual_information(counts.document_counts, counts.documents)
     ranked = seen[top_columns(information[seen], len(seen), [tokens[j] for j in seen])]

@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 from mail_corpora import with_corpora
+from reproduction import class_counts
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import CountVectorizer
 
 from spamnb import BernoulliNB, GaussianNB, MultinomialNB
-from spamnb.counts.class_counts import ClassCounts
 from spamnb.formulas.mutual_information import mutual_information
 
 BATCH, MIN_MESSAGES, ATTRIBUTES = 100, 5, 3000
@@ -51,7 +51,7 @@ def messages(folder: Path) -> tuple[csr_array, np.ndarray]:
 
 def select_features(X: csr_array, y: np.ndarray) -> np.ndarray:
     """The columns that the training messages choose."""
-    counts = ClassCounts.from_matrix(X, y.tolist())
+    counts = class_counts(X, y.tolist())
     often = np.flatnonzero(np.asarray(counts.document_counts.sum(axis=0)).ravel() >= MIN_MESSAGES)
     gain = mutual_information(counts.document_counts, counts.documents, alpha=0)[often]
     return np.sort(often[np.argsort(-gain, kind="stable")[:ATTRIBUTES]])

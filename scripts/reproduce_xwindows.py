@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from mail_corpora import with_corpora
+from reproduction import class_counts
 from scipy.io import loadmat
 from scipy.sparse import csr_array
 
 from spamnb import BernoulliNB, MultinomialNB
-from spamnb.counts.class_counts import ClassCounts
 from spamnb.counts.top_words import top_words
 
 CLASSES = {1: "X", 2: "MS"}
@@ -62,10 +62,10 @@ def load(corpora: Path) -> Posts:
 def ours(posts: Posts) -> dict[str, Any]:
     """The same quantities as PUBLISHED, to the same digits."""
     X_train, y_train, X_test, y_test, vocabulary = posts
-    report = top_words(ClassCounts.from_matrix(X_train, y_train), vocabulary, n=5, alpha=1.0)
+    likeliest, informative = top_words(class_counts(X_train, y_train), vocabulary, n=5, alpha=1.0)
     found: dict[str, Any] = {
         name: [(word.token, round(word.value, 3)) for word in words]
-        for name, words in [*report.likeliest.items(), ("information", report.informative)]
+        for name, words in [*likeliest.items(), ("information", informative)]
     }
     for name, model in (("Bernoulli", BernoulliNB(alpha=1.0)), ("multinomial", MultinomialNB(alpha=1.0))):
         model.fit(X_train, y_train)

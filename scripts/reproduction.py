@@ -1,4 +1,4 @@
-"""What the scripts that reproduce published results without a corpus share: their command line, and how they end."""
+"""What the scripts that reproduce published results share: sums of a table, a command line, and how they end."""
 
 from __future__ import annotations
 
@@ -7,6 +7,18 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+from scipy.sparse import csr_array
+
+from spamnb.counts.class_counts import ClassCounts, SparseRow
+
+
+def class_counts(X: csr_array, labels: list[str]) -> ClassCounts:
+    """The sums of the messages in the CSR array X (n, V) of occurrences, by their ``labels`` (n,)."""
+    classes = sorted({*labels})
+    parts = [X[np.array(labels) == name] for name in classes]
+    rows = tuple(SparseRow.sum([SparseRow(part.indices, part.data > 0, part.data)], X.shape[1]) for part in parts)
+    return ClassCounts(tuple(classes), np.array([part.shape[0] for part in parts]), X.shape[1], rows)
 
 def reproduce(
     description: str,

@@ -77,7 +77,7 @@ def check_known_class(name: str, classes: Sequence[str], spam: str, new: bool = 
 
     A mistyped class would be one of its own: with one message of it a filter says unsure where it would say spam. No
     leave is needed for what a model still lacks, its spam or a first class of good mail, unless that is spelt much like
-    what there is; and none is given for what differs from a class in case alone.
+    what there is.
 
     >>> check_known_class("spam", [], "spam"), check_known_class("ham", ["spam"], "spam")
     (None, None)
@@ -89,26 +89,9 @@ def check_known_class(name: str, classes: Sequence[str], spam: str, new: bool = 
     known = sorted({*classes, spam})
     if name in known:
         return
-    for other in known:
-        if other.casefold() == name.casefold():
-            raise SpamnbError(f"{where}{name!r} differs from class {other} in case alone; write {other}")
     is_first = all(other == spam for other in classes) and not nearest(name, known)
     if not new and not is_first:
         check_has_class(name, known, where, " --new-class makes a new one")
-
-
-def check_cases(classes: Sequence[str]) -> None:
-    """ValueError where names of classes differ in case alone.
-
-    >>> check_cases(["SPAM", "ham", "spam"])
-    Traceback (most recent call last):
-    ...
-    ValueError: classes 'SPAM' and 'spam' differ in case alone; give them one name
-    """
-    met: dict[str, str] = {}
-    for name in classes:
-        if met.setdefault(name.casefold(), name) != name:
-            raise ValueError(f"classes {met[name.casefold()]!r} and {name!r} differ in case alone; give them one name")
 
 
 def escape(text: str) -> str:

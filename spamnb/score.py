@@ -119,8 +119,6 @@ def points_of(log_odds: float, threshold: float) -> float:
     (5.0, 0.0, 5.0)
     """
     points = THRESHOLD + THRESHOLD * (log_odds - threshold) / max(threshold, 1.0)
-    if math.isnan(points):
-        raise ValueError("log-odds are not a number")
     return round(min(max(points, -_MAX_POINTS), _MAX_POINTS), 1) + 0.0  # + 0.0: never "-0.0"
 
 

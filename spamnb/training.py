@@ -14,14 +14,13 @@ from typing import NamedTuple
 import numpy as np
 
 from spamnb.counts.class_counts import inverse_index
-from spamnb.counts.newest import split_newest
+from spamnb.counts.newest import newest_of
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.formulas.calibration import Calibration
 from spamnb.formulas.correction import with_first
 from spamnb.learners import learner_for
 from spamnb.learners.learner import Correction, FitResult, NewestScores, Screened
-from spamnb.naming import check_cases
 from spamnb.reader.tokens import CHUNK_TOKENS, TokenArray
 from spamnb.settings import Settings
 from spamnb.store.records import LearnedMessage
@@ -73,10 +72,9 @@ def prepare(training_set: TrainingSet) -> TrainingSet:
 
 def check_classes(classes: tuple[str, ...], settings: Settings, one_class: bool) -> None:
     """SpamnbError where a person hardly wants a model of these classes, those that hold messages."""
-    try:
-        check_cases(classes)
-    except ValueError as error:
-        raise SpamnbError(str(error)) from None
+    folded = [name.casefold() for name in classes]
+    if alike := [repr(name) for name in classes if folded.count(name.casefold()) > 1]:
+        raise SpamnbError(f"classes {' and '.join(alike)} differ in case alone; give them one name")
     if len(classes) == 1 and not one_class:
         raise ArgumentError(
             "only class {name!r} in the sources: to tell classes apart it takes two; {option.one_class} trains on one",
@@ -189,14 +187,16 @@ def _judged(result: FitResult, learned: Screened, settings: Settings) -> LeaveOn
 def newest_scores(training_set: TrainingSet, settings: Settings) -> NewestScores | None:
     """The newest fifth of a prepared training set scored by a model of the older messages.
 
-    None where it would tell little (``split_newest``), and where words are chosen or the model is no sum: a whole
+    None where it would tell little (``newest_of``), and where words are chosen or the model is no sum: a whole
     training would be the price.
     """
-    if settings.top_words is not None or (parts := split_newest(training_set, settings.spam)) is None:
+    if settings.top_words is not None or (chosen := newest_of(training_set, settings.spam)) is None:
         return None
-    if (scores := learner_for(settings).scores_by_others(parts.older, parts.newest)) is None:
+    older, newest = training_set.split(chosen)
+    if (scores := learner_for(settings).scores_by_others(older, newest)) is None:
         return None
-    return NewestScores(parts.since, parts.rows, scores)
+    since = newest.messages.dates[newest.messages.included].min()
+    return NewestScores(int(since), np.flatnonzero(chosen), scores)
 
 
 def _calibration(result: FitResult, classes: tuple[str, ...]) -> Calibration:
@@ -216,10 +216,8 @@ def write_model(store: Store, training_set: TrainingSet, settings: Settings, res
     def chunks() -> Iterator[tuple[TokenArray, Cells]]:  # copies of all at once would fill the memory
         for first in range(0, len(columns), CHUNK_TOKENS):
             these = columns[first : first + CHUNK_TOKENS]
-            cells = Cells.of_counts(of_file.between(first, first + len(these)))
-            if correction is not None:
-                cells = cells.with_weights(with_first(correction.weights[these]))
-            yield training_set.tokens.take(these), cells
+            weights = None if correction is None else with_first(correction.weights[these])
+            yield training_set.tokens.take(these), Cells.of_counts(of_file.between(first, first + len(these)), weights)
 
     snapshot = Snapshot(
         {**settings.as_meta(), **result.meta},

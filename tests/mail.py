@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from spamnb.classifier import Classifier
-from spamnb.counts.class_counts import ClassCounts
+from spamnb.counts.class_counts import ClassCounts, CountedTokens
 from spamnb.counts.training_set import TrainingSet
 from spamnb.engines.counting import count_parallel
 from spamnb.journal.entries import INBOX, NOWHERE, Place, entry_of
@@ -18,7 +18,7 @@ from spamnb.reader.options import TokenOptions
 from spamnb.score import score_message
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
-from spamnb.store.jsonl import export
+from spamnb.store.jsonl import export, parse_export
 from spamnb.store.snapshot import read_snapshot, write_snapshot
 from spamnb.store.store import Store
 
@@ -103,11 +103,16 @@ def model_of(messages: Iterable[tuple[str, bytes]], **chosen: Any) -> Classifier
     return classifier
 
 
+def bag(tokens: dict[str, int]) -> CountedTokens:
+    """A message of these tokens."""
+    return CountedTokens(list(tokens), np.array([*tokens.values()], np.int64))
+
+
 def filled(messages: Iterable[tuple[str, dict[str, int]]], **meta: Any) -> Store:
     """A model in memory that learned messages of these tokens, one by one."""
     store = Store.create(":memory:", Settings().as_meta() | meta)
     for label, tokens in messages:
-        store.add(label, tokens)
+        store.add(label, bag(tokens))
     return store
 
 
@@ -118,6 +123,16 @@ def trained(store: Store, **meta: Any) -> Store:
     out = Store.create(":memory:", content.meta)
     write_snapshot(out, content)
     return out
+
+
+def imported(lines: Iterable[str], name: str = "-") -> Store:
+    """The model in memory that an export says, read once as `import` does it."""
+    content = parse_export(lines, name)
+    store = Store.create(":memory:", content.meta)
+    store.path = name
+    write_snapshot(store, content)
+    read_snapshot(store)
+    return store
 
 
 def learned(model: Path, raw: bytes) -> str | None:

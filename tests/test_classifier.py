@@ -1,6 +1,7 @@
 """classifier.py: textbook posteriors against scikit-learn, and the algebra of learning and forgetting."""
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
 from spamnb.classifier import Classifier
+from spamnb.errors import SpamnbError
 from spamnb.reader.message import Reader
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.tokens import TokenArray, Vocabulary
@@ -45,6 +47,19 @@ def test_textbook_posterior_is_scikit_learns(model_type: str, twin: type, binary
             np.testing.assert_allclose(list(judgement.posterior.values()), expected, rtol=1e-9, atol=1e-15)
             joint = estimator.predict_joint_log_proba(vectorizer.transform([raw]))[0]
             np.testing.assert_allclose(judgement.scores, joint, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Classifier.open(None),  # type: ignore[arg-type]
+        lambda: Classifier.create(5),  # type: ignore[arg-type]
+        lambda: Classifier.create(":memory:", {"alpha": 1}),  # type: ignore[arg-type]
+    ],
+)
+def test_what_is_no_path_or_no_settings_is_told(make: Callable[[], Classifier]) -> None:
+    with pytest.raises(SpamnbError, match=r"^(path|settings) is .*: give "):
+        make()
 
 
 def put(path: Path, classifier: Classifier) -> None:
@@ -133,11 +148,11 @@ def test_one_class_alone_is_never_a_verdict_and_calibrates_nothing() -> None:
     judgement = classifier.classify(message("ham", 9))
     assert (judgement.verdict, judgement.enough) == ("unsure", False)
     classifier.learn("spam", message("spam", 1))
-    assert not classifier.store.histogram().any()  # there was nothing of its class to score it against
+    assert not classifier.store.calibrated().histogram.any()  # there was nothing of its class to score it against
     classifier.learn("spam", message("spam", 2))
-    assert classifier.store.histogram().sum() == 2
+    assert classifier.store.calibrated().histogram.sum() == 2
     classifier.learn("list", message("ham", 90))
-    assert classifier.store.histogram().sum() == 2
+    assert classifier.store.calibrated().histogram.sum() == 2
 
 
 @settings(max_examples=40, deadline=None)

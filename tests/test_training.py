@@ -50,7 +50,7 @@ def test_training_and_learning_make_the_same_sums_of_naive_bayes(tmp_path: Path)
     calibration.add(left_out.scores, left_out.labels)
     with Store.open(tmp_path / "m") as store:
         assert sums(export(store)) == sums(export(classifier.store))
-        np.testing.assert_array_equal(store.histogram(), calibration.histogram)
+        np.testing.assert_array_equal(store.calibrated().histogram, calibration.histogram)
     np.testing.assert_allclose(left_out.probabilities, calibration.probabilities(left_out.scores))
 
 
@@ -92,15 +92,15 @@ def test_a_folder_whose_name_is_not_utf_8_holds_a_model(tmp_path: Path) -> None:
 
 def test_top_words_are_those_with_the_highest_mutual_information(tmp_path: Path) -> None:
     full = counted(mail(20))
-    report = top_words(full.counts, full.tokens, 10)
+    _, informative = top_words(full.counts, full.tokens, 10)
     train_file(tmp_path / "m", full, Settings(top_words=10))
     with Store.open(tmp_path / "m") as store:
         found = read_sums(store)
     tokens, sums = found.tokens, found.counts
-    bits = {word.token: word.value for word in report.informative}
+    bits = {word.token: word.value for word in informative}
     assert len(tokens) == 10
     assert set(tokens) >= {token for token, value in bits.items() if value > min(bits.values()) + 1e-12}
-    assert {word.token: word.value for word in top_words(sums, tokens, 10).informative}.keys() == set(tokens)
+    assert {word.token: word.value for word in top_words(sums, tokens, 10)[1]}.keys() == set(tokens)
 
 
 def test_no_messages_is_told(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from spamnb.errors import SpamnbError
 from spamnb.estimators.parameters import Parameters
 from spamnb.estimators.validation import check_labels, is_missing
-from spamnb.naming import check_cases, check_class_name
+from spamnb.naming import check_class_name
 from spamnb.setting_fields import settings_in
 from spamnb.sources.entries import Entry, raw_message
 
@@ -109,7 +109,6 @@ def labelled(
     every = [*known, *np.unique(given).tolist()] if len(known) else np.unique(given)
     classes = np.unique(check_labels(every, estimator))
     names = [class_name(label) for label in classes.tolist()]
-    check_cases(names)
     return messages, Labels(classes, names, [class_name(label) for label in given.tolist()])
 
 

@@ -265,7 +265,7 @@ class SpamClassifier(ClassifierMixin):
         target = model_path(path, "path")
         with self.model_.lock, atomic_replace(target, own.meta(), force=force) as store, own.reading():
             own.copy_to(store)
-            store.read_anew()
+            store.drop_cache()
 
     @classmethod
     def load(cls, path: FilePath, **params: Any) -> Self:

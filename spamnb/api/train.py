@@ -312,14 +312,8 @@ def make_model(
     counts = made.training_set.counts
     for name in sorted({*counts.classes} - {*made.left_out.classes}):
         tell(f"all messages of class {name!r} are in a later class too, and count for that one only")
-    read, several = int(counts.documents.sum()), _in_several_classes(made)
+    read, several = int(counts.documents.sum()), made.training_set.in_several_classes(made.messages)
     return TrainingReport(model, settings, made.left_out, read, left_out.count, several)
-
-
-def _in_several_classes(made: Rebuilt) -> int:
-    """How many messages of the sources have copies in several classes."""
-    groups = made.training_set.in_several_classes()
-    return sum(len({label for place, label in group if place < made.messages}) > 1 for group in groups)
 
 
 def _check_class_names(model: Path, sources: Sequence[str], tell: Tell) -> None:

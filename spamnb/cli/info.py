@@ -51,8 +51,8 @@ def info_command(model: Path, form: str) -> None:
     for line in _origin(origin):
         click.echo(escape(line))
     for name, documents in messages.items():
-        of_them = f", of them {lessons[name]:,} taught one by one" if name in lessons else ""
-        click.echo(f"  {name}: {pluralize(documents, 'message')}{of_them}")
+        taught_too = f"; taught one by one: {lessons[name]:,}" if name in lessons else ""
+        click.echo(f"  {name}: {pluralize(documents, 'message')}{taught_too}")
     if kept.lessons or not_kept:
         room = f"{kept.bytes / 1e6:.1f} of at most {kept.bound / 1e6:g} MB"
         missing = f"; {pluralize(not_kept, 'message')} taught and not kept" if not_kept else ""

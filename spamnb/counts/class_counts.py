@@ -7,7 +7,7 @@ from these and never kept. Kept class by class in numpy's arrays alone, since im
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,13 +52,6 @@ class CountedTokens(NamedTuple):
 
     tokens: Sequence[str]
     counts: np.ndarray  # (k,)
-
-    @classmethod
-    def of(cls, counted: Mapping[str, int] | CountedTokens) -> CountedTokens:
-        """From {token: occurrences}."""
-        if isinstance(counted, CountedTokens):
-            return counted
-        return cls(list(counted), np.fromiter(counted.values(), np.int64, len(counted)))
 
     @property
     def row(self) -> CsrRows:
@@ -126,26 +119,6 @@ class ClassCounts(NamedTuple):
     documents: np.ndarray  # (C,) N_c
     vocabulary_size: int  # V
     rows: tuple[SparseRow, ...]  # one a class
-
-    @classmethod
-    def from_matrix(cls, X: Any, y: Sequence[str]) -> ClassCounts:
-        """The sums of the messages in the CSR array X (n, V) of occurrences, labelled y (n,).
-
-        >>> from scipy.sparse import csr_array
-        >>> X = csr_array(np.array([[2, 1, 0], [0, 1, 1], [1, 0, 0]]))
-        >>> ClassCounts.from_matrix(X, ["spam", "ham", "spam"]).occurrences.toarray()
-        array([[0, 1, 1],
-               [3, 1, 0]])
-        """
-        if X.shape[0] != len(y):
-            raise ValueError(f"{X.shape[0]} rows but {len(y)} labels")
-        names = [str(name) for name in y]  # numpy's own strings would reach files and messages
-        classes = sorted(set(names))
-        label = np.array([classes.index(name) for name in names], np.intp)
-        cells, of_cell = SparseRow(X.indices, X.data != 0, X.data), np.repeat(label, np.diff(X.indptr))
-        parts = [cells.take(np.flatnonzero(of_cell == c)) for c in range(len(classes))]
-        rows = tuple(SparseRow.sum([part], X.shape[1]) for part in parts)
-        return cls(tuple(classes), np.bincount(label, minlength=len(classes)), X.shape[1], rows)
 
     def __sub__(self, other: ClassCounts) -> ClassCounts:
         """These sums without those of ``other``, which are part of them."""

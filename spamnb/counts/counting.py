@@ -37,16 +37,24 @@ class Unread(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """Some messages, in the order of the mail."""
+    """Some messages, as they were counted."""
 
     lengths: np.ndarray  # (n,) number of distinct tokens
     ids: np.ndarray  # (nnz,) int32, of the shared vocabulary
     counts: np.ndarray  # (nnz,) occurrences of the token in the message, uint16 where that holds them
-    positions: np.ndarray  # (n,) places in the whole of the mail
-    labels: tuple[str, ...]
-    digests: bytes  # 16 of each message
+    positions: np.ndarray  # (n,) places among the messages that were to be counted
+    labels: np.ndarray  # (n,) names of their classes
+    digests: np.ndarray  # (n, 16) bytes
     dates: np.ndarray  # (n,) when it was received; UNDATED where it does not say
-    unread: tuple[Unread, ...]
+    unread: tuple[Unread, ...] = ()
+
+    @staticmethod
+    def joined(parts: list[Counted]) -> Counted:
+        """The messages of all parts."""
+        number, name, digest = np.zeros(0, np.int64), np.zeros(0, np.str_), np.zeros((0, 16), np.uint8)
+        none = Counted(number, number.astype(np.int32), number.astype(np.uint16), number, name, digest, number)
+        columns = zip(*(part[:-1] for part in (none, *parts)))
+        return Counted._make([*map(_concatenated, columns), ()])
 
 
 class SharedVocabulary:
@@ -78,13 +86,13 @@ class Counter:
         self._reader, self._shared = Reader(options), vocabulary
         self._own, self._shared_ids = Vocabulary(), np.zeros(0, np.int32)
 
-    def count(self, entries: Iterable[tuple[int, Entry]]) -> Counted:
-        """Read and count labelled messages, each with its place in the mail."""
+    def count(self, entries: Iterable[Entry]) -> Counted:
+        """Read and count labelled messages."""
         if len(self._own) > MAX_TOKENS:
             self._own, self._shared_ids = Vocabulary(), self._shared_ids[:0]
         positions, labels, unread = [], [], []
         found, raws, size = [], [], 0
-        for position, entry in entries:
+        for position, entry in enumerate(entries):
             try:
                 raw = entry.read()
             except OSError as error:
@@ -107,8 +115,8 @@ class Counter:
             self._shared_ids[np.concatenate([read.rows.ids for read in found])],
             np.concatenate([_narrow(read.rows.counts) for read in found]),
             np.array(positions, np.int64),
-            tuple(labels),
-            b"".join([read.digests for read in found]),
+            np.array(labels, np.str_),
+            np.frombuffer(b"".join([read.digests for read in found]), np.uint8).reshape(-1, 16),
             np.array([UNDATED if date is None else date for date in dates], np.int64),
             tuple(unread),
         )
@@ -124,26 +132,6 @@ def give_memory_back() -> None:
         _libc.malloc_trim(0)
 
 
-class _Part(NamedTuple):
-    """n messages of a collection."""
-
-    lengths: np.ndarray  # (n,) number of distinct tokens
-    ids: np.ndarray  # (nnz,) int32
-    counts: np.ndarray  # (nnz,)
-    positions: np.ndarray  # (n,) places in the whole of the mail
-    labels: np.ndarray  # (n,) numbers of the collection's classes
-    digests: np.ndarray  # (n, 16)
-    dates: np.ndarray  # (n,)
-
-    @staticmethod
-    def joined(parts: list[_Part]) -> _Part:
-        """The messages of all parts."""
-        number, digest = np.zeros(0, np.int64), np.zeros((0, 16), np.uint8)
-        none = _Part(number, number.astype(np.int32), number.astype(np.uint16), number, number, digest, number)
-        columns = zip(*[none, *parts])
-        return _Part(*(_concatenated(arrays) for arrays in columns))
-
-
 def _concatenated(arrays: tuple[np.ndarray, ...]) -> np.ndarray:
     out = room_for((sum(map(len, arrays)), *arrays[0].shape[1:]), np.result_type(*arrays))
     return np.concatenate(arrays, out=out)
@@ -154,26 +142,16 @@ class Collection:
 
     def __init__(self) -> None:
         self.vocabulary = SharedVocabulary()
-        self._parts: list[_Part] = []  # that memory holds
-        self._runs: list[_Part] = []  # whose cells lie in files
-        self._classes: dict[str, int] = {}
+        self._parts: list[Counted] = []  # that memory holds
+        self._runs: list[Counted] = []  # whose cells lie in files
         self._held = 0  # cells that memory holds
 
     def add(self, counted: Counted) -> None:
         """Some more messages, behind those that are there."""
-        part = _Part(
-            counted.lengths,
-            counted.ids,
-            counted.counts,
-            counted.positions,
-            np.array([self._classes.setdefault(label, len(self._classes)) for label in counted.labels], np.int64),
-            np.frombuffer(counted.digests, np.uint8).reshape(-1, 16),
-            counted.dates,
-        )
-        self._parts.append(part)
-        self._held += len(part.ids)
+        self._parts.append(counted)
+        self._held += len(counted.ids)
         if self._held > MAX_IN_MEMORY:
-            self._runs.append(_Part.joined(self._parts))
+            self._runs.append(Counted.joined(self._parts))
             self._parts, self._held = [], 0
 
     def _renumbered(self, ids: np.ndarray) -> tuple[TokenArray, np.ndarray]:
@@ -195,7 +173,7 @@ class Collection:
 
     def training_set(self) -> TrainingSet:
         """The training set of all messages; the collection is empty afterwards."""
-        every = _Part.joined([*self._runs, *self._parts])
+        every = Counted.joined([*self._runs, *self._parts])
         self._runs, self._parts = [], []
         tokens, number = self._renumbered(every.ids)
         order = np.lexsort((every.positions, *every.digests.view(">u8").T[::-1]))
@@ -207,20 +185,19 @@ class Collection:
             place = slice(indptr[first], indptr[first + len(some)])
             ids[place] = number[taken(every.ids, *bounds)]
             counts[place] = taken(every.counts, *bounds)
-        classes = sorted(self._classes)
-        class_number = np.argsort([self._classes[name] for name in classes]).astype(np.int64)
+        classes, labels = np.unique(every.labels, return_inverse=True)
         messages = Messages(
             indptr,
             ids,
             counts,
             every.positions[order],
-            class_number[every.labels[order]],
+            labels[order],
             every.digests[order],
             every.dates[order],
             np.ones(len(order), bool),
         )
         del every, number
-        made = TrainingSet(tokens, messages.class_counts(tuple(classes), len(tokens)), messages)
+        made = TrainingSet(tokens, messages.class_counts(tuple(classes.tolist()), len(tokens)), messages)
         columns = made.by_hash()
         same = np.diff(tokens.hashes[columns]) == 0  # of two tokens with one hash a model knows one
         return made.select_columns(np.delete(columns, np.flatnonzero(same) + 1)) if same.any() else made

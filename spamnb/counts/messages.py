@@ -100,13 +100,12 @@ class Messages(NamedTuple):
         )
         return ClassCounts(classes, np.array([*map(len, of_class)], np.int64), vocabulary_size, sums)
 
-    def first_copies(self) -> np.ndarray:
-        """Where each message begins whose copies stand together, (k,)."""
-        new = (self.digests[1:] != self.digests[:-1]).any(axis=1)
-        return np.flatnonzero(np.append(np.ones(min(len(self.digests), 1), bool), new))
-
     def last_copies(self) -> np.ndarray:
         """Which messages, (n,), have no copy further on in the mail."""
-        last = np.zeros(len(self.positions), bool)
-        last[self.first_copies() - 1] = True  # −1 is the last of all
+        last = np.ones(len(self.positions), bool)
+        last[:-1] = (self.digests[1:] != self.digests[:-1]).any(axis=1)
         return last
+
+    def copy_numbers(self) -> np.ndarray:
+        """The same number for each copy of a message, (n,), from 0."""
+        return np.cumsum(self.last_copies()) - self.last_copies()

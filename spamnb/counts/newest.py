@@ -6,8 +6,6 @@ Sums give the older ones' model for nothing: the sums of all less those of the n
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from spamnb.counts.messages import UNDATED
@@ -17,15 +15,6 @@ SHARE = 1 / 5  # of the messages that say when they were received
 MIN_DATED = 1 / 2  # of all messages: fewer may be those of one mailing list
 MIN_OF_SIDE = 50  # messages, of spam and of all other mail, among the newest: one error is 2 % of these
 MIN_OLDER = 1 / 2  # of each of these sides, among the older: a folder for junk that is emptied each month has none
-
-
-class OlderAndNewest(NamedTuple):
-    """Two parts of a training set."""
-
-    older: TrainingSet  # with the sums of its own messages alone, those that do not say when among them
-    newest: TrainingSet  # its messages, beside the sums of the older
-    since: int  # when the first of the newest was received, in seconds since 1970
-    rows: np.ndarray  # (m,) which of all messages the newest are, in the order of the training set's batches
 
 
 def newest(dates: np.ndarray, positions: np.ndarray, share: float) -> np.ndarray:
@@ -41,9 +30,10 @@ def newest(dates: np.ndarray, positions: np.ndarray, share: float) -> np.ndarray
     return chosen
 
 
-def split_newest(training_set: TrainingSet, spam: str) -> OlderAndNewest | None:
-    """The older and the newest messages of a training set without copies and empty classes, or None where these would
-    tell little: see the limits above. Without a class ``spam`` every class is a side of its own."""
+def newest_of(training_set: TrainingSet, spam: str) -> np.ndarray | None:
+    """Which messages of a training set without copies and empty classes are the newest, (n,) in the order of its
+    batches, or None where these would tell little: see the limits above. Without a class ``spam`` every class is a side
+    of its own."""
     dates, positions, labels = (
         values[training_set.messages.included]
         for values in (training_set.messages.dates, training_set.messages.positions, training_set.messages.labels)
@@ -60,6 +50,4 @@ def split_newest(training_set: TrainingSet, spam: str) -> OlderAndNewest | None:
         among, whole = (np.array([n[is_spam].sum(), n[~is_spam].sum()]) for n in (among, whole))
     if len(among) < 2 or (among < MIN_OF_SIDE).any() or (whole - among < MIN_OLDER * whole).any():
         return None
-    older, asked = training_set.split(chosen)
-    since = int(dates[chosen].min())
-    return OlderAndNewest(older, asked, since, np.flatnonzero(chosen))
+    return chosen

@@ -27,18 +27,6 @@ class TellingWord(NamedTuple):
     label: str
 
 
-class TopWords(NamedTuple):
-    """The words report: ``likeliest`` words of each class with θ_jc, the probability that a message of the
-    class contains them, and the ``informative`` ones with their mutual information in bits.
-
-    An informative word speaks for the class with the highest θ_jc: of two messages that hold it, one of each of two
-    classes, it is the likelier for that one. A single class has no informative words: there is nothing to tell.
-    """
-
-    likeliest: dict[str, list[Word]]
-    informative: list[TellingWord]
-
-
 def words_of_text(counts: ClassCounts, tokens: TokenArray) -> tuple[ClassCounts, TokenArray]:
     """The sums and tokens without those that are no words of body and subject: tokens from elsewhere have a prefix,
     shapes of words with digits (#x00r0 of X11R5) a number sign."""
@@ -47,19 +35,14 @@ def words_of_text(counts: ClassCounts, tokens: TokenArray) -> tuple[ClassCounts,
     return counts.reindex(inverse_index(chosen, len(tokens)), len(chosen)), tokens.take(chosen)
 
 
-def top_words(counts: ClassCounts, tokens: Sequence[str], n: int = 10, alpha: float = 1.0) -> TopWords:
-    """The n likeliest words of every class and the n with the highest mutual information.
+def top_words(
+    counts: ClassCounts, tokens: Sequence[str], n: int = 10, alpha: float = 1.0
+) -> tuple[dict[str, list[Word]], list[TellingWord]]:
+    """The n likeliest words of every class, with θ_jc = (N_jc + α)/(N_c + 2α), the probability that a message of the
+    class holds them, and the n with the highest mutual information in bits. ``tokens`` (V,) names the columns.
 
-    θ_jc = (N_jc + α)/(N_c + 2α) as in Bernoulli naive Bayes. ``tokens`` (V,) names the columns.
-
-    >>> from scipy.sparse import csr_array
-    >>> tokens = ["the", "pills", "lunch"]
-    >>> X = csr_array([[1, 1, 0], [1, 0, 1], [1, 1, 0]])
-    >>> report = top_words(ClassCounts.from_matrix(X, ["spam", "ham", "spam"]), tokens, n=1)
-    >>> report.likeliest["spam"]
-    [Word(token='pills', value=0.75)]
-    >>> report.informative
-    [TellingWord(token='lunch', value=0.117..., label='ham')]
+    An informative word speaks for the class with the highest θ_jc: of two messages that hold it, one of each of two
+    classes, it is the likelier for that one. A single class has no informative words: there is nothing to tell.
     """
     likeliest = {}
     highest = np.full(counts.vocabulary_size, -1.0)
@@ -72,7 +55,7 @@ def top_words(counts: ClassCounts, tokens: Sequence[str], n: int = 10, alpha: fl
         higher = theta > highest
         speaks_for[higher], highest[higher] = c, theta[higher]
     if len(counts.classes) < 2:
-        return TopWords(likeliest, [])
+        return likeliest, []
     bits = mutual_information(counts.document_counts, counts.documents, alpha)
     told = top_columns(bits, n, tokens)
-    return TopWords(likeliest, [TellingWord(tokens[j], float(bits[j]), counts.classes[speaks_for[j]]) for j in told])
+    return likeliest, [TellingWord(tokens[j], float(bits[j]), counts.classes[speaks_for[j]]) for j in told]

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from spamnb.counts.counting import Counted, Counter, SharedVocabulary
-from spamnb.engines.executor import AHEAD, numbered_parts, ordered_map
+from spamnb.engines.executor import AHEAD, ordered_map, parts_of
 from spamnb.errors import ArgumentError, SpamnbError, reason
 from spamnb.reader.options import TOKENS_VERSION, TokenOptions
 from spamnb.reader.tokens import TokenArray
@@ -57,9 +57,7 @@ def rules() -> dict[str, str]:
     }
 
 
-def count_part(
-    first: int, part: list[Entry], options: TokenOptions, expected: dict[str, str]
-) -> tuple[TokenArray, Counted]:
+def count_part(part: list[Entry], options: TokenOptions, expected: dict[str, str]) -> tuple[TokenArray, Counted]:
     """What a worker does: count a part of the mail, with ids of the tokens beside it. SpamnbError where it goes by
     other rules."""
     for what, own in rules().items():
@@ -67,7 +65,7 @@ def count_part(
             worker, here = f"the worker on {gethostname()}", expected[what]
             raise SpamnbError(f"{worker} has {what} {own}, here it is {here}; install the same on all machines")
     vocabulary = SharedVocabulary()
-    counted = Counter(options, vocabulary).count(enumerate(part, first))
+    counted = Counter(options, vocabulary).count(part)
     return vocabulary.take_all().tokens(), counted
 
 
@@ -78,28 +76,20 @@ class Cluster:
         self._client: Any = client  # some of its methods are untyped
         self.address = address
 
-    def check_workers(self) -> None:
-        """SpamnbError where no worker comes."""
-        try:
-            self._client.wait_for_workers(1, timeout=CONNECT_SECONDS)
-        except TimeoutError:
-            raise SpamnbError(f"{self.address}: the scheduler has no workers; 'dask worker' starts one") from None
-
     def count(
         self, entries: Iterable[Entry], options: TokenOptions, vocabulary: SharedVocabulary
     ) -> Generator[Counted]:
         """The messages as the workers count them. SpamnbError where one of these lacks a file that is here."""
-        executor, run = self._client.get_executor(pure=False), uuid4().hex[:12]
+        executor = self._client.get_executor(pure=False)
 
-        def submit(numbered: tuple[int, list[Entry]]) -> Future[tuple[TokenArray, Counted]]:
-            first, part = numbered
-            count = partial(count_part, first, list(map(_absolute, part)), options, rules())
+        def submit(part: list[Entry]) -> Future[tuple[TokenArray, Counted]]:
+            count = partial(count_part, list(map(_absolute, part)), options, rules())
             # What people are told of a part that ends its workers. Two tasks of one key are one task.
-            key = f"the part of the mail from {part[0].name} to {part[-1].name} ({run}-{first})"
+            key = f"the part of the mail from {part[0].name} to {part[-1].name} ({uuid4().hex})"
             future: Future[tuple[TokenArray, Counted]] = executor.submit(count, key=key)
             return future
 
-        parts = numbered_parts(entries, MAX_PART, MAX_PART_BYTES)
+        parts = parts_of(entries, MAX_PART, MAX_PART_BYTES)
         for tokens, counted in ordered_map(submit, parts, AHEAD * max(len(self._client.nthreads()), 1)):
             for message in counted.unread:
                 if message.missing and os.path.exists(message.path):
@@ -141,11 +131,13 @@ def cluster(address: str, tell: Callable[[str], None]) -> Iterator[Cluster]:
             raise SpamnbError(f"{address}: no scheduler answers ({why})") from None
         try:
             with _told(address):
-                found = Cluster(client, address)
-                found.check_workers()
+                try:
+                    client.wait_for_workers(1, timeout=CONNECT_SECONDS)
+                except TimeoutError:
+                    raise SpamnbError(f"{address}: the scheduler has no workers; 'dask worker' starts one") from None
                 if "dashboard" in client.scheduler_info()["services"]:
                     tell(f"how far the cluster is: {client.dashboard_link}")
-                yield found
+                yield Cluster(client, address)
         finally:  # what is not begun there will not be, what runs there ends for nobody
             with suppress(TimeoutError):  # whoever does not answer holds nothing of ours back
                 client.close(timeout=CLOSE_SECONDS)

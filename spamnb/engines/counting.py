@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from spamnb.counts.counting import Collection, Counted, Counter, SharedVocabulary
 from spamnb.counts.training_set import TrainingSet
-from spamnb.engines.executor import AHEAD, MAX_PART_BYTES, PerThread, cores, numbered_parts, ordered_map, threads
+from spamnb.engines.executor import AHEAD, MAX_PART_BYTES, PerThread, cores, ordered_map, parts_of, threads
 from spamnb.reader.options import TokenOptions
 from spamnb.sources.entries import Entry
 
@@ -40,9 +40,9 @@ def count_parallel(
         for counted in parts:
             for message in counted.unread:
                 on_unreadable(message.name, OSError(message.why))
+            collection.add(counted._replace(positions=counted.positions + done))
             done += len(counted.positions) + len(counted.unread)
             on_progress(done)
-            collection.add(counted)
     return collection.training_set()
 
 
@@ -51,10 +51,9 @@ def _by_threads(
 ) -> Generator[Counted]:
     own = PerThread(partial(Counter, options, vocabulary))
 
-    def count(numbered: tuple[int, list[Entry]]) -> Counted:
-        first, part = numbered
-        return own.value.count(enumerate(part, first))
+    def count(part: list[Entry]) -> Counted:
+        return own.value.count(part)
 
     with threads(workers) as executor:
-        parts = numbered_parts(entries, MAX_PART, MAX_PART_BYTES)
+        parts = parts_of(entries, MAX_PART, MAX_PART_BYTES)
         yield from ordered_map(lambda part: executor.submit(count, part), parts, AHEAD * workers)

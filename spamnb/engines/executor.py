@@ -98,14 +98,6 @@ def parts_of(entries: Iterable[Entry], size: int, most_bytes: int) -> Iterator[l
         yield part
 
 
-def numbered_parts(entries: Iterable[Entry], size: int, most_bytes: int) -> Iterator[tuple[int, list[Entry]]]:
-    """``parts_of`` the entries, with the place of the first entry of each."""
-    first = 0
-    for part in parts_of(entries, size, most_bytes):
-        yield first, part
-        first += len(part)
-
-
 def map_parts(
     entries: Iterable[Entry],
     alone: Callable[[list[Entry]], R],

@@ -35,8 +35,8 @@ def online(
         if chosen is not None:
             raise SpamnbError(f"{what} cannot be chosen before the first message of a stream: use folds or a split")
     answers: list[Answer] = []
-    # One change from the first message to the last, which is never made: nobody else sees this model.
-    with Classifier.create(":memory:", settings) as classifier, classifier.store.undoing():
+    # One change from the first message to the last: in many the model would be written as often.
+    with Classifier.create(":memory:", settings) as classifier, classifier.store.writing():
         for done, (entry, raw) in enumerate(messages(entries, on_unreadable), 1):
             assert entry.label is not None
             message = classifier.read(raw)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self
 
 from spamnb.errors import SpamnbError
 from spamnb.journal.entries import Place, Verdict, sql_text
-from spamnb.store.database import Database, checked_rows, is_blob, is_digest, is_text
+from spamnb.store.database import Database, Fits, checked_rows, is_digest
 
 APPLICATION_ID = 0x736E626A  # "snbj"
 VERSION = 7
@@ -158,7 +158,6 @@ class Journal(Database):
         last row ends."""
         with self.writing():
             oldest = int(time.time() - days * 86_400)
-            self.overwrite_deleted()
             last = "SELECT position + 1 FROM verdicts WHERE at < ? ORDER BY at DESC LIMIT 1"
             first = max(end - most, *(self.execute(last, (oldest,)).fetchone() or (0,)))
             self.execute("DELETE FROM tokens WHERE position < ?", (first,))
@@ -168,7 +167,6 @@ class Journal(Database):
     def drop(self, digest: bytes) -> int:
         """Let go of all that is kept of a message; how many verdicts that were."""
         with self.writing():
-            self.overwrite_deleted()
             positions = "SELECT position FROM verdicts WHERE digest = ?"
             self.execute(f"DELETE FROM tokens WHERE position IN ({positions})", (digest,))  # noqa: S608 (our own words)
             self.execute("DELETE FROM corrections WHERE digest = ?", (digest,))
@@ -241,7 +239,7 @@ class Journal(Database):
         """The verdicts that the rest of a statement chooses, in its order, without their tokens."""
         with self.reading():
             found = self.execute(f"SELECT {_COLUMNS}, position FROM verdicts {which}", values)  # noqa: S608 (the same)
-            fits = {name: is_text for name in (*Verdict._fields[:-2], "position")}
+            fits: dict[str, Fits] = {name: str for name in (*Verdict._fields[:-2], "position")}
             fits |= dict.fromkeys(("position", "at", "sent", "points", "log_odds"), _is_number)
             fits["digest"] = is_digest
             return [Verdict._make([*row[:-1], b"", row[-1]]) for row in checked_rows("verdicts", found, **fits)]
@@ -250,7 +248,7 @@ class Journal(Database):
         """The packed tokens of a verdict; empty where they are not kept."""
         with self.reading():
             found = self.execute("SELECT tokens FROM tokens WHERE position = ?", (position,))
-            rows = checked_rows("tokens", found, tokens=is_blob)
+            rows = checked_rows("tokens", found, tokens=bytes)
             return rows[0][0] if rows else b""
 
     def corrections(
@@ -263,7 +261,7 @@ class Journal(Database):
         )
         with self.reading():
             found = self.execute(statement, (int(since), batch, batch, digest, digest, most))
-            rows = [Correction(*row) for row in found if is_digest(row[0]) and is_text(row[1])]
+            rows = [Correction(*row) for row in found if is_digest(row[0]) and type(row[1]) is str]
         return [made._replace(spam=bool(made.spam)) for made in rows]
 
     def days(self, number: int = 30, *, now: float | None = None) -> list[Day]:

@@ -35,7 +35,8 @@ from spamnb.reader.evidence import HEADERS
 from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.reader.tokens import TokenArray
 from spamnb.settings import Settings
-from spamnb.store.hard import HardMessage, HardMessages
+from spamnb.store import hard_messages
+from spamnb.store.hard_messages import HardMessage
 from spamnb.store.store import Store
 
 if TYPE_CHECKING:  # classifying a message does not need it
@@ -126,7 +127,8 @@ class Corrected(Learner):
             return {}
         # Of 300 good messages and then 300 spams, learned one by one, only the spams would move weights: 6 % of good
         # mail was lost. A message has no score where it was learned before the other classes.
-        if (store.scored() < store.totals().documents / 2).any():
+        scored = store.view.histogram[store.present(), 0].sum(axis=1)
+        if (scored < store.totals().documents / 2).any():
             return {}
         tokens = store.in_vocabulary(lesson.message.tokens)
         y, value = classes.index(label), value_of(len(tokens))
@@ -138,11 +140,11 @@ class Corrected(Learner):
             brought = dict(zip(classes, units_of(found, y, value).tolist()))
             store.add_weights(tokens, brought)
             learned["brought"] = brought
-        if hard := HardMessages(store).pick(digest):
+        if hard := hard_messages.pick(store, digest):
             learned["changed"] = self._solve_again(store, hard)
         if is_hard:
             of_class = dict(zip(classes, offsets.tolist()))
-            HardMessages(store).put(HardMessage(digest, label, of_class, TokenArray.of(tokens).hashes))
+            hard_messages.put(store, HardMessage(digest, label, of_class, TokenArray.of(tokens).hashes))
         return learned
 
     def _move_apart(self, store: Store, lesson: Lesson) -> Mapping[str, Any]:
@@ -194,11 +196,11 @@ class Corrected(Learner):
             if "hard" not in known.changed:  # some of its own tokens
                 moved = np.isin(TokenArray.of(tokens).hashes, np.array(known.changed["tokens"], np.int64))
                 store.add_weights(take_tokens(tokens, np.flatnonzero(moved)), back)
-            elif hard := HardMessages(store).get(known.changed["hard"]):
+            elif hard := hard_messages.get(store, known.changed["hard"]):
                 store.add_weights(hard.hashes, back)
                 if solved := store.learned(hard.digest):
                     store.put_messages([(hard.digest, solved._replace(brought=_sum(solved.brought, back)))])
-        HardMessages(store).drop(digest)
+        hard_messages.drop(store, digest)
         largest = max(map(abs, known.brought.values()), default=0) * UNIT / value_of(len(tokens))
         last: Sequence[str] = []
         if "pruned" in store.meta():
@@ -207,12 +209,12 @@ class Corrected(Learner):
         if len(last):
             # A token that no message holds any more has no weight: one that was pruned and came back had not all of it.
             classes = [*store.class_ids()]
-            HardMessages(store).drop_holding(TokenArray.of(last).hashes)
+            hard_messages.drop_holding(store, TokenArray.of(last).hashes)
             store.add_weights(last, dict(zip(classes, -store.weights(last, classes))))
         # All others were fitted to make way for a hard message of training. Of a model of 512 messages, taking the
         # second hardest out let 156 of 300 later spams through instead of 70, and 63 where the others are solved again.
-        if known.is_of_training and largest >= HARD:
-            for hard in HardMessages(store).every():
+        if known.bins is None and largest >= HARD:
+            for hard in hard_messages.every(store):
                 self._solve_again(store, hard)
 
 

@@ -15,7 +15,7 @@ from spamnb.store.store import Store
 
 if TYPE_CHECKING:  # classifying a message does not need it
     from spamnb.counts.training_set import TrainingSet
-    from spamnb.store.hard import HardMessage
+    from spamnb.store.hard_messages import HardMessage
 
 
 class BatchScores(NamedTuple):

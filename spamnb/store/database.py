@@ -27,11 +27,7 @@ BUSY_SECONDS = 60  # how long a writer waits for another: learning one message h
 NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMOPEN", "SQLITE_IOERR_SHMSIZE")
 MAX_SUM = 1 << 61  # of a sum: two of them and the few that one message adds still do not overflow
 
-Fits = Callable[[Any], bool]
-
-
-class _Undo(Exception):
-    """Ends a change that is to be taken back."""
+Fits = type | Callable[[Any], bool]  # a type of Python, or what the value is asked
 
 
 class Database:
@@ -47,16 +43,34 @@ class Database:
         self._busy = False  # inside a transaction
         self.is_changing = False  # and one that writes
         self._data_version: int | None = None
-        self._drop_cache()
+        self.drop_cache()
 
     @classmethod
     def connect(cls, path: str | Path, *, writable: bool) -> Self:
         """An open database; where there was none and ``writable``, a new one that nobody else may read."""
         name = str(path)
-        return cls(name, cls._connect(name, writable))
+        if name == ":memory:":  # of one owner, who sees to it that one thread at a time uses it
+            return cls(name, sqlite3.connect(name, isolation_level=None, check_same_thread=False))
+        if writable and not os.path.exists(name):
+            try:  # it will hold words of private mail; SQLite gives its log the same mode
+                os.close(os.open(name, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+            except OSError as error:
+                why = f"cannot be made ({error.strerror}); are its permissions and its folder's right?"
+                raise SpamnbError(f"{name}: {why}") from None
+        try:
+            return cls(name, _opened(name, writable))
+        except sqlite3.OperationalError as error:
+            if getattr(error, "sqlite_errorname", "") not in NO_ROOM:
+                why = f"cannot be opened ({error}); are its permissions and its folder's right?"
+                raise SpamnbError(f"{name}: {why}") from None
+            raise SpamnbError(f"{name}: {cls._advice(error)}") from None
+        except sqlite3.DatabaseError as error:
+            raise SpamnbError(f"{name}: {cls._advice(error)}") from None
 
     def close(self) -> None:
+        """Close the file; a transaction that was cut off on the way is undone."""
         self._connection.close()
+        self._busy = False
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> Any:
         """Run one statement, ``values`` in place of its question marks, and hand back its cursor; for subclasses,
@@ -66,10 +80,6 @@ class Database:
     def executemany(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run a statement once with each of ``rows``; for subclasses, inside ``writing``."""
         self._connection.executemany(statement, rows)
-
-    def overwrite_deleted(self) -> None:
-        """From now on nothing is left in the file of what is deleted."""
-        self.execute("PRAGMA secure_delete = ON")
 
     def copy_to(self, other: Database, **how: Any) -> None:
         """Make ``other`` hold what this one holds, as ``sqlite3.Connection.backup`` does it."""
@@ -110,46 +120,29 @@ class Database:
 
     def check_writable(self) -> None:
         """SpamnbError where the file cannot be written."""
-        with self.undoing():
-            self.execute("PRAGMA user_version = 0")
-
-    @contextlib.contextmanager
-    def undoing(self) -> Iterator[None]:
-        """A change that is taken back at its end: what would be if it was made."""
-        with contextlib.suppress(_Undo), self.writing():
-            yield
-            raise _Undo
+        with self.writing():
+            pass
 
     @contextlib.contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
         with self._told():
-            writing = begin != "BEGIN"
-            self._follow_file(writing)
             self._connection.execute(begin)
-            self._busy, self.is_changing = True, writing
+            self._busy, self.is_changing = True, begin != "BEGIN"
             try:
                 version = self._connection.execute("PRAGMA data_version").fetchone()[0]
                 if version != self._data_version:  # another process wrote since
-                    self._drop_cache()
+                    self.drop_cache()
                     self._data_version = version
                 yield
-                self._before_commit()
                 self._connection.execute("COMMIT")
-                if writing:
-                    self._check_written()
             except BaseException:
-                self._drop_cache()
-                if self._connection.in_transaction:
+                self.drop_cache()
+                # Ctrl-C can cut a context off before its block begins; then this comes late, after the file was closed.
+                if self._busy and self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
             finally:
                 self._busy = self.is_changing = False
-
-    def _follow_file(self, writing: bool) -> None:
-        """Before a transaction: is the file at the path the one that is open?"""
-
-    def _check_written(self) -> None:
-        """SpamnbError where a change was made to a file that is no longer the one at the path."""
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:
@@ -175,54 +168,35 @@ class Database:
             return f"{said.rstrip('.')}; open it anew"
         return f"not a {cls.KIND}, or damaged ({said}); {cls.REMEDY}"
 
-    @classmethod
-    def _connect(cls, name: str, writable: bool) -> sqlite3.Connection:
-        if name == ":memory:":  # of one owner, who sees to it that one thread at a time uses it
-            return sqlite3.connect(name, isolation_level=None, check_same_thread=False)
-        if writable and not os.path.exists(name):
-            try:  # it will hold words of private mail; SQLite gives its log the same mode
-                os.close(os.open(name, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
-            except OSError as error:
-                why = f"cannot be made ({error.strerror}); are its permissions and its folder's right?"
-                raise SpamnbError(f"{name}: {why}") from None
-        # A reader, too, opens the file to write where it may, and then forbids itself to: a connection of mode=ro makes
-        # the write-ahead log and its index but cannot take them away when it is the last to close, so each command
-        # left both beside the model.
-        try:
-            connection = _opened(name, "mode=rw")
-            connection.execute("PRAGMA cache_size = -8000")  # kB: a lesson changes some 400 pages
-            if not writable:
-                connection.execute("PRAGMA query_only = ON")
-            else:  # a lesson writes some 350 pages: the write-ahead log is emptied after about ten
-                connection.execute("PRAGMA wal_autocheckpoint = 4000")
-                connection.execute("PRAGMA journal_size_limit = 4000000")
-            return connection
-        except sqlite3.OperationalError as error:
-            # A reader needs the write-ahead index beside the file. Where there is no place for it, in another's folder
-            # or on a full disk, and no log is there or an empty one, nobody is writing: the file is read as it stands.
-            if not writable and not ((log := Path(name + "-wal")).exists() and log.stat().st_size):
-                with contextlib.suppress(sqlite3.OperationalError):
-                    return _opened(name, "mode=ro&immutable=1")
-            if getattr(error, "sqlite_errorname", "") in NO_ROOM:
-                raise SpamnbError(f"{name}: {cls._advice(error)}") from None
-            raise SpamnbError(
-                f"{name}: cannot be opened ({error}); are its permissions and its folder's right?"
-            ) from None
-        except sqlite3.DatabaseError as error:
-            raise SpamnbError(f"{name}: {cls._advice(error)}") from None
-
-    def read_anew(self) -> None:
-        """Forget what was read: it was changed beside the methods that keep it up to date."""
-        self._drop_cache()
-
-    def _before_commit(self) -> None:
-        """Write what was held back until the end of the change."""
-
-    def _drop_cache(self) -> None:
-        """Forget what was read: a change was undone, or the file has changed, or is another."""
+    def drop_cache(self) -> None:
+        """Forget what was read: a change was undone, or made beside the methods that keep it up to date."""
 
 
-def _opened(name: str, how: str) -> sqlite3.Connection:
+def _opened(name: str, writable: bool) -> sqlite3.Connection:
+    # A reader, too, opens the file to write where it may, and then forbids itself to: a connection of mode=ro makes the
+    # write-ahead log and its index but cannot take them away when it is the last to close, so each command left both
+    # beside the model.
+    try:
+        connection = _tried(name, "mode=rw")
+    except sqlite3.OperationalError:
+        # A reader needs the write-ahead index beside the file. Where there is no place for it, in another's folder or
+        # on a full disk, and no log is there or an empty one, nobody is writing: the file is read as it stands.
+        log = Path(f"{name}-wal")
+        if writable or (log.exists() and log.stat().st_size):
+            raise
+        return _tried(name, "mode=ro&immutable=1")
+    connection.execute("PRAGMA cache_size = -8000")  # kB: a lesson changes some 400 pages
+    if not writable:
+        connection.execute("PRAGMA query_only = ON")
+    else:
+        connection.execute("PRAGMA secure_delete = ON")  # nothing is left in the file of what is deleted
+        # A lesson writes some 350 pages: the write-ahead log is emptied after about ten.
+        connection.execute("PRAGMA wal_autocheckpoint = 4000")
+        connection.execute("PRAGMA journal_size_limit = 4000000")
+    return connection
+
+
+def _tried(name: str, how: str) -> sqlite3.Connection:
     uri = f"{Path(name).absolute().as_uri()}?{how}"
     # The thread that closes it may be another than the one that used it.
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS, check_same_thread=False)
@@ -235,16 +209,6 @@ def _opened(name: str, how: str) -> sqlite3.Connection:
 
 
 # -- what rows may hold ------------------------------------------------------------------------------------------
-
-
-def is_text(value: Any) -> bool:
-    """As SQLite gives a text."""
-    return type(value) is str
-
-
-def is_blob(value: Any) -> bool:
-    """As SQLite gives bytes."""
-    return type(value) is bytes
 
 
 def is_digest(value: Any) -> bool:
@@ -268,17 +232,18 @@ def int_between(most: int, least: int = 0) -> Fits:
 def checked_rows(table: str, found: Iterable[tuple], /, **columns: Fits) -> list[tuple]:
     """All of ``found``, the values of each column as they should be.
 
-    >>> checked_rows("classes", [("ham", 3)], name=is_text, documents=int_between(9))
+    >>> checked_rows("classes", [("ham", 3)], name=str, documents=int_between(9))
     [('ham', 3)]
-    >>> checked_rows("classes", [("ham", -3)], name=is_text, documents=int_between(9))
+    >>> checked_rows("classes", [("ham", -3)], name=str, documents=int_between(9))
     Traceback (most recent call last):
     ...
     spamnb.errors.Damaged: documents in table classes: -3
     """
     read = list(found)
     for (column, fits), values in zip(columns.items(), zip(*read)):
-        if not all(map(fits, values)):
-            raise Damaged(f"{column} in table {table}: {_told(next(value for value in values if not fits(value)))}")
+        wrong = [v for v in values if not (type(v) is fits if isinstance(fits, type) else fits(v))]
+        if wrong:
+            raise Damaged(f"{column} in table {table}: {_told(wrong[0])}")
     return read
 
 

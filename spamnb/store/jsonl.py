@@ -14,10 +14,10 @@ from spamnb.formulas.calibration import BINS
 from spamnb.naming import check_class_name, escape
 from spamnb.reader.tokens import TokenArray, merge_vocabularies
 from spamnb.settings import ORIGIN
-from spamnb.store.database import MAX_SUM, int_between, is_digest
+from spamnb.store.database import MAX_SUM, int_between
 from spamnb.store.lessons import KeptLesson, unpack
-from spamnb.store.records import VECTOR, LearnedMessage, array_of, check_correction
-from spamnb.store.rows import DOCUMENTS, MAX_COUNT, WEIGHT, Cells
+from spamnb.store.records import VECTOR, LearnedMessage, array_of
+from spamnb.store.rows import DOCUMENTS, WEIGHT, Cells
 from spamnb.store.snapshot import Snapshot, read_snapshot
 from spamnb.store.store import Store
 
@@ -65,23 +65,9 @@ def json_line(value: dict[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def whole_number(value: int, most: int = MAX_COUNT, least: int = 0) -> int:
-    """``value`` itself. ValueError where it is no whole number, or out of bounds."""
-    if not int_between(most, least)(value):
-        raise ValueError(f"a count that is no whole number, below {least}, or too large (above {most})")
-    return value
-
-
-def parse_digest(written: str) -> bytes:
-    """The digest that a line says. ValueError where it is none."""
-    value = bytes.fromhex(written)
-    if not is_digest(value):
-        raise ValueError("a digest that has not 16 bytes")
-    return value
-
-
 class _Parser:
-    """What the lines of an export say, one after the other."""
+    """What the lines of an export say, one after the other. Whoever writes it into a store reads it there again: what
+    figures a model can have is checked then."""
 
     def __init__(self) -> None:
         self.documents: dict[str, int] = {}
@@ -97,7 +83,7 @@ class _Parser:
         self._number: dict[str, int] = {}  # of each class
 
     def parse(self, record: dict[str, Any]) -> None:
-        """One more line. ValueError, KeyError, TypeError, AttributeError or Damaged where it is none of a model."""
+        """One more line. Any error where it is none of a model."""
         if self.ended:
             raise ValueError("there is more after its end")
         if "documents" in record:
@@ -107,14 +93,15 @@ class _Parser:
         elif "kept" in record:
             packed = base64.b64decode(record["base64"], validate=True)
             unpack(packed)
-            label, at = self._known(record["class"]), whole_number(record["taught_at"], MAX_SUM)
-            self.kept.append(KeptLesson(parse_digest(record["kept"]), label, at, packed))
+            digest, label, at = bytes.fromhex(record["kept"]), self._known(record["class"]), record["taught_at"]
+            if not int_between(MAX_SUM)(at):
+                raise ValueError("a time that is none")
+            self.kept.append(KeptLesson(digest, label, at, packed))
         elif "message" in record:
             label = self._known(record["class"])
-            whole_number(1, self.documents[label])  # which holds a message
             facts = {key: value for key, value in record.items() if key not in ("message", "class", "changed")}
             learned = LearnedMessage.of_facts(label, facts, self.documents)
-            self.messages.append((parse_digest(record["message"]), learned))
+            self.messages.append((bytes.fromhex(record["message"]), learned))
         elif "array" in record:
             name, content = str(record["array"]), base64.b64decode(record["base64"])
             self.arrays[name] = array_of(name, record["dtype"], record["shape"], content)
@@ -131,10 +118,10 @@ class _Parser:
     def _class(self, record: dict[str, Any]) -> None:
         name = check_class_name(record["class"])
         self._number.setdefault(name, len(self._number))
-        self.documents[name] = whole_number(record["documents"])
+        self.documents[name] = int(record["documents"])
         histogram = np.zeros((2, BINS), np.int64)
-        for others, bin_, n in record["calibration"]:  # a message taken away with another score leaves less than 0
-            histogram[whole_number(others, 1), whole_number(bin_, BINS - 1)] = whole_number(n, least=-MAX_COUNT)
+        for others, bin_, n in record["calibration"]:
+            histogram[others, bin_] = n
         self.histograms[name] = histogram
 
     def _token(self, record: dict[str, Any]) -> None:
@@ -142,15 +129,10 @@ class _Parser:
         if len(token.encode()) > MAX_TOKEN_BYTES:
             raise ValueError("a token that is too long")
         for name, (held, occurring) in record["counts"].items():
-            whole_number(held, self.documents[self._known(name)]), whole_number(occurring)
-            if not min(1, occurring) <= held <= occurring:
-                raise ValueError("a token that messages hold more often than it occurs, or not at all")
-            self.places.append((place, self._number[name]))
+            self.places.append((place, self._number[self._known(name)]))
             self.figures.append((held, occurring, 0))
-        correction = record.get("correction", {})
-        check_correction(correction, self.documents)
-        for name, units in correction.items():
-            self.places.append((place, self._number[name]))
+        for name, units in record.get("correction", {}).items():
+            self.places.append((place, self._number[self._known(name)]))
             self.figures.append((0, 0, units))
         self.tokens.append(token)
         self.vectors += [record["vector"]] if "vector" in record else []
@@ -163,6 +145,11 @@ class _Parser:
             raise SpamnbError(f"{name}: a correction in a model of another type")
         tokens, (place,) = merge_vocabularies([TokenArray.of(self.tokens)])
         token, label = np.array(self.places, np.intp).reshape(-1, 2).T
+        vectors = None
+        if self.vectors:
+            with np.errstate(over="ignore"):  # whoever reads them looks whether they are finite
+                in_order = np.array(self.vectors, VECTOR).reshape(len(place), -1)
+            vectors = in_order[np.unique(place, return_index=True)[1]]
         return Snapshot(
             meta,
             list(self.documents),
@@ -172,19 +159,9 @@ class _Parser:
             self.messages,
             np.array([*self.histograms.values()], np.int64).reshape(-1, 2, BINS),
             self.arrays,
-            self._dense_vectors(place, name),
+            vectors,
             self.kept,
         )
-
-    def _dense_vectors(self, place: np.ndarray, name: str) -> np.ndarray | None:
-        if not self.vectors:
-            return None
-        try:
-            with np.errstate(over="ignore"):  # whoever reads them looks whether they are finite
-                dense = np.array(self.vectors, VECTOR).reshape(len(place), -1)
-        except (ValueError, TypeError, OverflowError):
-            raise SpamnbError(f"{name}: the vectors of its tokens are not of one length, or some are missing") from None
-        return dense[np.unique(place, return_index=True)[1]]
 
 
 def parse_export(lines: Iterable[str], name: str) -> Snapshot:
@@ -200,13 +177,16 @@ def parse_export(lines: Iterable[str], name: str) -> Snapshot:
                 parser.parse(record)
             if "\\u" in line:  # UnicodeEncodeError, a ValueError, for half a surrogate pair
                 json.dumps(record, ensure_ascii=False).encode()
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, Damaged) as error:
+        except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError, Damaged) as error:
             raise SpamnbError(f"{name}: line {number} is not of an exported model ({escape(str(error))})") from None
     if meta is None:
         raise SpamnbError(f"{name}: empty; 'spamnb export' writes what can be imported")
     if not parser.ended:
         raise SpamnbError(f"{name}: cut short, its last line is missing; export the model again")
-    return parser.snapshot(meta, name)
+    try:
+        return parser.snapshot(meta, name)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise SpamnbError(f"{name}: its figures, or the vectors of its tokens, are no model's ({error})") from None
 
 
 def _meta(record: dict[str, Any], name: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from spamnb.errors import Damaged
 from spamnb.sources.formats import MAX_MESSAGE
-from spamnb.store.database import MAX_SUM, checked_rows, int_between, is_blob, is_class_name, is_digest
+from spamnb.store.database import MAX_SUM, checked_rows, int_between, is_class_name, is_digest
 from spamnb.store.store import Store
 
 DEFAULT_MB = 64  # 4,400 messages like modern phishing, 26,000 like SpamAssassin's: docs/experiments.md#kept-lessons
@@ -79,7 +79,7 @@ def set_bound(store: Store, megabytes: float) -> None:
     """Keep at most so much from now on; what is over it leaves at once."""
     with store.writing():
         store.put_meta({"keep_lessons": int(megabytes) if megabytes == int(megabytes) else megabytes})
-        _make_room(store, _end(store))
+        _make_room(store)
 
 
 def keep(store: Store, digest: bytes, label: str, raw: bytes) -> bool:
@@ -91,7 +91,7 @@ def keep(store: Store, digest: bytes, label: str, raw: bytes) -> bool:
         drop(store, digest)
         if not raw or len(raw) * MAX_SHARE > bound(store) or is_public(store):
             return False
-        _make_room(store, _put(store, KeptLesson(digest, label, int(time.time()), pack(raw))))
+        _put(store, KeptLesson(digest, label, int(time.time()), pack(raw)))
         return True
 
 
@@ -108,13 +108,12 @@ def add_lessons(store: Store, lessons: Iterable[KeptLesson]) -> None:
         for lesson in lessons:
             drop(store, lesson.digest)
             if len(lesson.message) + ROW_BYTES <= most:
-                _make_room(store, _put(store, lesson))
+                _put(store, lesson)
 
 
 def drop(store: Store, digest: bytes) -> None:
     """Keep a message no longer; its bytes are overwritten."""
     with store.writing():
-        store.overwrite_deleted()
         store.execute("DELETE FROM kept_lessons WHERE digest = ?", (digest,))
 
 
@@ -125,7 +124,7 @@ def kept_lessons(store: Store, after: int = -1) -> Iterator[tuple[int, KeptLesso
         for row in store.execute(f"{_COLUMNS} {_FROM} WHERE position > ? ORDER BY position", (MAX_MESSAGE, after)):
             found = checked_rows(
                 "kept_lessons", [row], position=number, digest=is_digest, **{"class": is_class_name}, taught_at=number,
-                message=is_blob,
+                message=bytes,
             )  # fmt: skip
             position, *lesson = found[0]
             yield position, KeptLesson(*lesson)
@@ -140,7 +139,8 @@ def holding(store: Store) -> Holding:
 
 
 def taught(store: Store) -> dict[str, int]:
-    """How many messages were learned one by one, by class; before the last training too, where the file keeps them."""
+    """How many different messages were learned one by one, by class: each once, in a sum of models too that all learned
+    it. Before the last training too, where the file keeps them."""
     with store.reading():
         rows = store.execute(
             "SELECT name, count(*) FROM messages LEFT JOIN classes ON classes.id = class"
@@ -158,13 +158,11 @@ def learned_and_not_kept(store: Store) -> int:
         return store.execute(learned).fetchone()[0]
 
 
-def _put(store: Store, lesson: KeptLesson) -> int:
-    """Write a lesson behind the last; where it ends."""
-    number = store.class_id(lesson.label)
-    digest, _, taught_at, message = lesson
-    end = _end(store)
-    store.execute("INSERT INTO kept_lessons VALUES (?, ?, ?, ?, ?)", (end, digest, number, taught_at, message))
-    return end + len(message) + ROW_BYTES
+def _put(store: Store, lesson: KeptLesson) -> None:
+    """Write a lesson behind the last."""
+    row = _end(store), lesson.digest, store.class_id(lesson.label), lesson.taught_at, lesson.message
+    store.execute("INSERT INTO kept_lessons VALUES (?, ?, ?, ?, ?)", row)
+    _make_room(store)
 
 
 def _end(store: Store) -> int:
@@ -175,8 +173,6 @@ def _end(store: Store) -> int:
     return found[0][0] + found[0][1] + ROW_BYTES if found else 0
 
 
-def _make_room(store: Store, end: int) -> None:
-    """Let go of the oldest, until what is left fits the bound; the last lesson ends at ``end``."""
-    if end > bound(store):
-        store.overwrite_deleted()
-        store.execute("DELETE FROM kept_lessons WHERE position < ?", (end - bound(store),))
+def _make_room(store: Store) -> None:
+    """Let go of the oldest, until what is left fits the bound."""
+    store.execute("DELETE FROM kept_lessons WHERE position < ?", (_end(store) - bound(store),))

@@ -14,8 +14,8 @@ import sqlite3
 import numpy as np
 
 from spamnb.errors import Damaged, SpamnbError
-from spamnb.settings import COUNT_MODELS
-from spamnb.store.hard import HardMessages
+from spamnb.settings import BAYES_MODELS
+from spamnb.store import hard_messages
 from spamnb.store.rows import DOCUMENTS, WEIGHT
 from spamnb.store.store import AMONG, SIZE, Store, this_month
 
@@ -24,9 +24,8 @@ def check_prunable(store: Store) -> None:
     """SpamnbError where the model has tokens that belong to more than sums."""
     meta = store.meta()
     kind = meta.get("model_type")
-    if kind not in (*COUNT_MODELS, "corrected") or meta.get("embedding") is not None:
-        what = f"a {kind} model" if meta.get("embedding") is None else "a model of embedded messages"
-        raise SpamnbError(f"{store.path}: {what} cannot be pruned: what its tokens weigh is no sum")
+    if kind not in BAYES_MODELS:
+        raise SpamnbError(f"{store.path}: a {kind} model cannot be pruned: what its tokens weigh is no sum")
     if meta.get("top_words") is not None:
         raise SpamnbError(f"{store.path}: a model with top_words is not pruned; 'train --set top_words=N' keeps fewer")
 
@@ -74,7 +73,7 @@ def prune(store: Store, months: int) -> int:
     with store.writing():
         gone, sums = _taken_out(store, months)
         if len(gone):
-            HardMessages(store).drop_holding(gone)
+            hard_messages.drop_holding(store, gone)
             store.execute(f"DELETE FROM tokens WHERE {AMONG}", (json.dumps(gone.tolist()),))  # noqa: S608
             store.executemany(
                 "UPDATE classes SET document_counts = document_counts - ?, occurrences = occurrences - ? WHERE id = ?",
@@ -83,7 +82,7 @@ def prune(store: Store, months: int) -> int:
             year, month = divmod(this_month(), 12)
             size = store.meta()[SIZE] - len(gone)
             store.put_meta({SIZE: size, "pruned": f"{year}-{month + 1:02}"})
-            store.read_anew()
+            store.drop_cache()
         return len(gone)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from spamnb.errors import Damaged
 from spamnb.formulas.calibration import BINS
-from spamnb.store.database import checked_rows, int_between, is_blob
+from spamnb.store.database import checked_rows, int_between
 from spamnb.store.rows import MAX_COUNT, MAX_UNITS
 
 VECTOR = np.dtype("<f4")
@@ -31,16 +31,9 @@ class LearnedMessage(NamedTuple):
     # again, or "tokens", the hashes of those of its own that moved alone.
     changed: dict[str, Any] | None = None
 
-    @property
-    def is_of_training(self) -> bool:
-        """Whether ``train`` learned it, and not a lesson."""
-        return self.bins is None
-
     def facts(self) -> dict[str, Any]:
         """What is known of it beside its class: its part of a row, and of a line of an export."""
         brought = {name: n for name, n in self.brought.items() if n}
-        if not all(map(_is_units, brought.values())):
-            raise OverflowError("a message brought more than a model file holds")
         scored = {} if self.bins is None else {"bins": self.bins}
         return scored | ({"brought": brought} if brought else {}) | ({"changed": self.changed} if self.changed else {})
 
@@ -92,7 +85,7 @@ def array_of(name: str, dtype: Any, shape: Any, content: bytes) -> np.ndarray:
 
 def vectors_of(rows: Iterable[tuple[bytes]]) -> list[np.ndarray]:
     """The vectors that stand in rows."""
-    found = [vector for (vector,) in checked_rows("tokens", rows, vector=is_blob)]
+    found = [vector for (vector,) in checked_rows("tokens", rows, vector=bytes)]
     if any(len(vector) % VECTOR.itemsize for vector in found):
         raise Damaged("vectors that were cut short")
     if not np.isfinite(np.frombuffer(b"".join(found), VECTOR)).all():

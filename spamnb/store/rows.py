@@ -2,7 +2,7 @@
 
 A row's cells are packed in one blob, one cell a class that has the token: the class's number, how many of its messages
 hold the token, how often it occurs beyond that, and its weight in a corrected model, whose sign is the lowest bit.
-``numbers`` packs them: most cells take 4 bytes.
+Numbers have 7 bits a byte, the lowest first; a byte above 127 has another behind it. So most cells take 4 bytes.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.reader.rows import take_tokens
 from spamnb.reader.tokens import CHUNK_TOKENS, TokenArray
-from spamnb.store.numbers import pack_numbers, unpack_numbers
 
 DOCUMENTS, OCCURRENCES, WEIGHT = range(3)  # of figures
 MAX_COUNT = (1 << 32) - 1  # of a count
 MAX_UNITS = (1 << 31) - 1  # of a weight
 _NUMBERS = 4  # of a packed cell
+_LEAST = 1 << 7 * np.arange(1, 9)  # numbers of two bytes, of three …
+MAX_BYTES = 5  # of a number that is read
 
 
 class Cells(NamedTuple):
@@ -55,24 +56,20 @@ class Cells(NamedTuple):
         return cls(token[first][some], label[first][some], sums[:, some])
 
     @classmethod
-    def of_counts(cls, counts: ClassCounts) -> Cells:
-        """From the sums of classes."""
+    def of_counts(cls, counts: ClassCounts, weights: np.ndarray | None = None) -> Cells:
+        """From the sums of classes, and the weights (V, C) of the tokens."""
         token = np.concatenate([np.zeros(0, np.intp), *(row.columns for row in counts.rows)])
         label = np.repeat(np.arange(len(counts.rows)), [len(row.columns) for row in counts.rows])
         figures = np.zeros((3, len(token)), np.int64)
         figures[DOCUMENTS] = np.concatenate([token[:0], *(row.document_counts for row in counts.rows)])
         figures[OCCURRENCES] = np.concatenate([token[:0], *(row.occurrences for row in counts.rows)])
+        if weights is not None:
+            of_token, of_label = np.nonzero(weights)
+            added = np.zeros((3, len(of_token)), np.int64)
+            added[WEIGHT] = weights[of_token, of_label]
+            token, label = np.append(token, of_token), np.append(label, of_label)
+            figures = np.append(figures, added, axis=1)
         return cls.sum(token, label, figures)
-
-    def with_weights(self, weights: np.ndarray) -> Cells:
-        """The same with the weights (V, C) of the tokens added."""
-        own = np.zeros(weights.shape, bool)
-        own[self.token, self.label] = True
-        token, label = np.nonzero(own | (weights != 0))
-        figures = np.zeros((3, len(token)), np.int64)
-        figures[:, own[token, label]] = self.figures
-        figures[WEIGHT] += weights[token, label]
-        return Cells(token, label, figures)
 
     def counts(self, classes: Sequence[str], documents: np.ndarray, vocabulary_size: int) -> ClassCounts:
         """As sums of classes; the names of these may come in any order."""
@@ -145,6 +142,32 @@ class Cells(NamedTuple):
 def _chunks(tokens: int) -> range:
     """Where each few thousand of so many tokens begin: what is made of them fits the processor's cache."""
     return range(0, tokens, CHUNK_TOKENS)
+
+
+def pack_numbers(numbers: np.ndarray) -> tuple[bytes, np.ndarray]:
+    """Numbers (k,) that are not negative, and where each ends, (k,).
+
+    >>> packed, ends = pack_numbers(np.array([5, 300]))
+    >>> packed.hex(), ends, unpack_numbers(packed)
+    ('05ac02', array([1, 3]), (array([  5, 300]), array([1, 3])))
+    """
+    lengths = np.searchsorted(_LEAST, numbers, side="right") + 1
+    ends = np.cumsum(lengths)
+    left = np.repeat(ends, lengths) - np.arange(lengths.sum()) - 1  # bytes behind this one
+    place = np.repeat(lengths, lengths) - 1 - left
+    octets = np.repeat(numbers, lengths) >> 7 * place & 127 | (left > 0) << 7
+    return octets.astype(np.uint8).tobytes(), ends
+
+
+def unpack_numbers(packed: bytes) -> tuple[np.ndarray, np.ndarray] | None:
+    """The numbers that were packed so, and where each ends; None where they are no such numbers."""
+    octets = np.frombuffer(packed, np.uint8)
+    ends = np.flatnonzero(octets < 128) + 1
+    lengths = np.diff(ends, prepend=0)
+    if lengths.max(initial=0) > MAX_BYTES or ends.max(initial=0) != len(octets):
+        return None
+    place = np.arange(len(octets)) - np.repeat(ends - lengths, lengths)
+    return np.add.reduceat((octets & 127).astype(np.int64) << 7 * place, ends - lengths) if len(ends) else ends, ends
 
 
 class RowsAtHand:

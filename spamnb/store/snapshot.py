@@ -18,7 +18,8 @@ import numpy as np
 from spamnb.counts.class_counts import ClassCounts
 from spamnb.errors import ArgumentError, Damaged, InTheWay, Outdated, SpamnbError
 from spamnb.reader.tokens import TokenArray
-from spamnb.store.hard import HardMessage, HardMessages
+from spamnb.store import hard_messages
+from spamnb.store.hard_messages import HardMessage
 from spamnb.store.lessons import KeptLesson, add_lessons, kept_lessons
 from spamnb.store.records import LearnedMessage
 from spamnb.store.rows import DOCUMENTS, OCCURRENCES, Cells, tokens_of
@@ -67,7 +68,7 @@ def write_snapshot(
         blobs = [of_class.tobytes() for of_class in snapshot.histogram.astype(HISTOGRAM)]
         put = "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ? WHERE id = ?"
         store.executemany(put, zip(snapshot.documents.tolist(), *sums.tolist(), blobs, numbers))
-        store.read_anew()
+        store.drop_cache()
         if snapshot.vectors is not None:
             some = np.flatnonzero(snapshot.vectors.any(axis=1))
             store.put_vectors(tokens.take(some), snapshot.vectors[some])
@@ -77,10 +78,10 @@ def write_snapshot(
         store.put_arrays(snapshot.arrays)
         store.put_meta({**snapshot.meta, SIZE: size})
         for message in snapshot.hard:
-            HardMessages(store).put(message)
+            hard_messages.put(store, message)
         add_lessons(store, snapshot.kept)
         store.write_changes()
-        store.read_anew()  # what is read again is what the file holds
+        store.drop_cache()  # what is read again is what the file holds
 
 
 def read_sums(store: Store) -> Snapshot:
@@ -99,7 +100,7 @@ def read_sums(store: Store) -> Snapshot:
         fit = np.array_equal(np.transpose(added_up), sums[:, 1:]) and len(tokens) == store.meta()[SIZE]
         if not fit or (cells.figures[DOCUMENTS] > sums[cells.label, 0]).any():
             raise Damaged("the sums of all tokens are not those that stand beside them")
-        return Snapshot(store.meta(), classes, sums[:, 0], tokens, cells, [], store.histogram().copy())
+        return Snapshot(store.meta(), classes, sums[:, 0], tokens, cells, [], store.view.histogram.copy())
 
 
 def read_snapshot(store: Store) -> Snapshot:
@@ -130,10 +131,8 @@ def check_replaceable(path: str | Path, *, force: bool) -> None:
         raise ArgumentError(
             "{at}: a folder; {option.model} names the file to make in it, as {inside}", at=target, inside=inside
         )
-    if not target.is_file():
-        raise ArgumentError("{at}: neither file nor folder; {option.model} names a file to make", at=target)
-    if not target.stat().st_size:
-        raise ArgumentError("{at}: an empty file and no model; remove it, or {option.model} names another", at=target)
+    if not target.is_file() or not target.stat().st_size:
+        raise ArgumentError("{at}: no model, and only a model is replaced; {option.model} names another", at=target)
     try:
         Store.open(target).close()
     except Outdated:
@@ -185,7 +184,8 @@ def atomic_replace(
             store.execute("PRAGMA synchronous = OFF")
             yield store
             store.execute("PRAGMA journal_mode = WAL")
-        sync(fresh)
+        with open(fresh, "rb") as file:  # on the disk before it is the model
+            os.fsync(file.fileno())
         try:
             os.link(fresh, target)  # unlike a rename, never over a model that appeared meanwhile
         except FileExistsError:
@@ -219,18 +219,6 @@ def create_empty(path: str | Path, meta: dict[str, Any]) -> None:
     """Make an empty model at ``path``, all at once; where there is one, or another process is first, that one stays."""
     with contextlib.suppress(InTheWay), atomic_replace(path, meta):
         pass
-
-
-def sync(path: str | Path) -> None:
-    """Wait until what was written into a file that nobody else knows is on the disk.
-
-    Closing the file again drops SQLite's locks on it.
-    """
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _replace(fresh: Path, target: Path, catch_up: Callable[[Store], None]) -> None:

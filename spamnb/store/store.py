@@ -13,13 +13,14 @@ another connection changed the file. A lesson changes the rows in memory; they a
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import Any, Self
@@ -38,10 +39,8 @@ from spamnb.store.database import (
     Database,
     checked_rows,
     int_between,
-    is_blob,
     is_class_name,
     is_digest,
-    is_text,
     parse_json,
 )
 from spamnb.store.records import VECTOR, LearnedMessage, array_of, vectors_of
@@ -138,8 +137,6 @@ class Store(Database):
         """A new, empty model at ``path`` (``":memory:"`` for none), which must not exist yet."""
         if str(path) != ":memory:" and Path(path).exists():
             raise SpamnbError(f"{path}: exists already; choose another name or remove it")
-        if str(path) != ":memory:":  # it will hold words of private mail; SQLite gives its log the same mode
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         store = cls.connect(path, writable=True)
         with store._told():
             store.execute(f"PRAGMA page_size = {PAGE_BYTES}")
@@ -171,16 +168,18 @@ class Store(Database):
         return store
 
     def _check(self) -> None:
-        self._check_format()
         with self._told():
-            if _columns(self._connection) != _own_columns():
+            self._check_format()
+            # What a view, a trigger, an index, a generated column or a constraint of somebody else's computes may never
+            # end.
+            found = self.execute("SELECT sql FROM sqlite_schema WHERE sql NOT NULL").fetchall()
+            if {statement for (statement,) in found} != {*SCHEMA}:
                 raise Damaged("other tables, views, triggers or indexes than a model's")
         self.meta()
 
     def _check_format(self) -> None:
-        with self._told():
-            application = self.execute("PRAGMA application_id").fetchone()[0]
-            version = self.execute("PRAGMA user_version").fetchone()[0]
+        application = self.execute("PRAGMA application_id").fetchone()[0]
+        version = self.execute("PRAGMA user_version").fetchone()[0]
         if application != APPLICATION_ID:
             raise SpamnbError(f"{self.path}: not a spamnb model (another program's database)")
         if version > FORMAT:
@@ -191,6 +190,16 @@ class Store(Database):
             raise Outdated(
                 f"{self.path}: made by an older spamnb (format {version}), and cannot be read; train again"
             )
+
+    @contextlib.contextmanager
+    def _transaction(self, begin: str) -> Iterator[None]:
+        with self._told():
+            self._follow_file(begin != "BEGIN")
+        with super()._transaction(begin):
+            yield
+            self.write_changes()
+        if begin != "BEGIN" and _identity(self.file) != self._identity:
+            raise SpamnbError(f"{self.path}: another file took its place while it was being changed; try again")
 
     def _follow_file(self, writing: bool) -> None:
         """Go over to the file that is at the path now. Whoever removes a model and trains another there would otherwise
@@ -210,11 +219,7 @@ class Store(Database):
             return  # what only reads goes on with the model that is open: mail is waiting
         self._connection.close()
         self._connection, self._identity, self._data_version = fresh._connection, identity, None
-        self._drop_cache()
-
-    def _check_written(self) -> None:
-        if _identity(self.file) != self._identity:
-            raise SpamnbError(f"{self.path}: another file took its place while it was being changed; try again")
+        self.drop_cache()
 
     # -- settings and classes --------------------------------------------------------------------------------
 
@@ -223,7 +228,7 @@ class Store(Database):
         """Who reads the whole table; threads that judge by the same file share one."""
         return SharedTable()
 
-    def _drop_cache(self) -> None:
+    def drop_cache(self) -> None:
         self._view: View | None = None
         self._forget_rows()
 
@@ -236,13 +241,13 @@ class Store(Database):
     def view(self) -> View:
         """Settings, classes and sums as they are now; inside a transaction."""
         if self._view is None:
-            found = checked_rows("meta", self.execute("SELECT key, value FROM meta WHERE content IS NULL"), key=is_text)
+            found = checked_rows("meta", self.execute("SELECT key, value FROM meta WHERE content IS NULL"), key=str)
             meta = {key: parse_json("meta", key, value) for key, value in found}
             kinds = {name: int_between(most) for name, most in _SUMS.items()}
             statement = f"SELECT name, id, calibration, {', '.join(kinds)} FROM classes ORDER BY id"  # noqa: S608
             rows = checked_rows(
                 "classes", self.execute(statement), name=is_class_name, id=int_between(MAX_CLASSES - 1),
-                calibration=is_blob, **kinds,
+                calibration=bytes, **kinds,
             )  # fmt: skip
             if [row[1] for row in rows] != list(range(len(rows))):
                 raise Damaged("numbers in table classes that are not in order")
@@ -325,11 +330,6 @@ class Store(Database):
             self.totals()
             return self.view.sums
 
-    def scored(self) -> np.ndarray:
-        """How many messages of each class that holds one were scored without themselves, in the order of names."""
-        with self.reading():
-            return self.view.histogram[self.present(), 0].sum(axis=1)
-
     def calibrated(self) -> Calibration:
         """The calibration of the classes that hold a message, in the order of their names.
 
@@ -345,12 +345,6 @@ class Store(Database):
                 if view.curves is None:
                     view.curves, view.unfitted = view.calibrated.curves(), 0
             return view.calibrated
-
-    def histogram(self) -> np.ndarray:
-        """(C, 2, BINS) the scored messages by bins of the calibration: those of each class, and those of others, in the
-        order of the classes' numbers."""
-        with self.reading():
-            return self.view.histogram
 
     def count_scores(self, label: str, bins: Mapping[str, int], sign: int) -> None:
         """A scored message of a class comes to the calibration or goes, in its bin of each class. A message of training
@@ -471,13 +465,13 @@ class Store(Database):
             found = [{n: k for n, k in view.frequencies[c].items() if n and k} for c in self.present().tolist()]
             return [{0: totals.vocabulary_size - sum(of.values()), **of} for of in found]
 
-    def add(self, label: str, occurrences: Mapping[str, int] | CountedTokens, sign: int = 1) -> None:
+    def add(self, label: str, message: CountedTokens, sign: int = 1) -> None:
         """Add one message's tokens (distinct) to the sums of a class, or take them away with ``sign=-1``.
 
         Raises SpamnbError, and changes nothing, where taking away would leave a negative count.
         """
         with self.writing():
-            number, (tokens, counts) = self.class_id(label), CountedTokens.of(occurrences)
+            number, (tokens, counts) = self.class_id(label), message
             rows, places = self.rows_of(tokens)
             at = np.flatnonzero(rows.known[places]) if self.view.is_fixed else np.arange(len(places))
             before, counts = rows.figures[places[at], number], counts[at]
@@ -534,9 +528,6 @@ class Store(Database):
             rows.change(places, tokens, np.arange(len(places)))
             rows.figures[places[:, None], [*changes], WEIGHT] = weights
 
-    def _before_commit(self) -> None:
-        self.write_changes()
-
     def write_changes(self) -> None:
         """Write the rows and sums that were changed in memory; inside a transaction."""
         view, rows = self._view, self._rows
@@ -584,7 +575,7 @@ class Store(Database):
             classes, found = list(self.view.class_ids), []
             rows = checked_rows(
                 "messages", self.execute(f"{columns} {which}", values), digest=is_digest,
-                **{"class": int_between(len(classes) - 1)}, facts=is_text,
+                **{"class": int_between(len(classes) - 1)}, facts=str,
             )  # fmt: skip
             for digest, label, written in rows:
                 facts = parse_json("messages", "facts", written)
@@ -599,10 +590,7 @@ class Store(Database):
         with self.writing():
             ids, rows = self.view.class_ids, []
             for digest, learned in messages:
-                try:
-                    facts = learned.facts()
-                except OverflowError as error:
-                    raise SpamnbError(f"{self.path}: {error}") from None
+                facts = learned.facts()
                 written = json.dumps(facts, ensure_ascii=False) if facts else None
                 rows.append((digest, ids[learned.label], written))
             self.executemany("REPLACE INTO messages VALUES (?, ?, ?)", rows)
@@ -620,7 +608,7 @@ class Store(Database):
             if self.view.arrays is None:
                 rows = self.execute("SELECT key, value, content FROM meta WHERE content NOT NULL ORDER BY key")
                 arrays = {}
-                for key, value, content in checked_rows("meta", rows, key=is_text, value=is_text, content=is_blob):
+                for key, value, content in checked_rows("meta", rows, key=str, value=str, content=bytes):
                     found = parse_json("meta", "value", value)
                     dtype, shape = found if type(found) is list and len(found) == 2 else (None, None)
                     name = key.removeprefix(ARRAY)
@@ -640,7 +628,7 @@ class Store(Database):
         with self.reading():
             asked = json.dumps(TokenArray.of(tokens).hashes.tolist())
             which = f"SELECT token, vector FROM tokens WHERE {AMONG} AND vector NOT NULL"  # noqa: S608
-            rows = checked_rows("tokens", self.execute(which, (asked,)), token=is_text)
+            rows = checked_rows("tokens", self.execute(which, (asked,)), token=str)
             return dict(zip([token for token, _ in rows], vectors_of([(vector,) for _, vector in rows])))
 
     def vectors(self) -> np.ndarray | None:
@@ -660,27 +648,6 @@ class Store(Database):
             blobs = (row.tobytes() for row in np.ascontiguousarray(vectors, VECTOR))
             hashes = TokenArray.of(tokens).hashes.tolist()
             self.executemany("UPDATE tokens SET vector = ? WHERE hash = ?", zip(blobs, hashes))
-
-
-def _columns(connection: sqlite3.Connection) -> dict[str, list[tuple]]:
-    """What the tables of a file have for columns. Damaged where there is more than plain tables: what a view, a
-    trigger, an index, a generated column or a constraint of somebody else's computes may never end."""
-    found = connection.execute("SELECT name, rootpage, sql LIKE '%CHECK%' FROM sqlite_schema WHERE sql NOT NULL")
-    names = {name: bool(page) and not checks for name, page, checks in found.fetchall()}
-    if not all(names.values()):
-        raise Damaged("other tables, views, triggers or indexes than a model's")
-    columns = "SELECT name, type, pk, hidden, dflt_value FROM pragma_table_xinfo(?)"
-    return {name: connection.execute(columns, (name,)).fetchall() for name in names}
-
-
-@cache
-def _own_columns() -> dict[str, list[tuple]]:
-    connection = sqlite3.connect(":memory:")
-    for statement in SCHEMA:
-        connection.execute(statement)
-    found = _columns(connection)
-    connection.close()
-    return found
 
 
 def _histogram(blobs: list[bytes]) -> np.ndarray:

@@ -242,7 +242,7 @@ def test_info_shows_the_settings_that_are_not_the_defaults(model: Path, folder: 
         for number in range(900, 903):
             classifier.learn("spam", message("spam", number))
     lines = done("info", "-m", model).splitlines()
-    assert "  spam: 63 messages, of them 3 taught one by one" in lines
+    assert "  spam: 63 messages; taught one by one: 3" in lines
     chosen = ["alpha=0.5", "unsure_cost=0.2", "ignore_headers=xref", "model_type=boolean"]
     done("train", "-m", tmp_path / "m", *(word for each in chosen for word in ("--set", each)), folder)
     done("prune", "--months", "0", "--yes", "-m", tmp_path / "m")

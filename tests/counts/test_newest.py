@@ -10,7 +10,7 @@ import pytest
 from mail import counted, mail, message
 
 from spamnb.classifier import Classifier
-from spamnb.counts.newest import newest, split_newest
+from spamnb.counts.newest import newest, newest_of
 from spamnb.formulas.calibration import Calibration
 from spamnb.formulas.decision import Loss
 from spamnb.learners.corrected import PASSES
@@ -95,7 +95,7 @@ def test_a_model_is_calibrated_on_what_the_older_mail_says_of_the_newest(model_t
     expected.add(left_out.scores[~is_new], left_out.labels[~is_new])
     expected.add(scored.scores, left_out.labels[rows])
     with model_of(training_set, settings) as store:
-        np.testing.assert_array_equal(store.histogram(), expected.histogram)
+        np.testing.assert_array_equal(store.calibrated().histogram, expected.histogram)
     np.testing.assert_array_equal(left_out.probabilities, expected.probabilities(left_out.scores))
     errors = [
         (scores.argmax(axis=1) != left_out.labels[rows]).sum() for scores in (scored.scores, left_out.scores[rows])
@@ -116,12 +116,12 @@ def test_a_model_is_calibrated_on_what_the_older_mail_says_of_the_newest(model_t
     ids=["dates are few", "messages are few", "only spam is new", "most spam is new", "a class is new", "one class"],
 )
 def test_nothing_is_said_where_it_would_tell_little(messages: list[tuple[str, bytes]]) -> None:
-    assert split_newest(prepare(counted(messages)), "spam") is None
+    assert newest_of(prepare(counted(messages)), "spam") is None
 
 
 @pytest.mark.parametrize("spam", ["spam", "junk"])
 def test_just_enough_messages_are_enough(spam: str) -> None:
-    assert split_newest(prepare(counted(drifting(300, undated=100))), spam) is not None
+    assert newest_of(prepare(counted(drifting(300, undated=100))), spam) is not None
 
 
 @pytest.mark.parametrize(

@@ -156,8 +156,8 @@ def test_a_file_that_only_the_client_sees_ends_the_training(
 ) -> None:
     count = module.count_part
 
-    def elsewhere(first: int, part: list[Entry], *rest: Any) -> Any:
-        found, counted = count(first, [entry._replace(path=f"{entry.path}.gone") for entry in part], *rest)
+    def elsewhere(part: list[Entry], *rest: Any) -> Any:
+        found, counted = count([entry._replace(path=f"{entry.path}.gone") for entry in part], *rest)
         unread = [message._replace(path=message.path.removesuffix(".gone")) for message in counted.unread]
         return found, counted._replace(unread=tuple(unread))
 
@@ -171,7 +171,7 @@ def test_a_file_that_only_the_client_sees_ends_the_training(
 def test_a_worker_by_other_rules_counts_nothing(what: str) -> None:
     expected = {**rules(), what: "another"}
     with pytest.raises(SpamnbError, match=f"^the worker on .* has {what} .*, here it is another; install the same"):
-        count_part(0, [], TokenOptions(), expected)
+        count_part([], TokenOptions(), expected)
 
 
 def test_a_scheduler_file_names_the_scheduler(folder: Path, scheduler: Any, tmp_path: Path) -> None:
@@ -302,16 +302,16 @@ GONE = "^{}: the scheduler is gone; what it had worked out is lost, train again 
 @contextmanager
 def ending(monkeypatch: pytest.MonkeyPatch, end: Callable[[], Any]) -> Iterator[None]:
     """Call ``end`` when the second part is handed out; parts are small."""
-    numbered_parts = module.numbered_parts
+    parts_of = module.parts_of
 
     def watched(*arguments: Any) -> Any:
-        for first, part in numbered_parts(*arguments):
-            if first == 40:
+        for number, part in enumerate(parts_of(*arguments)):
+            if number == 1:
                 end()
-            yield first, part
+            yield part
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "numbered_parts", watched)
+        patch.setattr(module, "parts_of", watched)
         in_parts_of(patch, 40)
         yield
 

@@ -20,7 +20,7 @@ from spamnb.learners.learner import Screened
 from spamnb.learners.naive_bayes import NaiveBayes
 from spamnb.reader.message import digest
 from spamnb.settings import Settings
-from spamnb.store.hard import HardMessages
+from spamnb.store import hard_messages
 from spamnb.store.jsonl import export, parse_export
 from spamnb.store.merging import merge_models
 from spamnb.store.rows import WEIGHT
@@ -79,7 +79,7 @@ LESSON = st.tuples(st.integers(0, 1), st.integers(0, 11), st.sampled_from(["ham"
 def test_weights_are_what_messages_brought_whoever_learned_and_forgot_them(steps: list, hard: int) -> None:
     messages = [raw for _, raw in labelled(6)]
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("spamnb.store.hard.MAX_HARD", hard)
+        patch.setattr("spamnb.store.hard_messages.MAX_HARD", hard)
         path = Path(folder, "m")
         Classifier.create(path, CORRECTED).close()
         writers = [Classifier.open(path, writable=True) for _ in range(2)]
@@ -114,7 +114,7 @@ def test_a_hard_message_is_solved_again_and_that_is_taken_back(tmp_path: Path) -
         for label, raw in messages[:60]:
             classifier.learn(label, raw)
         before, lines = brought_to(classifier.store), list(export(classifier.store))
-        assert HardMessages(classifier.store).pick(bytes(16)) is not None
+        assert hard_messages.pick(classifier.store, bytes(16)) is not None
         label, raw = messages[60]
         classifier.learn(label, raw)
         after = brought_to(classifier.store)

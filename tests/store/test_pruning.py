@@ -5,12 +5,12 @@ from collections import Counter
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from mail import filled, trained
+from mail import bag, filled, trained
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
-from spamnb.store.hard import HardMessages
+from spamnb.store import hard_messages
 from spamnb.store.jsonl import export
 from spamnb.store.pruning import prune, survey
 from spamnb.store.snapshot import read_snapshot
@@ -29,7 +29,7 @@ def sums_of(store: Store) -> list[str]:
 def test_pruned_is_what_a_model_of_messages_without_the_rare_tokens_is(first: list, then: list) -> None:
     store = trained(filled(first))
     for label, tokens in then:
-        store.add(label, tokens)
+        store.add(label, bag(tokens))
     held = Counter(token for _, tokens in [*first, *then] for token in tokens)
     rare = {token for token, n in held.items() if n == 1}
     without = [(label, {t: n for t, n in tokens.items() if t not in rare}) for label, tokens in [*first, *then]]
@@ -46,7 +46,7 @@ def test_tokens_of_lessons_of_the_last_months_stay(monkeypatch: pytest.MonkeyPat
     now = this_month()
     for ago, token in ((7, "c"), (3, "d"), (0, "e")):
         monkeypatch.setattr("spamnb.store.store.this_month", lambda ago=ago: now - ago)
-        store.add("ham", {token: 1})
+        store.add("ham", bag({token: 1}))
     assert survey(store, 6) == 2  # "a" of training and "c"
     assert prune(store, 6) == 2
     assert sorted(read_snapshot(store).tokens) == ["b", "d", "e"]
@@ -60,10 +60,10 @@ def test_forgetting_in_a_pruned_model_leaves_sums_that_can_be(first: list, then:
     store = trained(filled(first))
     prune(store, 0)
     for label, tokens in then:
-        store.add(label, tokens)
+        store.add(label, bag(tokens))
     messages = [*first, *then]
     for n in data.draw(st.lists(st.sampled_from(range(len(messages))), unique=True)):
-        store.add(messages[n][0], messages[n][1], -1)
+        store.add(messages[n][0], bag(messages[n][1]), -1)
         read_snapshot(store)  # Damaged where the sums do not add up, or are below 0
         store.look_up(WORDS)
 
@@ -108,7 +108,7 @@ def test_weights_of_a_correction_go_with_their_tokens(first: list, then: list) -
     assert weights_of(store) == {key: units for key, units in before.items() if key in kept}
     assert brought_to(store) == brought, "what messages brought is kept once a message"
     for number in range(1, 20):
-        hard = HardMessages(store).get(number)
+        hard = hard_messages.get(store, number)
         assert hard is None or set(hard.hashes.tolist()) <= kept
     for label, words in then:
         known[letter(words)] = label

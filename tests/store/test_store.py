@@ -1,5 +1,6 @@
 """store.py: sums in a file, whole changes only, and clear words for what is no model."""
 
+import gc
 import sqlite3
 from collections import Counter
 from pathlib import Path
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mail import filled, trained
+from mail import bag, filled, trained
 
 from spamnb.errors import SpamnbError
 from spamnb.store.database import APPLICATION_ID
@@ -50,10 +51,10 @@ def test_trained_and_learned_sums_add_up(
         patch.setattr("spamnb.store.store.MAX_AT_HAND", most)
         both, learned = trained(filled(messages[:first])), filled(messages)
         for label, tokens in messages[first:]:
-            both.add(label, tokens)
+            both.add(label, bag(tokens))
         for store in (both, learned):
             for n in sorted(forgotten & set(range(len(messages)))):
-                store.add(messages[n][0], messages[n][1], -1)
+                store.add(messages[n][0], bag(messages[n][1]), -1)
         assert list(export(both)) == list(export(learned))
         words = sorted({token for _, tokens in messages for token in tokens})
         assert both.look_up(words).positions.tolist() == learned.look_up(words).positions.tolist()
@@ -67,7 +68,7 @@ def test_what_was_never_added_cannot_be_taken_away() -> None:
     before = list(export(store))
     for other in ({"a": 1, "b": 1}, {"a": 2}):
         with pytest.raises(SpamnbError, match="not part of class 'ham'"):
-            store.add("ham", other, -1)
+            store.add("ham", bag(other), -1)
         assert list(export(store)) == before
 
 
@@ -76,16 +77,16 @@ def test_classes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     store = filled([("ham", {"a": 1}), ("spam", {"b": 1})])
     before = list(export(store))
     with pytest.raises(SpamnbError, match="more than 2 classes; was a folder of folders given"):
-        store.add("list", {"a": 1})
+        store.add("list", bag({"a": 1}))
     assert list(export(store)) == before
-    store.add("ham", {"b": 1})
+    store.add("ham", bag({"b": 1}))
 
 
 def test_a_model_of_chosen_words_keeps_to_them() -> None:
     store = trained(filled([("ham", {"a": 1}), ("spam", {"b": 2})]), top_words=2)
-    store.add("spam", {"a": 1, "c": 1})
-    store.add("ham", {"a": 1}, -1)
-    store.add("spam", {"a": 1, "c": 1}, -1)
+    store.add("spam", bag({"a": 1, "c": 1}))
+    store.add("ham", bag({"a": 1}), -1)
+    store.add("spam", bag({"a": 1, "c": 1}), -1)
     assert store.totals().vocabulary_size == 2
     assert store.look_up(["a", "b", "c"]).positions.tolist() == [0, 1]
 
@@ -94,6 +95,21 @@ def test_what_was_opened_to_be_read_is_not_written(tmp_path: Path) -> None:
     Store.create(tmp_path / "m", {}).close()
     with Store.open(tmp_path / "m") as store, pytest.raises(SpamnbError, match="cannot be written"):
         store.put_meta({"note": 1})
+
+
+@pytest.mark.parametrize("kind", ["reading", "writing"])
+def test_a_transaction_that_is_cut_off_says_nothing_after_the_file_is_closed(
+    monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    said: list[object] = []
+    monkeypatch.setattr("sys.unraisablehook", said.append)
+    store = Store.create(":memory:", {})
+    cut_off = getattr(store, kind)()
+    cut_off.__enter__()  # Ctrl-C came before its block began
+    store.close()
+    del cut_off
+    gc.collect()
+    assert not said
 
 
 def newer(path: Path) -> None:
@@ -173,7 +189,7 @@ def test_figures_that_do_not_fit_together_are_told(spoil: str, says: str) -> Non
     store = filled([("ham", {"a": 1, "b": 3})])
     assert store.frequencies() == [{0: 0, 1: 2}]
     store.execute(spoil)
-    store._drop_cache()
+    store.drop_cache()
     with pytest.raises(SpamnbError, match=says):
         store.frequencies()
 
@@ -189,14 +205,14 @@ def test_one_change_of_many_messages_is_many_changes_of_one(
         patch.setattr("spamnb.store.store.MAX_VOCABULARY", data.draw(st.sampled_from([1, 6, 1000])))
         with together.writing():
             for label, tokens in messages:
-                together.add(label, tokens)
+                together.add(label, bag(tokens))
                 found = together.look_up(words)
-                apart.add(label, tokens)
+                apart.add(label, bag(tokens))
                 same = apart.look_up(words)
                 assert found.document_counts.tolist() == same.document_counts.tolist()
                 assert found.occurrences.tolist() == same.occurrences.tolist()
                 assert together.frequencies() == apart.frequencies()
             for n in forgotten:
-                together.add(messages[n][0], messages[n][1], -1)
-                apart.add(messages[n][0], messages[n][1], -1)
+                together.add(messages[n][0], bag(messages[n][1]), -1)
+                apart.add(messages[n][0], bag(messages[n][1]), -1)
         assert list(export(together)) == list(export(apart))
