@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -42,40 +43,45 @@ class ConceptLearner:
 
     def __init__(self, domain: Iterable[Hashable], hypotheses: Sequence[Hypothesis]) -> None:
         """Raises ValueError for an extension that is empty or leaves the domain, or impossible weights."""
-        self.domain = tuple(domain)
+        try:
+            self.domain = tuple(domain)
+            self._positions = {element: position for position, element in enumerate(self.domain)}
+        except TypeError:
+            raise ValueError("domain must be a list of hashable elements") from None
+        if not isinstance(hypotheses, Sequence) or not all(isinstance(each, Hypothesis) for each in hypotheses):
+            raise ValueError("hypotheses must be a list, and each of them a Hypothesis")
         self.hypotheses = tuple(hypotheses)
-        self._positions = {element: position for position, element in enumerate(self.domain)}
-        for hypothesis in self.hypotheses:
-            if not hypothesis.extension or not hypothesis.extension <= self._positions.keys():
-                raise ValueError(
-                    f"hypothesis {hypothesis.name!r}: the extension must be a non-empty part of the domain"
-                )
+        if not all(isinstance(each.weight, Real) and 0 <= each.weight < np.inf for each in self.hypotheses):
+            raise ValueError("prior weights must be finite numbers and not negative")
         weights = np.array([hypothesis.weight for hypothesis in self.hypotheses], dtype=float)
-        if not (np.all(np.isfinite(weights)) and np.all(weights >= 0) and weights.sum() > 0):
-            raise ValueError("prior weights must be finite, not negative, and one of them positive")
+        if not weights.any():
+            raise ValueError("one of the hypotheses must have a positive prior weight")
         self.prior = weights / weights.sum()
         self.membership = np.zeros((len(self.hypotheses), len(self.domain)), dtype=bool)
         for row, hypothesis in zip(self.membership, self.hypotheses):
-            row[[self._positions[element] for element in hypothesis.extension]] = True
+            row[self._columns(hypothesis.extension, f"the extension of hypothesis {hypothesis.name!r}")] = True
+            if not row.any():
+                raise ValueError(f"the extension of hypothesis {hypothesis.name!r} is empty")
         self.sizes = self.membership.sum(axis=1)
         self._learned: Counter[int] = Counter()  # how often each element, by position, was an example
 
-    def _columns(self, elements: Iterable[Hashable]) -> list[int]:
-        columns = []
-        for element in elements:
-            if element not in self._positions:
-                raise ValueError(f"{element!r} is not in the domain")
-            columns.append(self._positions[element])
-        return columns
+    def _columns(self, elements: Iterable[Hashable], argument: str) -> list[int]:
+        """The positions of elements in the domain; ValueError names the ``argument`` that holds others."""
+        try:
+            return [self._positions[element] for element in elements]
+        except KeyError as error:
+            raise ValueError(f"{argument}: {error.args[0]!r} is not in the domain") from None
+        except TypeError:
+            raise ValueError(f"{argument} must be a list of elements of the domain") from None
 
     def learn(self, examples: Iterable[Hashable]) -> ConceptLearner:
         """Add positive examples. Raises ValueError for one that is not in the domain."""
-        self._learned.update(self._columns(examples))
+        self._learned.update(self._columns(examples, "examples"))
         return self
 
     def forget(self, examples: Iterable[Hashable]) -> ConceptLearner:
         """Take examples out again. Raises ValueError where they were not all learned."""
-        forgotten = Counter(self._columns(examples))
+        forgotten = Counter(self._columns(examples, "examples"))
         if not forgotten <= self._learned:
             raise ValueError("cannot forget examples that were not learned")
         self._learned -= forgotten
@@ -98,7 +104,7 @@ class ConceptLearner:
 
     def predictive(self, elements: Iterable[Hashable] | None = None) -> np.ndarray:
         """p(x in C|D), averaged over hypotheses, for the elements given or the whole domain."""
-        columns = slice(None) if elements is None else self._columns(elements)
+        columns = slice(None) if elements is None else self._columns(elements, "elements")
         return self.posterior() @ self.membership[:, columns]
 
     def most_probable(self) -> Hypothesis:

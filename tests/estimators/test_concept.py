@@ -56,6 +56,14 @@ def test_forgetting_subtracts_exactly_and_refusals_name_the_cause() -> None:
         (lambda: ConceptLearner(range(3), [Hypothesis("none", frozenset())]), "'none'"),
         (lambda: ConceptLearner(range(3), [Hypothesis("far", frozenset({7}))]), "'far'"),
         (lambda: ConceptLearner(range(3), [Hypothesis("a", frozenset({1}), -1.0)]), "weights"),
+        (lambda: ConceptLearner(range(3), [Hypothesis("a", frozenset({1}), np.ones(2))]), "weights must be finite"),
+        (lambda: ConceptLearner(range(3), []), "a positive prior weight"),
+        (lambda: ConceptLearner(np.eye(3), [Hypothesis("a", frozenset({1}))]), "^domain must be"),
+        (lambda: ConceptLearner(range(3), np.eye(3)), "^hypotheses must be"),
+        (lambda: ConceptLearner(range(3), [Hypothesis("a", np.eye(2))]), "extension of hypothesis 'a' must be"),
+        (lambda: game.learn(np.array([[16]])), "^examples must be"),
+        (lambda: game.forget(16), "^examples must be"),
+        (lambda: game.predictive(np.array(16)), "^elements must be"),
     ):
         with pytest.raises(ValueError, match=message):
             call()
