@@ -153,12 +153,19 @@ def test_equals_its_definition(seed: int, classes: int, alpha: float, sparse: bo
 
 
 def test_refusals() -> None:
-    with pytest.raises(ValueError, match="alpha must be at least 0"):
-        mutual_information(csr_array((2, 3)), np.array([1, 1]), -1)
+    for alpha in (-1, np.inf, None, np.ones(2)):
+        with pytest.raises(ValueError, match="alpha must be a finite number, at least 0"):
+            mutual_information(csr_array((2, 3)), np.array([1, 1]), alpha)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="no documents"):
         mutual_information(csr_array((2, 3)), np.array([0, 0]))
-    with pytest.raises(ValueError, match=r"2 rows, one a class, and documents has the shape \(3,\)"):
-        mutual_information(csr_array((2, 3)), np.array([1, 1, 1]))
+    one, counts = np.ones(2), np.ones((2, 3))
+    for table, documents in ((counts, np.ones(3)), (one, one), (counts, counts), (counts, 2), (counts[:, :0], one)):
+        with pytest.raises(ValueError, match=r"document_counts has the shape \(2,.* and documents \("):
+            mutual_information(table, documents)
+    texts = np.array([["a"], ["b"]])
+    for table, documents in ((None, one), (3, one), (np.ones((2, 2, 2)), one), (texts, one), (counts, texts)):
+        with pytest.raises(ValueError, match="document_counts must be a table of numbers, and documents numbers"):
+            mutual_information(table, documents)
     for counts in ([[-1, 0]], [[4, 0]]):
         with pytest.raises(ValueError, match="fewer documents than hold a column"):
             mutual_information(np.array(counts), np.array([3]))
