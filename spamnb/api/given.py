@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -62,6 +62,8 @@ def raw_messages(X: Iterable[str | bytes]) -> Iterator[bytes]:
     """
     if isinstance(X, (str, bytes, bytearray)):
         raise TypeError("X is a single message: give a list of messages")
+    if isinstance(X, (Set, Mapping)):
+        raise TypeError(f"X is a {type(X).__name__}, which has no order that labels could go by: give a list")
     if hasattr(X, "columns"):
         raise TypeError("X is a table: give the one column that holds the messages, as table['text']")
     return _each(X)
