@@ -22,7 +22,7 @@ from spamnb.estimators.gaussian import (
     QuadraticForm,
 )
 from spamnb.formulas.softmax import softmax
-from spamnb.learners.embeddings import embed, embed_rows, parse_embedding, shares_of
+from spamnb.learners.embeddings import embed, embed_rows, fit_embedding, shares_of
 from spamnb.learners.learner import BatchScores, FitResult, Learner, Lesson, Screened, class_names
 from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.settings import Settings
@@ -54,9 +54,9 @@ class EmbeddedModel(Learner):
         training_set = screened.training_set
         classes = training_set.counts.classes
         matrix = training_set.matrix()
-        embedding = parse_embedding(self.settings.embedding or "lsa").fit(matrix, training_set.tokens)
-        vectors = np.zeros((len(training_set.tokens), embedding.vectors_.shape[1]), np.float32)
-        vectors[embedding.columns_] = embedding.vectors_
+        embedding = fit_embedding(str(self.settings.embedding), matrix, training_set.tokens)
+        vectors = np.zeros((len(training_set.tokens), embedding.vectors.shape[1]), np.float32)
+        vectors[embedding.columns] = embedding.vectors
         X = embedding.transform(matrix)
         y = training_set.included_labels()
         fold = training_set.stratified_folds(N_FOLDS)
