@@ -17,7 +17,7 @@ import numpy as np
 
 from spamnb.formulas.calibration import MIN_GAIN, Calibration
 from spamnb.learners.learner import Screened
-from spamnb.learners.leave_one_out import leave_one_out_scores, scores_by_others
+from spamnb.learners.naive_bayes import leave_one_out_scores, scores_by_others
 
 if TYPE_CHECKING:
     from spamnb.counts.training_set import TrainingSet
