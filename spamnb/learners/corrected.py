@@ -69,7 +69,7 @@ class Corrected(Learner):
     def screen(self, training_set: TrainingSet) -> Screened:
         from spamnb.learners.screening import screen
 
-        return screen(self.naive_bayes.settings, training_set)
+        return screen(self.naive_bayes, training_set)
 
     def train(self, screened: Screened) -> FitResult:
         training_set, scores = screened.training_set, screened.scores
@@ -90,9 +90,8 @@ class Corrected(Learner):
 
     def scores_by_others(self, others: TrainingSet, asked: TrainingSet) -> np.ndarray | None:
         scores = self.naive_bayes.train(Screened(others)).scores
-        found = self.naive_bayes.scores_by_others(others, asked)
-        if not len(scores) or found is None:
-            return found
+        if not len(scores):
+            return self.naive_bayes.scores_by_others(others, asked)
         classes = len(others.counts.classes)
         passes = min(PASSES_OF_OLDER, (PASSES if classes == 2 else MANY_PASSES)[0])
         return self._scores_by(_solve(others, scores, 0.0, passes), others, asked)
@@ -100,7 +99,6 @@ class Corrected(Learner):
     def _scores_by(self, solved: _Solved, others: TrainingSet, asked: TrainingSet) -> np.ndarray:
         """Scores (m, C) of the messages of ``asked`` by all of ``others``, for whom the problem was solved."""
         found = self.naive_bayes.scores_by_others(others, asked)
-        assert found is not None
         classes = len(others.counts.classes)
         problem = _problem(asked, offset_of(classes) * found)
         return problem.scores(np.arange(len(found)), solved.weights)

@@ -17,19 +17,18 @@ import numpy as np
 
 from spamnb.formulas.calibration import MIN_GAIN, Calibration
 from spamnb.learners.learner import Screened
-from spamnb.learners.naive_bayes import leave_one_out_scores, scores_by_others
 
 if TYPE_CHECKING:
     from spamnb.counts.training_set import TrainingSet
-    from spamnb.settings import Settings
+    from spamnb.learners.naive_bayes import NaiveBayes
 
 MAX_DOUBT = 0.5  # P(its label is wrong) above which a message is not learned
 MIN_TRUSTED = 0.25  # of the messages of each class: where fewer seem right, this cannot tell which are wrong
 
 
-def screen(settings: Settings, training_set: TrainingSet) -> Screened:
-    """What to learn of a training set, by naive Bayes of these ``settings``."""
-    labels, scores = training_set.included_labels(), leave_one_out_scores(settings, training_set)
+def screen(naive_bayes: NaiveBayes, training_set: TrainingSet) -> Screened:
+    """What to learn of a training set, as naive Bayes sees it."""
+    labels, scores = training_set.included_labels(), naive_bayes.leave_one_out_scores(training_set)
     everything = Screened(training_set, scores=scores)
     if not len(scores):
         return everything
@@ -38,8 +37,8 @@ def screen(settings: Settings, training_set: TrainingSet) -> Screened:
     if parts.doubted is None:
         return everything._replace(noise=noise if not wrong.any() else 0.0)
     learned, by_trusted = parts.training_set.messages.included[training_set.messages.included], np.empty_like(scores)
-    by_trusted[learned] = leave_one_out_scores(settings, parts.training_set)
-    by_trusted[~learned] = scores_by_others(settings, parts.training_set, parts.doubted)
+    by_trusted[learned] = naive_bayes.leave_one_out_scores(parts.training_set)
+    by_trusted[~learned] = naive_bayes.scores_by_others(parts.training_set, parts.doubted)
     second_noise, wrong = _wrong_labels(by_trusted, labels, 0.0)  # that some are wrong is known by now
     if second_noise < noise / 2:  # clear verdicts alone, which a curve without wrong labels describes as well
         return parts._replace(noise=noise)
