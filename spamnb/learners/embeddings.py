@@ -28,8 +28,6 @@ from spamnb.errors import SpamnbError
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from spamnb.estimators.gaussian import QuadraticForm
-
 MAX_LINE = 1 << 20  # bytes of one line in a file of vectors
 
 
@@ -49,26 +47,6 @@ def embed(vectors: np.ndarray, occurrences: np.ndarray) -> tuple[np.ndarray, np.
     return z * factor, shares * factor
 
 
-def embed_rows(vectors: np.ndarray, columns: np.ndarray, occurrences: np.ndarray, indptr: np.ndarray) -> np.ndarray:
-    """``embed`` of many messages, (n, d): message i holds the tokens ``columns[indptr[i]:indptr[i+1]]``, which are
-    rows of ``vectors`` (k, d), as often as ``occurrences`` says."""
-    result = np.empty((len(indptr) - 1, vectors.shape[1]))
-    for i, (start, stop) in enumerate(pairwise(indptr)):
-        result[i], _ = embed(vectors[columns[start:stop]], occurrences[start:stop])
-    return result
-
-
-def shares_of(form: QuadraticForm, vectors: np.ndarray, occurrences: np.ndarray) -> np.ndarray:
-    """What each token of a message gave to the score xᵀQx + lᵀx + k of every class, (C, tokens) in nats; the constant k
-    is nobody's.
-
-    With x = Σ_j s_j v_j token j gets s_j v_jᵀ(Qx + l): every product of two tokens is shared evenly between them, which
-    is their Shapley value, the message's length being taken as given.
-    """
-    x, shares = embed(vectors, occurrences)
-    return (form.linear + form.quadratic @ x) @ (shares[:, None] * vectors).T
-
-
 class Embedding(NamedTuple):
     """Token vectors, fitted to a matrix of occurrences."""
 
@@ -82,7 +60,8 @@ class Embedding(NamedTuple):
         found = slots[rows.indices]
         known = found >= 0
         ends = np.concatenate([[0], np.cumsum(known)])[rows.indptr]
-        return embed_rows(self.vectors, found[known], rows.data[known], ends)
+        vectors, occurrences = self.vectors[found[known]], rows.data[known]
+        return np.array([embed(vectors[start:stop], occurrences[start:stop])[0] for start, stop in pairwise(ends)])
 
 
 def fit_embedding(spec: str, X: csr_array, tokens: Sequence[str]) -> Embedding:
