@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spamnb.errors import SpamnbError
-from spamnb.estimators.parameters import Parameters
+from spamnb.estimators.base import Parameters
 from spamnb.estimators.validation import check_labels, is_missing
 from spamnb.naming import check_cases, check_class_name
 from spamnb.setting_fields import settings_in

@@ -1,4 +1,4 @@
-"""What all models share: input checks, predictions, and fit and forget of those whose model is a sum.
+"""What all models share: parameters, input checks, predictions, and fit and forget of those whose model is a sum.
 
 The interface is scikit-learn's, which is not imported: only ``__sklearn_tags__``, that scikit-learn alone calls, does
 so.
@@ -6,23 +6,73 @@ so.
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spamnb.estimators.parameters import Parameters
 from spamnb.estimators.validation import (
-    check_feature_names,
     check_labels,
     check_lengths,
     check_matrix,
     check_weight,
     feature_names,
+    not_fitted,
 )
 from spamnb.formulas.priors import class_log_prior
 from spamnb.formulas.softmax import log_softmax, softmax
+
+
+class Parameters:
+    """``get_params``, ``set_params`` and a repr, by the constructor's signature; no parameter is an estimator."""
+
+    _fitted = "classes_"  # the attribute that only a fitted estimator has
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, self._fitted):
+            raise not_fitted(self)
+
+    @classmethod
+    def _parameters(cls) -> dict[str, Any]:
+        """Names and defaults of the constructor's parameters."""
+        signature = inspect.signature(cls.__init__)
+        return {name: p.default for name, p in list(signature.parameters.items())[1:]}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The constructor's parameters by name (``deep`` changes nothing: no parameter is an estimator).
+
+        >>> import spamnb
+        >>> spamnb.MultinomialNB(alpha=1).get_params()
+        {'alpha': 1, 'binary': False, 'class_prior': None, 'fit_prior': True, 'prior_concentration': 1.0}
+        """
+        return {name: getattr(self, name) for name in sorted(self._parameters())}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; they act at the next fit. Raises ValueError for an unknown name.
+
+        >>> import spamnb
+        >>> spamnb.MultinomialNB().set_params(alpha=2)
+        MultinomialNB(alpha=2)
+        """
+        known = self._parameters()
+        for name in params:
+            if name not in known:
+                raise ValueError(
+                    f"Invalid parameter {name!r} for {type(self).__name__}: it has {', '.join(sorted(known))}."
+                )
+        for name, value in params.items():
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        changed = [
+            f"{name}={getattr(self, name)!r}"
+            for name, default in self._parameters().items()
+            if repr(getattr(self, name)) != repr(default)
+        ]
+        return f"{type(self).__name__}({', '.join(changed)})"
 
 
 class ClassifierMixin(Parameters):
@@ -79,9 +129,10 @@ class BaseClassifier(ClassifierMixin):
     def _check_X(self, X: Any) -> Any:
         """X as a numpy array or CSR array that fits this fitted model; ValueError or TypeError otherwise."""
         self._check_fitted()
-        model = type(self).__name__
-        check_feature_names(getattr(self, "feature_names_in_", None), X, model)
-        X = check_matrix(X, self)
+        names, fitted = feature_names(X), getattr(self, "feature_names_in_", None)
+        if names is not None and fitted is not None and not np.array_equal(names, fitted):
+            raise ValueError(f"The feature names should match those of fit, which were {fitted.tolist()!r:.200}")
+        X, model = check_matrix(X, self), type(self).__name__
         if X.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {X.shape[1]} features, but {model} is expecting {self.n_features_in_} features as input."

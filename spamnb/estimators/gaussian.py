@@ -157,11 +157,10 @@ class GaussianNB(GaussianClassifier):
 
     def _covariances(self, sums: Scatter) -> Covariances:
         check_number("var_smoothing", self.var_smoothing, zero=True)
-        epsilon = self.epsilon_
-        variance = np.ones_like(sums.scatter)
-        for c in np.flatnonzero(sums.documents):
-            variance[c] = sums.scatter[c] / sums.documents[c] + epsilon
-            constant = int(np.count_nonzero(variance[c] == 0))
+        n = sums.documents[:, None]
+        variance = np.divide(sums.scatter, n, out=np.ones_like(sums.scatter), where=n > 0)
+        variance += np.where(n > 0, self.epsilon_, 0)
+        for c, constant in enumerate((variance == 0).sum(axis=1)):
             if constant:
                 remedy = "more rows, and rows that differ" if self.var_smoothing else "more rows, or some var_smoothing"
                 raise ValueError(
@@ -260,17 +259,14 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
     """
 
     def _covariances(self, sums: Scatter) -> Covariances:
-        classes, d = sums.mean.shape
-        identity = np.tile(np.eye(d), (classes, 1, 1))
-        found = Covariances(identity, identity.copy(), np.zeros(classes))
+        d = sums.n_features
         # What a class of one row, or of rows all alike, borrows from the others: their mean variance.
         spread = np.einsum("cii->", sums.scatter) / sums.documents.sum() / d
-        for c in np.flatnonzero(sums.documents):
-            n, whose = sums.documents[c], f"the covariance of class {self.classes_[c]}"
-            own = self._whitened(sums.scatter[c] / n, n, spread, whose)
-            for part, of_class in zip(found, own):
-                part[c] = of_class
-        return found
+        found: list[tuple[Any, ...]] = []
+        for name, scatter, n in zip(self.classes_, sums.scatter, sums.documents):
+            whose = f"the covariance of class {name}"
+            found.append(self._whitened(scatter / n, n, spread, whose) if n else (np.eye(d), np.eye(d), 0.0))
+        return Covariances(*map(np.array, zip(*found)))
 
     @property
     def covariance_(self) -> np.ndarray:

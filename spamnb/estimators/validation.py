@@ -47,28 +47,6 @@ def feature_names(X: Any) -> np.ndarray | None:
     return names if len(names) and all(strings) else None
 
 
-def check_feature_names(fitted: np.ndarray | None, X: Any, model: str) -> None:
-    """Names of X against those seen in fit: an error where they differ, a warning where one side has none."""
-    names = feature_names(X)
-    if fitted is None or names is None:
-        if names is not None:
-            warnings.warn(f"X has feature names, but {model} was fitted without feature names", stacklevel=4)
-        elif fitted is not None:
-            message = f"X does not have valid feature names, but {model} was fitted with feature names"
-            warnings.warn(message, stacklevel=4)
-    elif not np.array_equal(fitted, names):
-        lines = ["The feature names should match those that were passed during fit."]
-        for heading, some in (
-            ("Feature names unseen at fit time", sorted(set(names) - set(fitted))),
-            ("Feature names seen at fit time, yet now missing", sorted(set(fitted) - set(names))),
-        ):
-            if some:
-                lines += [f"{heading}:", *(f"- {name}" for name in some[:5]), *(["- ..."] if len(some) > 5 else [])]
-        if len(lines) == 1:
-            lines.append("Feature names must be in the same order as they were in fit.")
-        raise ValueError("\n".join([*lines, ""]))
-
-
 def check_matrix(X: Any, estimator: Any) -> Any:
     """X as a finite numeric numpy array or scipy CSR array of shape (n, V), both at least 1, as the estimator says that
     it accepts it; never a copy where none is needed. Category numbers become int64."""
