@@ -86,13 +86,7 @@ class ClassifierMixin(Parameters):
         raise NotImplementedError
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Share of rows whose predicted class is ``y``, weighted by ``sample_weight``.
-
-        >>> import spamnb
-        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-        >>> model.score([[1, 0], [0, 1]], ["ham", "spam"])
-        1.0
-        """
+        """Share of rows whose predicted class is ``y``, weighted by ``sample_weight``."""
         predicted, truth = self.predict(X), np.asarray(y)
         check_lengths(predicted, truth)
         return float(np.average(predicted == truth, weights=check_weight(sample_weight, len(truth))))
@@ -113,7 +107,17 @@ class ClassifierMixin(Parameters):
 
 
 class BaseClassifier(ClassifierMixin):
-    """Input checks and predictions of every model; ``class_scores`` is the one hook."""
+    """Input checks and predictions of every model; ``class_scores`` is the one hook.
+
+    >>> import spamnb
+    >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
+    >>> model.predict([[0, 1]]).tolist(), model.score([[1, 0], [0, 1]], ["ham", "spam"])
+    (['spam'], 1.0)
+    >>> model.predict_joint_log_proba([[0, 1]]).round(3), model.predict_log_proba([[0, 1]]).round(3)
+    (array([[-2.015, -1.322]]), array([[-1.099, -0.405]]))
+    >>> model.predict_proba([[0, 1]]).round(3)
+    array([[0.333, 0.667]])
+    """
 
     _sparse = True  # whether sparse X is accepted
     _nonnegative = False  # whether X must not be negative
@@ -164,43 +168,20 @@ class BaseClassifier(ClassifierMixin):
         ``classes_``.
 
         The one hook of the predictions, for numeric X (n, V) of this model's columns, which is not checked.
-
-        >>> import numpy as np, spamnb
-        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-        >>> model.class_scores(np.array([[0, 1]])).round(3)
-        array([[-2.015, -1.322]])
         """
         raise NotImplementedError
 
     def predict(self, X: Any) -> np.ndarray:
-        """The likeliest class of every row, (n,).
-
-        >>> import spamnb
-        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-        >>> model.predict([[0, 1]]).tolist()
-        ['spam']
-        """
+        """The likeliest class of every row, (n,)."""
         best = self.class_scores(self._check_X(X)).argmax(axis=1)
         return self.classes_[best]
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """log P(c|x) in nats, (n, C), columns as in ``classes_``.
-
-        >>> import spamnb
-        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-        >>> model.predict_log_proba([[0, 1]]).round(3)
-        array([[-1.099, -0.405]])
-        """
+        """log P(c|x) in nats, (n, C), columns as in ``classes_``."""
         return log_softmax(self.class_scores(self._check_X(X)))
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """P(c|x), (n, C), columns as in ``classes_``.
-
-        >>> import spamnb
-        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-        >>> model.predict_proba([[0, 1]]).round(3)
-        array([[0.333, 0.667]])
-        """
+        """P(c|x), (n, C), columns as in ``classes_``."""
         return softmax(self.class_scores(self._check_X(X)))
 
 
@@ -233,6 +214,11 @@ class SumClassifier(BaseClassifier):
 
     ValueError for missing or infinite values, for negative ones where counts are expected, and for X of another width;
     TypeError for sparse X where dense rows are needed.
+
+    >>> import spamnb
+    >>> model = spamnb.MultinomialNB().partial_fit([[2, 0], [1, 0]], ["ham", "ham"], classes=["ham", "spam"])
+    >>> model.partial_fit([[0, 3]], ["spam"]).forget([[1, 0]], ["ham"]).class_count_.tolist()
+    [1, 1]
     """
 
     fit_prior: bool = True
@@ -260,25 +246,13 @@ class SumClassifier(BaseClassifier):
         return self.sums_.documents
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from X (n, V) and its labels alone, forgetting what was learned before.
-
-        >>> import spamnb
-        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-        >>> model.class_count_.tolist()
-        [2, 1]
-        """
+        """Learn from X (n, V) and its labels alone, forgetting what was learned before."""
         return self._begin(X, y, None, sample_weight)
 
     def partial_fit(
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Learn from more rows. The first call must name all ``classes`` that will ever come.
-
-        >>> import spamnb
-        >>> model = spamnb.MultinomialNB().partial_fit([[2, 0]], ["ham"], classes=["ham", "spam"])
-        >>> model.partial_fit([[0, 3]], ["spam"]).class_count_.tolist()
-        [1, 1]
-        """
+        """Learn from more rows. The first call must name all ``classes`` that will ever come."""
         if not hasattr(self, "classes_"):
             if classes is None:
                 raise ValueError("classes must be passed on the first call to partial_fit.")
@@ -328,23 +302,12 @@ class SumClassifier(BaseClassifier):
 
         Raises ValueError where more would be taken out than was learned. Other rows that were never learned cannot be
         told from learned ones, as sums do not say which rows they are of: the model is then wrong without an error.
-
-        >>> import spamnb
-        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-        >>> model.forget([[1, 0]], ["ham"]).class_count_.tolist()
-        [1, 1]
         """
         self._check_fitted()
         return self._replace(self.sums_ - self._more_sums(X, y, sample_weight))
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """log P(x, c) = log P(c) + log P(x|c) in nats, (n, C), columns as in ``classes_``.
-
-        >>> import spamnb
-        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-        >>> model.predict_joint_log_proba([[0, 1]]).round(3)
-        array([[-2.015, -1.322]])
-        """
+        """log P(x, c) = log P(c) + log P(x|c) in nats, (n, C), columns as in ``classes_``."""
         return self.class_scores(self._check_X(X))
 
 

@@ -20,19 +20,16 @@ class NotFittedError(ValueError, AttributeError):
     """The model was asked to predict before it was fitted."""
 
 
-class DataConversionWarning(UserWarning):
-    """An input was accepted after a change of shape."""
-
-
-def _named(own: type) -> Any:
-    """scikit-learn's exception of the same name where that library is loaded, since its tools catch that one
-    and no other; ``own`` elsewhere."""
-    return getattr(sys.modules.get("sklearn.exceptions"), own.__name__, own)
+def _scikit_learns(name: str, own: type) -> Any:
+    """scikit-learn's exception of that name where that library is loaded, since its tools catch that one and no other;
+    ``own`` elsewhere."""
+    return getattr(sys.modules.get("sklearn.exceptions"), name, own)
 
 
 def not_fitted(estimator: Any) -> Exception:
     """The error for a model that was not fitted."""
-    return _named(NotFittedError)(f"This {type(estimator).__name__} instance is not fitted yet: call 'fit' first.")
+    kind = _scikit_learns("NotFittedError", NotFittedError)
+    return kind(f"This {type(estimator).__name__} instance is not fitted yet: call 'fit' first.")
 
 
 def feature_names(X: Any) -> np.ndarray | None:
@@ -97,7 +94,7 @@ def check_labels(y: Any, model: str) -> np.ndarray:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
             "(n_samples,), for example using ravel().",
-            _named(DataConversionWarning),
+            _scikit_learns("DataConversionWarning", UserWarning),
             stacklevel=4,
         )
         y = y.ravel()
