@@ -186,7 +186,7 @@ class BaseClassifier(ClassifierMixin):
 
 
 class DecisionFunction(BaseClassifier):
-    """A classifier whose scores are of use by themselves."""
+    """A classifier whose scores are of use by themselves, of rows of any numbers."""
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Log-odds of ``classes_[1]`` over ``classes_[0]``, (n,); for more classes their scores, (n, C).
@@ -196,8 +196,8 @@ class DecisionFunction(BaseClassifier):
         >>> (model.decision_function([[1.5], [8.0]]) > 0).tolist()
         [True, False]
         """
-        joint = self.class_scores(self._check_X(X))
-        return joint[:, 1] - joint[:, 0] if joint.shape[1] == 2 else joint
+        scores = self.class_scores(self._check_X(X))
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -13,7 +13,7 @@ Source: Tenenbaum 1999; Murphy, Machine Learning: A Probabilistic Perspective, s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from numbers import Real
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ class Hypothesis(NamedTuple):
     """A named set with its prior weight; weights need not sum to one."""
 
     name: str
-    extension: frozenset[Hashable]
+    extension: Collection[Hashable]
     weight: float = 1.0
 
 
@@ -32,7 +32,7 @@ class ConceptLearner:
     """Posterior over hypotheses, and what it predicts, from positive examples alone.
 
     >>> numbers = ConceptLearner(range(1, 11), [
-    ...     Hypothesis("even", frozenset({2, 4, 6, 8, 10})), Hypothesis("powers of 2", frozenset({2, 4, 8}))])
+    ...     Hypothesis("even", {2, 4, 6, 8, 10}), Hypothesis("powers of 2", {2, 4, 8})])
     >>> numbers.learn([8]).posterior().round(3)             # 1/5 against 1/3
     array([0.375, 0.625])
     >>> numbers.learn([2, 4]).posterior().round(3)          # 1/125 against 1/27
@@ -128,22 +128,19 @@ def number_game() -> ConceptLearner:
     """
     domain = range(1, 101)
 
-    def those(name: str, weight: float, elements: Iterable[int]) -> Hypothesis:
-        return Hypothesis(name, frozenset(elements), weight)
-
     def powers(base: int) -> list[int]:
         # Exponent 1 on: with 1 = base⁰ in every set of powers the published posteriors do not come out.
         return [base**exponent for exponent in range(1, 7) if base**exponent <= 100]
 
     hypotheses = [
-        those("even", 0.5, range(2, 101, 2)),
-        those("odd", 0.5, range(1, 101, 2)),
-        those("squares", 0.1, [root * root for root in range(1, 11)]),
-        *(those(f"multiples of {k}", 0.1, range(k, 101, k)) for k in range(3, 11)),
-        *(those(f"ends in {digit}", 0.1, range(digit, 101, 10)) for digit in range(1, 10)),
-        *(those(f"powers of {base}", 0.1, powers(base)) for base in range(2, 11)),
-        those("all", 0.1, domain),
-        those("powers of 2 plus 37", 0.001, [*powers(2), 37]),
-        those("powers of 2 minus 32", 0.001, [power for power in powers(2) if power != 32]),
+        Hypothesis("even", range(2, 101, 2), 0.5),
+        Hypothesis("odd", range(1, 101, 2), 0.5),
+        Hypothesis("squares", [root * root for root in range(1, 11)], 0.1),
+        *(Hypothesis(f"multiples of {k}", range(k, 101, k), 0.1) for k in range(3, 11)),
+        *(Hypothesis(f"ends in {digit}", range(digit, 101, 10), 0.1) for digit in range(1, 10)),
+        *(Hypothesis(f"powers of {base}", powers(base), 0.1) for base in range(2, 11)),
+        Hypothesis("all", domain, 0.1),
+        Hypothesis("powers of 2 plus 37", [*powers(2), 37], 0.001),
+        Hypothesis("powers of 2 minus 32", [power for power in powers(2) if power != 32], 0.001),
     ]
     return ConceptLearner(domain, hypotheses)
