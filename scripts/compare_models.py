@@ -35,7 +35,7 @@ from spamnb import (
 from spamnb.api.vectorizer import MailVectorizer
 from spamnb.classifier import Classifier
 from spamnb.engines.counting import count_parallel
-from spamnb.learners.embeddings import parse_embedding
+from spamnb.learners.embeddings import fit_embedding
 from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
@@ -71,7 +71,7 @@ def estimators(
         lengths = np.diff(rows.indptr)
         rows.data /= np.sqrt(np.repeat(lengths, lengths))
     yield "logistic on 0/1 rows of length 1, C=1000", LogisticRegression(1000.0, tol=1e-5), *unit
-    embedding = parse_embedding("lsa:100").fit(learn, tokens)
+    embedding = fit_embedding("lsa:100", learn, tokens)
     dense = embedding.transform(learn), embedding.transform(ask)
     for name, model in (
         ("Gaussian naive Bayes", GaussianNB()),

@@ -100,7 +100,7 @@ def figures(found: Result) -> list[float]:
     if len(found.classes) > 2:
         return [100 * float((found.probabilities.argmax(axis=1) == found.truth).mean())]
     spam = found.classes.index("spam")
-    truth, scores = found.truth == spam, found.margin(spam)
+    truth, scores = found.truth == spam, found.margins[:, spam]
     p = found.probabilities[:, spam]
     errors = error_rates(truth, found.verdicts == spam)
     missed = 100 * float(spam_missed_at(roc_counts(truth, scores), 0.001))

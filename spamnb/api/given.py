@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spamnb.errors import SpamnbError
-from spamnb.estimators.parameters import Parameters
+from spamnb.estimators.base import Parameters
 from spamnb.estimators.validation import check_labels, is_missing
 from spamnb.naming import check_class_name
 from spamnb.setting_fields import settings_in
@@ -62,6 +62,8 @@ def raw_messages(X: Iterable[str | bytes]) -> Iterator[bytes]:
     """
     if isinstance(X, (str, bytes, bytearray)):
         raise TypeError("X is a single message: give a list of messages")
+    if isinstance(X, (Set, Mapping)):
+        raise TypeError(f"X is a {type(X).__name__}, which has no order that labels could go by: give a list")
     if hasattr(X, "columns"):
         raise TypeError("X is a table: give the one column that holds the messages, as table['text']")
     return _each(X)

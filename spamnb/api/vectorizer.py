@@ -13,7 +13,7 @@ from spamnb.api.arguments import check_least, settings_of, threads_of
 from spamnb.api.given import entries_of, set_parameters, tell_unreadable, with_settings
 from spamnb.counts.training_set import TrainingSet
 from spamnb.engines.counting import count_parallel
-from spamnb.estimators.parameters import Parameters
+from spamnb.estimators.base import Parameters
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.tokens import TokenArray
 from spamnb.setting_fields import settings_in

@@ -1,4 +1,4 @@
-"""What all models share: input checks, predictions, and fit and forget of those whose model is a sum.
+"""What all models share: parameters, input checks, predictions, and fit and forget of those whose model is a sum.
 
 The interface is scikit-learn's, which is not imported: only ``__sklearn_tags__``, that scikit-learn alone calls, does
 so.
@@ -6,23 +6,73 @@ so.
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spamnb.estimators.parameters import Parameters
 from spamnb.estimators.validation import (
-    check_feature_names,
     check_labels,
     check_lengths,
     check_matrix,
     check_weight,
     feature_names,
+    not_fitted,
 )
 from spamnb.formulas.priors import class_log_prior
 from spamnb.formulas.softmax import log_softmax, softmax
+
+
+class Parameters:
+    """``get_params``, ``set_params`` and a repr, by the constructor's signature; no parameter is an estimator."""
+
+    _fitted = "classes_"  # the attribute that only a fitted estimator has
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, self._fitted):
+            raise not_fitted(self)
+
+    @classmethod
+    def _parameters(cls) -> dict[str, Any]:
+        """Names and defaults of the constructor's parameters."""
+        signature = inspect.signature(cls.__init__)
+        return {name: p.default for name, p in list(signature.parameters.items())[1:]}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The constructor's parameters by name (``deep`` changes nothing: no parameter is an estimator).
+
+        >>> import spamnb
+        >>> spamnb.MultinomialNB(alpha=1).get_params()
+        {'alpha': 1, 'binary': False, 'class_prior': None, 'fit_prior': True, 'prior_concentration': 1.0}
+        """
+        return {name: getattr(self, name) for name in sorted(self._parameters())}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; they act at the next fit. Raises ValueError for an unknown name.
+
+        >>> import spamnb
+        >>> spamnb.MultinomialNB().set_params(alpha=2)
+        MultinomialNB(alpha=2)
+        """
+        known = self._parameters()
+        for name in params:
+            if name not in known:
+                raise ValueError(
+                    f"Invalid parameter {name!r} for {type(self).__name__}: it has {', '.join(sorted(known))}."
+                )
+        for name, value in params.items():
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        changed = [
+            f"{name}={getattr(self, name)!r}"
+            for name, default in self._parameters().items()
+            if repr(getattr(self, name)) != repr(default)
+        ]
+        return f"{type(self).__name__}({', '.join(changed)})"
 
 
 class ClassifierMixin(Parameters):
@@ -36,13 +86,7 @@ class ClassifierMixin(Parameters):
         raise NotImplementedError
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Share of rows whose predicted class is ``y``, weighted by ``sample_weight``.
-
-        >>> import spamnb
-        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-        >>> model.score([[1, 0], [0, 1]], ["ham", "spam"])
-        1.0
-        """
+        """Share of rows whose predicted class is ``y``, weighted by ``sample_weight``."""
         predicted, truth = self.predict(X), np.asarray(y)
         check_lengths(predicted, truth)
         return float(np.average(predicted == truth, weights=check_weight(sample_weight, len(truth))))
@@ -63,7 +107,17 @@ class ClassifierMixin(Parameters):
 
 
 class BaseClassifier(ClassifierMixin):
-    """Input checks and predictions of every model; ``class_scores`` is the one hook."""
+    """Input checks and predictions of every model; ``class_scores`` is the one hook.
+
+    >>> import spamnb
+    >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
+    >>> model.predict([[0, 1]]).tolist(), model.score([[1, 0], [0, 1]], ["ham", "spam"])
+    (['spam'], 1.0)
+    >>> model.predict_joint_log_proba([[0, 1]]).round(3), model.predict_log_proba([[0, 1]]).round(3)
+    (array([[-2.015, -1.322]]), array([[-1.099, -0.405]]))
+    >>> model.predict_proba([[0, 1]]).round(3)
+    array([[0.333, 0.667]])
+    """
 
     _sparse = True  # whether sparse X is accepted
     _nonnegative = False  # whether X must not be negative
@@ -79,9 +133,10 @@ class BaseClassifier(ClassifierMixin):
     def _check_X(self, X: Any) -> Any:
         """X as a numpy array or CSR array that fits this fitted model; ValueError or TypeError otherwise."""
         self._check_fitted()
-        model = type(self).__name__
-        check_feature_names(getattr(self, "feature_names_in_", None), X, model)
-        X = check_matrix(X, self)
+        names, fitted = feature_names(X), getattr(self, "feature_names_in_", None)
+        if names is not None and fitted is not None and not np.array_equal(names, fitted):
+            raise ValueError(f"The feature names should match those of fit, which were {fitted.tolist()!r:.200}")
+        X, model = check_matrix(X, self), type(self).__name__
         if X.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {X.shape[1]} features, but {model} is expecting {self.n_features_in_} features as input."
@@ -113,48 +168,25 @@ class BaseClassifier(ClassifierMixin):
         ``classes_``.
 
         The one hook of the predictions, for numeric X (n, V) of this model's columns, which is not checked.
-
-        >>> import numpy as np, spamnb
-        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-        >>> model.class_scores(np.array([[0, 1]])).round(3)
-        array([[-2.015, -1.322]])
         """
         raise NotImplementedError
 
     def predict(self, X: Any) -> np.ndarray:
-        """The likeliest class of every row, (n,).
-
-        >>> import spamnb
-        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-        >>> model.predict([[0, 1]]).tolist()
-        ['spam']
-        """
+        """The likeliest class of every row, (n,)."""
         best = self.class_scores(self._check_X(X)).argmax(axis=1)
         return self.classes_[best]
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """log P(c|x) in nats, (n, C), columns as in ``classes_``.
-
-        >>> import spamnb
-        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-        >>> model.predict_log_proba([[0, 1]]).round(3)
-        array([[-1.099, -0.405]])
-        """
+        """log P(c|x) in nats, (n, C), columns as in ``classes_``."""
         return log_softmax(self.class_scores(self._check_X(X)))
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """P(c|x), (n, C), columns as in ``classes_``.
-
-        >>> import spamnb
-        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-        >>> model.predict_proba([[0, 1]]).round(3)
-        array([[0.333, 0.667]])
-        """
+        """P(c|x), (n, C), columns as in ``classes_``."""
         return softmax(self.class_scores(self._check_X(X)))
 
 
 class DecisionFunction(BaseClassifier):
-    """A classifier whose scores are of use by themselves."""
+    """A classifier whose scores are of use by themselves, of rows of any numbers."""
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Log-odds of ``classes_[1]`` over ``classes_[0]``, (n,); for more classes their scores, (n, C).
@@ -164,8 +196,8 @@ class DecisionFunction(BaseClassifier):
         >>> (model.decision_function([[1.5], [8.0]]) > 0).tolist()
         [True, False]
         """
-        joint = self.class_scores(self._check_X(X))
-        return joint[:, 1] - joint[:, 0] if joint.shape[1] == 2 else joint
+        scores = self.class_scores(self._check_X(X))
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -182,6 +214,11 @@ class SumClassifier(BaseClassifier):
 
     ValueError for missing or infinite values, for negative ones where counts are expected, and for X of another width;
     TypeError for sparse X where dense rows are needed.
+
+    >>> import spamnb
+    >>> model = spamnb.MultinomialNB().partial_fit([[2, 0], [1, 0]], ["ham", "ham"], classes=["ham", "spam"])
+    >>> model.partial_fit([[0, 3]], ["spam"]).forget([[1, 0]], ["ham"]).class_count_.tolist()
+    [1, 1]
     """
 
     fit_prior: bool = True
@@ -209,25 +246,13 @@ class SumClassifier(BaseClassifier):
         return self.sums_.documents
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from X (n, V) and its labels alone, forgetting what was learned before.
-
-        >>> import spamnb
-        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-        >>> model.class_count_.tolist()
-        [2, 1]
-        """
+        """Learn from X (n, V) and its labels alone, forgetting what was learned before."""
         return self._begin(X, y, None, sample_weight)
 
     def partial_fit(
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Learn from more rows. The first call must name all ``classes`` that will ever come.
-
-        >>> import spamnb
-        >>> model = spamnb.MultinomialNB().partial_fit([[2, 0]], ["ham"], classes=["ham", "spam"])
-        >>> model.partial_fit([[0, 3]], ["spam"]).class_count_.tolist()
-        [1, 1]
-        """
+        """Learn from more rows. The first call must name all ``classes`` that will ever come."""
         if not hasattr(self, "classes_"):
             if classes is None:
                 raise ValueError("classes must be passed on the first call to partial_fit.")
@@ -277,23 +302,12 @@ class SumClassifier(BaseClassifier):
 
         Raises ValueError where more would be taken out than was learned. Other rows that were never learned cannot be
         told from learned ones, as sums do not say which rows they are of: the model is then wrong without an error.
-
-        >>> import spamnb
-        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-        >>> model.forget([[1, 0]], ["ham"]).class_count_.tolist()
-        [1, 1]
         """
         self._check_fitted()
         return self._replace(self.sums_ - self._more_sums(X, y, sample_weight))
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """log P(x, c) = log P(c) + log P(x|c) in nats, (n, C), columns as in ``classes_``.
-
-        >>> import spamnb
-        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-        >>> model.predict_joint_log_proba([[0, 1]]).round(3)
-        array([[-2.015, -1.322]])
-        """
+        """log P(x, c) = log P(c) + log P(x|c) in nats, (n, C), columns as in ``classes_``."""
         return self.class_scores(self._check_X(X))
 
 

@@ -13,7 +13,8 @@ Source: Tenenbaum 1999; Murphy, Machine Learning: A Probabilistic Perspective, s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ class Hypothesis(NamedTuple):
     """A named set with its prior weight; weights need not sum to one."""
 
     name: str
-    extension: frozenset[Hashable]
+    extension: Collection[Hashable]
     weight: float = 1.0
 
 
@@ -31,7 +32,7 @@ class ConceptLearner:
     """Posterior over hypotheses, and what it predicts, from positive examples alone.
 
     >>> numbers = ConceptLearner(range(1, 11), [
-    ...     Hypothesis("even", frozenset({2, 4, 6, 8, 10})), Hypothesis("powers of 2", frozenset({2, 4, 8}))])
+    ...     Hypothesis("even", {2, 4, 6, 8, 10}), Hypothesis("powers of 2", {2, 4, 8})])
     >>> numbers.learn([8]).posterior().round(3)             # 1/5 against 1/3
     array([0.375, 0.625])
     >>> numbers.learn([2, 4]).posterior().round(3)          # 1/125 against 1/27
@@ -42,40 +43,45 @@ class ConceptLearner:
 
     def __init__(self, domain: Iterable[Hashable], hypotheses: Sequence[Hypothesis]) -> None:
         """Raises ValueError for an extension that is empty or leaves the domain, or impossible weights."""
-        self.domain = tuple(domain)
+        try:
+            self.domain = tuple(domain)
+            self._positions = {element: position for position, element in enumerate(self.domain)}
+        except TypeError:
+            raise ValueError("domain must be a list of hashable elements") from None
+        if not isinstance(hypotheses, Sequence) or not all(isinstance(each, Hypothesis) for each in hypotheses):
+            raise ValueError("hypotheses must be a list, and each of them a Hypothesis")
         self.hypotheses = tuple(hypotheses)
-        self._positions = {element: position for position, element in enumerate(self.domain)}
-        for hypothesis in self.hypotheses:
-            if not hypothesis.extension or not hypothesis.extension <= self._positions.keys():
-                raise ValueError(
-                    f"hypothesis {hypothesis.name!r}: the extension must be a non-empty part of the domain"
-                )
+        if not all(isinstance(each.weight, Real) and 0 <= each.weight < np.inf for each in self.hypotheses):
+            raise ValueError("prior weights must be finite numbers and not negative")
         weights = np.array([hypothesis.weight for hypothesis in self.hypotheses], dtype=float)
-        if not (np.all(np.isfinite(weights)) and np.all(weights >= 0) and weights.sum() > 0):
-            raise ValueError("prior weights must be finite, not negative, and one of them positive")
+        if not weights.any():
+            raise ValueError("one of the hypotheses must have a positive prior weight")
         self.prior = weights / weights.sum()
         self.membership = np.zeros((len(self.hypotheses), len(self.domain)), dtype=bool)
         for row, hypothesis in zip(self.membership, self.hypotheses):
-            row[[self._positions[element] for element in hypothesis.extension]] = True
+            row[self._columns(hypothesis.extension, f"the extension of hypothesis {hypothesis.name!r}")] = True
+            if not row.any():
+                raise ValueError(f"the extension of hypothesis {hypothesis.name!r} is empty")
         self.sizes = self.membership.sum(axis=1)
         self._learned: Counter[int] = Counter()  # how often each element, by position, was an example
 
-    def _columns(self, elements: Iterable[Hashable]) -> list[int]:
-        columns = []
-        for element in elements:
-            if element not in self._positions:
-                raise ValueError(f"{element!r} is not in the domain")
-            columns.append(self._positions[element])
-        return columns
+    def _columns(self, elements: Iterable[Hashable], argument: str) -> list[int]:
+        """The positions of elements in the domain; ValueError names the ``argument`` that holds others."""
+        try:
+            return [self._positions[element] for element in elements]
+        except KeyError as error:
+            raise ValueError(f"{argument}: {error.args[0]!r} is not in the domain") from None
+        except TypeError:
+            raise ValueError(f"{argument} must be a list of elements of the domain") from None
 
     def learn(self, examples: Iterable[Hashable]) -> ConceptLearner:
         """Add positive examples. Raises ValueError for one that is not in the domain."""
-        self._learned.update(self._columns(examples))
+        self._learned.update(self._columns(examples, "examples"))
         return self
 
     def forget(self, examples: Iterable[Hashable]) -> ConceptLearner:
         """Take examples out again. Raises ValueError where they were not all learned."""
-        forgotten = Counter(self._columns(examples))
+        forgotten = Counter(self._columns(examples, "examples"))
         if not forgotten <= self._learned:
             raise ValueError("cannot forget examples that were not learned")
         self._learned -= forgotten
@@ -98,7 +104,7 @@ class ConceptLearner:
 
     def predictive(self, elements: Iterable[Hashable] | None = None) -> np.ndarray:
         """p(x in C|D), averaged over hypotheses, for the elements given or the whole domain."""
-        columns = slice(None) if elements is None else self._columns(elements)
+        columns = slice(None) if elements is None else self._columns(elements, "elements")
         return self.posterior() @ self.membership[:, columns]
 
     def most_probable(self) -> Hypothesis:
@@ -122,22 +128,19 @@ def number_game() -> ConceptLearner:
     """
     domain = range(1, 101)
 
-    def those(name: str, weight: float, elements: Iterable[int]) -> Hypothesis:
-        return Hypothesis(name, frozenset(elements), weight)
-
     def powers(base: int) -> list[int]:
         # Exponent 1 on: with 1 = base⁰ in every set of powers the published posteriors do not come out.
         return [base**exponent for exponent in range(1, 7) if base**exponent <= 100]
 
     hypotheses = [
-        those("even", 0.5, range(2, 101, 2)),
-        those("odd", 0.5, range(1, 101, 2)),
-        those("squares", 0.1, [root * root for root in range(1, 11)]),
-        *(those(f"multiples of {k}", 0.1, range(k, 101, k)) for k in range(3, 11)),
-        *(those(f"ends in {digit}", 0.1, range(digit, 101, 10)) for digit in range(1, 10)),
-        *(those(f"powers of {base}", 0.1, powers(base)) for base in range(2, 11)),
-        those("all", 0.1, domain),
-        those("powers of 2 plus 37", 0.001, [*powers(2), 37]),
-        those("powers of 2 minus 32", 0.001, [power for power in powers(2) if power != 32]),
+        Hypothesis("even", range(2, 101, 2), 0.5),
+        Hypothesis("odd", range(1, 101, 2), 0.5),
+        Hypothesis("squares", [root * root for root in range(1, 11)], 0.1),
+        *(Hypothesis(f"multiples of {k}", range(k, 101, k), 0.1) for k in range(3, 11)),
+        *(Hypothesis(f"ends in {digit}", range(digit, 101, 10), 0.1) for digit in range(1, 10)),
+        *(Hypothesis(f"powers of {base}", powers(base), 0.1) for base in range(2, 11)),
+        Hypothesis("all", domain, 0.1),
+        Hypothesis("powers of 2 plus 37", [*powers(2), 37], 0.001),
+        Hypothesis("powers of 2 minus 32", [power for power in powers(2) if power != 32], 0.001),
     ]
     return ConceptLearner(domain, hypotheses)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -24,7 +23,7 @@ class DiscreteNB(SumClassifier):
     alpha: float  # the smoothing pseudo-count
 
     def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None, like: Any) -> ClassSums:
-        return ClassSums.from_rows(self._counted(X), codes, n_classes, weight)
+        return ClassSums.from_rows(self._counted(X), codes, n_classes, weight, None)
 
     def _counted(self, X: Any) -> Any:
         """What of X is counted and scored."""
@@ -143,31 +142,6 @@ class BernoulliNB(DiscreteNB):
         return super().class_scores(X) + self._log_absent_
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CategorySums(ClassSums):
-    """Rows per class and category: the categories of all columns side by side in ``columns`` (C, ΣK), those of column j
-    being ``categories[j]`` = K_j wide."""
-
-    categories: np.ndarray
-
-    @property
-    def n_features(self) -> int:
-        """V, the number of columns."""
-        return len(self.categories)
-
-    def __add__(self, other: ClassSums) -> CategorySums:
-        return self._combine(ClassSums.__add__, other)
-
-    def __sub__(self, other: ClassSums) -> CategorySums:
-        return self._combine(ClassSums.__sub__, other)
-
-    def _combine(self, operation: Callable[[ClassSums, ClassSums], ClassSums], other: ClassSums) -> CategorySums:
-        if not isinstance(other, CategorySums) or not np.array_equal(self.categories, other.categories):
-            raise ValueError("these models have different categories: fit both with the same min_categories")
-        sums = operation(self, other)
-        return CategorySums(sums.documents, sums.columns, self.categories)
-
-
 @dataclass(eq=False, repr=False)
 class CategoricalNB(DiscreteNB):
     """log P(c, x) = log P(c) + Σ_j log φ_jc(x_j), φ_jc(k) = (N_jkc + α) / (N_c + α K_j).
@@ -200,27 +174,18 @@ class CategoricalNB(DiscreteNB):
     _: KW_ONLY
     min_categories: int | ArrayLike | None = None
 
-    def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None, like: Any) -> CategorySums:
-        if like is None:
-            categories = np.maximum(X.max(axis=0) + 1, self._least_categories(X.shape[1]))
-        else:
-            categories = like.categories
-        sums = ClassSums.from_rows(_indicators(X, categories), codes, n_classes, weight)
-        return CategorySums(sums.documents, sums.columns, categories)
+    def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None, like: Any) -> ClassSums:
+        categories = self._categories(X) if like is None else like.categories
+        return ClassSums.from_rows(_indicators(X, categories), codes, n_classes, weight, categories)
 
-    def _least_categories(self, n_features: int) -> np.ndarray:
-        if self.min_categories is None:
-            return np.ones(n_features, dtype=np.int64)
-        least = np.asarray(self.min_categories)
-        if least.dtype.kind not in "iu":
-            raise ValueError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
-        if least.shape not in ((), (n_features,)):
-            raise ValueError(f"'min_categories' should have shape ({n_features},), not {least.shape}.")
-        if (least < 1).any():
-            raise ValueError("'min_categories' should be at least 1.")
-        return np.broadcast_to(least, (n_features,)).astype(np.int64)
+    def _categories(self, X: np.ndarray) -> np.ndarray:
+        """K_j by the first rows, (V,)."""
+        n, least = X.shape[1], np.asarray(1 if self.min_categories is None else self.min_categories)
+        if least.dtype.kind not in "iu" or least.shape not in ((), (n,)) or (least < 1).any():
+            raise ValueError(f"min_categories is {least!r:.60}: give a whole number above 0, or {n} of them")
+        return np.maximum(X.max(axis=0) + 1, least)
 
-    def _class_weights(self, sums: CategorySums) -> np.ndarray:
+    def _class_weights(self, sums: Any) -> np.ndarray:
         totals = sums.documents[:, None] + self.alpha * sums.categories
         return token_log_probability(sums.columns, totals, 0.0, self.alpha, sums.categories)
 

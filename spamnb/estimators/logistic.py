@@ -23,14 +23,14 @@ ZERO_GRADIENT = 1e-6  # a gradient component that is as good as none
 class LogisticRegression(DecisionFunction):
     """P(c|x) = σ(wᵀx + b) for two classes, softmax of w_cᵀx + b_c for more.
 
-    ``fit`` minimises Σ_n E_n + |w|²/(2C), E_n = −ln P(y_n|x_n) in nats, by L-BFGS on dense rows and Newton's method on
-    sparse ones; b is not penalised. As the penalty bounds w, linearly separable rows do no harm: without one their
-    likelihood has no maximum, and w grows for ever while the boundary hardens into a step.
+    ``fit`` minimises Σ_n E_n + |w|²/(2C), E_n = −ln P(y_n|x_n) in nats, by Newton's method; b is not penalised. As the
+    penalty bounds w, linearly separable rows do no harm: without one their likelihood has no maximum, and w grows for
+    ever while the boundary hardens into a step.
 
     X (n, d) dense or sparse. ``coef_`` (1, d) and ``intercept_`` (1,) for two classes, else (C, d) and (C,);
-    ``n_iter_`` (1,) iterations. ``tol`` is the largest gradient component, per row, at which ``fit`` stops; a
-    RuntimeWarning says when ``max_iter`` or the end of what doubles can tell came first. Raises ValueError for fewer
-    than two classes and parameters that are not positive.
+    ``n_iter_`` (1,) iterations. ``tol`` is the length of the gradient, per row, at which ``fit`` stops; a
+    RuntimeWarning says when ``max_iter`` or the end of what doubles can tell came first, and what helps. Raises
+    ValueError for fewer than two classes and parameters that are not positive.
     Source: Bishop, Pattern Recognition and Machine Learning, section 4.3.
 
     >>> X, y = [[-2.0], [-1.0], [1.0], [2.0]], ["ham", "ham", "spam", "spam"]
@@ -65,24 +65,21 @@ class LogisticRegression(DecisionFunction):
         share = np.full(len(codes), 1 / len(codes)) if weight is None else weight / weight.sum()
         penalty = 1 / (self.C * (len(codes) if weight is None else weight.sum()))
         error = CrossEntropy(X, codes, share, penalty, len(classes))
-        # L-BFGS is faster on dense rows; on sparse rows of many columns it stops too early
-        # (docs/experiments.md#logistic-regression).
-        dense = isinstance(X, np.ndarray)
-        options: dict[str, Any] = {"gtol": self.tol, "maxiter": self.max_iter}
         found = minimize(
             error,
             np.zeros(error.rows * (X.shape[1] + 1)),
-            method="L-BFGS-B" if dense else "trust-ncg",
+            method="trust-ncg",
             jac=True,
-            hessp=None if dense else error.curvature,
-            options=options | ({"ftol": 64 * np.finfo(float).eps, "maxls": 50} if dense else {}),
+            hessp=error.curvature,
+            options={"gtol": self.tol, "maxiter": self.max_iter},
         )
-        # L-BFGS also stops where rounding lets E fall no further. With columns of like sizes the gradient is then below
+        # It also stops where rounding lets E fall no further. With columns of like sizes the gradient is then below
         # ZERO_GRADIENT; with columns of unlike sizes it may be anything.
         if found.status == 1 or not np.abs(found.jac).max() <= max(self.tol, ZERO_GRADIENT):
+            remedy = "raise max_iter, or " if found.status == 1 else ""
             warnings.warn(
-                f"LogisticRegression did not converge in {found.nit} iterations: scale the columns of X to "
-                "like sizes, or raise max_iter",
+                f"LogisticRegression did not converge in {found.nit} iterations: {remedy}scale the columns of X to "
+                "like sizes, around 0",
                 RuntimeWarning,
                 stacklevel=2,
             )

@@ -20,19 +20,16 @@ class NotFittedError(ValueError, AttributeError):
     """The model was asked to predict before it was fitted."""
 
 
-class DataConversionWarning(UserWarning):
-    """An input was accepted after a change of shape."""
-
-
-def _named(own: type) -> Any:
-    """scikit-learn's exception of the same name where that library is loaded, since its tools catch that one
-    and no other; ``own`` elsewhere."""
-    return getattr(sys.modules.get("sklearn.exceptions"), own.__name__, own)
+def _scikit_learns(name: str, own: type) -> Any:
+    """scikit-learn's exception of that name where that library is loaded, since its tools catch that one and no other;
+    ``own`` elsewhere."""
+    return getattr(sys.modules.get("sklearn.exceptions"), name, own)
 
 
 def not_fitted(estimator: Any) -> Exception:
     """The error for a model that was not fitted."""
-    return _named(NotFittedError)(f"This {type(estimator).__name__} instance is not fitted yet: call 'fit' first.")
+    kind = _scikit_learns("NotFittedError", NotFittedError)
+    return kind(f"This {type(estimator).__name__} instance is not fitted yet: call 'fit' first.")
 
 
 def feature_names(X: Any) -> np.ndarray | None:
@@ -45,28 +42,6 @@ def feature_names(X: Any) -> np.ndarray | None:
     if any(strings) and not all(strings):
         raise TypeError("Feature names are only supported if all input features have string names")
     return names if len(names) and all(strings) else None
-
-
-def check_feature_names(fitted: np.ndarray | None, X: Any, model: str) -> None:
-    """Names of X against those seen in fit: an error where they differ, a warning where one side has none."""
-    names = feature_names(X)
-    if fitted is None or names is None:
-        if names is not None:
-            warnings.warn(f"X has feature names, but {model} was fitted without feature names", stacklevel=4)
-        elif fitted is not None:
-            message = f"X does not have valid feature names, but {model} was fitted with feature names"
-            warnings.warn(message, stacklevel=4)
-    elif not np.array_equal(fitted, names):
-        lines = ["The feature names should match those that were passed during fit."]
-        for heading, some in (
-            ("Feature names unseen at fit time", sorted(set(names) - set(fitted))),
-            ("Feature names seen at fit time, yet now missing", sorted(set(fitted) - set(names))),
-        ):
-            if some:
-                lines += [f"{heading}:", *(f"- {name}" for name in some[:5]), *(["- ..."] if len(some) > 5 else [])]
-        if len(lines) == 1:
-            lines.append("Feature names must be in the same order as they were in fit.")
-        raise ValueError("\n".join([*lines, ""]))
 
 
 def check_matrix(X: Any, estimator: Any) -> Any:
@@ -119,7 +94,7 @@ def check_labels(y: Any, model: str) -> np.ndarray:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
             "(n_samples,), for example using ravel().",
-            _named(DataConversionWarning),
+            _scikit_learns("DataConversionWarning", UserWarning),
             stacklevel=4,
         )
         y = y.ravel()

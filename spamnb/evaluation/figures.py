@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,8 +25,7 @@ class ClassFigures(NamedTuple):
     one_minus_roca: float
 
 
-@dataclass(frozen=True)
-class SpamFigures:
+class SpamFigures(NamedTuple):
     """What a filter is chosen for: good mail lost, spam let through, and how well its scores could do."""
 
     hm: Estimate
@@ -38,8 +36,7 @@ class SpamFigures:
     unsure_spam: float
 
 
-@dataclass(frozen=True)
-class CalibrationFigures:
+class CalibrationFigures(NamedTuple):
     """What the probabilities are worth: log loss in nats, calibration error in percent."""
 
     log_loss: float
@@ -47,8 +44,7 @@ class CalibrationFigures:
     reliability: list[metrics.Bin]
 
 
-@dataclass(frozen=True)
-class Figures:
+class Figures(NamedTuple):
     """All there is to say of one result; intervals are 95 %."""
 
     protocol: str
@@ -80,7 +76,7 @@ def _spam(result: Result, replicates: int, seed: int) -> SpamFigures | None:
     if spam is None:
         return None
     is_spam = result.truth == spam
-    step = metrics.roc_counts(is_spam, result.margin(spam))
+    step = metrics.roc_counts(is_spam, result.margins[:, spam])
     unsure = result.verdicts == UNSURE
     return SpamFigures(
         *intervals.error_rates(is_spam, result.verdicts == spam),
@@ -109,7 +105,7 @@ def _by_class(result: Result) -> list[ClassFigures]:
             100 * float(table.precision[c]),
             100 * float(table.recall[c]),
             100 * float(table.f1[c]),
-            metrics.one_minus_roca(result.truth == c, result.margin(c)) if len(result.classes) > 1 else math.nan,
+            metrics.one_minus_roca(result.truth == c, result.margins[:, c]) if len(result.classes) > 1 else math.nan,
         )
         for c, name in enumerate(result.classes)
     ]
@@ -117,12 +113,10 @@ def _by_class(result: Result) -> list[ClassFigures]:
 
 def as_json(value: Any) -> Any:
     """Figures as what json can hold; null for NaN and infinity, which json has no word for."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: as_json(getattr(value, f.name)) for f in fields(value)}
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
     if isinstance(value, dict):
         return {key: as_json(each) for key, each in value.items()}
-    if hasattr(value, "_asdict"):
-        return {k: as_json(v) for k, v in value._asdict().items()}
     if isinstance(value, list | tuple):
         return [as_json(v) for v in value]
     if isinstance(value, float) and not math.isfinite(value):

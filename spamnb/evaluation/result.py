@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spamnb.evaluation.metrics import UNSURE, confusion_matrix
+from spamnb.formulas.calibration import margins
 from spamnb.judgement import Judgement
 from spamnb.reader.message import header_of
 
@@ -85,16 +86,11 @@ class Result:
         """Which verdicts are the true class, (n,)."""
         return self.truth == self.verdicts
 
-    def margin(self, of_class: int) -> NDArray[np.float64]:
-        """Log-odds of one class in the scores, in nats: its score less the log-sum-exp of the others', (n,).
-
-        For two classes the difference of the two scores. Unlike a probability it never saturates at 1, so
-        it ranks.
-        """
-        rest = np.delete(self.scores, of_class, axis=1)
-        with np.errstate(invalid="ignore"):
-            odds = self.scores[:, of_class] - np.logaddexp.reduce(rest, axis=1)
-        return np.where(np.isnan(odds), 0.0, odds)  # neither it nor any other class was known yet
+    @cached_property
+    def margins(self) -> NDArray[np.float64]:
+        """Log-odds of each class in the scores, in nats, (n, C); 0 where neither it nor another class was known yet.
+        Unlike a probability a margin never saturates at 1, so it ranks."""
+        return margins(self.scores)
 
 
 def result_of(answers: Sequence[Answer], protocol: str, spam: str = "spam") -> Result:

@@ -99,9 +99,10 @@ def _fit_curve(
     rest[_bins(np.array(-_PRIOR_MARGIN))] += 1 + unscored[1]
     used = np.flatnonzero(own + rest)
     counts = _Binned(_BIN_MARGINS[used], own[used], rest[used])
-    clean = counts.smoothed().climb(Curve(0.0, counts.prior_log_odds))
+    flat = Curve(0.0, float(np.log(counts.own.sum() / counts.rest.sum())))
+    clean = counts.smoothed().climb(flat)
     if clean.slope <= 0:
-        return Curve(0.0, counts.prior_log_odds)
+        return flat
     if min(counts.own.sum(), counts.rest.sum()) < MIN_DOUBTING:
         return clean
     least = counts.log_likelihood(clean) + min_gain
@@ -127,10 +128,6 @@ class _Binned:
     def __init__(self, x: np.ndarray, own: np.ndarray, rest: np.ndarray) -> None:
         self.x, self.own, self.rest, self.total = x, own, rest, own + rest
         self.scale = float(np.sqrt((self.total * x * x).sum() / self.total.sum()))  # of x, in nats
-
-    @property
-    def prior_log_odds(self) -> float:
-        return float(np.log(self.own.sum() / self.rest.sum()))
 
     def log_likelihood(self, curve: Curve, most: float = _MAX_LOG_ODDS) -> float:
         """Of the labels, in nats, where log-odds are ``most`` at the most."""

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -43,15 +44,13 @@ NEGLIGIBLE = 0.1  # of many classes: what a class is less wrong by is 0. Of 20 c
 TOLERANCE = 0.01  # a pass that moves no coefficient by more is the last
 
 
-class Problem:
-    """n messages to correct the scores of, and the columns that their tokens are.
+class Problem(NamedTuple):
+    """n messages to correct the scores of."""
 
-    ``rows``: the messages' columns. ``values`` (n,): what stands in a message's row at each of its tokens. ``offsets``
-    (n, C) in nats: naive Bayes' part of the scores. ``labels`` (n,): class numbers.
-    """
-
-    def __init__(self, rows: binding.FitRows, values: np.ndarray, offsets: np.ndarray, labels: np.ndarray) -> None:
-        self._rows, self.values, self.offsets, self.labels = rows, values, offsets, labels
+    rows: binding.FitRows  # the columns that their tokens are
+    values: np.ndarray  # (n,) what stands in a message's row at each of its tokens
+    offsets: np.ndarray  # (n, C) in nats: naive Bayes' part of the scores
+    labels: np.ndarray  # (n,) class numbers
 
     def ascend(
         self, visits: np.ndarray, penalty: float, noise: float, passes: int, brought: np.ndarray, weights: np.ndarray
@@ -65,21 +64,17 @@ class Problem:
         least = NEGLIGIBLE if self.offsets.shape[1] > 2 else 0.0
         how = {"penalty": penalty, "noise": noise, "unit": UNIT, "least": least}
         for done in range(1, passes + 1):
-            if self._rows.sweep(*self._messages, visits, brought, weights, **how) < TOLERANCE:
+            if self.rows.sweep(*self[1:], visits, brought, weights, **how) < TOLERANCE:
                 return done
         return passes
 
     def take_out(self, messages: np.ndarray, brought: np.ndarray, weights: np.ndarray) -> None:
         """Take what these messages (m,), ascending, brought out of ``weights``, in place."""
-        self._rows.take_out(*self._messages, messages, brought, weights)
+        self.rows.take_out(*self[1:], messages, brought, weights)
 
     def scores(self, messages: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Scores (m, C) of these messages (m,), ascending, by ``weights`` (V, C - 1) to which they brought nothing."""
-        return self._rows.scores(*self._messages, messages, weights, unit=UNIT)
-
-    @property
-    def _messages(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return self.values, self.offsets, self.labels
+        return self.rows.scores(*self[1:], messages, weights, unit=UNIT)
 
 
 def with_first(units: np.ndarray) -> np.ndarray:

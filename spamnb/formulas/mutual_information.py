@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -16,21 +17,24 @@ def mutual_information(document_counts: Any, documents: np.ndarray, alpha: float
 
     ``document_counts`` (C, V) holds N_jc, sparse or dense; ``documents`` (C,) N_c. α = 0, the empirical
     mutual information, is allowed here, where 0 log 0 is 0. ValueError for α < 0, without documents, and for
-    counts that cannot be.
+    counts that cannot be, or that have other shapes.
 
     >>> mutual_information(np.array([[4, 2], [0, 2]]), np.array([4, 4]), alpha=0).tolist()
     [1.0, 0.0]
     """
     from scipy.sparse import csr_array
 
-    n = np.asarray(documents, dtype=float)
-    if not alpha >= 0:
-        raise ValueError(f"alpha must be at least 0, got {alpha!r}")
-    if not n.sum() > 0:
+    if not (isinstance(alpha, Real) and 0 <= alpha < np.inf):
+        raise ValueError(f"alpha must be a finite number, at least 0, got {alpha!r:.60}")
+    try:
+        n, N = np.asarray(documents, dtype=float), csr_array(document_counts)
+    except (TypeError, ValueError):
+        raise ValueError("document_counts must be a table of numbers, and documents numbers, one a row") from None
+    if len(N.shape) != 2 or not N.shape[1] or n.shape != N.shape[:1]:
+        shapes = f"document_counts has the shape {N.shape} and documents {n.shape}"
+        raise ValueError(f"{shapes}: they must be (C, V), with columns, and (C,)")
+    if not 0 < n.sum() < np.inf:
         raise ValueError("no documents: there is nothing to measure information from")
-    N = csr_array(document_counts)
-    if n.shape != (N.shape[0],):
-        raise ValueError(f"document_counts has {N.shape[0]} rows, one a class, and documents has the shape {n.shape}")
     if not ((N.data >= 0).all() and (n >= N.max(axis=1).toarray().ravel()).all()):
         raise ValueError("a class cannot have fewer documents than hold a column, nor can a count be negative")
     seen = n > 0  # a class without documents has π = 0

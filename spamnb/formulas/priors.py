@@ -35,47 +35,33 @@ def class_log_prior(
     array([0.8333, 0.1667])
     """
     documents = np.asarray(documents, dtype=float)
+    n = len(documents)
     if not isinstance(prior, str):
-        return _log(_given(prior, len(documents)))
-    if prior not in KINDS:
-        raise ValueError(f"class_prior={prior!r} is unknown: use one of {', '.join(KINDS)} or an array")
-    if prior == "uniform":
-        return np.full(len(documents), -np.log(len(documents)))
-    if prior == "mle":
+        probability = np.asarray(prior, dtype=float)
+        if probability.shape != (n,) or not (probability >= 0).all() or not np.isclose(probability.sum(), 1.0):
+            raise ValueError(f"class_prior must be {n} probabilities, one per class, that sum to 1, not {prior!r:.60}")
+    elif prior == "uniform":
+        probability = np.full(n, 1 / n)
+    elif prior in KINDS:
         weight = documents
-    else:
-        weight = documents + _concentration(concentration, len(documents)) - (prior == "map")
+        if prior != "mle":
+            weight = documents + _concentration(concentration, n) - (prior == "map")
         if weight.min() < 0:
             raise ValueError(
                 "the MAP class prior does not exist: a class has N_c + prior_concentration < 1; "
                 "use prior_concentration >= 1 or class_prior='dirichlet'"
             )
-    total = weight.sum()
-    if not total > 0:
-        raise ValueError("no class has any weight: nothing to estimate the class prior from")
-    return _log(weight / total)
-
-
-def _log(probability: np.ndarray) -> np.ndarray:
+        if not weight.sum() > 0:
+            raise ValueError("no class has any weight: nothing to estimate the class prior from")
+        probability = weight / weight.sum()
+    else:
+        raise ValueError(f"class_prior={prior!r} is unknown: use one of {', '.join(KINDS)} or an array")
     with np.errstate(divide="ignore"):  # log 0 = -inf is the answer, not an accident
         return np.log(probability)
 
 
-def _given(prior: ArrayLike, n_classes: int) -> np.ndarray:
-    given = np.asarray(prior, dtype=float)
-    if given.shape != (n_classes,):
-        raise ValueError(f"Number of priors must match number of classes: {given.size} priors, {n_classes} classes.")
-    if not (given >= 0).all():
-        raise ValueError("Priors must be non-negative.")
-    if not np.isclose(given.sum(), 1.0):
-        raise ValueError(f"The sum of the priors should be 1, not {given.sum():g}.")
-    return given
-
-
-def _concentration(concentration: float | ArrayLike, n_classes: int) -> np.ndarray:
+def _concentration(concentration: float | ArrayLike, n: int) -> np.ndarray:
     a = np.asarray(concentration, dtype=float)
-    if a.shape not in ((), (n_classes,)):
-        raise ValueError(f"prior_concentration must be a number or hold {n_classes} numbers, one per class")
-    if not ((a > 0) & (a < np.inf)).all():
-        raise ValueError(f"prior_concentration must be greater than 0 and finite, got {concentration!r}")
+    if a.shape not in ((), (n,)) or not ((a > 0) & (a < np.inf)).all():
+        raise ValueError(f"prior_concentration must be a finite number above 0, or {n} of them, not {a.tolist()}")
     return a

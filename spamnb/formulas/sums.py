@@ -31,40 +31,45 @@ _overflow_shows = np.errstate(over="ignore", invalid="ignore")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassSums:
-    """Rows per class (C,), or their weight, and the sums of their columns (C, V)."""
+    """Rows per class (C,), or their weight, and the sums of their columns (C, V). Of categories the columns are those
+    of all features side by side, feature j taking ``categories[j]`` of them."""
 
     documents: np.ndarray
     columns: np.ndarray
+    categories: np.ndarray | None = None
 
     @classmethod
-    def from_rows(cls, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None = None) -> ClassSums:
-        """The sums of X (n, V), a numpy array or CSR array, whose classes are the numbers ``codes`` (n,)."""
-        return cls(np.bincount(codes, weight, n_classes), class_sums(X, codes, n_classes, weight))
+    def from_rows(
+        cls, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None, categories: np.ndarray | None
+    ) -> ClassSums:
+        """The sums of X (n, V), a numpy array or CSR array, whose classes are the numbers ``codes`` (n,); ``weight``
+        (n,) multiplies rows. Whole numbers stay int64."""
+        from scipy.sparse import csr_array, issparse
+
+        n = X.shape[0]
+        whole = weight is None and X.dtype.kind in "biu"
+        each = np.ones(n, np.int64 if whole else float) if weight is None else weight
+        sums = csr_array((each, (codes, np.arange(n))), shape=(n_classes, n)) @ X
+        columns = sums.toarray() if issparse(sums) else sums
+        return cls(np.bincount(codes, weight, n_classes), columns, categories)
 
     @property
     def n_features(self) -> int:
-        """V, the number of columns."""
-        return self.columns.shape[1]
+        """The number of features."""
+        return self.columns.shape[1] if self.categories is None else len(self.categories)
+
+    def _check_like(self, other: ClassSums) -> None:
+        if not np.array_equal(self.categories, other.categories):  # type: ignore[arg-type]
+            raise ValueError("these models have different categories: fit both with the same min_categories")
 
     def __add__(self, other: ClassSums) -> ClassSums:
-        return ClassSums(self.documents + other.documents, self.columns + other.columns)
+        self._check_like(other)
+        return ClassSums(self.documents + other.documents, self.columns + other.columns, self.categories)
 
     def __sub__(self, other: ClassSums) -> ClassSums:
-        return ClassSums(subtract(self.documents, other.documents), subtract(self.columns, other.columns))
-
-
-def class_sums(X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None = None) -> np.ndarray:
-    """Sum of the rows of each class, (C, V), of X (n, V), a numpy array or CSR array.
-
-    ``codes`` (n,) are class numbers, ``weight`` (n,) multiplies rows. Whole numbers stay int64.
-    """
-    from scipy.sparse import csr_array, issparse
-
-    n = X.shape[0]
-    whole = weight is None and X.dtype.kind in "biu"
-    each = np.ones(n, np.int64 if whole else float) if weight is None else weight
-    sums = csr_array((each, (codes, np.arange(n))), shape=(n_classes, n)) @ X
-    return sums.toarray() if issparse(sums) else sums
+        """The sums without the rows of ``other``; ValueError where it has more than these."""
+        documents, columns = subtract(self.documents, other.documents), subtract(self.columns, other.columns)
+        return ClassSums(documents, columns, self.categories)
 
 
 def subtract(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -162,15 +167,12 @@ class Scatter:
         scaled = shift * factor[:, None]
         return scaled * shift if self.scatter.ndim == 2 else scaled[:, :, None] * shift[:, None, :]
 
-    def overall_mean(self) -> np.ndarray:
-        """Mean of all rows, (d,)."""
-        return self.documents @ self.mean / (self.documents.sum() or 1.0)
-
     def overall_variance(self) -> np.ndarray:
         """Variance of every feature over all rows, that between the classes included, (d,)."""
         squares = self.scatter if self.scatter.ndim == 2 else np.einsum("cii->ci", self.scatter)
-        shift = self.mean - self.overall_mean()
-        return (squares.sum(axis=0) + self.documents @ (shift * shift)) / (self.documents.sum() or 1.0)
+        n = self.documents.sum() or 1.0
+        shift = self.mean - self.documents @ self.mean / n
+        return (squares.sum(axis=0) + self.documents @ (shift * shift)) / n
 
 
 def shrink(covariance: np.ndarray, shrinkage: float | str | None, n: float, spread: float = 0.0) -> np.ndarray:

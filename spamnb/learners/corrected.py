@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from spamnb.counts.class_counts import CountedTokens
+from spamnb.formulas.calibration import MIN_GAIN, Calibration
 from spamnb.formulas.correction import (
     HARD,
     LEARNING_PENALTY,
@@ -52,6 +53,11 @@ PASSES_OF_OLDER = 3  # over the older mail, whose model judges the newest and is
 OFFSET = 6.0  # of many classes; of two, which state the same evidence twice, half: calibration says 2.6 to 3.5
 FITTED_SHARE = 0.7  # of many classes' offset: left-out scores are surer than those of mail to come; of two, all of it
 
+# People file mail wrongly. A model that learns such a message gives its words to the wrong class, and a correction that
+# is fitted to it undoes what the right ones taught. Where labels are clean the share of wrong ones is 0, and every
+# message is learned (docs/experiments.md#wrong-labels).
+MAX_DOUBT = 0.5  # P(its label is wrong) above which a message is not learned
+MIN_TRUSTED = 0.25  # of the messages of each class: where fewer seem right, this cannot tell which are wrong
 
 RARE = 0.005  # of all messages: at most so many hold a token by which a message and its like are known
 MIN_RARE = 5  # messages that may hold it, however few there are
@@ -68,9 +74,28 @@ class Corrected(Learner):
     # -- training --------------------------------------------------------------------------------------------
 
     def screen(self, training_set: TrainingSet) -> Screened:
-        from spamnb.learners.screening import screen
+        """Leave out messages whose labels are more likely wrong than right.
 
-        return screen(self.naive_bayes.settings, training_set)
+        Naive Bayes judges each message by all others; from these scores the calibration estimates how many labels are
+        wrong, and how likely each of them is. Then all messages are judged once more by those that stay, and the second
+        estimate counts: wrong labels no longer blur it.
+        """
+        labels, scores = training_set.included_labels(), self.naive_bayes.leave_one_out_scores(training_set)
+        everything = Screened(training_set, scores=scores)
+        if not len(scores):
+            return everything
+        noise, wrong = _wrong_labels(scores, labels, MIN_GAIN)
+        parts = _parted(training_set, wrong)
+        if parts.doubted is None:
+            return everything._replace(noise=noise if not wrong.any() else 0.0)
+        learned = parts.training_set.messages.included[training_set.messages.included]
+        by_trusted = np.empty_like(scores)
+        by_trusted[learned] = self.naive_bayes.leave_one_out_scores(parts.training_set)
+        by_trusted[~learned] = self.naive_bayes.scores_by_others(parts.training_set, parts.doubted)
+        second_noise, wrong = _wrong_labels(by_trusted, labels, 0.0)  # that some are wrong is known by now
+        if second_noise < noise / 2:  # clear verdicts alone, which a curve without wrong labels describes as well
+            return parts._replace(noise=noise)
+        return _parted(training_set, wrong)._replace(noise=second_noise)
 
     def train(self, screened: Screened) -> FitResult:
         training_set, scores = screened.training_set, screened.scores
@@ -91,9 +116,8 @@ class Corrected(Learner):
 
     def scores_by_others(self, others: TrainingSet, asked: TrainingSet) -> np.ndarray | None:
         scores = self.naive_bayes.train(Screened(others)).scores
-        found = self.naive_bayes.scores_by_others(others, asked)
-        if not len(scores) or found is None:
-            return found
+        if not len(scores):
+            return self.naive_bayes.scores_by_others(others, asked)
         classes = len(others.counts.classes)
         passes = min(PASSES_OF_OLDER, (PASSES if classes == 2 else MANY_PASSES)[0])
         return self._scores_by(_solve(others, scores, 0.0, passes), others, asked)
@@ -101,7 +125,6 @@ class Corrected(Learner):
     def _scores_by(self, solved: _Solved, others: TrainingSet, asked: TrainingSet) -> np.ndarray:
         """Scores (m, C) of the messages of ``asked`` by all of ``others``, for whom the problem was solved."""
         found = self.naive_bayes.scores_by_others(others, asked)
-        assert found is not None
         classes = len(others.counts.classes)
         problem = _problem(asked, offset_of(classes) * found)
         return problem.scores(np.arange(len(found)), solved.weights)
@@ -216,6 +239,24 @@ class Corrected(Learner):
         if known.bins is None and largest >= HARD:
             for hard in hard_messages.every(store):
                 self._solve_again(store, hard)
+
+
+def _wrong_labels(scores: np.ndarray, labels: np.ndarray, min_gain: float) -> tuple[float, np.ndarray]:
+    """The share of labels that are wrong, and which (n,) are more likely wrong than right."""
+    calibration = Calibration(scores.shape[1], min_gain=min_gain)
+    calibration.add(scores, labels)
+    doubts = calibration.doubts(scores, labels)
+    return float(doubts.mean()), doubts > MAX_DOUBT
+
+
+def _parted(training_set: TrainingSet, wrong: np.ndarray) -> Screened:
+    """The training set without the messages that are ``wrong`` (n,), and these."""
+    labels = training_set.included_labels()
+    trusted = np.bincount(labels[~wrong], minlength=len(training_set.counts.classes))
+    if not wrong.any() or (trusted < MIN_TRUSTED * training_set.counts.documents).any():
+        return Screened(training_set)
+    learned, doubted = training_set.split(wrong)
+    return Screened(learned, doubted=doubted)
 
 
 def _there(store: Store, label: str, tokens: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:

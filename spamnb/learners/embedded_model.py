@@ -7,7 +7,8 @@ one by one. Beside them the file keeps plain sums (moments.py).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -21,8 +22,9 @@ from spamnb.estimators.gaussian import (
     QuadraticDiscriminantAnalysis,
     QuadraticForm,
 )
+from spamnb.formulas.pooling import row_sums
 from spamnb.formulas.softmax import softmax
-from spamnb.learners.embeddings import embed, embed_rows, parse_embedding, shares_of
+from spamnb.learners.embeddings import embed, fit_embedding
 from spamnb.learners.learner import BatchScores, FitResult, Learner, Lesson, Screened, class_names
 from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.settings import Settings
@@ -36,27 +38,20 @@ ESTIMATORS: dict[str, type[GaussianClassifier]] = {
 }
 
 
-class Fitted(NamedTuple):
-    """A model of vectors, and its scores as polynomials of them."""
-
-    estimator: GaussianClassifier
-    form: QuadraticForm
-
-
 class EmbeddedModel(Learner):
     """Gaussian naive Bayes, linear and quadratic discriminant analysis of vectors."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        self._derived: tuple[Mapping[str, np.ndarray], Fitted] | None = None
+        self._derived: tuple[Mapping[str, np.ndarray], QuadraticForm] | None = None
 
     def train(self, screened: Screened) -> FitResult:
         training_set = screened.training_set
         classes = training_set.counts.classes
         matrix = training_set.matrix()
-        embedding = parse_embedding(self.settings.embedding or "lsa").fit(matrix, training_set.tokens)
-        vectors = np.zeros((len(training_set.tokens), embedding.vectors_.shape[1]), np.float32)
-        vectors[embedding.columns_] = embedding.vectors_
+        embedding = fit_embedding(str(self.settings.embedding), matrix, training_set.tokens)
+        vectors = np.zeros((len(training_set.tokens), embedding.vectors.shape[1]), np.float32)
+        vectors[embedding.columns] = embedding.vectors
         X = embedding.transform(matrix)
         y = training_set.included_labels()
         fold = training_set.stratified_folds(N_FOLDS)
@@ -67,19 +62,22 @@ class EmbeddedModel(Learner):
             inside = fold == f
             if inside.any():
                 others = whole.plus(Moments.of(X[inside], y[inside], len(classes), diagonal), -1)
-                scores[inside] = self._fitted(others, classes).estimator.class_scores(X[inside])
+                scores[inside] = self._fitted(others, classes).class_scores(X[inside])
         return FitResult(y, scores, N_FOLDS, _arrays(whole), vectors, {"dense_classes": list(classes)})
 
     # -- on the store ----------------------------------------------------------------------------------------
 
     def score(self, store: Store, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
-        (estimator, form), order = self._of(store)
+        form, order = self._form(store)
         known_tokens, known, vectors = _with_vectors(store, tokens, rows)
-        scores = estimator.class_scores(embed_rows(vectors, known.ids, known.counts, known.indptr))[:, order]
         weights = np.zeros((len(order), len(known.ids)))
-        for i in range(len(scores)):
-            cells = slice(known.indptr[i], known.indptr[i + 1])
-            weights[:, cells] = shares_of(form, vectors[known.ids[cells]], known.counts[cells])[order]
+        for start, stop in pairwise(known.indptr.tolist()):
+            x, shares = embed(vectors[known.ids[start:stop]], known.counts[start:stop])
+            # The score of x = Σ_j s_j v_j is xᵀQx + lᵀx + k. Token j gets s_j v_jᵀ(Qx + l): every product of two tokens
+            # is shared evenly between them, which is their Shapley value, the message's length being taken as given.
+            gradient = (form.linear + form.quadratic @ x)[order]
+            weights[:, start:stop] = gradient @ (shares[:, None] * vectors[known.ids[start:stop]]).T
+        scores = row_sums(weights, known.indptr).T + form.constant[order]
         return BatchScores(known_tokens, known, scores, weights, lambda: softmax(scores))
 
     def learn(self, store: Store, lesson: Lesson) -> Mapping[str, Any]:
@@ -99,15 +97,15 @@ class EmbeddedModel(Learner):
             names, sums = names[:-1], Moments(*(part[:-1] for part in sums))
         _put(store, names, sums)
 
-    def _of(self, store: Store) -> tuple[Fitted, np.ndarray]:
-        """The model, and for each class that holds a message its column in the scores."""
+    def _form(self, store: Store) -> tuple[QuadraticForm, list[int]]:
+        """The scores as polynomials of a message's vector, and which of them is that of each class that holds one."""
         (names, sums), classes = self._stored(store), store.totals().classes
         if not set(names).issuperset(classes):
             raise Damaged("dense_classes in table meta lack some")
         arrays = store.arrays()  # the same object until one of them changes
         if self._derived is None or self._derived[0] is not arrays:  # covariances are inverted once, not per message
-            self._derived = arrays, self._fitted(sums, names)
-        return self._derived[1], np.array([names.index(name) for name in classes], np.intp)
+            self._derived = arrays, self._fitted(sums, names).quadratic_form()
+        return self._derived[1], [names.index(name) for name in classes]
 
     def _stored(self, store: Store) -> tuple[list[str], Moments]:
         """The classes, and the sums in which they are the rows."""
@@ -125,14 +123,14 @@ class EmbeddedModel(Learner):
                 raise Damaged("dense_classes in table meta and the dense arrays do not belong together")
         return names, Moments(*(arrays[f"dense_{name}"] for name in Moments._fields))
 
-    def _fitted(self, sums: Moments, names: Sequence[str]) -> Fitted:
+    def _fitted(self, sums: Moments, names: Sequence[str]) -> GaussianClassifier:
         """The model of these sums. The error of a singular covariance, which names the class, becomes advice on the
         number of messages, which a person can act on."""
         estimator = ESTIMATORS[self.settings.model_type](class_prior=self.settings.prior)
         try:
             with np.errstate(invalid="ignore"):
-                estimator.fit_sums(sums.scatter(), names)
-                return Fitted(estimator, estimator.quadratic_form())
+                estimator.fit_sums(sums.scatter(), names).quadratic_form()  # which refuses them
+                return estimator
         except ValueError as error:
             what, _, _ = str(error).partition(":")  # the rest is for programmers
             raise SpamnbError(f"too few messages: {what}; give more, or embed in fewer dimensions: lsa:10") from None

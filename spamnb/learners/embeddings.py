@@ -16,10 +16,10 @@ vectors of their own length (docs/experiments.md#embeddings).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterator, Sequence
 from itertools import pairwise
-from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -28,10 +28,6 @@ from spamnb.errors import SpamnbError
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from spamnb.estimators.gaussian import QuadraticForm
-
-# Of "lsa" without a number. More dimensions err less and cost time and file size: docs/experiments.md#embeddings.
-DIMENSIONS = 100
 MAX_LINE = 1 << 20  # bytes of one line in a file of vectors
 
 
@@ -51,137 +47,119 @@ def embed(vectors: np.ndarray, occurrences: np.ndarray) -> tuple[np.ndarray, np.
     return z * factor, shares * factor
 
 
-def embed_rows(vectors: np.ndarray, columns: np.ndarray, occurrences: np.ndarray, indptr: np.ndarray) -> np.ndarray:
-    """``embed`` of many messages, (n, d): message i holds the tokens ``columns[indptr[i]:indptr[i+1]]``, which are
-    rows of ``vectors`` (k, d), as often as ``occurrences`` says."""
-    result = np.empty((len(indptr) - 1, vectors.shape[1]))
-    for i, (start, stop) in enumerate(pairwise(indptr)):
-        result[i], _ = embed(vectors[columns[start:stop]], occurrences[start:stop])
-    return result
+class Embedding(NamedTuple):
+    """Token vectors, fitted to a matrix of occurrences."""
 
-
-def shares_of(form: QuadraticForm, vectors: np.ndarray, occurrences: np.ndarray) -> np.ndarray:
-    """What each token of a message gave to the score xᵀQx + lᵀx + k of every class, (C, tokens) in nats; the constant k
-    is nobody's.
-
-    With x = Σ_j s_j v_j token j gets s_j v_jᵀ(Qx + l): every product of two tokens is shared evenly between them, which
-    is their Shapley value, the message's length being taken as given.
-    """
-    x, shares = embed(vectors, occurrences)
-    return (form.linear + form.quadratic @ x) @ (shares[:, None] * vectors).T
-
-
-class Embedding:
-    """Token vectors, fitted to a matrix of occurrences. Subclasses give ``_directions``.
-
-    ``columns_`` (K,) are the columns that have a vector, ascending, and ``vectors_`` (K, d), float32, those vectors.
-    """
-
-    spec: str
-    columns_: np.ndarray
-    vectors_: np.ndarray
-
-    def fit(self, X: csr_array, tokens: Sequence[str]) -> Self:
-        """Find vectors for the columns of X (N, V), occurrences, whose tokens are ``tokens``. SpamnbError if none."""
-        n, width = X.shape
-        share = X.data / np.bincount(X.indices, X.data, minlength=width)[X.indices]
-        weights = 1.0 + np.bincount(X.indices, share * np.log(share), minlength=width) / np.log(1 + n)
-        columns, directions = self._directions(X, tokens, weights)
-        vectors = (weights[columns, None] * directions).astype(np.float32)
-        says = vectors.any(axis=1)
-        self.columns_, self.vectors_ = columns[says], vectors[says]
-        return self
-
-    def _directions(self, X: csr_array, tokens: Sequence[str], weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(columns, vectors without weights)."""
-        raise NotImplementedError
+    columns: np.ndarray  # (K,) the columns that have a vector, ascending
+    vectors: np.ndarray  # (K, d), float32
 
     def transform(self, rows: csr_array) -> np.ndarray:
-        """Vectors (n, d), float64, of rows with the columns of ``fit`` or more."""
-        slots = np.full(max(rows.shape[1], 1 + self.columns_.max()), -1)
-        slots[self.columns_] = np.arange(len(self.columns_))
+        """Vectors (n, d), float64, of rows with the columns of the fit or more."""
+        slots = np.full(max(rows.shape[1], 1 + self.columns.max()), -1)
+        slots[self.columns] = np.arange(len(self.columns))
         found = slots[rows.indices]
         known = found >= 0
         ends = np.concatenate([[0], np.cumsum(known)])[rows.indptr]
-        return embed_rows(self.vectors_, found[known], rows.data[known], ends)
+        vectors, occurrences = self.vectors[found[known]], rows.data[known]
+        return np.array([embed(vectors[start:stop], occurrences[start:stop])[0] for start, stop in pairwise(ends)])
 
 
-class LatentSemanticAnalysis(Embedding):
-    """v_j: token j's row in the leading right singular vectors of the training mail, its rows weighted as above.
+def fit_embedding(spec: str, X: csr_array, tokens: Sequence[str]) -> Embedding:
+    """Vectors for the columns of X (N, V), occurrences, whose tokens are ``tokens``. SpamnbError if there are none."""
+    n, width = X.shape
+    share = X.data / np.bincount(X.indices, X.data, minlength=width)[X.indices]
+    weights = 1.0 + np.bincount(X.indices, share * np.log(share), minlength=width) / np.log(1 + n)
+    kind, given = parse_embedding(spec)
+    columns, directions = _singular_vectors(X, weights, int(given)) if kind == "lsa" else _word_vectors(given, tokens)
+    vectors = (weights[columns, None] * directions).astype(np.float32)
+    says = vectors.any(axis=1)
+    return Embedding(columns[says], vectors[says])
 
-    Every row is scaled to unit length first; tokens of a single message get no vector. Fewer than ``dimensions``
-    come back from mail that does not have as many. Deterministic: the iteration starts from a fixed vector, and of each
-    direction the largest component is positive.
+
+def parse_embedding(spec: str) -> tuple[str, str]:
+    """The source of vectors that a specification names, and its dimensions or its path. Raises SpamnbError for one that
+    is none.
+
+    >>> parse_embedding("lsa:50")
+    ('lsa', '50')
+    >>> parse_embedding("bert")
+    Traceback (most recent call last):
+    ...
+    spamnb.errors.SpamnbError: embedding 'bert' is unknown: use lsa:DIMENSIONS, 1 to 9999, or vectors:PATH
     """
-
-    def __init__(self, dimensions: int = DIMENSIONS) -> None:
-        self.dimensions = dimensions
-        self.spec = f"lsa:{dimensions}"
-
-    def _directions(self, X: csr_array, tokens: Sequence[str], weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        from scipy.sparse.linalg import svds
-
-        columns = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]) >= 2)
-        if not len(columns):
-            raise SpamnbError(f"{self.spec}: no token stands in two training messages; train on more mail")
-        A = X.astype(float)
-        A.data = (1 + np.log(A.data)) * weights[A.indices]
-        A = A[:, columns]
-        row = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
-        A.data /= np.sqrt(np.bincount(row, A.data**2))[row]
-        if self.dimensions < min(A.shape):
-            _, singular, right = svds(A, k=self.dimensions, v0=np.ones(min(A.shape)))
-        else:
-            _, singular, right = np.linalg.svd(A.toarray(), full_matrices=False)
-        order = np.argsort(-singular, kind="stable")
-        right = right[order[singular[order] > 1e-9 * singular.max()]]
-        largest = right[np.arange(len(right)), np.abs(right).argmax(axis=1)]
-        return columns, (right * np.sign(largest)[:, None]).T
+    kind, _, given = spec.partition(":")
+    if not (re.fullmatch("[1-9][0-9]{0,3}", given) if kind == "lsa" else kind == "vectors" and given):
+        raise SpamnbError(f"embedding {spec!r:.60} is unknown: use lsa:DIMENSIONS, 1 to 9999, or vectors:PATH")
+    return kind, given
 
 
-class WordVectors(Embedding):
-    """v_j from a text file with a word and its numbers on every line, read as a stream; a first line that counts them,
-    as word2vec writes it, is passed over. Tokens are looked up as they are, those of the subject without prefix."""
+def _singular_vectors(X: csr_array, weights: np.ndarray, dimensions: int) -> tuple[np.ndarray, np.ndarray]:
+    """The columns of X that have a vector, and v_j: token j's row in the leading right singular vectors of the training
+    mail, its rows weighted as above and scaled to unit length.
 
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
-        self.spec = f"vectors:{path}"
+    Tokens of a single message get no vector. Fewer than ``dimensions`` come back from mail that does not have as many.
+    Deterministic: the iteration starts from a fixed vector, and of each direction the largest component is positive.
+    """
+    from scipy.sparse.linalg import svds
 
-    def _directions(self, X: csr_array, tokens: Sequence[str], weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        wanted = _words(tokens)
-        found: list[tuple[int, np.ndarray]] = []
-        for word, vector in self._lines(wanted):
-            found += [(column, vector) for column in wanted.pop(word)]
-        if not found:
-            raise SpamnbError(f"{self.path}: has none of the words of the training mail")
-        columns, vectors = zip(*sorted(found, key=lambda pair: pair[0]))
-        return np.array(columns), np.array(vectors)
+    columns = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]) >= 2)
+    if not len(columns):
+        raise SpamnbError(f"lsa:{dimensions}: no token stands in two training messages; train on more mail")
+    A = X.astype(float)
+    A.data = (1 + np.log(A.data)) * weights[A.indices]
+    A = A[:, columns]
+    row = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
+    A.data /= np.sqrt(np.bincount(row, A.data**2))[row]
+    if dimensions < min(A.shape):
+        _, singular, right = svds(A, k=dimensions, v0=np.ones(min(A.shape)))
+    else:
+        _, singular, right = np.linalg.svd(A.toarray(), full_matrices=False)
+    order = np.argsort(-singular, kind="stable")
+    right = right[order[singular[order] > 1e-9 * singular.max()]]
+    largest = right[np.arange(len(right)), np.abs(right).argmax(axis=1)]
+    return columns, (right * np.sign(largest)[:, None]).T
 
-    def _lines(self, wanted: Container[str]) -> Iterator[tuple[str, np.ndarray]]:
-        """(word, vector) of every line whose word is wanted. SpamnbError names the first malformed line."""
-        d = 0
-        try:
-            with open(self.path, "rb") as lines:
-                for number, line in enumerate(iter(lambda: lines.readline(MAX_LINE), b""), 1):
-                    fields = line.rsplit(None, d) if d else line.split()
-                    if number == 1 and len(fields) == 2 and all(field.isdigit() for field in fields):
-                        continue
-                    d = d or len(fields) - 1
-                    if len(fields) != d + 1 or d < 1:
-                        raise SpamnbError(f"{self.path}:{number}: not a word and {max(d, 0) or 'some'} numbers")
-                    # Real files hold stray bytes: a word that is not UTF-8 is a word nobody writes.
-                    word = fields[0].decode("utf-8", "replace")
-                    if word not in wanted:
-                        continue
-                    try:
-                        vector = np.array([float(field) for field in fields[1:]])
-                    except ValueError:
-                        vector = np.array([np.nan])
-                    if not (abs(vector) <= np.finfo(np.float32).max).all():  # what the model's file holds; NaN is not
-                        raise SpamnbError(f"{self.path}:{number}: not a word and {d} numbers")
-                    yield word, vector
-        except OSError as error:
-            raise SpamnbError(f"{self.path}: {error.strerror}") from error
+
+def _word_vectors(path: str, tokens: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """The columns that have a vector, and v_j from a text file with a word and its numbers on every line.
+
+    Tokens are looked up as they are, those of the subject without prefix."""
+    wanted = _words(tokens)
+    found: list[tuple[int, np.ndarray]] = []
+    for word, vector in _lines(path, wanted):
+        found += [(column, vector) for column in wanted.pop(word)]
+    if not found:
+        raise SpamnbError(f"{path}: has none of the words of the training mail")
+    columns, vectors = zip(*sorted(found, key=lambda pair: pair[0]))
+    return np.array(columns), np.array(vectors)
+
+
+def _lines(path: str, wanted: Container[str]) -> Iterator[tuple[str, np.ndarray]]:
+    """(word, vector) of every line whose word is wanted. A first line that counts words and numbers, as word2vec writes
+    it, is passed over. SpamnbError names the first malformed line."""
+    d = 0
+    try:
+        with open(path, "rb") as lines:
+            for number, line in enumerate(iter(lambda: lines.readline(MAX_LINE), b""), 1):
+                fields = line.rsplit(None, d) if d else line.split()
+                if number == 1 and len(fields) == 2 and all(field.isdigit() for field in fields):
+                    continue
+                d = d or len(fields) - 1
+                if len(fields) != d + 1 or d < 1:
+                    raise SpamnbError(f"{path}:{number}: not a word and {max(d, 0) or 'some'} numbers")
+                # Real files hold stray bytes: a word that is not UTF-8 is a word nobody writes.
+                word = fields[0].decode("utf-8", "replace")
+                if word not in wanted:
+                    continue
+                try:
+                    vector = np.array([float(field) for field in fields[1:]])
+                except ValueError:
+                    vector = np.array([np.nan])
+                if not (abs(vector) <= np.finfo(np.float32).max).all():  # what the model's file holds; NaN is not
+                    raise SpamnbError(f"{path}:{number}: not a word and {d} numbers")
+                yield word, vector
+    except OSError as error:
+        raise SpamnbError(f"{path}: {error.strerror}") from error
 
 
 def _words(tokens: Sequence[str]) -> dict[str, list[int]]:
@@ -192,23 +170,3 @@ def _words(tokens: Sequence[str]) -> dict[str, list[int]]:
         if ":" not in word and " " not in word and any(map(str.isalpha, word)):
             wanted.setdefault(word, []).append(column)
     return wanted
-
-
-def parse_embedding(spec: str) -> Embedding:
-    """The embedding that a specification names, unfitted. Raises SpamnbError for one that is none.
-
-    >>> parse_embedding("lsa:50").dimensions
-    50
-    >>> parse_embedding("bert")
-    Traceback (most recent call last):
-    ...
-    spamnb.errors.SpamnbError: embedding 'bert' is unknown: use lsa:DIMENSIONS or vectors:PATH
-    """
-    kind, _, rest = spec.partition(":")
-    if kind == "lsa":
-        if rest and not (rest.isascii() and rest.isdigit() and 0 < int(rest) <= 10_000):
-            raise SpamnbError(f"embedding {spec!r}: the dimensions must be a number from 1 to 10000")
-        return LatentSemanticAnalysis(int(rest) if rest else DIMENSIONS)
-    if kind == "vectors" and rest:
-        return WordVectors(rest)
-    raise SpamnbError(f"embedding {spec!r} is unknown: use lsa:DIMENSIONS or vectors:PATH")

@@ -1,31 +1,36 @@
 """Naive Bayes on the model's sums: scores of messages from the counts of their own tokens alone.
 
 The formulas are those of the estimators (formulas/naive_bayes.py). An estimator applies them to the whole vocabulary;
-here they are applied to the tokens that were looked up. leave_one_out.py scores the training messages the same way.
+here they are applied to the tokens that were looked up.
+
+Training messages are scored by the model without them, which is exact and needs one pass, because the model is made of
+sums. Taking a message out subtracts its counts from the sums of its class; tokens that no other message holds leave the
+vocabulary and all sums. Nothing is trained again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.counts.class_counts import ClassTotals, TokenCounts
+from spamnb.counts.class_counts import ClassCounts, ClassTotals, TokenCounts
 from spamnb.formulas.naive_bayes import all_absent_log_probability, token_log_odds, token_log_probability
 from spamnb.formulas.pooling import pool
 from spamnb.formulas.priors import class_log_prior
 from spamnb.formulas.softmax import softmax
 from spamnb.learners.learner import BatchScores, FitResult, Learner, Screened
 from spamnb.reader.rows import CsrRows, take_tokens
-from spamnb.settings import Settings
 from spamnb.store.store import Store
 
 if TYPE_CHECKING:  # classifying a message does not need it
-    from spamnb.counts.training_set import TrainingSet
+    from spamnb.counts.training_set import LabelledRows, TrainingSet
 
 N_FOLDS = 10  # of the left-out scores of a model that says of every token whether it is there
 MIN_LOG_PRIOR = -700.0  # nats: the log prior of a class without messages, finite so that nothing becomes NaN
+AT_ONCE = 256  # messages: few enough that their figures fit the processor's cache
 
 
 class NaiveBayes(Learner):
@@ -38,15 +43,15 @@ class NaiveBayes(Learner):
         """``score``, of tokens whose counts were looked up."""
         settings, totals = self.settings, store.totals()
         known = rows.select(found.positions, len(tokens))
-        by_token = log_likelihoods(settings, totals, found.document_counts, found.occurrences)
+        by_token = self._log_likelihoods(totals, found.document_counts, found.occurrences)
         contributions = np.take(by_token, known.ids, axis=1)
         groups = found.groups[known.ids]
 
         def pooled(pooling: str) -> tuple[np.ndarray, np.ndarray]:
             start = np.zeros(len(totals.classes))  # the mean is of the tokens alone
             if pooling == "sum":
-                start = intercept(settings, totals, store.frequencies() if settings.model_type == "bernoulli" else ())
-            return pooled_scores(settings, contributions, known, start, groups, pooling)
+                start = self._intercept(totals, store.frequencies() if settings.model_type == "bernoulli" else ())
+            return self._pooled(contributions, known, start, groups, pooling)
 
         scores, weights = pooled(settings.pooling)
         return BatchScores(
@@ -57,67 +62,162 @@ class NaiveBayes(Learner):
         return Screened(training_set)
 
     def train(self, screened: Screened) -> FitResult:
-        from spamnb.learners.leave_one_out import leave_one_out_scores, scores_of_folds
+        training_set, folds = screened.training_set, None
+        if self.settings.model_type == "bernoulli" and self.settings.pooling == "sum":  # of every token it says whether
+            folds = N_FOLDS
+        scores = self._scores_of_folds(training_set, folds) if folds else self.leave_one_out_scores(training_set)
+        return FitResult(training_set.included_labels()[: len(scores)], scores, folds)
 
-        training_set, settings = screened.training_set, self.settings
-        if settings.model_type == "bernoulli" and settings.pooling == "sum":  # which is of all tokens of the vocabulary
-            scores, n_folds = scores_of_folds(settings, training_set, N_FOLDS), N_FOLDS
-        else:
-            scores, n_folds = leave_one_out_scores(settings, training_set), None
-        return FitResult(training_set.included_labels()[: len(scores)], scores, n_folds)
+    def leave_one_out_scores(self, training_set: TrainingSet) -> np.ndarray:
+        """Scores (n, C) of all messages, in the order of the batches; none where there is one class alone."""
+        counts = training_set.counts
+        if len(counts.classes) < 2:
+            return np.zeros((0, len(counts.classes)))
+        table, totals = self._count_table(counts), counts.totals()
+        groups = training_set.tokens.groups
+        if self.settings.top_words is None:
+            groups = np.where(counts.document_frequency() == 1, np.int8(-1), groups)
+        return _scored(training_set, lambda batch: self._scores_without_each(batch, table, groups, totals))
 
-    def scores_by_others(self, others: TrainingSet, asked: TrainingSet) -> np.ndarray | None:
-        from spamnb.learners.leave_one_out import scores_by_others
+    def scores_by_others(self, others: TrainingSet, asked: TrainingSet) -> np.ndarray:
+        counts = others.counts
+        table, totals = self._count_table(counts), counts.totals()
+        # For each class {n: number of tokens that exactly n of its messages hold}, n = 0 included.
+        frequencies = [{0: totals.vocabulary_size - len(row.columns), **row.frequencies()} for row in counts.rows]
+        classes = len(totals.classes)
+        held = counts.document_frequency() > 0
+        groups = asked.tokens.groups
+        start = self._intercept(totals, frequencies)
 
-        return scores_by_others(self.settings, others, asked)
+        def score(batch: LabelledRows) -> np.ndarray:
+            rows = batch.rows.only(held[batch.rows.ids])
+            found = np.ascontiguousarray(np.take(table, rows.ids, axis=0).T)
+            contributions = self._log_likelihoods(totals, found[:classes], found[classes:])
+            return self._pooled(contributions, rows, start, groups[rows.ids])[0]
+
+        return _scored(asked, score)
+
+    def _scores_of_folds(self, training_set: TrainingSet, folds: int) -> np.ndarray:
+        """Scores (n, C) of all messages, each by those of the other folds; none where there is one class alone."""
+        fold = training_set.stratified_folds(folds)
+        scores = np.zeros((len(fold), len(training_set.counts.classes)))
+        if scores.shape[1] < 2:
+            return scores[:0]
+        for f in range(folds):
+            others, asked = training_set.split(fold == f)
+            scores[fold == f] = self.scores_by_others(others, asked)
+        return scores
+
+    def _count_table(self, counts: ClassCounts) -> np.ndarray:
+        """N_jc of every token and class, (V, C), or (V, 2C) with T_jc in the last C columns where the model needs it.
+
+        One row per token, so that a token's counts are read together: with two classes and 24,893 messages the estimate
+        takes 0.20 s, about half of what one column after another took.
+        """
+        classes = len(counts.classes)
+        figures = [row.document_counts for row in counts.rows]
+        if self.settings.model_type not in ("boolean", "bernoulli"):
+            figures += [row.occurrences for row in counts.rows]
+        table = np.zeros((counts.vocabulary_size, len(figures)), np.result_type(*figures))
+        for column, values in enumerate(figures):
+            table[counts.rows[column % classes].columns, column] = values
+        return table
+
+    def _scores_without_each(
+        self, batch: LabelledRows, table: np.ndarray, groups: np.ndarray, totals: ClassTotals
+    ) -> np.ndarray:
+        """Scores (n, C) of a batch's n messages, each by the sums minus itself.
+
+        ``table`` is that of ``_count_table``; ``groups`` (V,) are the groups of its tokens, −1 where a token leaves the
+        vocabulary with any message that holds it.
+        """
+        rows, n, classes = batch.rows, len(batch.labels), len(totals.classes)
+        is_own = np.zeros((classes, n), table.dtype)  # 1 where a class is the message's own
+        is_own[batch.labels, np.arange(n)] = 1
+        group = groups[rows.ids]
+        leaving, staying = np.flatnonzero(group < 0), np.flatnonzero(group >= 0)
+        n_distinct = np.diff(rows.indptr)
+        n_staying = n_distinct - np.diff(np.searchsorted(leaving, rows.indptr))
+        kept = CsrRows(np.append(0, np.cumsum(n_staying)), rows.ids[staying], rows.counts[staying])
+        counts = np.ascontiguousarray(np.take(table, kept.ids, axis=0).T)
+        of_own = np.repeat(is_own, n_staying, axis=1)
+        counts[:classes] -= of_own
+        n_occurrences = np.zeros(n, np.int64)
+        if len(counts) > classes:
+            n_occurrences = np.diff(np.append(0, np.cumsum(kept.counts))[kept.indptr])
+            counts[classes:] -= of_own * kept.counts.astype(counts.dtype)
+        ends = np.searchsorted(leaving, rows.indptr)
+        sums = np.cumsum(np.take(table, rows.ids[leaving], axis=0), axis=0)
+        gone = np.diff(np.pad(sums, ((1, 0), (0, 0)))[ends], axis=0).T  # the whole sums of the tokens that leave
+        totals_without = ClassTotals(
+            totals.classes,
+            totals.documents[:, None] - is_own,
+            totals.document_counts[:, None] - is_own * n_staying - gone[:classes],
+            totals.occurrences[:, None] - is_own * n_occurrences - (gone[classes:] if len(counts) > classes else 0),
+            totals.vocabulary_size - (n_distinct - n_staying),
+        )
+        contributions = self._log_likelihoods(totals_without, counts[:classes], counts[classes:], n_staying)
+        # log P(c) of the model without each of the messages. Row c of the first: without a message of class c.
+        without_one = totals.documents - np.eye(classes, dtype=np.int64)
+        log_prior = np.array([self._log_prior(each) for each in without_one])[batch.labels]
+        return self._pooled(contributions, kept, log_prior, group[staying])[0]
+
+    def _log_likelihoods(
+        self,
+        totals: ClassTotals,
+        document_counts: np.ndarray,
+        occurrences: np.ndarray,
+        lengths: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """log P(token | class) in nats (Bernoulli: the log-odds of its presence) of k tokens in C classes, (C, k).
+
+        ``document_counts`` and ``occurrences`` (C, k) are the tokens' counts in each class. The figures of ``totals``
+        are (C,), one per class; or, with ``lengths`` (n,), (C, n): the lengths[0] tokens of the first of n messages see
+        the first column, and so on, as when every message is scored by the model without it.
+        """
+        if self.settings.model_type == "bernoulli":
+            return token_log_odds(document_counts, totals.documents, self.settings.alpha, lengths)
+        boolean = self.settings.model_type == "boolean"
+        sums = document_counts if boolean else occurrences
+        of_class = totals.document_counts if boolean else totals.occurrences
+        total_alpha = self.settings.alpha * totals.vocabulary_size
+        return token_log_probability(sums, of_class, total_alpha, self.settings.alpha, lengths)
+
+    def _log_prior(self, documents: np.ndarray) -> np.ndarray:
+        """log P(c), (C,) in nats, finite."""
+        return np.maximum(class_log_prior(documents, self.settings.prior), MIN_LOG_PRIOR)
+
+    def _intercept(self, totals: ClassTotals, frequencies: Sequence[Mapping[int, int]]) -> np.ndarray:
+        """log P(c), for Bernoulli log P(c, no token), (C,) in nats: the score of a message before its tokens are added.
+
+        ``frequencies`` holds for each class {N_jc: number of tokens}; only Bernoulli reads it.
+        """
+        log_prior = self._log_prior(totals.documents)
+        if self.settings.model_type != "bernoulli":
+            return log_prior
+        return log_prior + all_absent_log_probability(frequencies, totals.documents, self.settings.alpha)
+
+    def _pooled(
+        self,
+        contributions: np.ndarray,
+        rows: CsrRows,
+        intercepts: np.ndarray,
+        groups: np.ndarray,
+        pooling: str | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Scores (n, C) of n messages and the weights (C, nnz) of their tokens, as ``pool`` makes them; ``pooling`` is
+        used in place of the settings'."""
+        counts = rows.counts if self.settings.model_type == "multinomial" else np.ones((), np.int64)
+        return pool(contributions, counts, rows.indptr, intercepts, groups, pooling or self.settings.pooling)
 
 
-def log_likelihoods(
-    settings: Settings,
-    totals: ClassTotals,
-    document_counts: np.ndarray,
-    occurrences: np.ndarray,
-    lengths: np.ndarray | None = None,
-) -> np.ndarray:
-    """log P(token | class) in nats (Bernoulli: the log-odds of its presence) of k tokens in C classes, (C, k).
+def _scored(training_set: TrainingSet, score: Callable[[LabelledRows], np.ndarray]) -> np.ndarray:
+    """Scores of all messages, by threads: most of the time numpy has no need of Python's lock."""
+    included = np.flatnonzero(training_set.messages.included)
+    from concurrent.futures import ThreadPoolExecutor  # classifying a message does not need it
 
-    ``document_counts`` and ``occurrences`` (C, k) are the tokens' counts in each class. The figures of ``totals`` are
-    (C,), one per class; or, with ``lengths`` (n,), (C, n): the lengths[0] tokens of the first of n messages see the
-    first column, and so on, as when every message is scored by the model without it.
-    """
-    if settings.model_type == "bernoulli":
-        return token_log_odds(document_counts, totals.documents, settings.alpha, lengths)
-    boolean = settings.model_type == "boolean"
-    sums = document_counts if boolean else occurrences
-    of_class = totals.document_counts if boolean else totals.occurrences
-    total_alpha = settings.alpha * totals.vocabulary_size
-    return token_log_probability(sums, of_class, total_alpha, settings.alpha, lengths)
-
-
-def intercept(settings: Settings, totals: ClassTotals, frequencies: Sequence[Mapping[int, int]]) -> np.ndarray:
-    """log P(c), for Bernoulli log P(c, no token), (C,) in nats: the score of a message before its tokens are added.
-
-    ``frequencies`` holds for each class {N_jc: number of tokens}; only Bernoulli reads it.
-    """
-    log_prior = np.maximum(class_log_prior(totals.documents, settings.prior), MIN_LOG_PRIOR)
-    if settings.model_type != "bernoulli":
-        return log_prior
-    return log_prior + all_absent_log_probability(frequencies, totals.documents, settings.alpha)
-
-
-def pooled_scores(
-    settings: Settings,
-    contributions: np.ndarray,
-    rows: CsrRows,
-    intercepts: np.ndarray,
-    groups: np.ndarray,
-    pooling: str | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Scores (n, C) of n messages and the weights (C, nnz) of their tokens, in nats.
-
-    ``contributions`` (C, nnz) are the log-likelihoods of the rows' cells in each class, ``groups`` (nnz,) the groups of
-    their tokens, ``intercepts`` (C,) for all messages or (n, C) one row for each; ``pooling`` is used in place of the
-    settings'.
-    """
-    counts = rows.counts if settings.model_type == "multinomial" else np.ones((), np.int64)
-    return pool(contributions, counts, rows.indptr, intercepts, groups, pooling or settings.pooling)
+    with ThreadPoolExecutor(os.cpu_count() or 1) as executor:
+        scores = executor.map(
+            lambda first: score(training_set.rows(included[first : first + AT_ONCE])), range(0, len(included), AT_ONCE)
+        )
+        return np.concatenate([np.zeros((0, len(training_set.counts.classes))), *scores])

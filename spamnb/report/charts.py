@@ -109,7 +109,7 @@ def roc_chart(result: Result, found: Figures, spam: int) -> str:
     if not hams or not spams:
         plot.note(5, 5, "needs good mail and spam")
         return str(plot)
-    plot.line((100 * curve(roc_counts(is_spam, result.margin(spam)))).tolist(), "curve")
+    plot.line((100 * curve(roc_counts(is_spam, result.margins[:, spam]))).tolist(), "curve")
     least = found.spam.sm_at_hm.value
     plot.dot(HM_LIMIT, least, 3.5, "point", f"sm {percent(least)} % at hm ≤ {HM_LIMIT:g} %")
     hm, sm = found.spam.hm.value, found.spam.sm.value

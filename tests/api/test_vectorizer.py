@@ -93,6 +93,9 @@ def test_pipelines_searches_and_unions(model: Any, texts: list[str], labels: lis
     ("act", "kind", "said"),
     [
         (lambda: MailVectorizer().fit("a text"), TypeError, "a single message: give a list"),
+        (lambda: MailVectorizer().fit({"a", "b"}), TypeError, "X is a set, which has no order that labels could go by"),
+        (lambda: MailVectorizer().fit(frozenset("a")), TypeError, "X is a frozenset, which has no order"),
+        (lambda: SpamClassifier().fit({"a": 1}, ["ham"]), TypeError, "X is a dict, which has no order"),
         (lambda: MailVectorizer().fit(["a", np.float64("nan")]), TypeError, r"X\[1\]: .* an empty cell: leave its"),
         (lambda: MailVectorizer().fit(["a", 1.5]), TypeError, r"X\[1\]: a message is bytes .* this is float"),
         (lambda: MailVectorizer(min_df=9).fit(["a"]), ValueError, "no token that at least 9 of the messages"),

@@ -53,9 +53,17 @@ def test_forgetting_subtracts_exactly_and_refusals_name_the_cause() -> None:
         (lambda: game.forget([16, 16]), "not learned"),
         (lambda: game.forget([17]), "not learned"),
         (lambda: game.learn([101]), "101 is not in the domain"),
-        (lambda: ConceptLearner(range(3), [Hypothesis("none", frozenset())]), "'none'"),
-        (lambda: ConceptLearner(range(3), [Hypothesis("far", frozenset({7}))]), "'far'"),
-        (lambda: ConceptLearner(range(3), [Hypothesis("a", frozenset({1}), -1.0)]), "weights"),
+        (lambda: ConceptLearner(range(3), [Hypothesis("none", set())]), "'none'"),
+        (lambda: ConceptLearner(range(3), [Hypothesis("far", {7})]), "'far'"),
+        (lambda: ConceptLearner(range(3), [Hypothesis("a", {1}, -1.0)]), "weights"),
+        (lambda: ConceptLearner(range(3), [Hypothesis("a", {1}, np.ones(2))]), "weights must be finite"),
+        (lambda: ConceptLearner(range(3), []), "a positive prior weight"),
+        (lambda: ConceptLearner(np.eye(3), [Hypothesis("a", {1})]), "^domain must be"),
+        (lambda: ConceptLearner(range(3), np.eye(3)), "^hypotheses must be"),
+        (lambda: ConceptLearner(range(3), [Hypothesis("a", np.eye(2))]), "extension of hypothesis 'a' must be"),
+        (lambda: game.learn(np.array([[16]])), "^examples must be"),
+        (lambda: game.forget(16), "^examples must be"),
+        (lambda: game.predictive(np.array(16)), "^elements must be"),
     ):
         with pytest.raises(ValueError, match=message):
             call()

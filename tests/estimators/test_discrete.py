@@ -40,6 +40,6 @@ def test_errors_of_categories_say_what_to_do() -> None:
         model.sums_ + CategoricalNB().fit([[0, 2]], [0]).sums_
     with pytest.raises(TypeError, match=r"needs dense data: use X.toarray\(\)"):
         model.predict(csr_array([[0, 1]]))
-    for least, message in [(0, "at least 1"), (1.5, "integral type"), ([1, 2, 3], "should have shape")]:
-        with pytest.raises(ValueError, match=message):
+    for least in (0, 1.5, [1, 2, 3]):
+        with pytest.raises(ValueError, match=r"min_categories is .*: give a whole number above 0, or 2 of them"):
             CategoricalNB(min_categories=least).fit([[0, 1], [1, 0]], [0, 1])

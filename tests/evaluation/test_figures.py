@@ -85,7 +85,7 @@ def test_of_many_classes_each_has_its_row():
     result = made_up(tuple(f"group.{i:02}" for i in range(20)))
     found = figures(result, replicates=50)
     assert found.spam is None and found.accuracy.low < found.accuracy.value < found.accuracy.high
-    areas = [metrics.one_minus_roca(result.truth == c, result.margin(c)) for c in range(20)]
+    areas = [metrics.one_minus_roca(result.truth == c, result.margins[:, c]) for c in range(20)]
     assert [c.one_minus_roca for c in found.by_class] == areas
     cells = np.array(found.confusion)
     assert [c.recall for c in found.by_class] == pytest.approx(100 * np.diagonal(cells) / cells.sum(axis=1))

@@ -196,4 +196,4 @@ def test_an_unreadable_message_is_told_and_passed_over(tmp_path):
 def test_a_class_that_never_came_is_not_impossible() -> None:
     some = [(label, b"Subject: %d\n\nsome words" % i) for i, label in enumerate("hhhs")]
     found = online(stream(some), Settings(spam="s"), never)
-    np.testing.assert_allclose(found.margin(found.classes.index("s")), [0.0, -np.log(2), -np.log(3), -np.log(4)])
+    np.testing.assert_allclose(found.margins[:, found.classes.index("s")], [0.0, -np.log(2), -np.log(3), -np.log(4)])

@@ -28,7 +28,7 @@ def test_margin_is_the_log_odds_of_the_softmax(rows):
     result = Result("", tuple("abcd"), [""] * n, np.zeros(n, int), scores, softmax(scores, axis=1), np.zeros(n, int))
     for c in range(4):
         expected = scores[:, c] - logsumexp(np.delete(scores, c, axis=1), axis=1)
-        assert result.margin(c) == pytest.approx(expected, abs=1e-9)
+        assert result.margins[:, c] == pytest.approx(expected, abs=1e-9)
 
 
 def test_classes_may_turn_up_on_the_way():
@@ -43,7 +43,7 @@ def test_classes_may_turn_up_on_the_way():
     assert result.probabilities[0].tolist() == [1 / 3] * 3
     assert result.probabilities[1].tolist() == [1, 0, 0]
     assert result.scores[2].tolist() == [0, -np.inf, 1]
-    assert result.margin(2).tolist() == [0, -np.inf, 1]
+    assert result.margins[:, 2].tolist() == pytest.approx([0, -1e100, 1])
     assert result.spam_index == 2 and result_of(answers, "on-line", spam="junk").spam_index is None
 
 

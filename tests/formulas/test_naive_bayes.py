@@ -98,13 +98,13 @@ def test_dirichlet_is_the_posterior_mean(documents: list[int], a: float) -> None
     ("documents", "prior", "concentration", "message"),
     [
         ([1, 2], "flat", 1.0, "'flat' is unknown: use one of mle, dirichlet, map, uniform or an array"),
-        ([1, 2], [1.0], 1.0, "Number of priors must match number of classes: 1 priors, 2 classes"),
-        ([1, 2], [0.5, 0.4], 1.0, "The sum of the priors should be 1, not 0.9"),
-        ([1, 2], [0.5, float("nan")], 1.0, "non-negative"),
-        ([1, 2], "dirichlet", [1.0, 2.0, 3.0], "must be a number or hold 2 numbers"),
+        ([1, 2], [1.0], 1.0, "class_prior must be 2 probabilities, one per class, that sum to 1"),
+        ([1, 2], [0.5, 0.4], 1.0, r"that sum to 1, not \[0.5, 0.4\]"),
+        ([1, 2], [0.5, float("nan")], 1.0, "class_prior must be 2 probabilities"),
+        ([1, 2], "dirichlet", [1.0, 2.0, 3.0], "must be a finite number above 0, or 2 of them"),
         ([0, 2], "map", 0.5, "the MAP class prior does not exist.*prior_concentration >= 1"),
         ([0, 0], "mle", 1.0, "no class has any weight"),
-        ([3, 1], "dirichlet", np.inf, "prior_concentration must be greater than 0 and finite"),
+        ([3, 1], "dirichlet", np.inf, "prior_concentration must be a finite number above 0"),
     ],
 )
 def test_errors_say_what_to_do(documents: Any, prior: Any, concentration: Any, message: str) -> None:
@@ -153,12 +153,19 @@ def test_equals_its_definition(seed: int, classes: int, alpha: float, sparse: bo
 
 
 def test_refusals() -> None:
-    with pytest.raises(ValueError, match="alpha must be at least 0"):
-        mutual_information(csr_array((2, 3)), np.array([1, 1]), -1)
+    for alpha in (-1, np.inf, None, np.ones(2)):
+        with pytest.raises(ValueError, match="alpha must be a finite number, at least 0"):
+            mutual_information(csr_array((2, 3)), np.array([1, 1]), alpha)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="no documents"):
         mutual_information(csr_array((2, 3)), np.array([0, 0]))
-    with pytest.raises(ValueError, match=r"2 rows, one a class, and documents has the shape \(3,\)"):
-        mutual_information(csr_array((2, 3)), np.array([1, 1, 1]))
+    one, counts = np.ones(2), np.ones((2, 3))
+    for table, documents in ((counts, np.ones(3)), (one, one), (counts, counts), (counts, 2), (counts[:, :0], one)):
+        with pytest.raises(ValueError, match=r"document_counts has the shape \(2,.* and documents \("):
+            mutual_information(table, documents)
+    texts = np.array([["a"], ["b"]])
+    for table, documents in ((None, one), (3, one), (np.ones((2, 2, 2)), one), (texts, one), (counts, texts)):
+        with pytest.raises(ValueError, match="document_counts must be a table of numbers, and documents numbers"):
+            mutual_information(table, documents)
     for counts in ([[-1, 0]], [[4, 0]]):
         with pytest.raises(ValueError, match="fewer documents than hold a column"):
             mutual_information(np.array(counts), np.array([3]))
