@@ -94,7 +94,7 @@ def check_known_class(name: str, classes: Sequence[str], spam: str, new: bool = 
             raise SpamnbError(f"{where}{name!r} differs from class {other} in case alone; write {other}")
     is_first = all(other == spam for other in classes) and not nearest(name, known)
     if not new and not is_first:
-        check_has_class(name, known, where, " --new-class makes a new one")
+        check_has_class(name, known if classes else ["ham", *known], where, " --new-class makes a new one")
 
 
 def check_cases(classes: Sequence[str]) -> None:

@@ -15,6 +15,7 @@ from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
 from spamnb.errors import ArgumentError, SpamnbError, SpamnbWarning
+from spamnb.naming import escape
 
 if TYPE_CHECKING:
     from spamnb.engines.cluster import Cluster
@@ -123,34 +124,47 @@ def _is_path(value: object) -> bool:
     return isinstance(value, str | os.PathLike)
 
 
-def model_path(model: FilePath, argument: str = "model") -> Path:
-    """The path of a model's file. SpamnbError for what is no path, which says the name of the argument.
+def check_flags(**given: bool) -> None:
+    """SpamnbError where one of these is neither True nor False.
 
-    >>> model_path(5)
+    >>> check_flags(online="yes")
+    Traceback (most recent call last):
+    ...
+    spamnb.errors.SpamnbError: online is 'yes': give True or False
+    """
+    for name, value in given.items():
+        if value not in (True, False):
+            raise SpamnbError(f"{name} is {value!r:.60}: give True or False")
+
+
+def file_path(path: FilePath, argument: str = "model") -> Path:
+    """The path of a file. SpamnbError for what is no path, which says the name of the argument.
+
+    >>> file_path(5)
     Traceback (most recent call last):
     ...
     spamnb.errors.SpamnbError: model is 5: give the path of a file
     """
-    if not _is_path(model):
-        raise SpamnbError(f"{argument} is {model!r:.60}: give the path of a file")
-    return Path(model).expanduser()
+    if not _is_path(path):
+        raise SpamnbError(f"{argument} is {path!r:.60}: give the path of a file")
+    return Path(path).expanduser()
 
 
-def check_writable(path: Path) -> None:
-    """SpamnbError where no file can be made at ``path``. Folders that are not there yet could be.
+def new_file(path: FilePath, argument: str = "model") -> Path:
+    """The path of a file that is to be made or replaced. SpamnbError where that cannot be.
 
-    >>> check_writable(Path("/dev/null/model.spamnb"))
+    >>> new_file("nowhere/model.spamnb")
     Traceback (most recent call last):
     ...
-    spamnb.errors.SpamnbError: /dev/null/model.spamnb: cannot be written (its folder is a file)
+    spamnb.errors.SpamnbError: nowhere/model.spamnb: there is no folder .../nowhere
     """
-    folder = path.absolute().parent
-    while not os.path.lexists(folder):
-        folder = folder.parent
+    made = file_path(path, argument)
+    folder = made.absolute().parent
     if not folder.is_dir():
-        raise SpamnbError(f"{path}: cannot be written (its folder is a file)")
-    if not os.access(path if path.exists() else folder, os.W_OK):
-        raise SpamnbError(f"{path}: cannot be written (permission denied)")
+        raise SpamnbError(f"{escape(str(made))}: there is no folder {escape(str(folder))}")
+    if not os.access(made if made.exists() else folder, os.W_OK):
+        raise SpamnbError(f"{escape(str(made))}: cannot be written (permission denied)")
+    return made
 
 
 def threads_of(n_jobs: int | None) -> int:

@@ -12,10 +12,12 @@ from spamnb.api.arguments import (
     FilePath,
     Sources,
     Tell,
+    check_flags,
     check_least,
     chosen_cluster,
     ending_cleanly,
-    model_path,
+    file_path,
+    new_file,
     settings_of,
     specs_of,
     tell_notes,
@@ -87,7 +89,10 @@ class Evaluation(Report):
         """
         from spamnb.evaluation import scores
 
-        found = scores.verdicts_of(other.result) if isinstance(other, Evaluation) else scores.read_verdicts(other)
+        if isinstance(other, Evaluation):
+            found = scores.verdicts_of(other.result)
+        else:
+            found = scores.read_verdicts(file_path(other, "other"))
         return scores.compare(scores.verdicts_of(self.result), found)
 
     def page(self) -> str:
@@ -100,8 +105,9 @@ class Evaluation(Report):
 
     def write_page(self, path: FilePath) -> None:
         """Write the page to ``path``. Raises SpamnbError if it cannot be written."""
+        file = new_file(path, "path")
         try:
-            Path(path).write_text(self.page(), encoding="utf-8")
+            file.write_text(self.page(), encoding="utf-8")
         except OSError as error:
             raise SpamnbError(f"{path}: cannot be written: {error.strerror}") from error
 
@@ -110,7 +116,7 @@ class Evaluation(Report):
         cannot be written."""
         from spamnb.evaluation.scores import write_scores
 
-        write_scores(self.result, Path(path))
+        write_scores(self.result, new_file(path, "path"))
 
     def __str__(self) -> str:
         return self.text()
@@ -188,6 +194,9 @@ def evaluate(
     from spamnb.evaluation.figures import figures
     from spamnb.sources.spec import entries
 
+    check_flags(
+        leave_one_out=leave_one_out, online=online, by_date=by_date, subjects=subjects, recursive=recursive
+    )
     if sum([folds is not None, split is not None, leave_one_out, online, model is not None]) > 1:
         raise ArgumentError(
             "{option.folds}, {option.split}, {option.leave_one_out}, {option.online} and {option.model} exclude each"
@@ -203,11 +212,12 @@ def evaluate(
         )
     if not isinstance(split, float | int | None):
         raise ArgumentError("{option.split} is {split!r}: give a fraction between 0 and 1", split=split)
-    check_least(1, workers=workers, folds=folds)
+    check_least(1, workers=workers)
+    check_least(2, folds=folds)
     check_least(0, seed=seed, doubtful=doubtful)
     specs, options = specs_of(sources), ReadOptions(recursive, text_column, label_column)
     own, left_out = settings_of(settings), LeftOut(tell)
-    path = None if model is None else model_path(model)
+    path = None if model is None else file_path(model)
     tell_notes(specs, recursive, tell)
     mail = entries(specs, left_out, options)
     if path is not None:
@@ -230,12 +240,10 @@ def evaluate(
                 k = 10 if folds is None else folds
                 part = protocols.folds_of(held.digests, held.labels, k, seed)
                 result = protocols.evaluate_parts(held, own, part, f"{k} folds")
-            elif by_date:
-                part = protocols.oldest(held, split)
-                result = protocols.evaluate_parts(held, own, part, f"Trained on the oldest {split:g} of the mail")
             else:
-                part = protocols.halves(held, split, seed)
-                result = protocols.evaluate_parts(held, own, part, f"Trained on {split:g} of the mail")
+                part = protocols.oldest(held, split) if by_date else protocols.halves(held, split, seed)
+                which = f"{'Oldest ' if by_date else ''}{100 * split:g} % of the mail"
+                result = protocols.evaluate_parts(held, own, part, f"{which} learned, the rest judged")
             if subjects or doubtful:
                 result = _with_heads(result, specs, options)
     if not len(result):

@@ -16,11 +16,11 @@ from spamnb.api.arguments import (
     FilePath,
     Sources,
     Tell,
+    check_flags,
     check_least,
-    check_writable,
     chosen_cluster,
     ending_cleanly,
-    model_path,
+    new_file,
     settings_of,
     specs_of,
     tell_notes,
@@ -108,7 +108,7 @@ class TrainingReport(Report):
         messages, tokens = pluralize(told["messages"], "message"), pluralize(left_out.tokens, "different token")
         lines = [f"{self.model}: {messages}, {tokens}"]
         if told["copies"]:
-            lines.append(f"copies of these, not learned again: {told['copies']:,}")
+            lines.append(f"left out, since they are copies of these: {told['copies']:,}")
         if self.unreadable:
             lines.append(f"left out, as told above: {self.unreadable:,}")
         if len(left_out.classes) < 2:
@@ -147,14 +147,14 @@ class TrainingReport(Report):
         """A row for each class, with the verdicts on its messages; nothing where it would be too wide."""
         from rich.cells import cell_len
 
-        actions = [*self.left_out.classes, *([UNSURE] if self._cells[:, -1].any() else [])]
+        actions = [*self.left_out.classes, UNSURE]
         if len(actions) > MATRIX_VERDICTS:
             return []
         width = max(map(cell_len, actions))
         gap = {name: " " * (width - cell_len(name)) for name in actions}
         lines = [" " * (width + 12) + " ".join(f" {gap[name]}→ {name}" for name in actions)]
         for name, row in zip(self.left_out.classes, self._cells.tolist()):
-            cells = " ".join(f"{count:>{width + 3},}" for count in row[: len(actions)])
+            cells = " ".join(f"{count:>{width + 3},}" for count in row)
             lines.append(f"  {name}{gap[name]} {sum(row):>8,} {cells}")
         return lines
 
@@ -238,17 +238,17 @@ def train(
     >>> print(report)
     model.spamnb: 127 messages, ... different tokens
     The messages in 10 parts, each judged by a model of the others:
-                      → ham  → spam
-      ham        65      65       0
-      spam       62 ...
+                          → ham    → spam  → unsure
+      ham          65        65         0         0
+      spam ...
     """
     from spamnb.store.snapshot import check_replaceable
 
+    check_flags(force=force, one_class=one_class, recursive=recursive)
     check_least(1, workers=workers)
     check_least(0, whole=False, keep_lessons=keep_lessons)
-    path, specs, chosen = model_path(model), specs_of(sources), settings_of(settings)
+    path, specs, chosen = new_file(model), specs_of(sources), settings_of(settings)
     check_replaceable(path, force=force)
-    check_writable(path)
     _check_class_names(path, specs, tell)
     tell_notes(specs, recursive, tell)
     return make_model(

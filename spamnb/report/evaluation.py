@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+import math
 from typing import NamedTuple
 
 from spamnb.evaluation.figures import Figures
 from spamnb.evaluation.intervals import HM_LIMIT, Estimate
+from spamnb.formulas.decision import UNSURE
 from spamnb.naming import pluralize
 from spamnb.report.numbers import interval, percent
 
@@ -52,10 +54,12 @@ def headline(found: Figures) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
 
     def add(name: str, estimate: Estimate) -> None:
-        rows.append((name, percent(estimate.value), interval(estimate)))
+        rows.append((name, percent(estimate.value), why_none if math.isnan(estimate.value) else interval(estimate)))
 
+    why_none = ""
     if found.spam is not None:
         spam = found.spam
+        why_none = "no good mail was judged" if math.isnan(spam.hm.value) else "no spam was judged"
         add("hm%  good mail called spam", spam.hm)
         add("sm%  spam let through" + (", unsure included" if spam.unsure_spam > 0 else ""), spam.sm)
         add("1-ROCA%  chance that good mail scores above spam", spam.one_minus_roca)
@@ -76,8 +80,6 @@ def class_table(found: Figures) -> Table:
 
 
 def confusion_table(found: Figures) -> Table:
-    """Messages by true class and verdict; no column of unsure where no verdict is."""
-    unsure = any(row[-1] for row in found.confusion)
-    head = ("true \\ verdict", *found.classes, *(["unsure"] if unsure else []))
-    rows = [(name, *(f"{n:,}" for n in row[: len(head) - 1])) for name, row in zip(found.classes, found.confusion)]
-    return Table("Verdicts", head, rows)
+    """Messages by true class and verdict."""
+    rows = [(name, *(f"{n:,}" for n in row)) for name, row in zip(found.classes, found.confusion)]
+    return Table("Verdicts", ("true \\ verdict", *found.classes, UNSURE), rows)

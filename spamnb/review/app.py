@@ -23,7 +23,7 @@ from starlette.staticfiles import StaticFiles
 
 from spamnb.api.words import word_of
 from spamnb.classifier import Classifier
-from spamnb.errors import SpamnbError, command_line_error
+from spamnb.errors import SpamnbError
 from spamnb.journal.entries import INBOX, JUNK
 from spamnb.journal.journal import Journal
 from spamnb.naming import pluralize, printable
@@ -132,7 +132,7 @@ class Review:
         return HTMLResponse(pages.render(template, **values), status)
 
     async def _refuse(self, request: Request, error: Exception) -> Response:
-        refused = error if isinstance(error, Refused) else Refused(409, command_line_error(error))
+        refused = error if isinstance(error, Refused) else Refused(409, str(error))
         line = printable(str(refused), 500)
         return self._render(request, "refused.html", refused.status, line=line, heading=refused.heading)
 

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from spamnb.errors import SpamnbError, command_line_error
+from spamnb.errors import SpamnbError
 from spamnb.journal.entries import entry_of
 from spamnb.journal.journal import Correction
 from spamnb.journal.writer import JournalWriter
@@ -265,7 +265,7 @@ class Spamd:
         try:
             found = await loop.run_in_executor(self._judges, self._judge, asked.user, stripped, facts)
         except SpamnbError as error:
-            raise Refusal(ExitCode.EX_TEMPFAIL, command_line_error(error)) from None
+            raise Refusal(ExitCode.EX_TEMPFAIL, str(error)) from None
         facts.update(verdict=found.verdict, score=found.points)
         self.counts.add(metrics.VERDICTS, found.verdict)
         return protocol.verdict_reply(asked, found.spam, found.text, str(THRESHOLD), _body(asked, found, raw))
@@ -280,7 +280,7 @@ class Spamd:
         except NoSuchUser as error:
             raise Refusal(ExitCode.EX_NOUSER, str(error)) from None
         except SpamnbError as error:
-            raise Refusal(ExitCode.EX_TEMPFAIL, command_line_error(error)) from None
+            raise Refusal(ExitCode.EX_TEMPFAIL, str(error)) from None
         facts["learned" if label else "forgotten"] = changed and (label or True)
         if changed:
             self.counts.add(metrics.LESSONS)
