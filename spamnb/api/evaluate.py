@@ -152,7 +152,7 @@ def evaluate(
     label_column: str | None = None,
     workers: int | None = None,
     dask: str | None = None,
-    progress: bool | None = None,
+    progress: bool = False,
     tell: Tell = warn,
     command: str = "spamnb.evaluate in Python",
     **settings: Any,
@@ -194,9 +194,8 @@ def evaluate(
     from spamnb.evaluation.figures import figures
     from spamnb.sources.spec import entries
 
-    check_flags(
-        leave_one_out=leave_one_out, online=online, by_date=by_date, subjects=subjects, recursive=recursive
-    )
+    flags = {"leave_one_out": leave_one_out, "online": online, "by_date": by_date, "subjects": subjects}
+    check_flags(**flags, recursive=recursive, progress=progress)
     if sum([folds is not None, split is not None, leave_one_out, online, model is not None]) > 1:
         raise ArgumentError(
             "{option.folds}, {option.split}, {option.leave_one_out}, {option.online} and {option.model} exclude each"

@@ -91,13 +91,6 @@ journal_option = click.option(
     help="Write each decision to this file, which 'spamnb review' shows.  [default: none]",
 )
 
-keep_lessons_option = click.option(
-    "--keep-lessons",
-    type=click.FloatRange(0, 100_000),
-    metavar="MB",
-    help="Keep messages that are taught one by one in the model, up to this size.  [default: as the model says, or 64]",
-)
-
 workers_option = click.option(
     "--workers", type=click.IntRange(min=1), help="Threads that share the work.  [default: one a core]"
 )

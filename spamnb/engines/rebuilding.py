@@ -41,17 +41,15 @@ class Rebuilt(NamedTuple):
 class Lessons:
     """The kept lessons of the model ``old`` that is to be replaced, or of none, as they were at the beginning.
 
-    ``bound`` is the most megabytes that the new model keeps (None: as the old one says); with 0 nothing is taught
-    again. ``on_unreadable(name, error)`` is told of each that is damaged.
+    ``on_unreadable(name, error)`` is told of each that is damaged.
     """
 
-    def __init__(self, old: Path | None, bound: float | None, on_unreadable: Callable[[str, Exception], None]) -> None:
+    def __init__(self, old: Path | None, on_unreadable: Callable[[str, Exception], None]) -> None:
         self._open = ExitStack()
-        self._old = Store.open(old) if old is not None and bound != 0 else None
+        self._old = Store.open(old) if old is not None else None
         if self._old:  # one transaction, so what is forgotten meanwhile is still there to be forgotten here
             self._open.enter_context(self._old)
             self._open.enter_context(self._old.reading())
-        self._bound = self._old.meta().get("keep_lessons") if self._old and bound is None else bound
         self._on_unreadable = on_unreadable
         self._digests: dict[int, bytes] = {}  # of each position, by the present rule of what is part of a digest
 
@@ -83,10 +81,10 @@ class Lessons:
 
     def write(self, store: Store) -> None:
         """Keep in the new model what ``entries`` gave, and when it was taught."""
-        if self._bound is not None:
-            set_bound(store, self._bound)
         if self._old is None:
             return
+        if (bound := self._old.meta().get("keep_lessons")) is not None:
+            set_bound(store, bound)
         remember_months(store, months_taught(self._old))
         counted = ((p, lesson) for p, lesson in self._lessons() if p in self._digests)
         add_lessons(store, (lesson._replace(digest=self._digests[p]) for p, lesson in counted))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from spamnb.evaluation.figures import Figures
@@ -26,25 +27,30 @@ class Table(NamedTuple):
 def text(found: Figures, verbose: bool = False) -> str:
     """The tables for a terminal. Of spam and one class of good mail the other figures say all that those of classes
     do: these are for ``verbose``."""
-    from rich import table as rich
-    from rich.console import Console
-    from rich.text import Text
-
     title = f"{found.protocol}: {pluralize(found.messages, 'message')}"
     shown = [Table(title, ("", "value", "95 % interval"), headline(found))]
     if verbose or found.spam is None or len(found.classes) > 2:
         shown.append(class_table(found))
     if len(found.classes) <= MATRIX_CLASSES:
-        shown.append(confusion_table(found))
+        shown.append(confusion_table(found.classes, found.confusion))
+    return drawn(shown)
+
+
+def drawn(tables: Sequence[Table]) -> str:
+    """Tables as wide as the terminal allows."""
+    from rich import table as rich
+    from rich.console import Console
+    from rich.text import Text
+
     out = io.StringIO()
     console = Console(file=out, width=Console().width, force_jupyter=False)  # a notebook would get it, and not ``out``
-    for each in shown:
-        drawn = rich.Table(title=Text(each.title), title_justify="left")
+    for each in tables:
+        made = rich.Table(title=Text(each.title), title_justify="left")
         for place, name in enumerate(each.head):
-            drawn.add_column(Text(name), justify="right" if place else "left", overflow="fold")
+            made.add_column(Text(name), justify="right" if place else "left", overflow="fold")
         for row in each.rows:
-            drawn.add_row(*map(Text, row))
-        console.print(drawn)
+            made.add_row(*map(Text, row))
+        console.print(made)
     return out.getvalue().rstrip("\n")
 
 
@@ -79,7 +85,7 @@ def class_table(found: Figures) -> Table:
     return Table("Classes", head, [(c.name, f"{c.messages:,}", *map(percent, c[2:])) for c in found.by_class])
 
 
-def confusion_table(found: Figures) -> Table:
-    """Messages by true class and verdict."""
-    rows = [(name, *(f"{n:,}" for n in row)) for name, row in zip(found.classes, found.confusion)]
-    return Table("Verdicts", ("true \\ verdict", *found.classes, UNSURE), rows)
+def confusion_table(classes: Sequence[str], confusion: Sequence[Sequence[int]]) -> Table:
+    """Messages by true class and verdict; the last column of ``confusion`` is unsure."""
+    rows = [(name, *(f"{n:,}" for n in (sum(row), *row))) for name, row in zip(classes, confusion)]
+    return Table("Verdicts", ("true \\ verdict", "messages", *classes, UNSURE), rows)

@@ -46,7 +46,7 @@ def page(result: Result, found: Figures, settings: Settings, made: Mapping[str, 
     more = f" and {len(found.by_class) - 6} more" if len(found.by_class) > 6 else ""
     tables = [class_table(found)]
     if len(found.classes) <= MATRIX_CLASSES:
-        tables.append(confusion_table(found))
+        tables.append(confusion_table(found.classes, found.confusion))
     elif often := mistakes(result):
         tables.append(Table("Most frequent mistakes", ("class → verdict", "messages", "% of class"), often))
     html = environment.get_template("page.html").render(

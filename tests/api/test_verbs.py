@@ -132,7 +132,6 @@ def test_what_is_left_out_is_a_warning_or_what_one_wants(folder: Path, tmp_path:
         (lambda mail, model: spamnb.evaluate(mail, spam="trian"), "spam is 'trian': no class has this name"),
         (lambda mail, model: spamnb.evaluate(mail, online=True, dask="local"), "dask: with online=True and model"),
         (lambda mail, model: spamnb.train(mail, "m", workers=2, dask="tcp://x:1"), "workers is for threads"),
-        (lambda mail, model: spamnb.train(mail, "m", keep_lessons=-1), "keep_lessons is -1: at least 0"),
         (lambda mail, model: spamnb.train(mail, model), "exists already; force=True replaces it"),
         (lambda mail, model: spamnb.train(mail, "/dev/null/m"), "there is no folder /dev/null"),
         (lambda mail, model: spamnb.words(model, 0), "top is 0: at least 1"),

@@ -58,7 +58,7 @@ def test_what_the_page_says_is_what_the_figures_say():
     assert cards["1-ROCA%"].startswith(f"{found.spam.one_minus_roca.value:#.3g}")
     by_class, verdicts = ([cell.text() for cell in table.css("td")] for table in tree.css(".tables table"))
     assert by_class[0] == str(found.by_class[0].messages) and by_class[1] == f"{found.by_class[0].precision:.2f}"
-    assert verdicts == [str(n) for row in found.confusion for n in row]
+    assert verdicts == [str(n) for row in found.confusion for n in (sum(row), *row)]
     lost = int(((result.verdicts == 1) & (result.truth == 0)).sum())
     missed = int(((result.verdicts != 1) & (result.truth == 1)).sum())
     lists = tree.css("ul.errors")
