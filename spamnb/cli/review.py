@@ -35,7 +35,7 @@ def review_command(model: Path, journal: Path, port: int, models: Path | None) -
     from spamnb.classifier import Classifier
     from spamnb.journal.journal import Journal
     from spamnb.review.lessons import Teacher
-    from spamnb.serve.sockets import listen_tcp
+    from spamnb.serve.service import listen_tcp
 
     if models is not None and not models.is_dir():
         raise SpamnbError(f"{models}: no folder there; 'spamnb serve --models' keeps users' models in one")

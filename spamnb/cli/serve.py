@@ -70,7 +70,7 @@ def serve_command(
 
     from spamnb.engines.executor import cores
     from spamnb.journal.writer import JournalWriter
-    from spamnb.serve import service, sockets
+    from spamnb.serve import service
     from spamnb.serve.spamd import Limits, Spamd
     from spamnb.serve.users import Models
 
@@ -87,15 +87,15 @@ def serve_command(
         allow_tell=allow_tell,
         journal=JournalWriter(journal, lambda line: service.log(event="journal", error=line)) if journal else None,
     )
-    listening = sockets.inherited_sockets()
+    listening = service.inherited_sockets()
     made = None
     if not listening:
         if port is not None or path is None:
-            listening += sockets.listen_tcp(host, 783 if port is None else port)
+            listening += service.listen_tcp(host, 783 if port is None else port)
         if path is not None:
-            made = sockets.listen_unix(path, socket_mode)
+            made = service.listen_unix(path, socket_mode)
             listening.append(made)
-    watched = sockets.listen_tcp("127.0.0.1", metrics_port, "--metrics-port") if metrics_port is not None else []
+    watched = service.listen_tcp("127.0.0.1", metrics_port, "--metrics-port") if metrics_port is not None else []
     try:
         asyncio.run(service.run(spamd, listening, watched))
     finally:
