@@ -8,7 +8,7 @@ import signal
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from numbers import Integral, Real
+from numbers import Integral
 from pathlib import Path
 from tempfile import gettempdir
 from threading import current_thread, main_thread
@@ -72,8 +72,8 @@ def settings_of(chosen: Mapping[str, Any]) -> Settings:
     return settings
 
 
-def check_least(least: int, *, whole: bool = True, **given: float | None) -> None:
-    """SpamnbError where one of these is no number, or below ``least``, or if ``whole`` no whole one; None is none.
+def check_least(least: int, **given: int | None) -> None:
+    """SpamnbError where one of these is no whole number, or below ``least``; None is none.
 
     >>> check_least(1, workers=2, top=0)
     Traceback (most recent call last):
@@ -85,12 +85,10 @@ def check_least(least: int, *, whole: bool = True, **given: float | None) -> Non
     spamnb.errors.SpamnbError: seed is '1': a whole number is needed
     """
     for name, value in given.items():
-        if value is None:
-            continue
-        if not isinstance(value, Integral if whole else Real):
-            raise SpamnbError(f"{name} is {value!r:.60}: a {'whole ' * whole}number is needed")
-        if not value >= least:
-            raise SpamnbError(f"{name} is {value:g}: at least {least} is needed")
+        if not isinstance(value, Integral | None):
+            raise SpamnbError(f"{name} is {value!r:.60}: a whole number is needed")
+        if value is not None and value < least:
+            raise SpamnbError(f"{name} is {value}: at least {least} is needed")
 
 
 def specs_of(sources: Sources) -> list[str]:

@@ -19,7 +19,6 @@ from spamnb.api.given import (
     Labels,
     class_name,
     entries_of,
-    label_kind,
     labelled,
     named_labels,
     raw_messages,
@@ -143,7 +142,7 @@ class SpamClassifier(ClassifierMixin):
 
     def _remember(self, classes: NDArray[Any], trained: bool = False) -> None:
         self.classes_ = classes
-        facts: dict[str, Any] = {"label_kind": label_kind(classes)}
+        facts: dict[str, Any] = {"label_kind": classes.dtype.kind}
         if trained:
             facts["trained_at"] = datetime.now().astimezone().isoformat(timespec="seconds")
             facts["pdf_read"] = is_available()
@@ -277,7 +276,7 @@ class SpamClassifier(ClassifierMixin):
         model = MemoryModel(store)
         settings = model.classifier.settings
         classes = named_labels([*store.totals().classes], store.meta().get("label_kind"))
-        spam = named_labels([settings.spam], label_kind(classes))[0]
+        spam = named_labels([settings.spam], classes.dtype.kind)[0]
         estimator = cls(**{**settings.by_name(), "spam": spam.item(), **params})
         estimator.classes_, estimator.model_ = classes, model
         return estimator

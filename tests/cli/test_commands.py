@@ -288,7 +288,7 @@ def test_no_terminal_escape_comes_out_of_a_model(model: Path, tmp_path: Path) ->
         (["explain", "/dev/zero"], "neither file nor folder"),
         (["merge", "/no/such/model"], "no model there"),
         (["import", "/dev/null"], "empty"),
-        (["import", "/no/such/export"], "'/no/such/export': No such file or directory"),
+        (["import", "/no/such/export"], "/no/such/export: No such file or directory"),
         (["import", sys.executable], "not text; 'spamnb export' writes what can be imported"),
     ],
 )
