@@ -51,36 +51,27 @@ if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
 
 __version__ = "0.1.0"
 
-_PUBLIC = {
-    "train": "api.train",
-    "evaluate": "api.evaluate",
-    "words": "api.words",
-    "explain": "api.explain",
-    "read": "api.read",
-    "TrainingReport": "api.train",
-    "Evaluation": "api.evaluate",
-    "WordsReport": "api.words",
-    "Explanation": "api.explain",
-    "LabelledMessage": "api.read",
-    "Classifier": "classifier",
-    "Judgement": "judgement",
-    "Settings": "settings",
-    "TokenOptions": "reader.options",
-    "Loss": "formulas.decision",
-    "SpamnbError": "errors",
-    "SpamnbWarning": "errors",
-    "parse": "reader.message",
-    "MultinomialNB": "estimators.discrete",
-    "BernoulliNB": "estimators.discrete",
-    "CategoricalNB": "estimators.discrete",
-    "GaussianNB": "estimators.gaussian",
-    "LinearDiscriminantAnalysis": "estimators.gaussian",
-    "QuadraticDiscriminantAnalysis": "estimators.gaussian",
-    "LogisticRegression": "estimators.logistic",
-    "MailVectorizer": "api.vectorizer",
-    "SpamClassifier": "api.spam",
-    "mutual_information": "formulas.mutual_information",
+_MODULES = {
+    "api.train": ("train", "TrainingReport"),
+    "api.evaluate": ("evaluate", "Evaluation"),
+    "api.words": ("words", "WordsReport"),
+    "api.explain": ("explain", "Explanation"),
+    "api.read": ("read", "LabelledMessage"),
+    "classifier": ("Classifier",),
+    "judgement": ("Judgement",),
+    "settings": ("Settings",),
+    "reader.options": ("TokenOptions",),
+    "formulas.decision": ("Loss",),
+    "errors": ("SpamnbError", "SpamnbWarning"),
+    "reader.message": ("parse",),
+    "estimators.discrete": ("MultinomialNB", "BernoulliNB", "CategoricalNB"),
+    "estimators.gaussian": ("GaussianNB", "LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"),
+    "estimators.logistic": ("LogisticRegression",),
+    "api.vectorizer": ("MailVectorizer",),
+    "api.spam": ("SpamClassifier",),
+    "formulas.mutual_information": ("mutual_information",),
 }
+_PUBLIC = {name: module for module, names in _MODULES.items() for name in names}
 __all__ = ["__version__"]
 __all__ += list(_PUBLIC)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spamnb.api.arguments import (
     FilePath,
@@ -23,9 +23,12 @@ from spamnb.api.arguments import (
     tell_notes,
     warn,
 )
-from spamnb.api.mislabelled import Doubtful, lines_of, mislabelled
 from spamnb.api.report import Report
 from spamnb.errors import ArgumentError, SpamnbError
+from spamnb.evaluation.metrics import surest
+from spamnb.naming import escape, pluralize
+from spamnb.reader.meaning import meaning
+from spamnb.report.evaluation import percent, text
 from spamnb.sources.entries import LeftOut, ReadOptions
 
 if TYPE_CHECKING:
@@ -38,6 +41,46 @@ if TYPE_CHECKING:
 
 
 NO_MAIL = "no messages in the sources: nothing to evaluate on"
+LONGEST = 70  # characters of a sender or a subject
+REASONS = 6  # tokens of each message
+
+
+class Doubtful(NamedTuple):
+    """A message labelled as one class that looks like another."""
+
+    name: str
+    label: str
+    likeliest: str
+    probability: float  # of the likeliest
+    evidence: Sequence[tuple[str, float]]  # (token, nats), heaviest first; above 0 speaks for the likeliest
+    sender: str = ""
+    subject: str = ""
+
+
+def lines_of(doubtful: list[Doubtful]) -> list[str]:
+    """Three lines a message: why it looks mislabelled; who sent it, and what about; and what says so."""
+    if not doubtful:
+        return ["No message looks mislabelled."]
+    lines = [f"{pluralize(len(doubtful), 'message')} may stand in the wrong folder, the surest first:"]
+    for each in doubtful:
+        sure = percent(100 * each.probability)
+        lines.append(f"  {escape(each.name)}: labelled {each.label}, looks like {each.likeliest} ({sure} %)")
+        sender, subject = (shortened(text) or "(none)" for text in (each.sender, each.subject))
+        lines.append(f"    From: {sender}   Subject: {subject}")
+        reasons = [shortened(meaning(token) or token) for token, weight in each.evidence if weight > 0][:REASONS]
+        if reasons:
+            lines.append(f"    because of {'; '.join(reasons)}")
+    return lines
+
+
+def shortened(text: str) -> str:
+    """One line of text for a terminal, of at most LONGEST characters.
+
+    >>> shortened("caf\\x1b[2J  \\n au lait"), len(shortened("x" * 99))
+    ('caf\\\\x1b[2J au lait', 70)
+    """
+    text = escape(" ".join(text[: 4 * LONGEST].split())[: LONGEST + 1])
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
 @dataclass(frozen=True, repr=False)
@@ -123,8 +166,6 @@ class Evaluation(Report):
 
     def text(self, verbose: bool = False) -> str:
         """What ``print`` shows; if ``verbose``, also the figures that serve to compare filters."""
-        from spamnb.report.evaluation import text
-
         doubts = [] if self.mislabelled is None else lines_of(self.mislabelled)
         return "\n".join([text(self.figures, verbose), *doubts])
 
@@ -284,3 +325,14 @@ def _with_heads(result: Result, specs: Sequence[str], options: ReadOptions) -> R
             if not missing:
                 break
     return replace(result, errors={row: heads.get(answer.name, answer) for row, answer in result.errors.items()})
+
+
+def mislabelled(result: Result, limit: int) -> list[Doubtful]:
+    """At most ``limit`` messages of a result that look mislabelled, the surest first, with what is known of
+    them."""
+    found = []
+    for row in surest(result.scores, result.probabilities, result.truth, result.verdicts)[:limit].tolist():
+        told = result.errors[row]
+        p = told.probabilities[told.verdict]
+        found.append(Doubtful(told.name, told.truth, told.verdict, p, told.evidence, told.sender, told.subject))
+    return found

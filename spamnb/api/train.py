@@ -32,8 +32,7 @@ from spamnb.errors import SpamnbError
 from spamnb.evaluation.metrics import confusion_matrix, surest
 from spamnb.formulas.decision import UNSURE
 from spamnb.naming import pluralize
-from spamnb.report.evaluation import MATRIX_CLASSES, confusion_table, drawn
-from spamnb.report.numbers import percent
+from spamnb.report.evaluation import MATRIX_CLASSES, confusion_table, drawn, percent
 from spamnb.settings import BAYES_MODELS, Settings
 from spamnb.sources.entries import LeftOut, ReadOptions
 from spamnb.training import LeaveOneOutResult

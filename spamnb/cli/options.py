@@ -47,6 +47,14 @@ class ModelPath(click.Path):
         return super().convert(os.path.expanduser(value), param, ctx)
 
 
+class FolderPath(ModelPath):
+    """A folder that is there."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        found = super().convert(value, param, ctx)
+        return click.Path(path_type=Path, file_okay=False, exists=True).convert(found, param, ctx)
+
+
 class NewFile(ModelPath):
     """A file to be written: where that cannot be it is told before any work."""
 
@@ -77,6 +85,9 @@ _model = partial(
 )
 model_option = _model()
 new_model_option = _model(callback=_with_folder)  # of commands that make a model where there is none
+
+
+models_option = click.option("--models", type=FolderPath(), help="Folder with a model for each user.")
 
 
 def format_option(*forms: str) -> Callable[[Any], Any]:

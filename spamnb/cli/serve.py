@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
 
-from spamnb.cli.options import ModelPath, journal_option, model_option, on_command_line, workers_option
+from spamnb.cli.options import journal_option, model_option, models_option, on_command_line, workers_option
 
 PORT = click.IntRange(0, 65535)
 COUNT = click.IntRange(min=1)
@@ -22,14 +21,6 @@ def octal(_context: click.Context, _parameter: click.Parameter, text: str) -> in
     return int(text, 8)
 
 
-class UsersPath(ModelPath):
-    """The folder of users' models."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        found = super().convert(value, param, ctx)
-        return click.Path(path_type=Path, file_okay=False, exists=True).convert(found, param, ctx)
-
-
 @click.command("serve", context_settings={"show_default": True}, short_help="Answer spamc, Exim, Postfix and Dovecot.")
 @click.option("--host", default="127.0.0.1", help="Address to listen on; there is no password.")
 @click.option("--port", type=PORT, help="TCP port.  [default: 783; none with --socket]", show_default=False)
@@ -37,7 +28,7 @@ class UsersPath(ModelPath):
 @click.option("--socket-mode", default="666", callback=octal, help="Permissions of the Unix socket, octal.")
 @workers_option
 @click.option("--allow-tell", is_flag=True, help="Let clients teach the model (spamc -L).")
-@click.option("--models", type=UsersPath(), help="Folder with a model for each user.")
+@models_option
 @click.option("--max-size", type=COUNT, default=8 << 20, help="Largest message in bytes.")
 @click.option("--metrics-port", type=PORT, help="Answer GET /metrics here, on 127.0.0.1.")
 @model_option

@@ -6,8 +6,7 @@ from scipy.special import log_softmax
 
 from spamnb.evaluation.figures import figures
 from spamnb.evaluation.result import Result
-from spamnb.report.evaluation import headline, text
-from spamnb.report.numbers import percent
+from spamnb.report.evaluation import headline, percent, text
 
 
 def printed(classes: tuple[str, ...], n: int = 500, sure: float = 0.4, verbose: bool = False) -> tuple[Result, str]:
