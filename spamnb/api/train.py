@@ -28,7 +28,6 @@ from spamnb.api.arguments import (
 )
 from spamnb.api.progress import progress as shown
 from spamnb.api.report import Report
-from spamnb.errors import SpamnbError
 from spamnb.evaluation.metrics import confusion_matrix, surest
 from spamnb.formulas.decision import UNSURE
 from spamnb.naming import pluralize
@@ -39,7 +38,6 @@ from spamnb.training import LeaveOneOutResult
 
 if TYPE_CHECKING:
     from spamnb.counts.training_set import TrainingSet
-    from spamnb.engines.rebuilding import Rebuilt
 
 FEW = 50  # messages of a class below which its error estimate is worth little
 
@@ -269,9 +267,8 @@ def make_model(
     from spamnb.engines.rebuilding import Lessons, rebuild
     from spamnb.sources.spec import entries
 
-    not_kept = _learned_and_not_kept(model)
     left_out = LeftOut(tell)
-    lessons = Lessons(None if not_kept is None else model, left_out)
+    lessons = Lessons(model, left_out)
     with ending_cleanly(), chosen_cluster(dask, workers, tell) as cluster, shown("Reading", progress) as show:
         made = rebuild(
             model,
@@ -287,34 +284,18 @@ def make_model(
             check=check,
             cluster=cluster,
         )
-    _tell_of_taught(tell, made, not_kept or 0)
+    if made.lessons:
+        tell(f"taught again {pluralize(made.lessons, 'message')} that had been learned one by one")
+    if lessons.not_kept:
+        tell(
+            f"not taught again: {pluralize(lessons.not_kept, 'message')} that the replaced model had learned one by one;"
+            " in the new one they count only where the sources hold them"
+        )
     counts = made.training_set.counts
     for name in sorted({*counts.classes} - {*made.left_out.classes}):
         tell(f"all messages of class {name!r} are in a later class too, and count for that one only")
-    read, several = int(counts.documents.sum()), _in_several_classes(made)
+    read, several = int(counts.documents.sum()), made.training_set.in_several_classes(made.messages)
     return TrainingReport(model, settings, made.left_out, read, left_out.count, several)
-
-
-def _in_several_classes(made: Rebuilt) -> int:
-    """How many messages of the sources have copies in several classes."""
-    groups = made.training_set.in_several_classes()
-    return sum(len({label for place, label in group if place < made.messages}) > 1 for group in groups)
-
-
-def _learned_and_not_kept(model: Path) -> int | None:
-    """How many messages the model that is to be replaced learned one by one and does not keep; None where there is no
-    model that can be read: whether it may be replaced says training."""
-    from spamnb.store.lessons import learned_and_not_kept
-    from spamnb.store.store import Store
-
-    if not model.exists():
-        return None
-    try:
-        store = Store.open(model)
-    except SpamnbError:
-        return None
-    with store:
-        return learned_and_not_kept(store)
 
 
 def _origin(sources: Sequence[str], options: ReadOptions, command: str) -> dict[str, Any]:
@@ -334,13 +315,3 @@ def _origin(sources: Sequence[str], options: ReadOptions, command: str) -> dict[
         "command": storable(command),
         **({"read_options": chosen} if chosen else {}),
     }
-
-
-def _tell_of_taught(tell: Tell, made: Rebuilt, not_kept: int) -> None:
-    if made.lessons:
-        tell(f"taught again {pluralize(made.lessons, 'message')} that had been learned one by one")
-    if not_kept:
-        tell(
-            f"not taught again: {pluralize(not_kept, 'message')} that the replaced model had learned one by one;"
-            " in the new one they count only where the sources hold them"
-        )

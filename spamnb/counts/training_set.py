@@ -83,19 +83,12 @@ class TrainingSet(NamedTuple):
         copies = ~self.messages.last_copies()[self.messages.included]
         return self.split(copies)[0] if copies.any() else self
 
-    def in_several_classes(self) -> list[list[tuple[int, str]]]:
-        """(place, class) of every copy of each message whose copies are not all of one class, in the order of the
-        mail."""
-        positions, labels, begins = self.messages.positions, self.messages.labels, self.messages.first_copies()
-        if not len(begins):
-            return []
-        names, bounds = self.counts.classes, np.append(begins, len(labels))
-        several = np.minimum.reduceat(labels, begins) != np.maximum.reduceat(labels, begins)
-        copies = (slice(bounds[group], bounds[group + 1]) for group in np.flatnonzero(several))
-        return sorted(
-            [(place, names[label]) for place, label in zip(positions[part].tolist(), labels[part].tolist())]
-            for part in copies
-        )
+    def in_several_classes(self, places: int) -> int:
+        """How many messages have copies in several classes, among those of the first ``places``."""
+        among = self.messages.positions < places
+        copies_of = np.searchsorted(self.messages.first_copies(), np.flatnonzero(among), "right")
+        of_each_class = np.unique(np.stack([copies_of, self.messages.labels[among]]), axis=1)[0]
+        return int((np.bincount(of_each_class) > 1).sum())
 
     def by_hash(self, min_messages: int = 1) -> np.ndarray:
         """The columns that so many messages hold, ascending by the hash of their tokens: the order of a model file."""

@@ -17,10 +17,11 @@ import numpy as np
 from spamnb.classifier import Classifier
 from spamnb.counts.training_set import TrainingSet
 from spamnb.engines.counting import Progress, count_parallel
+from spamnb.errors import SpamnbError
 from spamnb.reader.message import digest
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
-from spamnb.store.lessons import KeptLesson, add_lessons, kept_lessons, set_bound, unpack
+from spamnb.store.lessons import KeptLesson, add_lessons, kept_lessons, learned_and_not_kept, set_bound, unpack
 from spamnb.store.pruning import months_taught, remember_months
 from spamnb.store.store import Store
 from spamnb.training import LeaveOneOutResult, train_file
@@ -39,17 +40,24 @@ class Rebuilt(NamedTuple):
 
 
 class Lessons:
-    """The kept lessons of the model ``old`` that is to be replaced, or of none, as they were at the beginning.
+    """The kept lessons of the model ``old`` that is to be replaced, or of none, as they were at the beginning;
+    ``not_kept`` says how many others it was taught. A model that cannot be read has none: training says whether it may
+    be replaced.
 
     ``on_unreadable(name, error)`` is told of each that is damaged.
     """
 
     def __init__(self, old: Path | None, on_unreadable: Callable[[str, Exception], None]) -> None:
         self._open = ExitStack()
-        self._old = Store.open(old) if old is not None else None
+        try:
+            self._old = Store.open(old) if old is not None and old.exists() else None
+        except SpamnbError:
+            self._old = None
+        self.not_kept = 0
         if self._old:  # one transaction, so what is forgotten meanwhile is still there to be forgotten here
             self._open.enter_context(self._old)
             self._open.enter_context(self._old.reading())
+            self.not_kept = learned_and_not_kept(self._old)
         self._on_unreadable = on_unreadable
         self._digests: dict[int, bytes] = {}  # of each position, by the present rule of what is part of a digest
 
