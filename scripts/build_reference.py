@@ -29,7 +29,6 @@ ALSO = (
     "spamnb.evaluation.figures",
     "spamnb.evaluation.result",
     "spamnb.api.arguments",
-    "spamnb.api.mislabelled",
 )
 
 

@@ -39,7 +39,7 @@ from spamnb.evaluation.metrics import (
     roc_counts,
 )
 from spamnb.evaluation.online import by_date
-from spamnb.report.numbers import percent
+from spamnb.report.evaluation import percent
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import entries
 

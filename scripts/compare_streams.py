@@ -25,7 +25,7 @@ from peers import PEERS
 
 from spamnb.evaluation.metrics import one_minus_roca
 from spamnb.evaluation.online import by_date
-from spamnb.report.numbers import percent
+from spamnb.report.evaluation import percent
 from spamnb.sources.entries import Entry
 
 STREAMS = ("arrival", "rare-spam", "rare-ham", "late-spam", "late-ham")

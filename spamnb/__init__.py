@@ -51,7 +51,7 @@ if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
 
 __version__ = "0.1.0"
 
-_NAMES = {
+_MODULES = {
     "api.train": ("train", "TrainingReport"),
     "api.evaluate": ("evaluate", "Evaluation"),
     "api.words": ("words", "WordsReport"),
@@ -71,7 +71,7 @@ _NAMES = {
     "api.spam": ("SpamClassifier",),
     "formulas.mutual_information": ("mutual_information",),
 }
-_PUBLIC = {name: module for module, names in _NAMES.items() for name in names}
+_PUBLIC = {name: module for module, names in _MODULES.items() for name in names}
 __all__ = ["__version__"]
 __all__ += list(_PUBLIC)
 

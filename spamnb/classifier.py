@@ -158,7 +158,9 @@ class Classifier:
     def classify_all(
         self, raws: Iterable[bytes | str], tokens: int | None = None, of_spam: bool = False, posterior: bool = True
     ) -> list[Judgement]:
-        """``classify`` for many raw messages at once."""
+        """``classify`` for many raw messages at once. TypeError for a single one."""
+        if isinstance(raws, str | bytes | bytearray):
+            raise TypeError("this is a single message: give a list of messages")
         with self.store.reading():
             self._follow()
             vocabulary, messages = self.store.vocabulary, list(map(raw_message, raws))

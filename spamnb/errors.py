@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class SpamnbError(Exception):
     """Bad input or a refused request, told in one line; the command line prints it and exits 1.
@@ -29,21 +32,37 @@ class _Options:
         return "--all" if name == "everything" else "--" + name.replace("_", "-")
 
 
-class ArgumentError(SpamnbError):
-    """What a caller chose cannot be: Python's callers are told of arguments, the command line's of options.
+_option: _Arguments | _Options = _Arguments()
 
-    >>> error = ArgumentError("{path}: exists already; {option.force} replaces it", path="mail.spamnb")
-    >>> str(error), error.on_command_line()
-    ('mail.spamnb: exists already; force=True replaces it', 'mail.spamnb: exists already; --force replaces it')
+
+@contextmanager
+def naming_options() -> Iterator[None]:
+    """Inside, which is where the command line runs, ``in_callers_words`` names options."""
+    global _option
+    before, _option = _option, _Options()
+    try:
+        yield
+    finally:
+        _option = before
+
+
+def in_callers_words(template: str, **values: object) -> str:
+    """A line with the names of what its reader may choose: arguments in Python, options on the command line.
+
+    >>> in_callers_words("{path}: exists already; {option.force} replaces it", path="mail.spamnb")
+    'mail.spamnb: exists already; force=True replaces it'
+    >>> with naming_options():
+    ...     in_callers_words("{path}: exists already; {option.force} replaces it", path="mail.spamnb")
+    'mail.spamnb: exists already; --force replaces it'
     """
+    return template.format(option=_option, **values)
+
+
+class ArgumentError(SpamnbError):
+    """What a caller chose cannot be."""
 
     def __init__(self, template: str, **values: object) -> None:
-        self._template, self._values = template, values
-        super().__init__(template.format(option=_Arguments(), **values))
-
-    def on_command_line(self) -> str:
-        """The same line with the names of options."""
-        return self._template.format(option=_Options(), **self._values)
+        super().__init__(in_callers_words(template, **values))
 
 
 class SpamnbWarning(UserWarning):
@@ -55,8 +74,8 @@ class SpamnbWarning(UserWarning):
 
 
 def command_line_error(error: Exception) -> str:
-    """What an error says on the command line: it names options and no arguments."""
-    return error.on_command_line() if isinstance(error, ArgumentError) else str(error)
+    """What an error says on the command line."""
+    return str(error)
 
 
 def reason(error: Exception) -> str:

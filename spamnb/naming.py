@@ -91,7 +91,7 @@ def check_known_class(name: str, classes: Sequence[str], spam: str, new: bool = 
         return
     is_first = all(other == spam for other in classes) and not nearest(name, known)
     if not new and not is_first:
-        check_has_class(name, known, where, " --new-class makes a new one")
+        check_has_class(name, known if classes else ["ham", *known], where, " --new-class makes a new one")
 
 
 def escape(text: str) -> str:

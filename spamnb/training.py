@@ -158,7 +158,8 @@ def _judged(result: FitResult, learned: Screened, settings: Settings) -> LeaveOn
     training_set, doubted = learned.training_set, learned.doubted
     classes, documents = training_set.counts.classes, training_set.counts.documents
     labels, scores, positions = result.labels, result.scores, training_set.included_positions()
-    trained_on = classes, documents, training_set.counts.totals().vocabulary_size, result.n_folds
+    n_folds = min(result.n_folds, len(labels)) if result.n_folds else None
+    trained_on = classes, documents, training_set.counts.totals().vocabulary_size, n_folds
     if not len(labels):
         return LeaveOneOutResult(*trained_on, positions[:0], labels, scores, scores, [])
     calibration = _calibration(result, classes)

@@ -241,3 +241,5 @@ def test_a_str_is_a_text_without_headers() -> None:
         assert by_text.probabilities == by_raw.probabilities == classifier.classify("cheap pills").probabilities
         assert classifier.read("pills").counts["pills"] == 1
         assert classifier.forget("spam", "Subject: pills")
+        with pytest.raises(TypeError, match="a single message: give a list"):
+            classifier.classify_all("cheap pills")

@@ -8,13 +8,14 @@ import signal
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from numbers import Integral, Real
+from numbers import Integral
 from pathlib import Path
 from tempfile import gettempdir
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
 from spamnb.errors import ArgumentError, SpamnbError, SpamnbWarning
+from spamnb.naming import escape
 
 if TYPE_CHECKING:
     from spamnb.engines.cluster import Cluster
@@ -71,8 +72,8 @@ def settings_of(chosen: Mapping[str, Any]) -> Settings:
     return settings
 
 
-def check_least(least: int, *, whole: bool = True, **given: float | None) -> None:
-    """SpamnbError where one of these is no number, or below ``least``, or if ``whole`` no whole one; None is none.
+def check_least(least: int, **given: int | None) -> None:
+    """SpamnbError where one of these is no whole number, or below ``least``; None is none.
 
     >>> check_least(1, workers=2, top=0)
     Traceback (most recent call last):
@@ -84,12 +85,10 @@ def check_least(least: int, *, whole: bool = True, **given: float | None) -> Non
     spamnb.errors.SpamnbError: seed is '1': a whole number is needed
     """
     for name, value in given.items():
-        if value is None:
-            continue
-        if not isinstance(value, Integral if whole else Real):
-            raise SpamnbError(f"{name} is {value!r:.60}: a {'whole ' * whole}number is needed")
-        if not value >= least:
-            raise SpamnbError(f"{name} is {value:g}: at least {least} is needed")
+        if not isinstance(value, Integral | None):
+            raise SpamnbError(f"{name} is {value!r:.60}: a whole number is needed")
+        if value is not None and value < least:
+            raise SpamnbError(f"{name} is {value}: at least {least} is needed")
 
 
 def specs_of(sources: Sources) -> list[str]:
@@ -123,34 +122,47 @@ def _is_path(value: object) -> bool:
     return isinstance(value, str | os.PathLike)
 
 
-def model_path(model: FilePath, argument: str = "model") -> Path:
-    """The path of a model's file. SpamnbError for what is no path, which says the name of the argument.
+def check_flags(**given: bool) -> None:
+    """SpamnbError where one of these is neither True nor False.
 
-    >>> model_path(5)
+    >>> check_flags(online="yes")
+    Traceback (most recent call last):
+    ...
+    spamnb.errors.SpamnbError: online is 'yes': give True or False
+    """
+    for name, value in given.items():
+        if value not in (True, False):
+            raise SpamnbError(f"{name} is {value!r:.60}: give True or False")
+
+
+def file_path(path: FilePath, argument: str = "model") -> Path:
+    """The path of a file. SpamnbError for what is no path, which says the name of the argument.
+
+    >>> file_path(5)
     Traceback (most recent call last):
     ...
     spamnb.errors.SpamnbError: model is 5: give the path of a file
     """
-    if not _is_path(model):
-        raise SpamnbError(f"{argument} is {model!r:.60}: give the path of a file")
-    return Path(model).expanduser()
+    if not _is_path(path):
+        raise SpamnbError(f"{argument} is {path!r:.60}: give the path of a file")
+    return Path(path).expanduser()
 
 
-def check_writable(path: Path) -> None:
-    """SpamnbError where no file can be made at ``path``. Folders that are not there yet could be.
+def new_file(path: FilePath, argument: str = "model") -> Path:
+    """The path of a file that is to be made or replaced. SpamnbError where that cannot be.
 
-    >>> check_writable(Path("/dev/null/model.spamnb"))
+    >>> new_file("nowhere/model.spamnb")
     Traceback (most recent call last):
     ...
-    spamnb.errors.SpamnbError: /dev/null/model.spamnb: cannot be written (its folder is a file)
+    spamnb.errors.SpamnbError: nowhere/model.spamnb: there is no folder .../nowhere
     """
-    folder = path.absolute().parent
-    while not os.path.lexists(folder):
-        folder = folder.parent
+    made = file_path(path, argument)
+    folder = made.absolute().parent
     if not folder.is_dir():
-        raise SpamnbError(f"{path}: cannot be written (its folder is a file)")
-    if not os.access(path if path.exists() else folder, os.W_OK):
-        raise SpamnbError(f"{path}: cannot be written (permission denied)")
+        raise SpamnbError(f"{escape(str(made))}: there is no folder {escape(str(folder))}")
+    if not os.access(made if made.exists() else folder, os.W_OK):
+        raise SpamnbError(f"{escape(str(made))}: cannot be written (permission denied)")
+    return made
 
 
 def threads_of(n_jobs: int | None) -> int:

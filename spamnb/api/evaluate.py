@@ -6,24 +6,29 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spamnb.api.arguments import (
     FilePath,
     Sources,
     Tell,
+    check_flags,
     check_least,
     chosen_cluster,
     ending_cleanly,
-    model_path,
+    file_path,
+    new_file,
     settings_of,
     specs_of,
     tell_notes,
     warn,
 )
-from spamnb.api.mislabelled import Doubtful, lines_of, mislabelled
 from spamnb.api.report import Report
 from spamnb.errors import ArgumentError, SpamnbError
+from spamnb.evaluation.metrics import surest
+from spamnb.naming import escape, pluralize
+from spamnb.reader.meaning import meaning
+from spamnb.report.evaluation import percent, text
 from spamnb.sources.entries import LeftOut, ReadOptions
 
 if TYPE_CHECKING:
@@ -36,6 +41,46 @@ if TYPE_CHECKING:
 
 
 NO_MAIL = "no messages in the sources: nothing to evaluate on"
+LONGEST = 70  # characters of a sender or a subject
+REASONS = 6  # tokens of each message
+
+
+class Doubtful(NamedTuple):
+    """A message labelled as one class that looks like another."""
+
+    name: str
+    label: str
+    likeliest: str
+    probability: float  # of the likeliest
+    evidence: Sequence[tuple[str, float]]  # (token, nats), heaviest first; above 0 speaks for the likeliest
+    sender: str = ""
+    subject: str = ""
+
+
+def lines_of(doubtful: list[Doubtful]) -> list[str]:
+    """Three lines a message: why it looks mislabelled; who sent it, and what about; and what says so."""
+    if not doubtful:
+        return ["No message looks mislabelled."]
+    lines = [f"{pluralize(len(doubtful), 'message')} may stand in the wrong folder, the surest first:"]
+    for each in doubtful:
+        sure = percent(100 * each.probability)
+        lines.append(f"  {escape(each.name)}: labelled {each.label}, looks like {each.likeliest} ({sure} %)")
+        sender, subject = (shortened(text) or "(none)" for text in (each.sender, each.subject))
+        lines.append(f"    From: {sender}   Subject: {subject}")
+        reasons = [shortened(meaning(token) or token) for token, weight in each.evidence if weight > 0][:REASONS]
+        if reasons:
+            lines.append(f"    because of {'; '.join(reasons)}")
+    return lines
+
+
+def shortened(text: str) -> str:
+    """One line of text for a terminal, of at most LONGEST characters.
+
+    >>> shortened("caf\\x1b[2J  \\n au lait"), len(shortened("x" * 99))
+    ('caf\\\\x1b[2J au lait', 70)
+    """
+    text = escape(" ".join(text[: 4 * LONGEST].split())[: LONGEST + 1])
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
 @dataclass(frozen=True, repr=False)
@@ -87,7 +132,10 @@ class Evaluation(Report):
         """
         from spamnb.evaluation import scores
 
-        found = scores.verdicts_of(other.result) if isinstance(other, Evaluation) else scores.read_verdicts(other)
+        if isinstance(other, Evaluation):
+            found = scores.verdicts_of(other.result)
+        else:
+            found = scores.read_verdicts(file_path(other, "other"))
         return scores.compare(scores.verdicts_of(self.result), found)
 
     def page(self) -> str:
@@ -100,8 +148,9 @@ class Evaluation(Report):
 
     def write_page(self, path: FilePath) -> None:
         """Write the page to ``path``. Raises SpamnbError if it cannot be written."""
+        file = new_file(path, "path")
         try:
-            Path(path).write_text(self.page(), encoding="utf-8")
+            file.write_text(self.page(), encoding="utf-8")
         except OSError as error:
             raise SpamnbError(f"{path}: cannot be written: {error.strerror}") from error
 
@@ -110,15 +159,13 @@ class Evaluation(Report):
         cannot be written."""
         from spamnb.evaluation.scores import write_scores
 
-        write_scores(self.result, Path(path))
+        write_scores(self.result, new_file(path, "path"))
 
     def __str__(self) -> str:
         return self.text()
 
     def text(self, verbose: bool = False) -> str:
         """What ``print`` shows; if ``verbose``, also the figures that serve to compare filters."""
-        from spamnb.report.evaluation import text
-
         doubts = [] if self.mislabelled is None else lines_of(self.mislabelled)
         return "\n".join([text(self.figures, verbose), *doubts])
 
@@ -146,7 +193,7 @@ def evaluate(
     label_column: str | None = None,
     workers: int | None = None,
     dask: str | None = None,
-    progress: bool | None = None,
+    progress: bool = False,
     tell: Tell = warn,
     command: str = "spamnb.evaluate in Python",
     **settings: Any,
@@ -188,6 +235,8 @@ def evaluate(
     from spamnb.evaluation.figures import figures
     from spamnb.sources.spec import entries
 
+    flags = {"leave_one_out": leave_one_out, "online": online, "by_date": by_date, "subjects": subjects}
+    check_flags(**flags, recursive=recursive, progress=progress)
     if sum([folds is not None, split is not None, leave_one_out, online, model is not None]) > 1:
         raise ArgumentError(
             "{option.folds}, {option.split}, {option.leave_one_out}, {option.online} and {option.model} exclude each"
@@ -203,11 +252,12 @@ def evaluate(
         )
     if not isinstance(split, float | int | None):
         raise ArgumentError("{option.split} is {split!r}: give a fraction between 0 and 1", split=split)
-    check_least(1, workers=workers, folds=folds)
+    check_least(1, workers=workers)
+    check_least(2, folds=folds)
     check_least(0, seed=seed, doubtful=doubtful)
     specs, options = specs_of(sources), ReadOptions(recursive, text_column, label_column)
     own, left_out = settings_of(settings), LeftOut(tell)
-    path = None if model is None else model_path(model)
+    path = None if model is None else file_path(model)
     tell_notes(specs, recursive, tell)
     mail = entries(specs, left_out, options)
     if path is not None:
@@ -230,12 +280,10 @@ def evaluate(
                 k = 10 if folds is None else folds
                 part = protocols.folds_of(held.digests, held.labels, k, seed)
                 result = protocols.evaluate_parts(held, own, part, f"{k} folds")
-            elif by_date:
-                part = protocols.oldest(held, split)
-                result = protocols.evaluate_parts(held, own, part, f"Trained on the oldest {split:g} of the mail")
             else:
-                part = protocols.halves(held, split, seed)
-                result = protocols.evaluate_parts(held, own, part, f"Trained on {split:g} of the mail")
+                part = protocols.oldest(held, split) if by_date else protocols.halves(held, split, seed)
+                which = f"{'Oldest ' if by_date else ''}{100 * split:g} % of the mail"
+                result = protocols.evaluate_parts(held, own, part, f"{which} learned, the rest judged")
             if subjects or doubtful:
                 result = _with_heads(result, specs, options)
     if not len(result):
@@ -277,3 +325,14 @@ def _with_heads(result: Result, specs: Sequence[str], options: ReadOptions) -> R
             if not missing:
                 break
     return replace(result, errors={row: heads.get(answer.name, answer) for row, answer in result.errors.items()})
+
+
+def mislabelled(result: Result, limit: int) -> list[Doubtful]:
+    """At most ``limit`` messages of a result that look mislabelled, the surest first, with what is known of
+    them."""
+    found = []
+    for row in surest(result.scores, result.probabilities, result.truth, result.verdicts)[:limit].tolist():
+        told = result.errors[row]
+        p = told.probabilities[told.verdict]
+        found.append(Doubtful(told.name, told.truth, told.verdict, p, told.evidence, told.sender, told.subject))
+    return found

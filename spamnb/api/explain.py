@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spamnb.api.arguments import FilePath, Tell, check_least, model_path, warn
+from spamnb.api.arguments import FilePath, Tell, check_least, file_path, warn
 from spamnb.api.report import Report
 from spamnb.errors import SpamnbError
 from spamnb.judgement import Judgement
@@ -214,7 +214,7 @@ def explain(message: bytes | FilePath, model: FilePath, top: int = 20, *, tell: 
 
     check_least(1, top=top)
     raw = message if isinstance(message, bytes) else _only(str(message), tell)
-    with Classifier.open(model_path(model)) as classifier:
+    with Classifier.open(file_path(model)) as classifier:
         return explanation_of(raw, classifier, top)
 
 

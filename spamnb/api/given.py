@@ -125,29 +125,16 @@ def class_name(label: Any) -> str:
     return check_class_name(str(label))
 
 
-_KINDS: dict[str, Callable[[str], Any]] = {
-    "integer": int, "real": float, "boolean": lambda name: name == "True", "text": str,
-}  # fmt: skip
-
-
-def label_kind(classes: NDArray[Any]) -> str:
-    """What the classes of an estimator are: "text", "integer", "real" or "boolean". A model file names them as texts.
-
-    >>> label_kind(np.array([0, 1]))
-    'integer'
-    """
-    return {"b": "boolean", "i": "integer", "u": "integer", "f": "real"}.get(classes.dtype.kind, "text")
-
-
 def named_labels(names: Sequence[str], kind: object) -> NDArray[Any]:
-    """The classes with these names of a model file whose labels were of this kind, sorted; as texts where one of them
-    cannot be of it.
+    """The classes with these names of a model file whose labels were an array of this ``dtype.kind``, sorted; as texts
+    where one of them cannot be of it.
 
-    >>> named_labels(["0", "1"], "integer"), named_labels(["0", "ham"], "integer")
+    >>> named_labels(["0", "1"], "i"), named_labels(["0", "ham"], "i")
     (array([0, 1]), array(['0', 'ham'], dtype='<U3'))
     """
+    of_kind: dict[object, Callable[[str], Any]] = {"i": int, "u": int, "f": float, "b": lambda name: name == "True"}
     try:
-        labels = [_KINDS[str(kind)](name) for name in names]
-    except (KeyError, ValueError):
+        labels = [of_kind.get(kind, str)(name) for name in names]
+    except ValueError:
         labels = []
     return np.array(sorted(labels if [class_name(label) for label in labels] == list(names) else names))

@@ -12,14 +12,13 @@ from weakref import finalize
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spamnb.api.arguments import FilePath, Tell, check_least, model_path, settings_of, threads_of, warn
+from spamnb.api.arguments import FilePath, Tell, check_least, file_path, new_file, settings_of, threads_of, warn
 from spamnb.api.evaluate import Evaluation
 from spamnb.api.explain import Explanation, explanation_of
 from spamnb.api.given import (
     Labels,
     class_name,
     entries_of,
-    label_kind,
     labelled,
     named_labels,
     raw_messages,
@@ -143,7 +142,7 @@ class SpamClassifier(ClassifierMixin):
 
     def _remember(self, classes: NDArray[Any], trained: bool = False) -> None:
         self.classes_ = classes
-        facts: dict[str, Any] = {"label_kind": label_kind(classes)}
+        facts: dict[str, Any] = {"label_kind": classes.dtype.kind}
         if trained:
             facts["trained_at"] = datetime.now().astimezone().isoformat(timespec="seconds")
             facts["pdf_read"] = is_available()
@@ -262,7 +261,7 @@ class SpamClassifier(ClassifierMixin):
         ``force`` is not given, or if the file is no model."""
         self._check_fitted()
         own = self.model_.classifier.store
-        target = model_path(path, "path")
+        target = new_file(path, "path")
         with self.model_.lock, atomic_replace(target, own.meta(), force=force) as store, own.reading():
             own.copy_to(store)
             store.drop_cache()
@@ -271,13 +270,13 @@ class SpamClassifier(ClassifierMixin):
     def load(cls, path: FilePath, **params: Any) -> Self:
         """The model of a file, with the parameters that it was made with; ``params`` sets others, such as n_jobs. The
         file is only read, once. Raises SpamnbError if there is no model."""
-        with Store.open(model_path(path, "path")) as file, file.reading():
+        with Store.open(file_path(path, "path")) as file, file.reading():
             store = Store.connect(":memory:", writable=True)
             file.copy_to(store)
         model = MemoryModel(store)
         settings = model.classifier.settings
         classes = named_labels([*store.totals().classes], store.meta().get("label_kind"))
-        spam = named_labels([settings.spam], label_kind(classes))[0]
+        spam = named_labels([settings.spam], classes.dtype.kind)[0]
         estimator = cls(**{**settings.by_name(), "spam": spam.item(), **params})
         estimator.classes_, estimator.model_ = classes, model
         return estimator

@@ -16,11 +16,11 @@ from spamnb.api.arguments import (
     FilePath,
     Sources,
     Tell,
+    check_flags,
     check_least,
-    check_writable,
     chosen_cluster,
     ending_cleanly,
-    model_path,
+    new_file,
     settings_of,
     specs_of,
     tell_notes,
@@ -28,21 +28,18 @@ from spamnb.api.arguments import (
 )
 from spamnb.api.progress import progress as shown
 from spamnb.api.report import Report
-from spamnb.errors import SpamnbError
 from spamnb.evaluation.metrics import confusion_matrix, surest
 from spamnb.formulas.decision import UNSURE
 from spamnb.naming import pluralize
-from spamnb.report.numbers import percent
+from spamnb.report.evaluation import MATRIX_CLASSES, confusion_table, drawn, percent
 from spamnb.settings import BAYES_MODELS, Settings
 from spamnb.sources.entries import LeftOut, ReadOptions
 from spamnb.training import LeaveOneOutResult
 
 if TYPE_CHECKING:
     from spamnb.counts.training_set import TrainingSet
-    from spamnb.engines.rebuilding import Rebuilt
 
 FEW = 50  # messages of a class below which its error estimate is worth little
-MATRIX_VERDICTS = 8  # with more the table of verdicts is wider than a terminal
 
 
 @dataclass(frozen=True, repr=False)
@@ -108,7 +105,7 @@ class TrainingReport(Report):
         messages, tokens = pluralize(told["messages"], "message"), pluralize(left_out.tokens, "different token")
         lines = [f"{self.model}: {messages}, {tokens}"]
         if told["copies"]:
-            lines.append(f"copies of these, not learned again: {told['copies']:,}")
+            lines.append(f"left out, since they are copies of these: {told['copies']:,}")
         if self.unreadable:
             lines.append(f"left out, as told above: {self.unreadable:,}")
         if len(left_out.classes) < 2:
@@ -125,7 +122,9 @@ class TrainingReport(Report):
         """How the messages that were left out are judged, and what to think of it."""
         left_out, spam = self.left_out, self.settings.spam
         parts = f"The messages in {left_out.n_folds} parts, each judged by a model of the others:"
-        lines = [parts if left_out.n_folds else "Each message judged by the model without it:", *self._table()]
+        lines = [parts if left_out.n_folds else "Each message judged by the model without it:"]
+        if len(left_out.classes) <= MATRIX_CLASSES:
+            lines.append(drawn([confusion_table(left_out.classes, self._cells.tolist())]))
         lines += self._errors(left_out.labels, left_out.verdicts)
         if spam not in left_out.classes:
             lines.append(f"  there is no class {spam!r}, so all errors cost the same; the setting spam names another")
@@ -141,21 +140,6 @@ class TrainingReport(Report):
         few = [f"{name!r} ({n})" for name, n in self.classes.items() if n < FEW]
         if few:
             lines.append(f"  few messages of class {', '.join(few)}: these figures and all probabilities are rough")
-        return lines
-
-    def _table(self) -> list[str]:
-        """A row for each class, with the verdicts on its messages; nothing where it would be too wide."""
-        from rich.cells import cell_len
-
-        actions = [*self.left_out.classes, *([UNSURE] if self._cells[:, -1].any() else [])]
-        if len(actions) > MATRIX_VERDICTS:
-            return []
-        width = max(map(cell_len, actions))
-        gap = {name: " " * (width - cell_len(name)) for name in actions}
-        lines = [" " * (width + 12) + " ".join(f" {gap[name]}→ {name}" for name in actions)]
-        for name, row in zip(self.left_out.classes, self._cells.tolist()):
-            cells = " ".join(f"{count:>{width + 3},}" for count in row[: len(actions)])
-            lines.append(f"  {name}{gap[name]} {sum(row):>8,} {cells}")
         return lines
 
     def _newest(self) -> list[str]:
@@ -201,13 +185,12 @@ def train(
     *,
     force: bool = False,
     one_class: bool = False,
-    keep_lessons: float | None = None,
     recursive: bool = False,
     text_column: str | None = None,
     label_column: str | None = None,
     workers: int | None = None,
     dask: str | None = None,
-    progress: bool | None = None,
+    progress: bool = False,
     tell: Tell = warn,
     command: str = "spamnb.train in Python",
     **settings: Any,
@@ -219,36 +202,33 @@ def train(
 
     - ``force``: replace a model; the new one also learns what the old one was taught
     - ``one_class``: train on messages of a single class
-    - ``keep_lessons``: megabytes of taught messages that the model keeps; None: as the old model, or 64
     - ``recursive``: read the other folders of a Maildir or account too
     - ``text_column``, ``label_column``: the columns of a table
     - ``workers``: threads that share the work; None: one per core
     - ``dask``: count on a Dask cluster, named by the address of its scheduler or a scheduler file (docs/cluster.md)
-    - ``progress``: whether to show progress; None: only in a notebook
+    - ``progress``: whether to show progress, on standard error where that is a terminal
     - ``tell``: a function that gets a line for each problem, such as a file that was left out; by default these lines
       are warnings (``SpamnbWarning``)
     - ``command``: the origin that 'spamnb info' names
     - ``settings``: settings of the model, with the names that ``--set`` takes: ``model_type``, ``alpha``, …
 
-    Raises SpamnbError if a source does not exist or holds no mail, if a setting is wrong, if there is a model already
-    and ``force`` is not given, and if a class is spelt much like one of the model that is replaced.
+    Raises SpamnbError if a source does not exist or holds no mail, if a setting is wrong, and if there is a model
+    already and ``force`` is not given, and if a class is spelt much like one of the model that is replaced.
 
     >>> import spamnb
     >>> report = spamnb.train("corpora/mail", "model.spamnb", alpha=0.5)
     >>> print(report)
     model.spamnb: 127 messages, ... different tokens
     The messages in 10 parts, each judged by a model of the others:
-                      → ham  → spam
-      ham        65      65       0
-      spam       62 ...
+    ...
+    │ spam           │       62 │ ...
     """
     from spamnb.store.snapshot import check_replaceable
 
+    check_flags(force=force, one_class=one_class, recursive=recursive, progress=progress)
     check_least(1, workers=workers)
-    check_least(0, whole=False, keep_lessons=keep_lessons)
-    path, specs, chosen = model_path(model), specs_of(sources), settings_of(settings)
+    path, specs, chosen = new_file(model), specs_of(sources), settings_of(settings)
     check_replaceable(path, force=force)
-    check_writable(path)
     _check_class_names(path, specs, tell)
     tell_notes(specs, recursive, tell)
     return make_model(
@@ -258,7 +238,6 @@ def train(
         ReadOptions(recursive, text_column, label_column),
         command=command,
         tell=tell,
-        keep_lessons=keep_lessons,
         workers=workers,
         dask=dask,
         force=force,
@@ -275,12 +254,11 @@ def make_model(
     *,
     command: str,
     tell: Tell,
-    keep_lessons: float | None = None,
     workers: int | None = None,
     dask: str | None = None,
     force: bool = False,
     one_class: bool = False,
-    progress: bool | None = None,
+    progress: bool = False,
     check: Callable[[TrainingSet], None] = lambda training_set: None,
 ) -> TrainingReport:
     """Make the model of the sources and of the taught messages that the one there keeps; judge each message left out.
@@ -290,9 +268,8 @@ def make_model(
     from spamnb.engines.rebuilding import Lessons, rebuild
     from spamnb.sources.spec import entries
 
-    not_kept = _learned_and_not_kept(model, keep_lessons)
     left_out = LeftOut(tell)
-    lessons = Lessons(None if not_kept is None else model, keep_lessons, left_out)
+    lessons = Lessons(model, left_out)
     with ending_cleanly(), chosen_cluster(dask, workers, tell) as cluster, shown("Reading", progress) as show:
         made = rebuild(
             model,
@@ -308,7 +285,13 @@ def make_model(
             check=check,
             cluster=cluster,
         )
-    _tell_of_taught(tell, made, not_kept or 0)
+    if made.lessons:
+        tell(f"taught again {pluralize(made.lessons, 'message')} that had been learned one by one")
+    if lessons.not_kept:
+        tell(
+            f"not taught again: {pluralize(lessons.not_kept, 'message')} that the replaced model had learned one by one;"
+            " in the new one they count only where the sources hold them"
+        )
     counts = made.training_set.counts
     for name in sorted({*counts.classes} - {*made.left_out.classes}):
         tell(f"all messages of class {name!r} are in a later class too, and count for that one only")
@@ -339,23 +322,6 @@ def _check_class_names(model: Path, sources: Sequence[str], tell: Tell) -> None:
         tell(f"{before}; the model that replaces it has {', '.join(sorted(named))}")
 
 
-def _learned_and_not_kept(model: Path, keep_lessons: float | None) -> int | None:
-    """How many messages the model that is to be replaced learned one by one and does not keep; None where there is no
-    model that can be read: whether it may be replaced says training."""
-    from spamnb.store.lessons import holding, learned_and_not_kept
-    from spamnb.store.store import Store
-
-    if not model.exists():
-        return None
-    try:
-        store = Store.open(model)
-    except SpamnbError:
-        return None
-    with store:
-        dropped = holding(store).lessons if keep_lessons == 0 else 0
-        return learned_and_not_kept(store) + dropped
-
-
 def _origin(sources: Sequence[str], options: ReadOptions, command: str) -> dict[str, Any]:
     """When, of what and by which command the model is made: what ``settings.ORIGIN`` names. A file's name that is no
     UTF-8, which SQLite does not keep, is escaped."""
@@ -373,13 +339,3 @@ def _origin(sources: Sequence[str], options: ReadOptions, command: str) -> dict[
         "command": storable(command),
         **({"read_options": chosen} if chosen else {}),
     }
-
-
-def _tell_of_taught(tell: Tell, made: Rebuilt, not_kept: int) -> None:
-    if made.lessons:
-        tell(f"taught again {pluralize(made.lessons, 'message')} that had been learned one by one")
-    if not_kept:
-        tell(
-            f"not taught again: {pluralize(not_kept, 'message')} that the replaced model had learned one by one;"
-            " in the new one they count only where the sources hold them"
-        )

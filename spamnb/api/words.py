@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from spamnb.api.arguments import FilePath, Tell, check_least, model_path, warn
+from spamnb.api.arguments import FilePath, Tell, check_least, file_path, warn
 from spamnb.api.report import Report
 from spamnb.counts.top_words import TellingWord, Word
-from spamnb.errors import SpamnbError
+from spamnb.errors import SpamnbError, in_callers_words
 from spamnb.naming import escape
 from spamnb.reader.meaning import meaning
 
@@ -119,7 +119,7 @@ def words(model: FilePath, top: int = 15, *, everything: bool = False, tell: Tel
     from spamnb.store.store import Store
 
     check_least(1, top=top)
-    with Store.open(model_path(model)) as store:
+    with Store.open(file_path(model)) as store:
         return words_of(store, top, everything, tell)
 
 
@@ -135,7 +135,8 @@ def words_of(store: Store, top: int, everything: bool, tell: Tell) -> WordsRepor
     if not everything:
         counts, tokens = words_of_text(counts, tokens)
         if not len(tokens):
-            tell(f"{store.path}: no token is a word of text; --all (everything=True) shows all kinds of evidence")
+            all_kinds = in_callers_words("{option.everything} shows all kinds of evidence")
+            tell(f"{store.path}: no token is a word of text; {all_kinds}")
     return WordsReport(*top_words(counts, tokens, top))
 
 
@@ -181,7 +182,7 @@ def word(model: FilePath, word: str) -> WordReport:
     """
     from spamnb.store.store import Store
 
-    with Store.open(model_path(model)) as store:
+    with Store.open(file_path(model)) as store:
         return word_of(store, word)
 
 

@@ -12,30 +12,12 @@ from typing import Any
 import click
 
 from spamnb import __version__
-from spamnb.errors import SpamnbError, command_line_error
+from spamnb.errors import SpamnbError, naming_options
 
 COMMANDS = (
-    "train",
-    "classify",
-    "filter",
-    "learn",
-    "forget",
-    "words",
-    "explain",
-    "evaluate",
-    "info",
-    "export",
-    "import",
-    "merge",
-    "upgrade",
-    "prune",
-    "serve",
-    "sort",
-    "watch",
-    "review",
-)
-
-
+    "train classify filter learn forget words explain evaluate info export import merge upgrade prune serve sort watch"
+    " review"
+).split()
 INTERRUPTED = 130  # as shells say of a program that Ctrl-C ended
 
 
@@ -43,7 +25,7 @@ class Commands(click.Group):
     """Loads a command's file when it is asked for, and tells what went wrong in one line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return COMMANDS
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         if cmd_name not in COMMANDS:
@@ -55,11 +37,11 @@ class Commands(click.Group):
         return getattr(importlib.import_module(f"spamnb.cli.{name}"), f"{cmd_name}_command")
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
-        with _in_one_line():  # the help is written here
+        with naming_options(), _in_one_line():  # the help is written here
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with _in_one_line(), _heeding_ctrl_c(ctx.obj):
+        with naming_options(), _in_one_line(), _heeding_ctrl_c(ctx.obj):
             return super().invoke(ctx)
 
 
@@ -92,8 +74,7 @@ def _in_one_line() -> Iterator[None]:
     try:
         yield
     except SpamnbError as error:
-        told = command_line_error(error)
-        raise click.ClickException(told) from None
+        raise click.ClickException(str(error)) from None
     except KeyboardInterrupt as interrupt:
         click.echo("\nspamnb: " + "; ".join(["interrupted", *map(str, interrupt.args)]), err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None

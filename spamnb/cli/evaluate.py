@@ -27,7 +27,10 @@ SWAPPED, FEW = 20, 10  # percent right of so many messages: names of classes wer
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", type=SOURCE)
 @source_options
 @click.option(
-    "--folds", type=int, metavar="K", help="K-fold cross-validation.  [default: 10, when no other way is chosen]"
+    "--folds",
+    type=click.IntRange(min=2),
+    metavar="K",
+    help="K-fold cross-validation.  [default: 10, when no other way is chosen]",
 )
 @click.option("--split", type=float, metavar="FRACTION", help="Train on this fraction and test on the rest.")
 @click.option(

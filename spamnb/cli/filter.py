@@ -53,8 +53,6 @@ def filtered(raw: bytes, model: Path, journal: Path | None = None) -> bytes:
             writer.close()
             return rewritten(raw, found.fields())
     except Exception as error:  # whatever it is, the mail goes on: it must not be lost for our sake
-        from spamnb.errors import command_line_error
-
-        reason = " ".join(command_line_error(error).split()) or type(error).__name__
+        reason = " ".join(str(error).split()) or type(error).__name__
         tell_of_ours(reason)
         return rewritten(raw, [("X-Spam-Warning", f"not judged: {reason}")])

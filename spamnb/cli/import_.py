@@ -4,31 +4,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any, TextIO
 
 import click
 
-from spamnb.cli.options import new_model_option
+from spamnb.cli.options import SOURCE, new_model_option
 from spamnb.errors import SpamnbError
 
 
-class Lines(click.File):
-    """A file of text or standard input, which click takes to be open."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if value == "-" and sys.stdin is None:
-            raise SpamnbError("standard input is closed; give a FILE, or < model.jsonl")
-        try:
-            return super().convert(value, param, ctx)
-        except click.BadParameter as error:  # what is wrong is the file and not how the command is used
-            raise SpamnbError(error.message) from None
-
-
 @click.command("import", short_help="Make a model from what export wrote.")
-@click.argument("file", type=Lines("r", encoding="utf-8"), default="-")
+@click.argument("file", type=SOURCE, default="-")
 @new_model_option
 @click.option("--force", is_flag=True, help="Replace the model that is there.")
-def import_command(file: TextIO, model: Path, force: bool) -> None:
+def import_command(file: str, model: Path, force: bool) -> None:
     """Make a model from what 'spamnb export' wrote; without FILE, from standard input.
 
     \b
@@ -41,20 +28,23 @@ def import_command(file: TextIO, model: Path, force: bool) -> None:
     from spamnb.store.jsonl import parse_export
     from spamnb.store.snapshot import atomic_replace, read_snapshot, write_snapshot
 
+    if file == "-" and sys.stdin is None:
+        raise SpamnbError("standard input is closed; give a FILE, or < model.jsonl")
     try:
-        snapshot = parse_export(file, file.name)
+        with click.open_file(file, encoding="utf-8") as lines:
+            snapshot = parse_export(lines, file)
     except UnicodeDecodeError:
-        raise SpamnbError(f"{file.name}: not text; 'spamnb export' writes what can be imported") from None
+        raise SpamnbError(f"{file}: not text; 'spamnb export' writes what can be imported") from None
     made = snapshot.meta.get("tokens_version")
     if made != TOKENS_VERSION:
         raise SpamnbError(
-            f"{file.name}: exported with tokens of version {str(made)[:20]}, this spamnb makes version"
+            f"{file}: exported with tokens of version {str(made)[:20]}, this spamnb makes version"
             f" {TOKENS_VERSION}; train again, or export what 'spamnb upgrade' makes of its model"
         )
     with atomic_replace(model, snapshot.meta, force=force) as store:
         write_snapshot(store, snapshot)
         # What cannot be read again must not take the place of a model that can.
-        store.path = file.name
+        store.path = file
         read_snapshot(store)
         Classifier(store)
     messages = pluralize(int(snapshot.counts.documents.sum()), "message")

@@ -12,7 +12,6 @@ from spamnb.cli.each_message import each_message
 from spamnb.cli.options import (
     SOURCE,
     Unreadable,
-    keep_lessons_option,
     messages_of,
     new_model_option,
     tell,
@@ -26,7 +25,12 @@ SWAPPED, FEW = 6, 10  # so many of the first ten that look like another class ar
 @click.argument("label", metavar="CLASS")
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
 @click.option("--new-class", is_flag=True, help="Make CLASS if the model does not have it.")
-@keep_lessons_option
+@click.option(
+    "--keep-lessons",
+    type=click.FloatRange(0, 100_000),
+    metavar="MB",
+    help="Keep messages that are taught one by one in the model, up to this size.  [default: as the model says, or 64]",
+)
 @text_column_option
 @new_model_option
 def learn_command(

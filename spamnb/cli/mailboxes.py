@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from spamnb.cli.options import Unreadable, on_command_line, tell_of_ours
-from spamnb.errors import SpamnbError, command_line_error
+from spamnb.errors import SpamnbError
 from spamnb.naming import escape
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def in_each(found: list[Target], unreadable: Unreadable, work: Callable[[Target]
         except SpamnbError as error:
             if len(found) == 1:
                 raise
-            tell_of_ours(command_line_error(error))
+            tell_of_ours(str(error))
             failed = True
     if failed or unreadable.count:
         raise SystemExit(1)

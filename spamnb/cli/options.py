@@ -47,29 +47,30 @@ class ModelPath(click.Path):
         return super().convert(os.path.expanduser(value), param, ctx)
 
 
+class FolderPath(ModelPath):
+    """A folder that is there."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        found = super().convert(value, param, ctx)
+        return click.Path(path_type=Path, file_okay=False, exists=True).convert(found, param, ctx)
+
+
 class NewFile(ModelPath):
     """A file to be written: where that cannot be it is told before any work."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        from spamnb.api.arguments import check_writable
+        from spamnb.api.arguments import new_file
 
-        path = super().convert(value, param, ctx)
-        check_folder(path)
-        check_writable(path)
-        return path
+        return new_file(super().convert(value, param, ctx))
 
 
-def check_folder(path: Path) -> None:
-    """SpamnbError where the folder of a file that is to be made does not exist."""
-    folder = path.absolute().parent
-    if not os.path.lexists(folder):
-        raise SpamnbError(f"{escape(str(path))}: there is no folder {escape(str(folder))}")
+def _with_folder(context: click.Context, param: click.Parameter, model: Path) -> Path:
+    """A model's file: the folder of the default one is made; any other must be there."""
+    from spamnb.api.arguments import new_file
 
-
-def _check_folder_of_named(context: click.Context, param: click.Parameter, model: Path) -> Path:
-    if context.get_parameter_source(str(param.name)) is not ParameterSource.DEFAULT:
-        check_folder(model)
-    return model
+    if context.get_parameter_source(str(param.name)) is ParameterSource.DEFAULT:
+        model.parent.mkdir(parents=True, exist_ok=True)
+    return new_file(model)
 
 
 _model = partial(
@@ -83,7 +84,10 @@ _model = partial(
     help="The model file.",
 )
 model_option = _model()
-new_model_option = _model(callback=_check_folder_of_named)  # of commands that make a model where there is none
+new_model_option = _model(callback=_with_folder)  # of commands that make a model where there is none
+
+
+models_option = click.option("--models", type=FolderPath(), help="Folder with a model for each user.")
 
 
 def format_option(*forms: str) -> Callable[[Any], Any]:
@@ -96,13 +100,6 @@ journal_option = click.option(
     "--journal",
     type=ModelPath(),
     help="Write each decision to this file, which 'spamnb review' shows.  [default: none]",
-)
-
-keep_lessons_option = click.option(
-    "--keep-lessons",
-    type=click.FloatRange(0, 100_000),
-    metavar="MB",
-    help="Keep messages that are taught one by one in the model, up to this size.  [default: as the model says, or 64]",
 )
 
 workers_option = click.option(

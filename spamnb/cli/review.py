@@ -3,48 +3,46 @@
 from __future__ import annotations
 
 import contextlib
+import secrets
 from pathlib import Path
 
 import click
 
-from spamnb.cli.options import ModelPath, default_model, model_option, tell
+from spamnb.cli.options import ModelPath, model_option, models_option, tell
 
 
 @click.command("review", short_help="Show in a browser what was filtered and why; correct it.")
 @model_option
 @click.option("--journal", type=ModelPath(), required=True, help="The file that filter, sort, watch or serve write.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="TCP port on 127.0.0.1.")
-@click.option("--models", type=ModelPath(), help="Folder with a model for each user, as for 'serve'.")
+@models_option
 def review_command(model: Path, journal: Path, port: int, models: Path | None) -> None:
     """Show in a browser what was filtered this week, the most doubtful first, and why; teach it with a click.
 
-    It prints an address that holds a key: who opens that one sees all mail. Needs starlette and uvicorn.
+    It prints an address that holds a key: who opens that one sees all mail. Each start makes a new key. Needs starlette
+    and uvicorn.
 
     \b
     Example:
       spamnb review --journal ~/mail.journal
     """
-    from spamnb.errors import SpamnbError
-
     try:
         import uvicorn
 
-        from spamnb.review.app import Review, key_at
+        from spamnb.review.app import Review
     except ImportError as error:
-        raise SpamnbError(f"'review' needs {error.name}: pip install starlette uvicorn") from None
+        raise click.ClickException(f"'review' needs {error.name}: pip install starlette uvicorn") from None
     from spamnb.classifier import Classifier
     from spamnb.journal.journal import Journal
     from spamnb.review.lessons import Teacher
-    from spamnb.serve.sockets import listen_tcp
+    from spamnb.serve.service import listen_tcp
 
-    if models is not None and not models.is_dir():
-        raise SpamnbError(f"{models}: no folder there; 'spamnb serve --models' keeps users' models in one")
     with Classifier.open(model) as classifier:
         classifier.check_spam()
     if not journal.exists():
         tell(f"spamnb: {journal}: no journal there yet; filter, sort, watch and serve write one with --journal")
     Journal.at(journal).close()
-    key = key_at(default_model().with_name("review-key"))
+    key = secrets.token_urlsafe(32)
     app = Review(journal, Teacher(model, models), key).app()
     listening = listen_tcp("127.0.0.1", port)
     where = f"http://127.0.0.1:{listening[0].getsockname()[1]}/?key={key}"

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
 
-from spamnb.cli.options import ModelPath, journal_option, model_option, on_command_line, workers_option
+from spamnb.cli.options import journal_option, model_option, models_option, on_command_line, workers_option
 
 PORT = click.IntRange(0, 65535)
 COUNT = click.IntRange(min=1)
@@ -22,14 +21,6 @@ def octal(_context: click.Context, _parameter: click.Parameter, text: str) -> in
     return int(text, 8)
 
 
-class UsersPath(ModelPath):
-    """The folder of users' models."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        found = super().convert(value, param, ctx)
-        return click.Path(path_type=Path, file_okay=False, exists=True).convert(found, param, ctx)
-
-
 @click.command("serve", context_settings={"show_default": True}, short_help="Answer spamc, Exim, Postfix and Dovecot.")
 @click.option("--host", default="127.0.0.1", help="Address to listen on; there is no password.")
 @click.option("--port", type=PORT, help="TCP port.  [default: 783; none with --socket]", show_default=False)
@@ -37,7 +28,7 @@ class UsersPath(ModelPath):
 @click.option("--socket-mode", default="666", callback=octal, help="Permissions of the Unix socket, octal.")
 @workers_option
 @click.option("--allow-tell", is_flag=True, help="Let clients teach the model (spamc -L).")
-@click.option("--models", type=UsersPath(), help="Folder with a model for each user.")
+@models_option
 @click.option("--max-size", type=COUNT, default=8 << 20, help="Largest message in bytes.")
 @click.option("--metrics-port", type=PORT, help="Answer GET /metrics here, on 127.0.0.1.")
 @model_option
@@ -70,7 +61,7 @@ def serve_command(
 
     from spamnb.engines.executor import cores
     from spamnb.journal.writer import JournalWriter
-    from spamnb.serve import service, sockets
+    from spamnb.serve import service
     from spamnb.serve.spamd import Limits, Spamd
     from spamnb.serve.users import Models
 
@@ -87,15 +78,15 @@ def serve_command(
         allow_tell=allow_tell,
         journal=JournalWriter(journal, lambda line: service.log(event="journal", error=line)) if journal else None,
     )
-    listening = sockets.inherited_sockets()
+    listening = service.inherited_sockets()
     made = None
     if not listening:
         if port is not None or path is None:
-            listening += sockets.listen_tcp(host, 783 if port is None else port)
+            listening += service.listen_tcp(host, 783 if port is None else port)
         if path is not None:
-            made = sockets.listen_unix(path, socket_mode)
+            made = service.listen_unix(path, socket_mode)
             listening.append(made)
-    watched = sockets.listen_tcp("127.0.0.1", metrics_port, "--metrics-port") if metrics_port is not None else []
+    watched = service.listen_tcp("127.0.0.1", metrics_port, "--metrics-port") if metrics_port is not None else []
     try:
         asyncio.run(service.run(spamd, listening, watched))
     finally:

@@ -11,7 +11,6 @@ from spamnb.cli.options import (
     SOURCE,
     command_line,
     dask_option,
-    keep_lessons_option,
     new_model_option,
     set_option,
     source_options,
@@ -26,7 +25,6 @@ from spamnb.cli.options import (
 @new_model_option
 @click.option("--force", is_flag=True, help="Replace the model. The new one also learns what the old one was taught.")
 @click.option("--one-class", is_flag=True, help="Train on messages of a single class; 'learn' adds others later.")
-@keep_lessons_option
 @set_option
 @workers_option
 @dask_option

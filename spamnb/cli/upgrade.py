@@ -10,7 +10,6 @@ import click
 from spamnb.cli.options import (
     SOURCE,
     command_line,
-    keep_lessons_option,
     model_option,
     source_options,
     tell,
@@ -20,8 +19,8 @@ from spamnb.cli.options import (
 
 if TYPE_CHECKING:
     from spamnb.counts.training_set import TrainingSet
+    from spamnb.sources.entries import ReadOptions
 
-MAX_REASONS = 3  # that are told of sources that cannot be read
 MAX_LOSS = 0.1  # of a class's messages: so many may have been deleted since; more is a folder that is not there
 
 
@@ -30,13 +29,11 @@ MAX_LOSS = 0.1  # of a class's messages: so many may have been deleted since; mo
 @source_options
 @model_option
 @click.option("--incomplete", is_flag=True, help="Go on even if messages that the model learned can no longer be read.")
-@keep_lessons_option
 @workers_option
 def upgrade_command(
     sources: tuple[str, ...],
     model: Path,
     incomplete: bool,
-    keep_lessons: float | None,
     workers: int | None,
     **given: Any,
 ) -> None:
@@ -52,15 +49,14 @@ def upgrade_command(
     """
     from spamnb.api.train import make_model
     from spamnb.errors import SpamnbError
-    from spamnb.naming import escape, pluralize
+    from spamnb.naming import escape
     from spamnb.reader.options import TOKENS_VERSION
     from spamnb.settings import Settings
     from spamnb.sources.entries import ReadOptions
-    from spamnb.store.lessons import holding
     from spamnb.store.store import Store
 
     with Store.open(model) as store:
-        meta, totals, lessons = store.meta(), store.totals(), holding(store).lessons
+        meta, totals = store.meta(), store.totals()
     settings = Settings.from_meta(meta, str(model), any_tokens=True)
     if meta.get("tokens_version") == TOKENS_VERSION:
         click.echo(f"{model}: its tokens are those of this spamnb; nothing to do")
@@ -69,16 +65,7 @@ def upgrade_command(
     learned = dict(zip(totals.classes, totals.documents.tolist()))
     found = list(sources)
     if not sources:
-        found, missing, options = _recorded(meta, str(model))
-        kept = 0 if keep_lessons == 0 else lessons
-        if not found and not missing and sum(learned.values()) > kept:
-            missing = "it names no source"
-        if missing and not incomplete:
-            raise SpamnbError(
-                f"{model}: not all of its mail can be read: {missing}; of its"
-                f" {pluralize(sum(learned.values()), 'message')} {kept:,} are kept in the model; name where it is now"
-                " ('spamnb upgrade SOURCE...'), or go on without it (--incomplete)"
-            )
+        found, options = _recorded(meta, str(model))
         tell(f"spamnb: training {model} again from {', '.join(map(escape, found)) or 'the messages that it keeps'}")
 
     def check(training_set: TrainingSet) -> None:
@@ -91,7 +78,7 @@ def upgrade_command(
         if not incomplete and any(n > MAX_LOSS * learned[name] for name, n in lost.items()):
             raise SpamnbError(
                 f"{model}: nothing changed: messages that it learned are neither in the sources nor kept in the model"
-                f" ({told}); --incomplete goes on without them"
+                f" ({told}); 'spamnb upgrade SOURCE...' names where they are now, --incomplete goes on without them"
             )
         if lost:
             tell(f"spamnb: no longer there, and not in the new model: {told}")
@@ -103,7 +90,6 @@ def upgrade_command(
         options,
         command=command_line(),
         tell=tell_of_ours,
-        keep_lessons=keep_lessons,
         workers=workers,
         force=True,
         one_class=True,
@@ -113,8 +99,8 @@ def upgrade_command(
     click.echo(str(report))
 
 
-def _recorded(meta: dict[str, Any], path: str) -> tuple[list[str], str, Any]:
-    """The sources that the model was trained from and that are there, why others cannot be read, and how they were
+def _recorded(meta: dict[str, Any], path: str) -> tuple[list[str], ReadOptions]:
+    """The sources that the model was trained from and that are there, and how they were read; says why others cannot be
     read."""
     from spamnb.errors import SpamnbError
     from spamnb.naming import escape
@@ -131,16 +117,15 @@ def _recorded(meta: dict[str, Any], path: str) -> tuple[list[str], str, Any]:
     ):
         raise SpamnbError(f"{path}: what it says of its sources cannot be read; name them: 'spamnb upgrade SOURCE...'")
     options = ReadOptions(**kept)
-    found, reasons = [], []
+    found = []
     for source in recorded:
-        path = source.partition("=")[2]
-        if is_account(path):  # a model of unknown origin would choose who is told a password
-            reasons.append(f"{escape(source)}: an account, which is entered only when it is named")
+        if is_account(source.partition("=")[2]):  # a model of unknown origin would choose who is told a password
+            tell_of_ours(f"{escape(source)}: an account, which is entered only when it is named")
             continue
         try:
             next(iter(entries([source], lambda name, error: None, options)), None)
         except SpamnbError as error:
-            reasons.append(str(error).partition(";")[0])
+            tell_of_ours(str(error))
         else:
             found.append(source)
-    return found, "; ".join(reasons[:MAX_REASONS]), options
+    return found, options

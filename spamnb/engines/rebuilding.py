@@ -17,10 +17,11 @@ import numpy as np
 from spamnb.classifier import Classifier
 from spamnb.counts.training_set import TrainingSet
 from spamnb.engines.counting import Progress, count_parallel
+from spamnb.errors import SpamnbError
 from spamnb.reader.message import digest
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
-from spamnb.store.lessons import KeptLesson, add_lessons, kept_lessons, set_bound, unpack
+from spamnb.store.lessons import KeptLesson, add_lessons, kept_lessons, learned_and_not_kept, set_bound, unpack
 from spamnb.store.pruning import months_taught, remember_months
 from spamnb.store.store import Store
 from spamnb.training import LeaveOneOutResult, train_file
@@ -39,19 +40,24 @@ class Rebuilt(NamedTuple):
 
 
 class Lessons:
-    """The kept lessons of the model ``old`` that is to be replaced, or of none, as they were at the beginning.
+    """The kept lessons of the model ``old`` that is to be replaced, or of none, as they were at the beginning;
+    ``not_kept`` says how many others it was taught. A model that cannot be read has none: training says whether it may
+    be replaced.
 
-    ``bound`` is the most megabytes that the new model keeps (None: as the old one says); with 0 nothing is taught
-    again. ``on_unreadable(name, error)`` is told of each that is damaged.
+    ``on_unreadable(name, error)`` is told of each that is damaged.
     """
 
-    def __init__(self, old: Path | None, bound: float | None, on_unreadable: Callable[[str, Exception], None]) -> None:
+    def __init__(self, old: Path | None, on_unreadable: Callable[[str, Exception], None]) -> None:
         self._open = ExitStack()
-        self._old = Store.open(old) if old is not None and bound != 0 else None
+        try:
+            self._old = Store.open(old) if old is not None and old.exists() else None
+        except SpamnbError:
+            self._old = None
+        self.not_kept = 0
         if self._old:  # one transaction, so what is forgotten meanwhile is still there to be forgotten here
             self._open.enter_context(self._old)
             self._open.enter_context(self._old.reading())
-        self._bound = self._old.meta().get("keep_lessons") if self._old and bound is None else bound
+            self.not_kept = learned_and_not_kept(self._old)
         self._on_unreadable = on_unreadable
         self._digests: dict[int, bytes] = {}  # of each position, by the present rule of what is part of a digest
 
@@ -83,10 +89,10 @@ class Lessons:
 
     def write(self, store: Store) -> None:
         """Keep in the new model what ``entries`` gave, and when it was taught."""
-        if self._bound is not None:
-            set_bound(store, self._bound)
         if self._old is None:
             return
+        if (bound := self._old.meta().get("keep_lessons")) is not None:
+            set_bound(store, bound)
         remember_months(store, months_taught(self._old))
         counted = ((p, lesson) for p, lesson in self._lessons() if p in self._digests)
         add_lessons(store, (lesson._replace(digest=self._digests[p]) for p, lesson in counted))

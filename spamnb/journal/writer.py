@@ -61,7 +61,7 @@ class JournalWriter:
                 except (SpamnbError, OSError) as error:
                     if str(error) != told:
                         told = str(error)
-                        self._tell(f"{told}; meanwhile nothing is noted")
+                        self._tell(f"{told}; the journal notes nothing until that is mended")
                 if None in batch:
                     return
                 batch = [self._waiting.get()]

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spamnb.errors import SpamnbError
 from spamnb.reader.evidence import GROUPS, KINDS
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.rows import CsrRows, ReadRows
@@ -34,7 +35,7 @@ FIELDS, BODY, DIGEST_OF, DATE_OF = 1, 2, 4, 8
 
 _spec = find_spec("spamnb.reader._core")
 if _spec is None or _spec.origin is None:
-    raise ImportError("spamnb's core is not compiled")
+    raise SpamnbError("the compiled part of spamnb is missing; 'pip install -e .' in its checkout makes it")
 core = ctypes.PyDLL(_spec.origin)
 _free = ctypes.CDLL(_spec.origin)  # calls without Python's lock
 

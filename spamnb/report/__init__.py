@@ -2,5 +2,5 @@
 
 evaluation                    evaluate's tables, which the terminal and the page show
 page, charts                  evaluate's page, and its pictures
-message_line, numbers         a message as a line of a terminal; figures as a person reads them
+message_line                  a message as a line of a terminal
 """

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from spamnb.evaluation.figures import Figures
 from spamnb.evaluation.intervals import HM_LIMIT, Estimate
+from spamnb.formulas.decision import UNSURE
 from spamnb.naming import pluralize
-from spamnb.report.numbers import interval, percent
 
 MATRIX_CLASSES = 8  # a matrix of more fits neither a terminal nor a telephone: the most frequent mistakes stand for it
 
@@ -24,25 +26,30 @@ class Table(NamedTuple):
 def text(found: Figures, verbose: bool = False) -> str:
     """The tables for a terminal. Of spam and one class of good mail the other figures say all that those of classes
     do: these are for ``verbose``."""
-    from rich import table as rich
-    from rich.console import Console
-    from rich.text import Text
-
     title = f"{found.protocol}: {pluralize(found.messages, 'message')}"
     shown = [Table(title, ("", "value", "95 % interval"), headline(found))]
     if verbose or found.spam is None or len(found.classes) > 2:
         shown.append(class_table(found))
     if len(found.classes) <= MATRIX_CLASSES:
-        shown.append(confusion_table(found))
+        shown.append(confusion_table(found.classes, found.confusion))
+    return drawn(shown)
+
+
+def drawn(tables: Sequence[Table]) -> str:
+    """Tables as wide as the terminal allows."""
+    from rich import table as rich
+    from rich.console import Console
+    from rich.text import Text
+
     out = io.StringIO()
     console = Console(file=out, width=Console().width, force_jupyter=False)  # a notebook would get it, and not ``out``
-    for each in shown:
-        drawn = rich.Table(title=Text(each.title), title_justify="left")
+    for each in tables:
+        made = rich.Table(title=Text(each.title), title_justify="left")
         for place, name in enumerate(each.head):
-            drawn.add_column(Text(name), justify="right" if place else "left", overflow="fold")
+            made.add_column(Text(name), justify="right" if place else "left", overflow="fold")
         for row in each.rows:
-            drawn.add_row(*map(Text, row))
-        console.print(drawn)
+            made.add_row(*map(Text, row))
+        console.print(made)
     return out.getvalue().rstrip("\n")
 
 
@@ -52,10 +59,12 @@ def headline(found: Figures) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
 
     def add(name: str, estimate: Estimate) -> None:
-        rows.append((name, percent(estimate.value), interval(estimate)))
+        rows.append((name, percent(estimate.value), why_none if math.isnan(estimate.value) else interval(estimate)))
 
+    why_none = ""
     if found.spam is not None:
         spam = found.spam
+        why_none = "no good mail was judged" if math.isnan(spam.hm.value) else "no spam was judged"
         add("hm%  good mail called spam", spam.hm)
         add("sm%  spam let through" + (", unsure included" if spam.unsure_spam > 0 else ""), spam.sm)
         add("1-ROCA%  chance that good mail scores above spam", spam.one_minus_roca)
@@ -75,9 +84,34 @@ def class_table(found: Figures) -> Table:
     return Table("Classes", head, [(c.name, f"{c.messages:,}", *map(percent, c[2:])) for c in found.by_class])
 
 
-def confusion_table(found: Figures) -> Table:
-    """Messages by true class and verdict; no column of unsure where no verdict is."""
-    unsure = any(row[-1] for row in found.confusion)
-    head = ("true \\ verdict", *found.classes, *(["unsure"] if unsure else []))
-    rows = [(name, *(f"{n:,}" for n in row[: len(head) - 1])) for name, row in zip(found.classes, found.confusion)]
-    return Table("Verdicts", head, rows)
+def confusion_table(classes: Sequence[str], confusion: Sequence[Sequence[int]]) -> Table:
+    """Messages by true class and verdict; the last column of ``confusion`` is unsure."""
+    rows = [(name, *(f"{n:,}" for n in (sum(row), *row))) for name, row in zip(classes, confusion)]
+    return Table("Verdicts", ("true \\ verdict", "messages", *classes, UNSURE), rows)
+
+
+def percent(value: float) -> str:
+    """A percentage to the digits that tell filters apart: three that count below 10, two decimals above, and more
+    where what is not 100 would look like it.
+
+    >>> percent(0.03854), percent(3.661), percent(99.971), percent(99.9964), percent(0.0), percent(float("nan"))
+    ('0.0385', '3.66', '99.97', '99.996', '0', '–')
+    """
+    if math.isnan(value):
+        return "–"
+    if value == 0:
+        return "0"
+    if round(value, 2) == 100 > value:
+        return f"{value:.{-math.floor(math.log10(100 - value))}f}"
+    return f"{value:.2f}" if value >= 10 else f"{value:#.3g}" if value >= 0.001 else f"{value:.1e}"
+
+
+def interval(estimate: Estimate) -> str:
+    """The 95 % interval, or nothing where there is none.
+
+    >>> interval(Estimate(0.0385, 0.0212, 0.0699))
+    '0.0212 – 0.0699'
+    """
+    if math.isnan(estimate.low) or math.isnan(estimate.high):
+        return ""
+    return f"{percent(estimate.low)} – {percent(estimate.high)}"

@@ -24,8 +24,7 @@ from spamnb.formulas.decision import UNSURE
 from spamnb.naming import pluralize
 from spamnb.reader.meaning import meaning
 from spamnb.report import charts
-from spamnb.report.evaluation import MATRIX_CLASSES, Table, class_table, confusion_table, headline
-from spamnb.report.numbers import percent
+from spamnb.report.evaluation import MATRIX_CLASSES, Table, class_table, confusion_table, headline, percent
 from spamnb.settings import SETTINGS, Settings
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ def page(result: Result, found: Figures, settings: Settings, made: Mapping[str, 
     more = f" and {len(found.by_class) - 6} more" if len(found.by_class) > 6 else ""
     tables = [class_table(found)]
     if len(found.classes) <= MATRIX_CLASSES:
-        tables.append(confusion_table(found))
+        tables.append(confusion_table(found.classes, found.confusion))
     elif often := mistakes(result):
         tables.append(Table("Most frequent mistakes", ("class → verdict", "messages", "% of class"), often))
     html = environment.get_template("page.html").render(
@@ -93,25 +92,18 @@ def summary_line(result: Result) -> str:
     return ", ".join(parts)
 
 
-class Chart(NamedTuple):
-    """A picture with what stands above and below it."""
-
-    title: str
-    picture: str
-    caption: str
-
-
-def _charts(result: Result, found: Figures) -> list[Chart]:
+def _charts(result: Result, found: Figures) -> list[tuple[str, str, str]]:
+    """Pictures, each between its title and its caption."""
     drawn = []
     if found.spam is not None and result.spam_index is not None:
         caption = (
             "Every threshold's two errors; up and left is better. Large dot: the verdicts as given; small dot: the best"
             f" at {HM_LIMIT:g} % of good mail lost."
         )
-        drawn.append(Chart("ROC", charts.roc_chart(result, found, result.spam_index), caption))
+        drawn.append(("ROC", charts.roc_chart(result, found, result.spam_index), caption))
     what = "probability of spam" if found.spam else "probability of the likeliest class"
     picture = charts.reliability_chart(found.calibration.reliability, what)
-    return [*drawn, Chart("Reliability", picture, "On the dashed line a probability means what it says.")]
+    return [*drawn, ("Reliability", picture, "On the dashed line a probability means what it says.")]
 
 
 def mistakes(result: Result) -> list[tuple[str, ...]]:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import os
-import secrets
-import stat
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +20,7 @@ from starlette.staticfiles import StaticFiles
 
 from spamnb.api.words import word_of
 from spamnb.classifier import Classifier
-from spamnb.errors import SpamnbError, command_line_error
+from spamnb.errors import SpamnbError
 from spamnb.journal.entries import INBOX, JUNK
 from spamnb.journal.journal import Journal
 from spamnb.naming import pluralize, printable
@@ -31,7 +28,6 @@ from spamnb.review import pages
 from spamnb.review.lessons import Taught, Teacher, missing
 
 COOKIE = "spamnb_review"
-COOKIE_DAYS = 30
 MAX_BODY = 65_536  # bytes of a form: a page has 50 boxes
 MAX_FIELDS = 300
 MAX_TYPED = 80  # characters of a word
@@ -99,8 +95,7 @@ class Review:
         async def answer(request: Request) -> Response:
             if self._knows_key(request.query_params.get("key", "")):
                 response = RedirectResponse("/", 303)  # the address in the browser's history has no key
-                seconds = 86_400 * COOKIE_DAYS
-                response.set_cookie(COOKIE, self.key, max_age=seconds, httponly=True, samesite="strict")
+                response.set_cookie(COOKIE, self.key, httponly=True, samesite="strict")
                 return response
             self._check(request)
             return await run_in_threadpool(make, request)
@@ -132,7 +127,7 @@ class Review:
         return HTMLResponse(pages.render(template, **values), status)
 
     async def _refuse(self, request: Request, error: Exception) -> Response:
-        refused = error if isinstance(error, Refused) else Refused(409, command_line_error(error))
+        refused = error if isinstance(error, Refused) else Refused(409, str(error))
         line = printable(str(refused), 500)
         return self._render(request, "refused.html", refused.status, line=line, heading=refused.heading)
 
@@ -208,23 +203,6 @@ async def _with_policy(request: Request, call_next: RequestResponseEndpoint) -> 
     response = await call_next(request)
     response.headers.update(HEADERS)
     return response
-
-
-def key_at(path: Path) -> str:
-    """The key that a file holds, made where there is none; so the address stays the same. SpamnbError where others may
-    read it."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with os.fdopen(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600), "r+") as file:
-            if os.fstat(file.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-                raise SpamnbError(f"{path}: others may read the key of the pages; chmod 600 {path}")
-            key = file.read(1000).strip()
-            if not key:
-                key = secrets.token_urlsafe(32)
-                file.write(key + "\n")
-    except OSError as error:
-        raise SpamnbError(f"{path}: no key of the pages: {error.strerror}") from None
-    return key
 
 
 def _is_from_own_page(request: Request) -> bool:

@@ -22,22 +22,16 @@ from spamnb.sources.mailbox import Folder, MailboxMessage
 PATIENCE = 20.0  # seconds for another program that sorts the same mailbox
 
 
-class Moving:
+class Moving(ExitStack):
     """The mailboxes that a request needs, each opened once; a context that closes them.
 
     A move raises SpamnbError where a mailbox cannot be reached, or the mail is no longer there.
     """
 
     def __init__(self, journal: Journal) -> None:
+        super().__init__()
         self._journal = journal
         self._open: dict[str, Box] = {}
-        self._stack = ExitStack()
-
-    def __enter__(self) -> Moving:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._stack.close()
 
     def mail(self, entry: Verdict) -> bytes | None:
         """The mail, where it lies where it lay; None where it does not, nobody knows its mailbox, or that cannot be
@@ -84,7 +78,7 @@ class Moving:
     def _box(self, entry: Verdict) -> Box:
         if entry.mailbox not in self._open:
             self._open[entry.mailbox] = box_at(entry.mailbox, entry.junk or None)
-            self._stack.callback(self._open[entry.mailbox].close)
+            self.callback(self._open[entry.mailbox].close)
         return self._open[entry.mailbox]
 
 

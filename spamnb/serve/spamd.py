@@ -11,12 +11,13 @@ import contextlib
 import queue
 import time
 import traceback
-from collections.abc import AsyncIterator, Callable
+from collections import defaultdict
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
-from spamnb.errors import SpamnbError, command_line_error
+from spamnb.errors import SpamnbError
 from spamnb.journal.entries import entry_of
 from spamnb.journal.journal import Correction
 from spamnb.journal.writer import JournalWriter
@@ -26,11 +27,11 @@ from spamnb.reader.read_message import ReadMessage
 from spamnb.reader.spam_fields import section_length
 from spamnb.score import THRESHOLD, Score, class_of_label, score_message
 from spamnb.serve import metrics, protocol
-from spamnb.serve.metrics import Metrics
 from spamnb.serve.protocol import ExitCode, Refusal, Request
 from spamnb.serve.users import Models, NoSuchUser
 
 CHUNK = 1 << 16
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class Spamd:
         journal: JournalWriter | None = None,
     ) -> None:
         self.limits = limits
-        self.counts = Metrics()
+        self.counts: metrics.Totals = defaultdict(float)
         self._held = 0  # bytes of messages that are being received or judged
         self._log = log
         self._journal = journal
@@ -103,7 +104,7 @@ class Spamd:
     async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one connection and close it."""
         self._conversations.add(asyncio.current_task())
-        self.counts.add(metrics.CONNECTIONS)
+        self.counts[metrics.CONNECTIONS, ""] += 1
         facts: dict[str, Any] = {}
         started = time.perf_counter()
         try:
@@ -112,33 +113,34 @@ class Spamd:
                 reply = await self._answer(reader, facts)
             except Refusal as refusal:
                 refused, reply = True, self._refused(refusal, facts)
+            except SpamnbError as error:  # of a model
+                code = ExitCode.EX_NOUSER if isinstance(error, NoSuchUser) else ExitCode.EX_TEMPFAIL
+                refused, reply = True, self._refused(Refusal(code, str(error)), facts)
             except ConnectionError:
                 raise
             except Exception:  # a fault of ours must cost one reply, not the worker and its connections
-                refused, reply = True, self._refused(self._fault(facts), facts)
+                self._log(event="fault", id=facts.get("id", ""), error=traceback.format_exc(limit=-4))
+                fault = Refusal(ExitCode.EX_SOFTWARE, "internal error; the server's log says more")
+                refused, reply = True, self._refused(fault, facts)
             if facts:
                 seconds = time.perf_counter() - started
                 if "method" in facts:
-                    self.counts.add(metrics.REQUESTS, facts["method"])
-                    self.counts.add(metrics.BYTES, "", facts.get("size", 0))
-                    self.counts.add(metrics.SECONDS, "", seconds)
+                    self.counts[metrics.REQUESTS, facts["method"]] += 1
+                    self.counts[metrics.BYTES, ""] += facts.get("size", 0)
+                    self.counts[metrics.SECONDS, ""] += seconds
                 self._log(event="request", **facts, ms=round(1000 * seconds, 2))
             await self._send(reader, writer, reply, refused)
         except ConnectionError:
             pass  # the client has gone; what it asked is logged above where it had asked anything
         finally:
             writer.close()
-            self.counts.add(metrics.CONNECTIONS, "", -1)
+            self.counts[metrics.CONNECTIONS, ""] -= 1
             self._conversations.discard(asyncio.current_task())
 
     def _refused(self, refusal: Refusal, facts: dict[str, Any]) -> bytes:
         facts.update(code=int(refusal.code), error=str(refusal))
-        self.counts.add(metrics.REFUSALS, refusal.code.name)
+        self.counts[metrics.REFUSALS, refusal.code.name] += 1
         return refusal.reply
-
-    def _fault(self, facts: dict[str, Any]) -> Refusal:
-        self._log(event="fault", id=facts.get("id", ""), error=traceback.format_exc(limit=-4))
-        return Refusal(ExitCode.EX_SOFTWARE, "internal error; the server's log says more")
 
     async def _send(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, reply: bytes, refused: bool
@@ -165,7 +167,7 @@ class Spamd:
     async def _answer(self, reader: asyncio.StreamReader, facts: dict[str, Any]) -> bytes:
         if len(self._conversations) > self.limits.connections:
             raise Refusal(ExitCode.EX_UNAVAILABLE, "Service Unavailable: too many connections")
-        asked = await self._head(reader, facts)
+        asked = await _within(self.limits.head_time, self._head(reader, facts), "the request's headers")
         if asked is None:
             return b""
         if asked.method == "PING":
@@ -174,23 +176,22 @@ class Spamd:
             return b""
         if asked.method == "TELL" and self._learning_models is None:
             raise Refusal(ExitCode.EX_UNAVAILABLE, "Service Unavailable: TELL needs --allow-tell")
-        async with self._message(reader, asked) as raw:
+        received = bytearray()
+        try:
+            receiving = self._receive(reader, asked.content_length, received)
+            await _within(self.limits.message_time, receiving, "the message")
+            raw = bytes(received)
             facts.update(size=len(raw), id=_message_id(raw))
             if asked.method == "TELL":
                 return await self._tell(asked, raw, facts)
             return await self._classify(asked, raw, facts)
+        finally:
+            self._held -= len(received)
 
     # -- a request off a connection -----------------------------------------------------------------------------
 
     async def _head(self, reader: asyncio.StreamReader, facts: dict[str, Any]) -> Request | None:
         """What is asked, or None from a client that says nothing; *facts* get what is known even where it fails."""
-        try:
-            async with asyncio.timeout(self.limits.head_time):
-                return await self._read_head(reader, facts)
-        except TimeoutError:
-            raise Refusal(ExitCode.EX_TIMEOUT, "Timeout: the request's headers took too long") from None
-
-    async def _read_head(self, reader: asyncio.StreamReader, facts: dict[str, Any]) -> Request | None:
         first = await self._line(reader)
         if first is None:
             return None  # a probe that only connected
@@ -224,21 +225,8 @@ class Spamd:
             raise too_long
         return line[:-1].removesuffix(b"\r")
 
-    @contextlib.asynccontextmanager
-    async def _message(self, reader: asyncio.StreamReader, asked: Request) -> AsyncIterator[bytes]:
-        """The message that follows; its bytes count as held inside the block."""
-        received = bytearray()
-        try:
-            try:
-                async with asyncio.timeout(self.limits.message_time):
-                    await self._receive(reader, asked.content_length, received)
-            except TimeoutError:
-                raise Refusal(ExitCode.EX_TIMEOUT, "Timeout: the message took too long") from None
-            yield bytes(received)
-        finally:
-            self._held -= len(received)
-
     async def _receive(self, reader: asyncio.StreamReader, length: int | None, received: bytearray) -> None:
+        """Append the message that follows to *received*; its bytes count as held."""
         limit = self.limits.message_size
         too_large = Refusal(ExitCode.EX_UNAVAILABLE, f"Service Unavailable: the message is over {limit} bytes")
         if length is not None and length > limit:
@@ -262,12 +250,9 @@ class Spamd:
     async def _classify(self, asked: Request, raw: bytes, facts: dict[str, Any]) -> bytes:
         loop = asyncio.get_running_loop()
         stripped = spam_fields.strip_filter_headers(raw)
-        try:
-            found = await loop.run_in_executor(self._judges, self._judge, asked.user, stripped, facts)
-        except SpamnbError as error:
-            raise Refusal(ExitCode.EX_TEMPFAIL, command_line_error(error)) from None
+        found = await loop.run_in_executor(self._judges, self._judge, asked.user, stripped, facts)
         facts.update(verdict=found.verdict, score=found.points)
-        self.counts.add(metrics.VERDICTS, found.verdict)
+        self.counts[metrics.VERDICTS, found.verdict] += 1
         return protocol.verdict_reply(asked, found.spam, found.text, str(THRESHOLD), _body(asked, found, raw))
 
     async def _tell(self, asked: Request, raw: bytes, facts: dict[str, Any]) -> bytes:
@@ -275,15 +260,10 @@ class Spamd:
         if label is None and not asked.remove_local:
             return protocol.tell_reply(False, False)
         loop = asyncio.get_running_loop()
-        try:
-            changed = await loop.run_in_executor(self._learner, self._teach, asked.user, label, raw, facts)
-        except NoSuchUser as error:
-            raise Refusal(ExitCode.EX_NOUSER, str(error)) from None
-        except SpamnbError as error:
-            raise Refusal(ExitCode.EX_TEMPFAIL, command_line_error(error)) from None
+        changed = await loop.run_in_executor(self._learner, self._teach, asked.user, label, raw, facts)
         facts["learned" if label else "forgotten"] = changed and (label or True)
         if changed:
-            self.counts.add(metrics.LESSONS)
+            self.counts[metrics.LESSONS, ""] += 1
             if self._journal is not None and label is not None:
                 self._journal.put(Correction(digest(raw), label, label == "spam", "client", asked.user))
         return protocol.tell_reply(changed and label is not None, changed and label is None)
@@ -318,6 +298,14 @@ class Spamd:
             return model.learn(class_of_label(model, label), raw)
         known = model.learned(raw)
         return known is not None and model.forget(known, raw)
+
+
+async def _within(seconds: float, reading: Awaitable[T], what: str) -> T:
+    """What is read within so many seconds; a refusal where that takes longer."""
+    try:
+        return await asyncio.wait_for(reading, seconds)
+    except TimeoutError:
+        raise Refusal(ExitCode.EX_TIMEOUT, f"Timeout: {what} took too long") from None
 
 
 def _message_id(raw: bytes) -> str:

@@ -12,6 +12,7 @@ import stat
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from spamnb.errors import in_callers_words
 from spamnb.naming import escape, pluralize
 from spamnb.sources.entries import Entry, Report
 from spamnb.sources.formats import MBOXES, TABLES, NotMail
@@ -137,8 +138,8 @@ def unread_folders(label: str, folder: str, recursive: bool) -> str | None:
     if not left:
         return None
     names = ", ".join(escape(decoded(name)) for name in left[:_MAX_NAMES]) + (", …" if len(left) > _MAX_NAMES else "")
-    wanted = "" if recursive else "; recursive=True, or --recursive, reads all but junk, trash, drafts and templates"
-    return f"{pluralize(len(left), 'folder')} not read: {names}{wanted}"
+    more = "" if recursive else "; {option.recursive} reads all but junk, trash, drafts and templates"
+    return f"{pluralize(len(left), 'folder')} not read: {names}{in_callers_words(more)}"
 
 
 def unread_mail(label: str, maildir: str) -> str | None:

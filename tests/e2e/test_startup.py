@@ -97,6 +97,15 @@ def test_what_is_loaded_by_name_is_told_to_who_reads_types() -> None:
     assert told - names == {("__future__", "annotations", None)} and names <= told
 
 
+@pytest.mark.parametrize("command", ["classify", "train"])
+def test_a_checkout_that_is_not_compiled_says_what_makes_it(command: str) -> None:
+    missing = "import sys, importlib.util as util; util.find_spec = lambda name, package=None: None\n"
+    words = [sys.executable, "-c", missing + COMMAND, command, str(Path(__file__).parent)]
+    ran = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    said = "Error: the compiled part of spamnb is missing; 'pip install -e .' in its checkout makes it\n"
+    assert (ran.returncode, ran.stderr) == (1, said)
+
+
 INTERRUPTED = """
 import os, signal, sys
 wanted = sys.argv.pop(1)

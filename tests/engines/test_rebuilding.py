@@ -26,7 +26,7 @@ TAUGHT = [("spam", message("spam", 100)), ("ham", message("ham", 101)), ("spam",
 def made(
     path: Path, source: Path, old: Path | None, workers: int = 1, **chosen: Any
 ) -> tuple[Rebuilt, list[dict[str, Any]]]:
-    lessons = Lessons(old, None, never)
+    lessons = Lessons(old, never)
     found = entries([str(source)], never)
     done = rebuild(path, found, Settings(**chosen), lessons, {}, never, lambda *_: None, workers, force=True)
     with Store.open(path) as store:
@@ -72,7 +72,7 @@ class Taught(Lessons):
     late = (("spam", message("spam", 200)), ("spam", message("spam", 201)))
 
     def __init__(self, old: Path) -> None:
-        super().__init__(old, None, never)
+        super().__init__(old, never)
         self.old, self.waiting = str(old), []  # type: ignore[var-annotated]
 
     def start(self, *arguments: str, raw: bytes) -> subprocess.Popen[bytes]:
@@ -133,7 +133,7 @@ def test_a_damaged_lesson_is_told_and_left_out(taught: Path, tmp_path: Path) -> 
     with Store.open(taught, writable=True) as store, store.writing():
         store.execute("UPDATE kept_lessons SET message = x'ffff' WHERE position = 0")
     told: list[str] = []
-    lessons = Lessons(taught, None, lambda name, error: told.append(f"{name}: {error}"))
+    lessons = Lessons(taught, lambda name, error: told.append(f"{name}: {error}"))
     mail_of = entries([str(tmp_path / "mail")], never)
     done = rebuild(
         taught, mail_of, Settings(), lessons, {}, never, lambda *_: None, 1, force=True

@@ -58,7 +58,7 @@ def test_what_the_page_says_is_what_the_figures_say():
     assert cards["1-ROCA%"].startswith(f"{found.spam.one_minus_roca.value:#.3g}")
     by_class, verdicts = ([cell.text() for cell in table.css("td")] for table in tree.css(".tables table"))
     assert by_class[0] == str(found.by_class[0].messages) and by_class[1] == f"{found.by_class[0].precision:.2f}"
-    assert verdicts == [str(n) for row in found.confusion for n in row[:2]]  # no verdict is unsure
+    assert verdicts == [str(n) for row in found.confusion for n in (sum(row), *row)]
     lost = int(((result.verdicts == 1) & (result.truth == 0)).sum())
     missed = int(((result.verdicts != 1) & (result.truth == 1)).sum())
     lists = tree.css("ul.errors")
@@ -71,7 +71,7 @@ def test_evidence_is_for_the_class_that_is_likeliest_by_probability():
     right = Answer("2", "ham", "ham", {"ham": 1.0, "spam": -1.0}, {"ham": 0.9, "spam": 0.1})
     result = result_of([wrong, right], "made up")
     error = LexborHTMLParser(page(result)).css_first("ul.errors li:has(.evidence)")
-    assert "Nats for ham, the likeliest class" in error.text()
+    assert "above 0 for ham, the likeliest class" in error.text()
     assert [node.text() for node in error.css(".evidence *")] == ["+0.50", "meeting", "-0.70", "Subject: offer"]
 
 

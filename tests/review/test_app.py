@@ -12,9 +12,8 @@ from starlette.testclient import TestClient
 
 from spamnb.api.words import word_of
 from spamnb.classifier import Classifier
-from spamnb.errors import SpamnbError
 from spamnb.mailbox import maildir
-from spamnb.review.app import COOKIE, MAX_BODY, Review, key_at
+from spamnb.review.app import COOKIE, MAX_BODY, Review
 
 OWN = {"sec-fetch-site": "same-origin"}
 
@@ -53,15 +52,6 @@ def test_without_the_key_nothing_is_shown(review, tmp_path, model):
     assert "httponly" in told and "samesite=strict" in told and client.get("/").status_code == 200
     none = TestClient(replace(review, key="").app())
     assert none.get("/?key=").status_code == 403, "no key is not an empty one"
-
-
-def test_the_key_stays_and_is_for_its_owner_alone(tmp_path):
-    path = tmp_path / "folder" / "key"
-    key = key_at(path)
-    assert len(key) > 40 and key_at(path) == key and path.stat().st_mode & 0o777 == 0o600
-    path.chmod(0o640)
-    with pytest.raises(SpamnbError, match="chmod 600"):
-        key_at(path)
 
 
 def test_each_reply_has_the_policy_and_no_page_needs_an_exception(review, tmp_path, model):

@@ -208,8 +208,8 @@ def test_systemd_passes_sockets_and_hears_when_it_is_ready(model, tmp_path):
             with socket.create_connection(listening.getsockname()) as client:
                 client.sendall(b"PING SPAMC/1.5\r\n\r\n")
                 assert receive(client) == b"SPAMD/1.5 0 PONG\r\n"
-            process.send_signal(signal.SIGTERM)
-            assert told.recv(100) == b"STOPPING=1"
-        finally:
             process.terminate()
-            assert process.communicate(timeout=120) and process.returncode == 0
+            assert told.recv(100) == b"STOPPING=1" and process.wait(120) == 0
+        finally:
+            process.kill()
+            process.communicate()
