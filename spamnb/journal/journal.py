@@ -106,6 +106,13 @@ class Journal(Database):
             raise
         return journal
 
+    @classmethod
+    def there(cls, path: Path) -> Self:
+        """The journal that is at ``path``. SpamnbError where there is none."""
+        if not path.exists():
+            raise SpamnbError(f"{path}: no journal there; filter, sort, watch and serve write one with --journal")
+        return cls.at(path)
+
     def _prepare(self) -> None:
         with self._told():
             self.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
