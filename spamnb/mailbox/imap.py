@@ -22,9 +22,10 @@ from spamnb.mailbox.box import Arrived, Move, readable
 from spamnb.naming import escape
 from spamnb.sources.accounts import ImapUrl, account_of, parsed
 from spamnb.sources.imap_connection import Denied
-from spamnb.sources.imap_reading import ImapReader, State, Uid
+from spamnb.sources.imap_reading import WINDOW, ImapReader, State, Uid
 from spamnb.sources.mailbox import Folder, MailboxMessage
 
+_HEAD = "BODY.PEEK[HEADER.FIELDS (RECEIVED MESSAGE-ID DATE FROM TO SUBJECT)]<0.512>"
 _PATIENCE = 300.0  # seconds that a server may be silent while it moves mail: asked anew, it may move it twice
 _LONGEST = 30.0  # seconds of one IDLE: what comes in the very moment that it begins is told only when it ends
 _CHANGES = (b"EXISTS", b"EXPUNGE", b"VANISHED")
@@ -40,23 +41,11 @@ def record_path(url: ImapUrl) -> Path:
     return Path(home, "spamnb", "accounts", re.sub(r"[^\w.@+-]", "_", account)[:150] + ".sqlite")
 
 
-def kin_of(head: bytes) -> bytes:
-    r"""16 bytes that stand for a message in whatever folder it lies, by what ``ImapReader.heads`` gives of it.
-
-    The first Received field is that of the person's own server: nobody else can send a message of the same kin, which
-    would pass for one that was moved out of Junk.
-
-    >>> kin_of(b"Received: by mx id 1\r\n\r\n") == kin_of(b"Received: by mx id 1\n\n")
-    True
-    """
-    return blake2b(head.replace(b"\r\n", b"\n"), digest_size=16, usedforsecurity=False).digest()
-
-
 class ImapBox(ImapReader):
     """An account that mail can be moved in."""
 
     def __init__(self, url: str, junk: str | None = None) -> None:
-        super().__init__(parsed(url), account_of(parsed(url)).login)
+        super().__init__(account_of(parsed(url)))
         self.home = self.url.account
         self.record = record_path(self.url)
         self.inbox = Folder("INBOX", "INBOX", "inbox")
@@ -103,8 +92,11 @@ class ImapBox(ImapReader):
         return self.messages(folder)[: -_NEWEST - 1 : -1]
 
     def kin(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
-        for message, head in self.heads(messages):
-            yield message, kin_of(head)
+        """By header fields that tell a message from others. The first Received field is that of the person's own
+        server: nobody else can send a message of the same kin, which would pass for one that was moved out of Junk."""
+        for message, head in self.items(messages, _HEAD, b"BODY[HEADER", WINDOW):
+            if isinstance(head, bytes):
+                yield message, blake2b(head.replace(b"\r\n", b"\n"), digest_size=16, usedforsecurity=False).digest()
 
     def new(self, mark: str, waiting: Sequence[str]) -> tuple[list[MailboxMessage], str]:
         """The inbox's messages that no reader has shown."""
@@ -128,7 +120,8 @@ class ImapBox(ImapReader):
     def move(
         self, messages: Sequence[MailboxMessage], into: Folder
     ) -> dict[MailboxMessage, MailboxMessage | OSError | None]:
-        """Denied where the server says no, as for a full quota; then all are where they were."""
+        """Denied where the server says no, as for a full quota; then all are where they were. Unreachable where it was
+        lost meanwhile: `settle` then tells what was moved."""
         if not messages:
             return {}
         if not self._can_move():

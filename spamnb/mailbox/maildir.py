@@ -44,20 +44,23 @@ class MaildirBox:
         self._listed: dict[Path, dict[str, MailboxMessage]] = {}
 
     def folders(self) -> list[Folder]:
+        """All folders, the inbox first."""
         paths = mailbox(self.path, self.junk().place)
         return [self.inbox, *(self._folder(path) for path in paths if path != self.path)]
 
     def refresh(self) -> None:
-        """The file system is asked each time."""
+        """Forget which folders there are: here the file system is asked each time."""
 
     def _folder(self, path: Path) -> Folder:
         name = os.path.relpath(path, self.path)
         return _named(name if name.startswith("..") else name.removeprefix("."), path)
 
     def locate(self, name: str) -> Folder:
+        """The folder that a person calls so. It may have yet to be made."""
         return _named(name, locate(self.path, name))
 
     def junk(self) -> Folder:
+        """The folder of spam. It may have yet to be made."""
         with suppress(SpamnbError):  # it was there when the mailbox was opened
             self._junk = self.locate(self._junk_name)
         return self._junk
@@ -66,17 +69,20 @@ class MaildirBox:
         return folder.place.is_dir()
 
     def make(self, folder: Folder) -> None:
+        """Make a folder where it is missing."""
         made(folder.place)
 
     def is_below(self, folder: Folder, parent: Folder) -> bool:
-        """By Maildir++'s names or nested, whatever links lead there."""
+        """Whether a folder is ``parent`` or below it: by Maildir++'s names or nested, whatever links lead there."""
         path, above = str(folder.place.resolve()), str(parent.place.resolve())
         return path == above or path.startswith((above + ".", above + os.sep))
 
     def key(self, folder: Folder) -> str:
+        """What a folder is called in the record."""
         return _text(os.path.relpath(folder.place, self.path))
 
     def messages(self, folder: Folder) -> list[MailboxMessage]:
+        """What lies in a folder, the oldest first."""
         found = []
         for part in ("new", "cur"):
             with suppress(FileNotFoundError):
@@ -87,6 +93,7 @@ class MaildirBox:
         return MailboxMessage(folder, _text(delivered(path)), escape(str(path)), path)
 
     def find(self, folder: Folder, keys: Sequence[str]) -> list[MailboxMessage]:
+        """Those messages that are still in a folder."""
         known = self._listed.get(folder.place, {})
         if not all(key in known and known[key].place.exists() for key in keys):
             known = self._list(folder)
@@ -97,9 +104,11 @@ class MaildirBox:
         return self._listed[folder.place]
 
     def lookup(self, place: str, message_id: str) -> list[MailboxMessage]:
+        """Messages that may be the one that lay at a `place`, the likely ones first."""
         return self.find(self.folder_at(place), [_text(delivered(Path(place)))])
 
     def read(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
+        """Each message's bytes, or why it cannot be read: FileNotFoundError where it is no longer there."""
         for message in messages:
             try:
                 raw = contents(str(message.place))
@@ -109,14 +118,17 @@ class MaildirBox:
                 yield message, raw
 
     def kin(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
-        """Digests: mail readers give a message another file name when they move it."""
+        """What each message is known by wherever it lies; those that are gone may be left out. Digests: mail readers
+        give a message another file name when they move it."""
         for message, raw in self.read(messages):
             yield message, digest(raw) if isinstance(raw, bytes) else raw
 
     def new(self, mark: str, waiting: Sequence[str]) -> tuple[list[MailboxMessage], str]:
+        """New mail since a mark, with the messages ``waiting`` since before, by key; and the mark of now."""
         return [self._message(self.inbox, path) for path in files(self.path / "new")], ""
 
     def state(self, folder: Folder) -> Hashable:
+        """What changes when mail comes or goes; None where that cannot be told."""
         changed = []
         for part in ("new", "cur"):
             with suppress(FileNotFoundError):
@@ -125,14 +137,18 @@ class MaildirBox:
         return tuple(changed) if settled else None
 
     def arrived(self, folder: Folder, mark: str, known: int) -> Arrived:
+        """What came into a folder since a mark; ``known`` is how many messages of it are known."""
         return Arrived(list(self._list(folder).values()), "", True)
 
     def mark(self, folder: Folder) -> str:
+        """How far a folder has got."""
         return str(time.time())
 
     def move(
         self, messages: Sequence[MailboxMessage], into: Folder
     ) -> dict[MailboxMessage, MailboxMessage | OSError | None]:
+        """Move messages of one folder; where each lies then if that is known, or why it stays. Those that were gone are
+        left out."""
         moved: dict[MailboxMessage, MailboxMessage | OSError | None] = {}
         for message in messages:
             try:
@@ -144,7 +160,8 @@ class MaildirBox:
         return moved
 
     def settle(self, moves: Sequence[Move]) -> Iterator[tuple[Move, bool]]:
-        """A move is one step, so it is done where the message is in the one folder and no longer in the other."""
+        """Make whole each move that was interrupted: done, or not begun; which of the two it is. A move is one step, so
+        it is done where the message is in the one folder and no longer in the other."""
         folders = {self.key(folder): folder for folder in self.folders()}
         for move in moves:
             if move.folder not in folders or move.target not in folders:
@@ -156,13 +173,16 @@ class MaildirBox:
             yield move, is_there and not self.find(folders[move.folder], [move.key])
 
     def place(self, folder: Folder, message: MailboxMessage | None) -> str:
+        """Where a message lies, as the journal keeps it: what helps to find it."""
         return str(message.place.absolute()) if message is not None else ""
 
     def folder_at(self, place: str) -> Folder:
+        """The folder of a `place`."""
         path = Path(place).parent.parent
         return self.inbox if path == self.path else self._folder(path)
 
     def wait(self, state: Hashable, seconds: float, stop: int) -> None:
+        """Wait until the inbox differs from a state, ``seconds`` have passed, or the file descriptor can be read."""
         readable([stop], seconds)
 
     def close(self) -> None:

@@ -125,8 +125,8 @@ def _is_maildir(path: str) -> bool:
 
 
 def folder_notes(label: str | None, folder: str, recursive: bool | None = None) -> Iterator[str]:
-    """A line that names the mail folders in a folder that ``tree`` leaves out, and one that counts a Maildir's mail that
-    no mail reader has shown, where it is given as good mail: nobody said that it is.
+    """A line that names the mail folders in a folder that ``tree`` leaves out, and one that counts a Maildir's mail
+    that no mail reader has shown, where it is given as good mail: nobody said that it is.
 
     Not the second where all lies in ``new``, as in Maildirs that a program filled. ``recursive`` is None where a person
     cannot choose it.
