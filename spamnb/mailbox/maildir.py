@@ -22,6 +22,7 @@ from spamnb.naming import escape
 from spamnb.reader.message import digest
 from spamnb.sources.entries import contents
 from spamnb.sources.mailbox import Folder, MailboxMessage, decoded, encoded, role_of
+from spamnb.store.database import sql_text
 
 _SETTLED = 2.0  # seconds: a directory changed more recently may change again without a new time stamp
 _numbers = itertools.count()
@@ -79,7 +80,7 @@ class MaildirBox:
 
     def key(self, folder: Folder) -> str:
         """What a folder is called in the record."""
-        return _text(os.path.relpath(folder.place, self.path))
+        return sql_text(os.path.relpath(folder.place, self.path))
 
     def messages(self, folder: Folder) -> list[MailboxMessage]:
         """What lies in a folder, the oldest first."""
@@ -90,7 +91,7 @@ class MaildirBox:
         return found
 
     def _message(self, folder: Folder, path: Path) -> MailboxMessage:
-        return MailboxMessage(folder, _text(delivered(path)), escape(str(path)), path)
+        return MailboxMessage(folder, sql_text(delivered(path)), escape(str(path)), path)
 
     def find(self, folder: Folder, keys: Sequence[str]) -> list[MailboxMessage]:
         """Those messages that are still in a folder."""
@@ -105,7 +106,7 @@ class MaildirBox:
 
     def lookup(self, place: str, message_id: str) -> list[MailboxMessage]:
         """Messages that may be the one that lay at a `place`, the likely ones first."""
-        return self.find(self.folder_at(place), [_text(delivered(Path(place)))])
+        return self.find(self.folder_at(place), [sql_text(delivered(Path(place)))])
 
     def read(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
         """Each message's bytes, or why it cannot be read: FileNotFoundError where it is no longer there."""
@@ -200,11 +201,6 @@ def _changed(path: Path) -> float:
         return path.stat().st_ctime
     except OSError:
         return 0.0
-
-
-def _text(name: str) -> str:
-    """A file's name as SQLite takes it, which has no way to spell bytes that are not UTF-8."""
-    return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def is_maildir(path: str | Path) -> bool:

@@ -237,6 +237,15 @@ def _opened(name: str, how: str) -> sqlite3.Connection:
 # -- what rows may hold ------------------------------------------------------------------------------------------
 
 
+def sql_text(value: str) -> str:
+    """A text as SQLite takes it, which cannot spell bytes that are no UTF-8.
+
+    >>> sql_text("caf\\udce9")
+    'caf\\\\udce9'
+    """
+    return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def is_text(value: Any) -> bool:
     """As SQLite gives a text."""
     return type(value) is str

@@ -180,7 +180,7 @@ def test_a_servers_thread_writes_all_it_was_handed_and_tells_of_faults(tmp_path)
     assert "cannot be made (No such file" in line and line.endswith("; meanwhile nothing is noted")
 
 
-def test_verdicts_that_came_too_fast_are_told_in_one_line(tmp_path, monkeypatch):
+def test_verdicts_that_came_too_fast_are_told_by_their_number(tmp_path, monkeypatch):
     monkeypatch.setattr("spamnb.journal.writer.MAX_WAITING", 2)
     told: list[str] = []
     writer = JournalWriter(tmp_path / "journal", told.append)
@@ -189,7 +189,8 @@ def test_verdicts_that_came_too_fast_are_told_in_one_line(tmp_path, monkeypatch)
             writer.put(made_up(time.time(), number=number))
     writer.close()
     with Journal.at(tmp_path / "journal") as journal:
-        assert told == [f"the journal could not keep up and lacks {300 - verdicts(journal)} verdicts"]
+        assert all(line.startswith("the journal could not keep up and lacks ") for line in told)
+        assert 1 <= len(told) < 9 and sum(int(line.split()[-2]) for line in told) == 300 - verdicts(journal) > 0
 
 
 def test_forget_takes_a_message_out_of_the_journal_too(model, tmp_path):
