@@ -22,7 +22,7 @@ from spamnb.mailbox.box import Arrived, Move, readable
 from spamnb.naming import escape
 from spamnb.sources.accounts import ImapUrl, account_of, parsed
 from spamnb.sources.imap_connection import Denied
-from spamnb.sources.imap_reading import WINDOW, ImapReader, State, Uid
+from spamnb.sources.imap_reading import INBOX, WINDOW, ImapReader, State, Uid
 from spamnb.sources.mailbox import Folder, MailboxMessage
 
 _HEAD = "BODY.PEEK[HEADER.FIELDS (RECEIVED MESSAGE-ID DATE FROM TO SUBJECT)]<0.512>"
@@ -48,7 +48,7 @@ class ImapBox(ImapReader):
         super().__init__(account_of(parsed(url)))
         self.home = self.url.account
         self.record = record_path(self.url)
-        self.inbox = Folder("INBOX", "INBOX", "inbox")
+        self.inbox = INBOX
         self._junk = junk
 
     # -- folders ---------------------------------------------------------------------------------------------

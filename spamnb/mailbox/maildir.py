@@ -21,6 +21,7 @@ from spamnb.mailbox.box import Arrived, Move, readable
 from spamnb.naming import escape
 from spamnb.reader.message import digest
 from spamnb.sources.entries import contents
+from spamnb.sources.folders import is_maildir
 from spamnb.sources.mailbox import Folder, MailboxMessage, decoded, encoded, role_of
 from spamnb.store.database import sql_text
 
@@ -37,7 +38,7 @@ class MaildirBox:
     def __init__(self, path: Path, junk: str | None = None) -> None:
         self.path, self.shown, self.home = path, escape(str(path)), str(path.absolute())
         if not is_maildir(path):
-            raise SpamnbError(f"{self.shown}: no Maildir (it has no cur, new and tmp)")
+            raise SpamnbError(f"{self.shown}: no Maildir (it has no cur and new)")
         self.record = path / "spamnb-places.sqlite"
         self.inbox = Folder("INBOX", path, "inbox")
         self._junk_name = "Junk" if junk is None else junk
@@ -142,8 +143,8 @@ class MaildirBox:
         return Arrived(list(self._list(folder).values()), "", True)
 
     def mark(self, folder: Folder) -> str:
-        """How far a folder has got."""
-        return str(time.time())
+        """How far a folder has got: here it is looked at as a whole."""
+        return ""
 
     def move(
         self, messages: Sequence[MailboxMessage], into: Folder
@@ -168,10 +169,8 @@ class MaildirBox:
             if move.folder not in folders or move.target not in folders:
                 yield move, False
                 continue
-            since = float(move.mark) - _SETTLED
-            late = [one for one in self.messages(folders[move.target]) if _changed(one.place) >= since]
-            is_there = any(kin == move.kin for _, kin in self.kin(late))
-            yield move, is_there and not self.find(folders[move.folder], [move.key])
+            is_gone = not self.find(folders[move.folder], [move.key])
+            yield move, is_gone and any(kin == move.kin for _, kin in self.kin(self.messages(folders[move.target])))
 
     def place(self, folder: Folder, message: MailboxMessage | None) -> str:
         """Where a message lies, as the journal keeps it: what helps to find it."""
@@ -193,19 +192,6 @@ class MaildirBox:
 def _named(name: str, path: Path) -> Folder:
     name = decoded(name)
     return Folder(escape(name), path, role_of(name.replace(os.sep, ".").rpartition(".")[2]))
-
-
-def _changed(path: Path) -> float:
-    """When a file got the name that it has; 0 where it is gone."""
-    try:
-        return path.stat().st_ctime
-    except OSError:
-        return 0.0
-
-
-def is_maildir(path: str | Path) -> bool:
-    """Whether *path* has a Maildir's three parts."""
-    return all(os.path.isdir(os.path.join(path, part)) for part in _PARTS)
 
 
 def locate(maildir: Path, name: str) -> Path:
@@ -235,28 +221,23 @@ def locate(maildir: Path, name: str) -> Path:
     plain = name.removeprefix(".")
     if not all(plain.split(".")):
         raise SpamnbError(f"{name!r} names no folder of a Maildir, as Junk does")
-    _check_inbox(maildir, name)
+    own = maildir.resolve()
+    # A folder in a folder of another Maildir would be one that mail readers, and what synchronises mail, do not know.
+    if (own / "maildirfolder").exists() or is_maildir(own.parent):
+        raise SpamnbError(
+            f"{box}: a folder of the Maildir {escape(str(own.parent))}; name that one instead,"
+            f" or {name!r} by its path, as ../.{plain}"
+        )
+    if own.name.removeprefix(".").lower() == plain.lower():
+        raise SpamnbError(f"{box}: called {name!r} itself; name the Maildir beside it")
     if existing := _existing(maildir, plain):
         return existing
     # Mail of a nested layout that went to a new .Junk would be lost to sight: mbsync takes it from the server.
-    beside = _existing(maildir.resolve().parent, plain)
+    beside = _existing(own.parent, plain)
     if beside is not None and is_maildir(beside):
         why = f"no folder {plain!r} in it but one beside it; write ../{beside.name} if that is meant"
         raise SpamnbError(f"{box}: {why}")
     return maildir / ("." + encoded(plain))
-
-
-def _check_inbox(maildir: Path, name: str) -> None:
-    """SpamnbError where *maildir* is a folder of another Maildir: a folder *name* in it would be one that mail readers
-    and programs that synchronise mail do not know."""
-    own = maildir.resolve()
-    if (own / "maildirfolder").exists() or is_maildir(own.parent):
-        raise SpamnbError(
-            f"{escape(str(maildir))}: a folder of the Maildir {escape(str(own.parent))}; name that one instead,"
-            f" or {name!r} by its path, as ../.{name.removeprefix('.')}"
-        )
-    if own.name.removeprefix(".").lower() == name.removeprefix(".").lower():
-        raise SpamnbError(f"{escape(str(maildir))}: called {name!r} itself; name the Maildir beside it")
 
 
 def _existing(parent: Path, plain: str) -> Path | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from spamnb.naming import escape, pluralize
@@ -98,7 +99,7 @@ def _messages(label: str | None, before: str, files: list[str], on_unreadable: R
 
 def _inside(label: str | None, folder: str, found: Listing, recursive: bool) -> tuple[list[str], list[str]]:
     """The folders in a folder that are read, and the mail folders that are not."""
-    mail = [name for name in (*found.hidden, *found.folders) if _is_maildir(os.path.join(folder, name))]
+    mail = [name for name in (*found.hidden, *found.folders) if is_maildir(os.path.join(folder, name))]
     if found.maildir:
         own = [name for name in found.folders if name in _MAILDIR]
         if not recursive:
@@ -117,7 +118,8 @@ def _unwanted(label: str, name: str) -> bool:
     return not roles.isdisjoint(NOT_WANTED - {role_of(label)})
 
 
-def _is_maildir(path: str) -> bool:
+def is_maildir(path: str | Path) -> bool:
+    """Whether a folder has ``cur`` and ``new``."""
     return os.path.isdir(os.path.join(path, "cur")) and os.path.isdir(os.path.join(path, "new"))
 
 

@@ -38,6 +38,7 @@ _ROLES = {  # in any case: Cyrus writes \junk, others \Junk
     b"\\important": "all",
     b"\\archive": "archive",
 }
+INBOX = Folder("INBOX", "INBOX", "inbox")
 _NOT_FOLDERS = {b"\\noselect", b"\\nonexistent"}
 T = TypeVar("T")
 
@@ -266,7 +267,7 @@ def _wanted_folders(box: ImapReader, label: str | None, recursive: bool) -> list
         unwanted = (NOT_WANTED | {"all"}) - {role_of(label or "")}
         return [folder for folder in known if folder.role not in unwanted]
     if not wanted or wanted.upper() == "INBOX":
-        return known[:1] if known and known[0].role == "inbox" else [Folder("INBOX", "INBOX", "inbox")]
+        return [INBOX]
     found = box.locate(wanted)
     if found not in known:
         there = ", ".join(folder.name for folder in known[:20])
