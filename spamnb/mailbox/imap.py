@@ -20,7 +20,7 @@ from urllib.parse import quote, unquote
 from spamnb.errors import SpamnbError
 from spamnb.mailbox.box import Arrived, Move, readable
 from spamnb.naming import escape
-from spamnb.sources.accounts import ImapUrl, account_of, parsed
+from spamnb.sources.accounts import account_of, parsed
 from spamnb.sources.imap_connection import Denied
 from spamnb.sources.imap_reading import INBOX, WINDOW, ImapReader, State, Uid
 from spamnb.sources.mailbox import Folder, MailboxMessage
@@ -30,15 +30,7 @@ _PATIENCE = 300.0  # seconds that a server may be silent while it moves mail: as
 _LONGEST = 30.0  # seconds of one IDLE: what comes in the very moment that it begins is told only when it ends
 _CHANGES = (b"EXISTS", b"EXPUNGE", b"VANISHED")
 _STALE = 100  # messages that a folder has lost: below that, they stay in the record
-_MOST = 20  # messages of one Message-ID that are looked at
-_NEWEST = 100  # messages that are looked at where one has no Message-ID to be found by
-
-
-def record_path(url: ImapUrl) -> Path:
-    """Where the record of an account is kept; the same for each of its folders, encrypted or not."""
-    home = os.environ.get("XDG_DATA_HOME") or os.path.join(os.path.expanduser("~"), ".local", "share")
-    account = url.account.partition("://")[2]
-    return Path(home, "spamnb", "accounts", re.sub(r"[^\w.@+-]", "_", account)[:150] + ".sqlite")
+_MOST = 100  # messages that are looked at to find one
 
 
 class ImapBox(ImapReader):
@@ -47,7 +39,9 @@ class ImapBox(ImapReader):
     def __init__(self, url: str, junk: str | None = None) -> None:
         super().__init__(account_of(parsed(url)))
         self.home = self.url.account
-        self.record = record_path(self.url)
+        home = os.environ.get("XDG_DATA_HOME") or os.path.join(os.path.expanduser("~"), ".local", "share")
+        account = re.sub(r"[^\w.@+-]", "_", self.home.partition("://")[2])  # the same whether it is encrypted or not
+        self.record = Path(home, "spamnb", "accounts", account[:150] + ".sqlite")
         self.inbox = INBOX
         self._junk = junk
 
@@ -87,9 +81,9 @@ class ImapBox(ImapReader):
         folder = self.folder_at(place)
         if not self.exists(folder):
             return []
-        if message_id and message_id.isascii() and message_id.isprintable():
-            return self.messages(folder, criteria=["HEADER", "Message-ID", message_id])[: -_MOST - 1 : -1]
-        return self.messages(folder)[: -_NEWEST - 1 : -1]
+        is_plain = message_id and message_id.isascii() and message_id.isprintable()
+        found = self.messages(folder, criteria=["HEADER", "Message-ID", message_id] if is_plain else [])
+        return found[: -_MOST - 1 : -1]
 
     def kin(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
         """By header fields that tell a message from others. The first Received field is that of the person's own
@@ -113,10 +107,6 @@ class ImapBox(ImapReader):
 
     # -- moving ----------------------------------------------------------------------------------------------
 
-    def _can_move(self) -> bool:
-        """Whether this server takes single messages out of a folder: EXPUNGE alone would take others with them."""
-        return self.ask(lambda client: client.has_capability("MOVE") or client.has_capability("UIDPLUS"))
-
     def move(
         self, messages: Sequence[MailboxMessage], into: Folder
     ) -> dict[MailboxMessage, MailboxMessage | OSError | None]:
@@ -124,7 +114,8 @@ class ImapBox(ImapReader):
         lost meanwhile: `settle` then tells what was moved."""
         if not messages:
             return {}
-        if not self._can_move():
+        # EXPUNGE alone would take others with it.
+        if not self.ask(lambda client: client.has_capability("MOVE") or client.has_capability("UIDPLUS")):
             raise SpamnbError(f"{self.shown}: the server has neither MOVE nor UIDPLUS; mail there is not moved")
         with self.asking(seconds=_PATIENCE) as client:
             # Opened anew, which alone shows what somebody took away meanwhile.

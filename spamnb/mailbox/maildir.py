@@ -41,8 +41,8 @@ class MaildirBox:
             raise SpamnbError(f"{self.shown}: no Maildir (it has no cur and new)")
         self.record = path / "spamnb-places.sqlite"
         self.inbox = Folder("INBOX", path, "inbox")
-        self._junk_name = "Junk" if junk is None else junk
-        self._junk = self.locate(self._junk_name)
+        self._junk = "Junk" if junk is None else junk
+        self.junk()  # a name that is none is refused at once
         self._listed: dict[Path, dict[str, MailboxMessage]] = {}
 
     def folders(self) -> list[Folder]:
@@ -63,9 +63,7 @@ class MaildirBox:
 
     def junk(self) -> Folder:
         """The folder of spam. It may have yet to be made."""
-        with suppress(SpamnbError):  # it was there when the mailbox was opened
-            self._junk = self.locate(self._junk_name)
-        return self._junk
+        return self.locate(self._junk)
 
     def exists(self, folder: Folder) -> bool:
         return folder.place.is_dir()

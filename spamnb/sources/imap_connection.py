@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 VARIABLE = "SPAMNB_IMAP_PASSWORD"
 SECONDS = 60.0  # that a server may be silent while it is asked something
 _COMMAND_SECONDS = 120  # that a command may take: it may ask its user for a passphrase
-_MAX_SECRET = 16_384  # bytes: tokens of OAuth 2 have some two thousand
-_TLS_PORT, _PLAIN_PORT = 993, 143
 _MAX_SAID = 200  # letters of what a server says that are shown
 
 
@@ -94,7 +92,7 @@ def connect(account: Account) -> IMAPClient:
     with told(url):
         client = IMAPClient(
             url.host,
-            url.port or (_TLS_PORT if url.tls else _PLAIN_PORT),
+            url.port,  # None: 993, or 143 without TLS
             ssl=url.tls,
             ssl_context=context if url.tls else None,
             timeout=SocketTimeout(connect=SECONDS / 2, read=SECONDS),
@@ -161,7 +159,7 @@ def _printed(command: str, setting: str, url: ImapUrl) -> str:
         said = ran.stderr.decode("utf-8", "replace").strip().splitlines()
         more = f": {escape(said[-1][:200])}" if said else ""
         raise SpamnbError(f"{setting}: ended with {ran.returncode}{more}")
-    line = ran.stdout[:_MAX_SECRET].partition(b"\n")[0].rstrip(b"\r").decode("utf-8", "replace")
+    line = ran.stdout.partition(b"\n")[0].rstrip(b"\r").decode("utf-8", "replace")
     if not line:
         raise SpamnbError(f"{setting}: printed nothing; it has to print the secret in its first line")
     return line

@@ -188,20 +188,21 @@ class ImapReader:
     def messages(self, folder: Folder, since: int = 1, criteria: Sequence[str] = ()) -> list[MailboxMessage]:
         """The messages with a UID of ``since`` or more that meet a search's criteria, the oldest first; without those
         that are marked as deleted."""
-        return self.ask(lambda client: self._search(client, folder, since, criteria))
 
-    def _search(self, client: IMAPClient, folder: Folder, since: int, criteria: Sequence[str]) -> list[MailboxMessage]:
-        self._open = None  # opened anew: what there is may have changed
-        state = self.select(client, folder, None)
-        if not state.messages or 0 < state.next_uid <= since:
-            return []
-        ranges = [f"{since}:*"]
-        digits = len(str(state.next_uid)) + 1
-        if state.messages * digits > _LONGEST_LINE:
-            width = _LONGEST_LINE // digits
-            ranges = [f"{start}:{start + width - 1}" for start in range(since, state.next_uid, width)]
-        found = {uid for each in ranges for uid in client.search(["UID", each, "UNDELETED", *criteria])}
-        return [self.message(folder, Uid(state.validity, uid)) for uid in sorted(found) if uid >= since]
+        def ask(client: IMAPClient) -> list[MailboxMessage]:
+            self._open = None  # opened anew: what there is may have changed
+            state = self.select(client, folder, None)
+            if not state.messages or 0 < state.next_uid <= since:
+                return []
+            ranges = [f"{since}:*"]
+            digits = len(str(state.next_uid)) + 1
+            if state.messages * digits > _LONGEST_LINE:
+                width = _LONGEST_LINE // digits
+                ranges = [f"{start}:{start + width - 1}" for start in range(since, state.next_uid, width)]
+            found = {uid for each in ranges for uid in client.search(["UID", each, "UNDELETED", *criteria])}
+            return [self.message(folder, Uid(state.validity, uid)) for uid in sorted(found) if uid >= since]
+
+        return self.ask(ask)
 
     def message(self, folder: Folder, place: Uid) -> MailboxMessage:
         """A message of this account by its number."""

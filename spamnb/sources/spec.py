@@ -140,17 +140,11 @@ def _labelled(source: Source, on_unreadable: Report, options: ReadOptions) -> It
         raise SpamnbError(f"{escape(parsed(path).account)}: an account, which has no class; write CLASS={shown}")
     if _is_folder(path, spec, hint="" if source.kind else f"; {_FORMS}") and not source.kind:
         return _folder_per_class(path, on_unreadable, options)
-    return _with_mail(shown, lambda report: _of_classes(source, report, options), on_unreadable)
-
-
-def _of_classes(source: Source, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
-    """Mail whose classes its own format tells."""
-    from spamnb.sources import gmail, tables, thunderbird
+    from spamnb.sources import gmail, tables, thunderbird  # whose own formats tell the classes
 
     kinds = {"gmail": gmail.gmail, "index": tables.trec_index, "thunderbird": thunderbird.thunderbird}
-    if source.kind:
-        return kinds[source.kind](source.path, on_unreadable)
-    return tables.table(source.path, options, True, on_unreadable)
+    find = kinds.get(source.kind, lambda path, report: tables.table(path, options, True, report))
+    return _with_mail(shown, lambda report: find(path, report), on_unreadable)
 
 
 def _of_class(label: str | None, path: str, spec: str, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
