@@ -9,9 +9,11 @@ from __future__ import annotations
 import select
 import socket
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from spamnb.sources.mailbox import MailboxMessage
+from spamnb.sources.spec import is_account
 
 if TYPE_CHECKING:
     from spamnb.mailbox.imap import ImapBox
@@ -44,6 +46,17 @@ class Move(NamedTuple):
     target: str
     mark: str
     junk: bool
+
+
+def box_at(name: str, junk: str | None = None) -> Box:
+    """The mailbox at a path or a URL; ``junk`` names its folder of spam."""
+    if is_account(name):
+        from spamnb.mailbox.imap import ImapBox
+
+        return ImapBox(name, junk)
+    from spamnb.mailbox.maildir import MaildirBox
+
+    return MaildirBox(Path(name), junk)
 
 
 def readable(files: Iterable[int | socket.socket], seconds: float | None) -> bool:

@@ -85,11 +85,11 @@ def unlabelled(
     """
     paths = list(paths)
     shown = escape(paths[0]) if len(paths) == 1 else "the sources"
-
-    def of_each(report: Report) -> Iterator[Entry]:
-        return chain.from_iterable([_of_class(label, path, path, report, options) for path in paths])
-
-    return _with_mail(shown, of_each, on_unreadable)
+    return _with_mail(
+        shown,
+        lambda report: chain.from_iterable([_of_class(label, path, path, report, options) for path in paths]),
+        on_unreadable,
+    )
 
 
 def notes(spec: str, recursive: bool = False) -> Iterator[str]:
@@ -217,13 +217,9 @@ def _check_class(source: Source) -> None:
 def _check_one_class_each(sources: Iterable[Source]) -> None:
     """SpamnbError where one file or folder is named for two classes: its mail would count for the later one only."""
     met: dict[str, Source] = {}
-    for source in sources:
-        if source.label is None:
-            continue
-        if is_account(source.path):
-            place = source.path.rstrip("/").removesuffix("/INBOX")
-        else:
-            place = os.path.realpath(source.path)
+    for source in [source for source in sources if source.label is not None]:
+        path = source.path
+        place = path.rstrip("/").removesuffix("/INBOX") if is_account(path) else os.path.realpath(path)
         other = met.setdefault(place, source)
         if other.label != source.label:
             both = f"{escape(other.spec)} and {escape(source.spec)}"
