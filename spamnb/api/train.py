@@ -28,6 +28,7 @@ from spamnb.api.arguments import (
 )
 from spamnb.api.progress import progress as shown
 from spamnb.api.report import Report
+from spamnb.errors import SpamnbError
 from spamnb.evaluation.metrics import confusion_matrix, surest
 from spamnb.formulas.decision import UNSURE
 from spamnb.naming import pluralize
@@ -289,8 +290,8 @@ def make_model(
         tell(f"taught again {pluralize(made.lessons, 'message')} that had been learned one by one")
     if lessons.not_kept:
         tell(
-            f"not taught again: {pluralize(lessons.not_kept, 'message')} that the replaced model had learned one by one;"
-            " in the new one they count only where the sources hold them"
+            f"not taught again: {pluralize(lessons.not_kept, 'message')} that the replaced model had learned one by"
+            " one; in the new one they count only where the sources hold them"
         )
     counts = made.training_set.counts
     for name in sorted({*counts.classes} - {*made.left_out.classes}):

@@ -51,7 +51,7 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
         if journal is not None:
             from spamnb.journal.journal import Journal
 
-            notes = stack.enter_context(Journal.at(journal))
+            notes = stack.enter_context(Journal.there(journal))
         check_has_class(label, sorted(classifier.store.class_ids()), f"{model}: ")  # those that were emptied, too
         seen, changed = each_message(
             sources,

@@ -59,7 +59,6 @@ def learn_command(
     from spamnb.errors import SpamnbError
     from spamnb.naming import check_class_name, check_known_class, escape
     from spamnb.settings import Settings
-    from spamnb.sources.folders import unread_mail
     from spamnb.store.lessons import bound, is_public, set_bound
     from spamnb.store.snapshot import create_empty
 
@@ -71,9 +70,6 @@ def learn_command(
     except ValueError as error:
         raise SpamnbError(str(error)) from None
     unreadable = Unreadable()
-    for source in sources:
-        if note := unread_mail(label, source):
-            tell(f"spamnb: {escape(source)}: {note}")
     entries = messages_of(sources, unreadable, text_column, label)
     if not model.exists():
         check_known_class(label, [], Settings().spam, new_class)

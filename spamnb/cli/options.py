@@ -255,11 +255,15 @@ def messages_of(
     """The messages of the sources, as ``label=PATH`` has them where a class is known; without any, or for "-", the one
     on standard input where there is one."""
     from spamnb.sources.entries import Entry, ReadOptions, decompress, message_of_file, too_long
+    from spamnb.sources.folders import folder_notes
     from spamnb.sources.formats import MAX_MESSAGE
     from spamnb.sources.mbox import split_mbox
     from spamnb.sources.spec import unlabelled
 
     if sources not in ((), ("-",)):
+        for source in sources:
+            for note in folder_notes(label, source):
+                tell(f"spamnb: {escape(source)}: {note}")
         return unlabelled(sources, unreadable, ReadOptions(text_column=text_column), label)
     raw = read_standard_input(MAX_MESSAGE + 1)
     try:

@@ -39,9 +39,7 @@ def review_command(model: Path, journal: Path, port: int, models: Path | None) -
 
     with Classifier.open(model) as classifier:
         classifier.check_spam()
-    if not journal.exists():
-        tell(f"spamnb: {journal}: no journal there yet; filter, sort, watch and serve write one with --journal")
-    Journal.at(journal).close()
+    Journal.there(journal).close()
     key = secrets.token_urlsafe(32)
     app = Review(journal, Teacher(model, models), key).app()
     listening = listen_tcp("127.0.0.1", port)

@@ -10,17 +10,18 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from spamnb.errors import Damaged
 from spamnb.formulas.decision import UNSURE
 from spamnb.reader.message import seconds
-from spamnb.reader.options import TOKENS_VERSION, TokenOptions
+from spamnb.reader.options import TOKENS_VERSION
 from spamnb.reader.read_message import ReadMessage
 from spamnb.score import THRESHOLD, Score
 from spamnb.settings import Settings
+from spamnb.store.database import sql_text
 
 MAX_FIELD = 200  # characters of a sender, a subject, a Message-ID: their writer may have sent a megabyte
 INBOX, JUNK, OTHER = "inbox", "junk", "other"  # what a folder is for
@@ -150,19 +151,15 @@ def entry_of_note(note: str, digest: bytes) -> Verdict:
     return Verdict(digest=digest, **json.loads(note))
 
 
+@lru_cache(64)
 def token_rules(settings: Settings) -> str:
     """What stands for how a model makes tokens of mail: models that differ in it cannot learn each other's.
 
     >>> token_rules(Settings()) == token_rules(Settings(alpha=2)), len(token_rules(Settings()))
     (True, 16)
     """
-    return _rules(settings.tokens)
-
-
-@lru_cache(64)
-def _rules(options: TokenOptions) -> str:
-    told: Sequence[Any] = [TOKENS_VERSION, asdict(options)]
-    return blake2b(json.dumps(told, sort_keys=True).encode(), digest_size=8).hexdigest()
+    rules = json.dumps([TOKENS_VERSION, asdict(settings.tokens)], sort_keys=True)
+    return blake2b(rules.encode(), digest_size=8).hexdigest()
 
 
 def pack_tokens(tokens: Sequence[str], occurrences: np.ndarray) -> bytes:
@@ -196,12 +193,3 @@ def unpack_tokens(packed: bytes) -> dict[str, int]:
 def field_text(value: str) -> str:
     """The beginning of a header field, in one line, as SQLite takes it."""
     return sql_text(" ".join(value[: 4 * MAX_FIELD].split())[:MAX_FIELD])
-
-
-def sql_text(value: str) -> str:
-    """A text as SQLite takes it, which cannot spell bytes that are no UTF-8.
-
-    >>> sql_text("caf\\udce9")
-    'caf\\\\udce9'
-    """
-    return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode("utf-8")

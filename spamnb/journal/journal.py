@@ -7,22 +7,21 @@ is as private as the mail: the file's mode is 0600, and rows that leave are over
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from spamnb.errors import SpamnbError
-from spamnb.journal.entries import Place, Verdict, sql_text
-from spamnb.store.database import Database, Fits, checked_rows, is_digest
+from spamnb.journal.entries import Place, Verdict
+from spamnb.store.database import Database, Fits, checked_rows, is_digest, sql_text
 
 APPLICATION_ID = 0x736E626A  # "snbj"
-VERSION = 7
+VERSION = 8
 DAYS = 60  # what is older leaves
 MAX_BYTES = 256_000_000  # some 70,000 messages: docs/experiments.md#the-journal
 ROW_BYTES = 300  # what a row takes beside its texts and tokens, with its part of the indexes
-TIDY_EVERY = 256  # verdicts
+TIDY_EVERY = 1 << 16  # bytes of verdicts
 BUSY_MS = 2_000  # mail waits for nobody who looks at the journal
 TABLES = (
     "CREATE TABLE verdicts (position INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
@@ -36,10 +35,9 @@ TABLES = (
     "CREATE TABLE corrections (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
     " digest BLOB NOT NULL, label TEXT NOT NULL, spam INTEGER NOT NULL, verdict TEXT NOT NULL, source TEXT NOT NULL,"
     " before TEXT NOT NULL, batch TEXT NOT NULL, moved_from TEXT NOT NULL,"
-    " undone INTEGER NOT NULL)",
+    " UNIQUE (digest, user))",
     "CREATE INDEX verdicts_by_digest ON verdicts (digest)",
     "CREATE INDEX verdicts_by_time ON verdicts (at, user, verdict, doubtful)",
-    "CREATE INDEX corrections_by_digest ON corrections (digest)",
     "CREATE INDEX corrections_by_time ON corrections (at)",
 )
 _DAY = 86_400
@@ -91,10 +89,6 @@ class Journal(Database):
     KIND = "journal of verdicts"
     REMEDY = "remove it: a new one is begun"
 
-    def __init__(self, path: str, connection: sqlite3.Connection) -> None:
-        super().__init__(path, connection)
-        self._until_tidy = 0
-
     @classmethod
     def at(cls, path: str | Path) -> Self:
         """The journal at ``path``, made where there is none. SpamnbError where something else is there."""
@@ -105,6 +99,13 @@ class Journal(Database):
             journal.close()
             raise
         return journal
+
+    @classmethod
+    def there(cls, path: Path) -> Self:
+        """The journal that is at ``path``. SpamnbError where there is none."""
+        if not path.exists():
+            raise SpamnbError(f"{path}: no journal there; filter, sort, watch and serve write one with --journal")
+        return cls.at(path)
 
     def _prepare(self) -> None:
         with self._told():
@@ -138,7 +139,7 @@ class Journal(Database):
         """Keep verdicts, all or none."""
         with self.writing():
             last = self.execute("SELECT position + size FROM verdicts ORDER BY position DESC LIMIT 1").fetchone()
-            position = last[0] if last else 0
+            begin = position = last[0] if last else 0
             verdicts, tokens = [], []
             for entry in entries:
                 size = ROW_BYTES + sum(map(len, (entry.tokens, entry.evidence, entry.place, entry.subject)))
@@ -148,9 +149,7 @@ class Journal(Database):
                 position += size
             self.executemany(f"INSERT INTO verdicts VALUES ({', '.join('?' * 21)})", verdicts)  # noqa: S608
             self.executemany("INSERT INTO tokens VALUES (?, ?)", tokens)
-            self._until_tidy -= len(entries)
-            if self._until_tidy < 0:
-                self._until_tidy = TIDY_EVERY
+            if begin // TIDY_EVERY != position // TIDY_EVERY:
                 self.tidy(position)
 
     def tidy(self, end: int, *, days: float = DAYS, most: int = MAX_BYTES) -> None:
@@ -174,26 +173,20 @@ class Journal(Database):
 
     def correct(self, correction: Correction) -> None:
         """Note what a person taught; an earlier correction of the same mail stands no longer."""
-        digest, user = correction.digest, sql_text(correction.user)
         with self.writing():
-            last = None if correction.verdict else self.of_message(digest)
+            last = None if correction.verdict else self.of_message(correction.digest)
             made = correction._replace(
-                user=user,
+                user=sql_text(correction.user),
                 verdict=last.verdict if last else correction.verdict,
                 at=correction.at or int(time.time()),
             )
-            self.execute("UPDATE corrections SET undone = 1 WHERE digest = ? AND user = ?", (digest, user))
-            columns = ", ".join(Correction._fields)
-            places = "?, " * len(made)
-            self.execute(f"INSERT INTO corrections ({columns}, undone) VALUES ({places} 0)", made)  # noqa: S608
+            columns, values = ", ".join(made._fields), ", ".join("?" * len(made))
+            self.execute(f"INSERT OR REPLACE INTO corrections ({columns}) VALUES ({values})", made)  # noqa: S608
 
     def undone(self, correction: Correction) -> None:
-        """Note that a correction was taken back."""
-        self._change(correction, "undone = 1")
-
-    def moved_with(self, correction: Correction, place: str) -> None:
-        """Note from which place the message was moved with a correction."""
-        self._change(correction, "moved_from = ?", sql_text(place))
+        """Let go of a correction that was taken back."""
+        with self.writing():
+            self.execute("DELETE FROM corrections WHERE digest = ? AND user = ?", (correction.digest, correction.user))
 
     def moved(self, position: int, lies: Place) -> None:
         """Note that a message lies elsewhere now."""
@@ -201,14 +194,6 @@ class Journal(Database):
             self.execute(
                 "UPDATE verdicts SET place = ?, mailbox = ?, folder = ?, role = ?, junk = ? WHERE position = ?",
                 (*map(sql_text, lies), position),
-            )
-
-    def _change(self, correction: Correction, change: str, *values: str) -> None:
-        which = (correction.digest, correction.user, correction.batch)
-        with self.writing():
-            self.execute(
-                f"UPDATE corrections SET {change} WHERE digest = ? AND user = ? AND batch = ?",  # noqa: S608 (the same)
-                (*values, *which),
             )
 
     # -- reading ---------------------------------------------------------------------------------------------
@@ -220,7 +205,7 @@ class Journal(Database):
         first."""
         which = "doubtful" if doubtful else "verdict = 'spam'"
         corrected = "SELECT 1 FROM corrections AS c WHERE c.digest = verdicts.digest AND c.user = verdicts.user"
-        condition = f"{which} AND at >= ? AND NOT EXISTS ({corrected} AND c.undone = 0)"
+        condition = f"{which} AND at >= ? AND NOT EXISTS ({corrected})"
         order = "ORDER BY doubt, at DESC LIMIT ? OFFSET ?"
         return self._verdicts(f"WHERE {condition} {order}", (int(since), most, skip))
 
@@ -256,7 +241,7 @@ class Journal(Database):
     ) -> list[Correction]:
         """What was taught and stands, the newest first; with ``batch`` or ``digest`` what has that one."""
         statement = (
-            f"SELECT {', '.join(Correction._fields)} FROM corrections WHERE at >= ? AND undone = 0"  # noqa: S608 (our own words)
+            f"SELECT {', '.join(Correction._fields)} FROM corrections WHERE at >= ?"  # noqa: S608 (our own words)
             " AND (? = '' OR batch = ?) AND (? = x'' OR digest = ?) ORDER BY number DESC LIMIT ?"
         )
         with self.reading():
@@ -264,26 +249,23 @@ class Journal(Database):
             rows = [Correction(*row) for row in found if is_digest(row[0]) and type(row[1]) is str]
         return [made._replace(spam=bool(made.spam)) for made in rows]
 
-    def days(self, number: int = 30, *, now: float | None = None) -> list[Day]:
+    def days(self, number: int = 30) -> list[Day]:
         """Verdicts of the last days, the oldest first, with those that had no mail.
 
         >>> [day.total for day in Journal.at(":memory:").days(2)]
         [0, 0]
         """
-        today = int(time.time() if now is None else now) // _DAY
+        today = int(time.time()) // _DAY
         with self.reading():
             counted = self.execute(
-                f"SELECT at / {_DAY} AS day, count(*), sum(verdict = 'spam'), sum(verdict != 'spam' AND doubtful),"  # noqa: S608
-                " sum(doubtful) FROM verdicts WHERE at >= ? GROUP BY day",
+                f"SELECT at / {_DAY} AS day, sum(verdict != 'spam' AND NOT doubtful),"  # noqa: S608 (our own words)
+                " sum(verdict != 'spam' AND doubtful), sum(verdict = 'spam'), sum(doubtful)"
+                " FROM verdicts WHERE at >= ? GROUP BY day",
                 ((today - number + 1) * _DAY,),
             )
             counts = {day: sums for day, *sums in counted}
-        found = []
-        for day in range(today - number + 1, today + 1):
-            total, spam, unsure, doubtful = counts.get(day, (0, 0, 0, 0))
-            name = time.strftime("%Y-%m-%d", time.gmtime(day * _DAY))
-            found.append(Day(name, total - unsure - spam, unsure, spam, doubtful))
-        return found
+        days = range(today - number + 1, today + 1)
+        return [Day(time.strftime("%Y-%m-%d", time.gmtime(day * _DAY)), *counts.get(day, [0] * 4)) for day in days]
 
     def wrong(self, since: float) -> tuple[int, int]:
         """Corrections since a time of good mail that was called spam, and of spam that was let through."""
@@ -291,7 +273,7 @@ class Journal(Database):
             return self.execute(
                 "SELECT coalesce(sum(verdict = 'spam' AND NOT spam), 0),"
                 " coalesce(sum(verdict NOT IN ('spam', '') AND spam), 0)"
-                " FROM corrections WHERE at >= ? AND undone = 0",
+                " FROM corrections WHERE at >= ?",
                 (int(since),),
             ).fetchone()
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from spamnb.errors import SpamnbError
 from spamnb.journal.entries import Verdict
 from spamnb.journal.journal import Correction, Journal
+from spamnb.naming import pluralize
 
 MAX_WAITING = 10_000  # verdicts, some 30 MB: others are left out, and said
 _PAUSE = 0.2  # seconds in which verdicts gather: one transaction for all takes a fifth of the time
@@ -25,6 +26,8 @@ class JournalWriter:
         self._path = path
         self._tell = tell
         self._waiting: queue.Queue[Verdict | Correction | None] = queue.Queue(MAX_WAITING)  # None ends it
+        self._left_out = 0  # verdicts that found no room, and were not told yet
+        self._lock = threading.Lock()
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
         self._thread.start()
@@ -34,7 +37,8 @@ class JournalWriter:
         try:
             self._waiting.put_nowait(what)
         except queue.Full:
-            self._tell("a verdict came too fast for the journal and is not in it")
+            with self._lock:
+                self._left_out += 1
 
     def close(self) -> None:
         """Write what is waiting, and end."""
@@ -62,6 +66,10 @@ class JournalWriter:
                     if str(error) != told:
                         told = str(error)
                         self._tell(f"{told}; the journal notes nothing until that is mended")
+                with self._lock:
+                    left_out, self._left_out = self._left_out, 0
+                if left_out:
+                    self._tell(f"the journal could not keep up and lacks {pluralize(left_out, 'verdict')}")
                 if None in batch:
                     return
                 batch = [self._waiting.get()]

@@ -20,46 +20,29 @@ from urllib.parse import quote, unquote
 from spamnb.errors import SpamnbError
 from spamnb.mailbox.box import Arrived, Move, readable
 from spamnb.naming import escape
-from spamnb.sources.accounts import ImapUrl, account_of, parsed
+from spamnb.sources.accounts import account_of, parsed
 from spamnb.sources.imap_connection import Denied
-from spamnb.sources.imap_reading import ImapReader, State, Uid
+from spamnb.sources.imap_reading import INBOX, WINDOW, ImapReader, State, Uid
 from spamnb.sources.mailbox import Folder, MailboxMessage
 
+_HEAD = "BODY.PEEK[HEADER.FIELDS (RECEIVED MESSAGE-ID DATE FROM TO SUBJECT)]<0.512>"
 _PATIENCE = 300.0  # seconds that a server may be silent while it moves mail: asked anew, it may move it twice
 _LONGEST = 30.0  # seconds of one IDLE: what comes in the very moment that it begins is told only when it ends
 _CHANGES = (b"EXISTS", b"EXPUNGE", b"VANISHED")
 _STALE = 100  # messages that a folder has lost: below that, they stay in the record
-_MOST = 20  # messages of one Message-ID that are looked at
-_NEWEST = 100  # messages that are looked at where one has no Message-ID to be found by
-
-
-def record_path(url: ImapUrl) -> Path:
-    """Where the record of an account is kept; the same for each of its folders, encrypted or not."""
-    home = os.environ.get("XDG_DATA_HOME") or os.path.join(os.path.expanduser("~"), ".local", "share")
-    account = url.account.partition("://")[2]
-    return Path(home, "spamnb", "accounts", re.sub(r"[^\w.@+-]", "_", account)[:150] + ".sqlite")
-
-
-def kin_of(head: bytes) -> bytes:
-    r"""16 bytes that stand for a message in whatever folder it lies, by what ``ImapReader.heads`` gives of it.
-
-    The first Received field is that of the person's own server: nobody else can send a message of the same kin, which
-    would pass for one that was moved out of Junk.
-
-    >>> kin_of(b"Received: by mx id 1\r\n\r\n") == kin_of(b"Received: by mx id 1\n\n")
-    True
-    """
-    return blake2b(head.replace(b"\r\n", b"\n"), digest_size=16, usedforsecurity=False).digest()
+_MOST = 100  # messages that are looked at to find one
 
 
 class ImapBox(ImapReader):
     """An account that mail can be moved in."""
 
     def __init__(self, url: str, junk: str | None = None) -> None:
-        super().__init__(parsed(url), account_of(parsed(url)).login)
+        super().__init__(account_of(parsed(url)))
         self.home = self.url.account
-        self.record = record_path(self.url)
-        self.inbox = Folder("INBOX", "INBOX", "inbox")
+        home = os.environ.get("XDG_DATA_HOME") or os.path.join(os.path.expanduser("~"), ".local", "share")
+        account = re.sub(r"[^\w.@+-]", "_", self.home.partition("://")[2])  # the same whether it is encrypted or not
+        self.record = Path(home, "spamnb", "accounts", account[:150] + ".sqlite")
+        self.inbox = INBOX
         self._junk = junk
 
     # -- folders ---------------------------------------------------------------------------------------------
@@ -98,13 +81,16 @@ class ImapBox(ImapReader):
         folder = self.folder_at(place)
         if not self.exists(folder):
             return []
-        if message_id and message_id.isascii() and message_id.isprintable():
-            return self.messages(folder, criteria=["HEADER", "Message-ID", message_id])[: -_MOST - 1 : -1]
-        return self.messages(folder)[: -_NEWEST - 1 : -1]
+        is_plain = message_id and message_id.isascii() and message_id.isprintable()
+        found = self.messages(folder, criteria=["HEADER", "Message-ID", message_id] if is_plain else [])
+        return found[: -_MOST - 1 : -1]
 
     def kin(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
-        for message, head in self.heads(messages):
-            yield message, kin_of(head)
+        """By header fields that tell a message from others. The first Received field is that of the person's own
+        server: nobody else can send a message of the same kin, which would pass for one that was moved out of Junk."""
+        for message, head in self.items(messages, _HEAD, b"BODY[HEADER", WINDOW):
+            if isinstance(head, bytes):
+                yield message, blake2b(head.replace(b"\r\n", b"\n"), digest_size=16, usedforsecurity=False).digest()
 
     def new(self, mark: str, waiting: Sequence[str]) -> tuple[list[MailboxMessage], str]:
         """The inbox's messages that no reader has shown."""
@@ -121,17 +107,15 @@ class ImapBox(ImapReader):
 
     # -- moving ----------------------------------------------------------------------------------------------
 
-    def _can_move(self) -> bool:
-        """Whether this server takes single messages out of a folder: EXPUNGE alone would take others with them."""
-        return self.ask(lambda client: client.has_capability("MOVE") or client.has_capability("UIDPLUS"))
-
     def move(
         self, messages: Sequence[MailboxMessage], into: Folder
     ) -> dict[MailboxMessage, MailboxMessage | OSError | None]:
-        """Denied where the server says no, as for a full quota; then all are where they were."""
+        """Denied where the server says no, as for a full quota; then all are where they were. Unreachable where it was
+        lost meanwhile: `settle` then tells what was moved."""
         if not messages:
             return {}
-        if not self._can_move():
+        # EXPUNGE alone would take others with it.
+        if not self.ask(lambda client: client.has_capability("MOVE") or client.has_capability("UIDPLUS")):
             raise SpamnbError(f"{self.shown}: the server has neither MOVE nor UIDPLUS; mail there is not moved")
         with self.asking(seconds=_PATIENCE) as client:
             # Opened anew, which alone shows what somebody took away meanwhile.

@@ -21,7 +21,9 @@ from spamnb.mailbox.box import Arrived, Move, readable
 from spamnb.naming import escape
 from spamnb.reader.message import digest
 from spamnb.sources.entries import contents
+from spamnb.sources.folders import is_maildir
 from spamnb.sources.mailbox import Folder, MailboxMessage, decoded, encoded, role_of
+from spamnb.store.database import sql_text
 
 _SETTLED = 2.0  # seconds: a directory changed more recently may change again without a new time stamp
 _numbers = itertools.count()
@@ -36,47 +38,51 @@ class MaildirBox:
     def __init__(self, path: Path, junk: str | None = None) -> None:
         self.path, self.shown, self.home = path, escape(str(path)), str(path.absolute())
         if not is_maildir(path):
-            raise SpamnbError(f"{self.shown}: no Maildir (it has no cur, new and tmp)")
+            raise SpamnbError(f"{self.shown}: no Maildir (it has no cur and new)")
         self.record = path / "spamnb-places.sqlite"
         self.inbox = Folder("INBOX", path, "inbox")
-        self._junk_name = "Junk" if junk is None else junk
-        self._junk = self.locate(self._junk_name)
+        self._junk = "Junk" if junk is None else junk
+        self.junk()  # a name that is none is refused at once
         self._listed: dict[Path, dict[str, MailboxMessage]] = {}
 
     def folders(self) -> list[Folder]:
+        """All folders, the inbox first."""
         paths = mailbox(self.path, self.junk().place)
         return [self.inbox, *(self._folder(path) for path in paths if path != self.path)]
 
     def refresh(self) -> None:
-        """The file system is asked each time."""
+        """Forget which folders there are: here the file system is asked each time."""
 
     def _folder(self, path: Path) -> Folder:
         name = os.path.relpath(path, self.path)
         return _named(name if name.startswith("..") else name.removeprefix("."), path)
 
     def locate(self, name: str) -> Folder:
+        """The folder that a person calls so. It may have yet to be made."""
         return _named(name, locate(self.path, name))
 
     def junk(self) -> Folder:
-        with suppress(SpamnbError):  # it was there when the mailbox was opened
-            self._junk = self.locate(self._junk_name)
-        return self._junk
+        """The folder of spam. It may have yet to be made."""
+        return self.locate(self._junk)
 
     def exists(self, folder: Folder) -> bool:
         return folder.place.is_dir()
 
     def make(self, folder: Folder) -> None:
+        """Make a folder where it is missing."""
         made(folder.place)
 
     def is_below(self, folder: Folder, parent: Folder) -> bool:
-        """By Maildir++'s names or nested, whatever links lead there."""
+        """Whether a folder is ``parent`` or below it: by Maildir++'s names or nested, whatever links lead there."""
         path, above = str(folder.place.resolve()), str(parent.place.resolve())
         return path == above or path.startswith((above + ".", above + os.sep))
 
     def key(self, folder: Folder) -> str:
-        return _text(os.path.relpath(folder.place, self.path))
+        """What a folder is called in the record."""
+        return sql_text(os.path.relpath(folder.place, self.path))
 
     def messages(self, folder: Folder) -> list[MailboxMessage]:
+        """What lies in a folder, the oldest first."""
         found = []
         for part in ("new", "cur"):
             with suppress(FileNotFoundError):
@@ -84,9 +90,10 @@ class MaildirBox:
         return found
 
     def _message(self, folder: Folder, path: Path) -> MailboxMessage:
-        return MailboxMessage(folder, _text(delivered(path)), escape(str(path)), path)
+        return MailboxMessage(folder, sql_text(delivered(path)), escape(str(path)), path)
 
     def find(self, folder: Folder, keys: Sequence[str]) -> list[MailboxMessage]:
+        """Those messages that are still in a folder."""
         known = self._listed.get(folder.place, {})
         if not all(key in known and known[key].place.exists() for key in keys):
             known = self._list(folder)
@@ -97,9 +104,11 @@ class MaildirBox:
         return self._listed[folder.place]
 
     def lookup(self, place: str, message_id: str) -> list[MailboxMessage]:
-        return self.find(self.folder_at(place), [_text(delivered(Path(place)))])
+        """Messages that may be the one that lay at a `place`, the likely ones first."""
+        return self.find(self.folder_at(place), [sql_text(delivered(Path(place)))])
 
     def read(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
+        """Each message's bytes, or why it cannot be read: FileNotFoundError where it is no longer there."""
         for message in messages:
             try:
                 raw = contents(str(message.place))
@@ -109,14 +118,17 @@ class MaildirBox:
                 yield message, raw
 
     def kin(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
-        """Digests: mail readers give a message another file name when they move it."""
+        """What each message is known by wherever it lies; those that are gone may be left out. Digests: mail readers
+        give a message another file name when they move it."""
         for message, raw in self.read(messages):
             yield message, digest(raw) if isinstance(raw, bytes) else raw
 
     def new(self, mark: str, waiting: Sequence[str]) -> tuple[list[MailboxMessage], str]:
+        """New mail since a mark, with the messages ``waiting`` since before, by key; and the mark of now."""
         return [self._message(self.inbox, path) for path in files(self.path / "new")], ""
 
     def state(self, folder: Folder) -> Hashable:
+        """What changes when mail comes or goes; None where that cannot be told."""
         changed = []
         for part in ("new", "cur"):
             with suppress(FileNotFoundError):
@@ -125,14 +137,18 @@ class MaildirBox:
         return tuple(changed) if settled else None
 
     def arrived(self, folder: Folder, mark: str, known: int) -> Arrived:
+        """What came into a folder since a mark; ``known`` is how many messages of it are known."""
         return Arrived(list(self._list(folder).values()), "", True)
 
     def mark(self, folder: Folder) -> str:
-        return str(time.time())
+        """How far a folder has got: here it is looked at as a whole."""
+        return ""
 
     def move(
         self, messages: Sequence[MailboxMessage], into: Folder
     ) -> dict[MailboxMessage, MailboxMessage | OSError | None]:
+        """Move messages of one folder; where each lies then if that is known, or why it stays. Those that were gone are
+        left out."""
         moved: dict[MailboxMessage, MailboxMessage | OSError | None] = {}
         for message in messages:
             try:
@@ -144,25 +160,30 @@ class MaildirBox:
         return moved
 
     def settle(self, moves: Sequence[Move]) -> Iterator[tuple[Move, MailboxMessage | None]]:
-        """A move is one step, so it is done where the message is in the one folder and no longer in the other."""
+        """Make whole each move that was interrupted: done, and where the message lies now; or not begun, and None. A
+        move is one step, so it is done where the message is in the one folder and no longer in the other."""
         folders = {self.key(folder): folder for folder in self.folders()}
         for move in moves:
             if move.folder not in folders or move.target not in folders:
                 yield move, None
                 continue
-            since = float(move.mark) - _SETTLED
-            late = [one for one in self.messages(folders[move.target]) if _changed(one.place) >= since]
-            there = next((message for message, kin in self.kin(late) if kin == move.kin), None)
-            yield move, None if self.find(folders[move.folder], [move.key]) else there
+            if self.find(folders[move.folder], [move.key]):
+                yield move, None
+            else:
+                there = self.kin(self.messages(folders[move.target]))
+                yield move, next((message for message, kin in there if kin == move.kin), None)
 
     def place(self, folder: Folder, message: MailboxMessage | None) -> str:
+        """Where a message lies, as the journal keeps it: what helps to find it."""
         return str(message.place.absolute()) if message is not None else ""
 
     def folder_at(self, place: str) -> Folder:
+        """The folder of a `place`."""
         path = Path(place).parent.parent
         return self.inbox if path == self.path else self._folder(path)
 
     def wait(self, state: Hashable, seconds: float, stop: int) -> None:
+        """Wait until the inbox differs from a state, ``seconds`` have passed, or the file descriptor can be read."""
         readable([stop], seconds)
 
     def close(self) -> None:
@@ -172,24 +193,6 @@ class MaildirBox:
 def _named(name: str, path: Path) -> Folder:
     name = decoded(name)
     return Folder(escape(name), path, role_of(name.replace(os.sep, ".").rpartition(".")[2]))
-
-
-def _changed(path: Path) -> float:
-    """When a file got the name that it has; 0 where it is gone."""
-    try:
-        return path.stat().st_ctime
-    except OSError:
-        return 0.0
-
-
-def _text(name: str) -> str:
-    """A file's name as SQLite takes it, which has no way to spell bytes that are not UTF-8."""
-    return name.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def is_maildir(path: str | Path) -> bool:
-    """Whether *path* has a Maildir's three parts."""
-    return all(os.path.isdir(os.path.join(path, part)) for part in _PARTS)
 
 
 def locate(maildir: Path, name: str) -> Path:
@@ -219,28 +222,23 @@ def locate(maildir: Path, name: str) -> Path:
     plain = name.removeprefix(".")
     if not all(plain.split(".")):
         raise SpamnbError(f"{name!r} names no folder of a Maildir, as Junk does")
-    _check_inbox(maildir, name)
+    own = maildir.resolve()
+    # A folder in a folder of another Maildir would be one that mail readers, and what synchronises mail, do not know.
+    if (own / "maildirfolder").exists() or is_maildir(own.parent):
+        raise SpamnbError(
+            f"{box}: a folder of the Maildir {escape(str(own.parent))}; name that one instead,"
+            f" or {name!r} by its path, as ../.{plain}"
+        )
+    if own.name.removeprefix(".").lower() == plain.lower():
+        raise SpamnbError(f"{box}: called {name!r} itself; name the Maildir beside it")
     if existing := _existing(maildir, plain):
         return existing
     # Mail of a nested layout that went to a new .Junk would be lost to sight: mbsync takes it from the server.
-    beside = _existing(maildir.resolve().parent, plain)
+    beside = _existing(own.parent, plain)
     if beside is not None and is_maildir(beside):
         why = f"no folder {plain!r} in it but one beside it; write ../{beside.name} if that is meant"
         raise SpamnbError(f"{box}: {why}")
     return maildir / ("." + encoded(plain))
-
-
-def _check_inbox(maildir: Path, name: str) -> None:
-    """SpamnbError where *maildir* is a folder of another Maildir: a folder *name* in it would be one that mail readers
-    and programs that synchronise mail do not know."""
-    own = maildir.resolve()
-    if (own / "maildirfolder").exists() or is_maildir(own.parent):
-        raise SpamnbError(
-            f"{escape(str(maildir))}: a folder of the Maildir {escape(str(own.parent))}; name that one instead,"
-            f" or {name!r} by its path, as ../.{name.removeprefix('.')}"
-        )
-    if own.name.removeprefix(".").lower() == name.removeprefix(".").lower():
-        raise SpamnbError(f"{escape(str(maildir))}: called {name!r} itself; name the Maildir beside it")
 
 
 def _existing(parent: Path, plain: str) -> Path | None:

@@ -55,7 +55,7 @@ class Teacher:
                     made, new = _learn(journal, model, entry, spam, batch, moving.mail(entry))
                     changed += new
                     if move and entry.mailbox and moving.to(entry, JUNK if spam else INBOX):
-                        journal.moved_with(made, entry.place)
+                        journal.correct(made._replace(moved_from=entry.place))
                 except (SpamnbError, OSError) as error:
                     problems.append(str(error))
         return Taught(batch, changed, tuple(dict.fromkeys(problems)))

@@ -13,17 +13,16 @@ import re
 import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import quote, unquote
+from urllib.parse import quote, unquote, urlsplit
 
 from spamnb.errors import SpamnbError, reason
 from spamnb.naming import escape
 
 _FORM = "imaps://USER@HOST[:PORT][/FOLDER]"
-_URL = re.compile(r"(imaps?)://([^/]{0,2000})(?:/(.{0,2000}))?", re.IGNORECASE | re.DOTALL)
-_HOST = re.compile(r"(\[[0-9A-Fa-f:.%]{2,60}\]|[^\s\[\]:@/\\]{1,255})(?::([0-9]{1,5}))?")
+_HOST = re.compile(r"[^\s\\]{1,255}")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
-_LOGIN = {"password-command": str, "token-command": str}
-_SETTINGS = {"url": str, "junk": str, "unsure": str, "model": str, "sort": bool, **_LOGIN}
+_TEXTS = ("url", "password-command", "token-command", "junk", "unsure", "model")
+_SETTINGS = {"sort": bool, **dict.fromkeys(_TEXTS, str)}
 
 
 class ImapUrl(NamedTuple):
@@ -47,23 +46,13 @@ class ImapUrl(NamedTuple):
         return f"imap{'s' if self.tls else ''}://{quote(self.user, safe='@+!=')}@{host}{port}"
 
 
-class Login(NamedTuple):
-    """How an account on an IMAP server is entered, as the file of accounts says.
-
-    >>> Login(password_command="pass show mail").token_command is None
-    True
-    """
-
-    password_command: str | None = None
-    token_command: str | None = None  # prints an access token of OAuth 2
-
-
 class Account(NamedTuple):
-    """An account, and what is to be done in it."""
+    """An account, how it is entered, and what is to be done in it."""
 
     name: str
     url: ImapUrl
-    login: Login = Login()
+    password_command: str | None = None
+    token_command: str | None = None  # prints an access token of OAuth 2
     junk: str | None = None  # the folder of spam; None: which one, the server says
     unsure: str | None = None
     model: Path | None = None
@@ -77,24 +66,22 @@ def parsed(text: str) -> ImapUrl:
     >>> parsed("imaps://ann@mail.example.org/Work/Plans%202024")
     ImapUrl(tls=True, user='ann', host='mail.example.org', port=None, folder='Work/Plans 2024')
     """
-    found = _URL.fullmatch(text)
-    if not found:
-        raise SpamnbError(f"{escape(text[:200])}: no IMAP account; write {_FORM}")
-    scheme, authority, folder = found[1].lower(), found[2], unquote(found[3] or "")
-    user, at, rest = authority.rpartition("@")
-    if ":" in user:
+    behind_password = escape(text.rpartition("@")[2][:200])
+    none = SpamnbError(f"{behind_password}: no IMAP account; write {_FORM}")
+    try:
+        parts = urlsplit(text)
+        user, host, port = unquote(parts.username or ""), parts.hostname or "", parts.port
+    except ValueError:
+        raise none from None
+    if parts.password is not None:
         raise SpamnbError(
-            f"{scheme}://…@{escape(rest)}: a password has no place in a URL, where others can read it; leave it out:"
-            " a keyring or SPAMNB_IMAP_PASSWORD may hold it"
+            f"{parts.scheme}://…@{behind_password}: a password has no place in a URL, where others can read it; leave"
+            " it out: a keyring or SPAMNB_IMAP_PASSWORD may hold it"
         )
-    host = _HOST.fullmatch(rest)
-    user = unquote(user)
-    if not at or not user or not host or _CONTROLS.search(user + folder):
-        raise SpamnbError(f"{escape(text[:200])}: no IMAP account; write {_FORM}")
-    port = int(host[2]) if host[2] else None
-    if port is not None and not 0 < port < 65536:
-        raise SpamnbError(f"{escape(text[:200])}: no port {port}; ports are 1 to 65535")
-    return ImapUrl(scheme == "imaps", user, host[1].strip("[]"), port, folder.rstrip("/"))
+    is_whole = parts.scheme in ("imaps", "imap") and user and _HOST.fullmatch(host) and port != 0
+    if not is_whole or parts.query or parts.fragment or _CONTROLS.search(unquote(text)):
+        raise none
+    return ImapUrl(parts.scheme == "imaps", user, host, port, unquote(parts.path).strip("/"))
 
 
 def accounts_path() -> Path:
@@ -136,17 +123,13 @@ def _account(name: str, values: Any, where: str) -> Account:
             raise SpamnbError(f"{where}: unknown setting {escape(key)!r}{hint}")
         if not isinstance(value, kind):
             raise SpamnbError(f"{where}: {key} is {'true or false' if kind is bool else 'a text in quotes'}")
+    given = {key.replace("-", "_"): value for key, value in values.items()}
+    if "model" in given:
+        given["model"] = Path(given["model"]).expanduser()
     try:
-        url = parsed(values.get("url", "(no url)"))
+        return Account(**{"sort": True, **given, "name": name, "url": parsed(values.get("url", "(no url)"))})
     except SpamnbError as error:
         raise SpamnbError(f"{where}: url: {error}") from None
-    if url.folder and url.folder.upper() != "INBOX":
-        raise SpamnbError(f"{where}: url names a folder of an account; name the account, {escape(url.account)}")
-    login = Login(**{key.replace("-", "_"): value for key, value in values.items() if key in _LOGIN})
-    own = {key.replace("-", "_"): value for key, value in values.items() if key not in _LOGIN}
-    if "model" in own:
-        own["model"] = Path(own["model"]).expanduser()
-    return Account(name, login=login, **{"sort": True, **own, "url": url})
 
 
 def account_of(url: ImapUrl) -> Account:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from spamnb.errors import in_callers_words
@@ -62,8 +63,8 @@ def listing(folder: str, on_unreadable: Report) -> Listing:
 def tree(label: str | None, root: str, on_unreadable: Report, recursive: bool = False) -> Iterator[Entry]:
     """Every message below ``root``; a folder that symbolic links reach twice is read once.
 
-    Of a Maildir that belongs to a class only its own messages, and with ``recursive`` those of its folders too, but
-    for junk, trash, drafts and templates.
+    Of a Maildir only its own messages, and with ``recursive`` those of its folders too, but for junk, trash, drafts and
+    templates.
     """
     waiting, seen = [root], set()
     while waiting:
@@ -98,18 +99,16 @@ def _messages(label: str | None, before: str, files: list[str], on_unreadable: R
 
 
 def _inside(label: str | None, folder: str, found: Listing, recursive: bool) -> tuple[list[str], list[str]]:
-    """The folders in a folder that are read for a class, and the mail folders that are not."""
-    if label is None:
-        return found.folders, []
-    if not found.maildir:  # a folder of Maildirs, as mbsync makes it: junk among the rest is not of their class
-        left = [name for name in found.folders if _unwanted(label, name) and _is_maildir(os.path.join(folder, name))]
-        return [name for name in found.folders if name not in left], left
-    own = [name for name in found.folders if name in _MAILDIR]
-    mail = [name for name in (*found.hidden, *found.folders) if _is_maildir(os.path.join(folder, name))]
-    if not recursive:
-        return own, mail
-    left = [name for name in mail if _unwanted(label, name)]
-    return own + [name for name in mail if name not in left], left
+    """The folders in a folder that are read, and the mail folders that are not."""
+    mail = [name for name in (*found.hidden, *found.folders) if is_maildir(os.path.join(folder, name))]
+    if found.maildir:
+        own = [name for name in found.folders if name in _MAILDIR]
+        if not recursive:
+            return own, mail
+    else:  # a folder of Maildirs, as mbsync makes it: junk among the rest is not of their class
+        own = [name for name in found.folders if name not in mail]
+    left = [name for name in mail if label is not None and _unwanted(label, name)]
+    return sorted(own + [name for name in mail if name not in left]), left
 
 
 def _unwanted(label: str, name: str) -> bool:
@@ -120,44 +119,33 @@ def _unwanted(label: str, name: str) -> bool:
     return not roles.isdisjoint(NOT_WANTED - {role_of(label)})
 
 
-def _is_maildir(path: str) -> bool:
+def is_maildir(path: str | Path) -> bool:
+    """Whether a folder has ``cur`` and ``new``."""
     return os.path.isdir(os.path.join(path, "cur")) and os.path.isdir(os.path.join(path, "new"))
 
 
 # What is said of a folder before it is read, since it may not be what was meant
 
 
-def unread_folders(label: str, folder: str, recursive: bool) -> str | None:
-    """A line that names the mail folders in a folder that ``tree`` leaves out."""
-    from spamnb.sources.mailbox import decoded
+def folder_notes(label: str | None, folder: str, recursive: bool | None = None) -> Iterator[str]:
+    """A line that names the mail folders in a folder that ``tree`` leaves out, and one that counts a Maildir's mail
+    that no mail reader has shown, where it is given as good mail: nobody said that it is.
 
-    try:
-        left = _inside(label, folder, listing(folder, lambda name, error: None), recursive)[1]
-    except OSError:  # no folder, or not ours to read: reading it will tell
-        return None
-    if not left:
-        return None
-    names = ", ".join(escape(decoded(name)) for name in left[:_MAX_NAMES]) + (", …" if len(left) > _MAX_NAMES else "")
-    more = "" if recursive else "; {option.recursive} reads all but junk, trash, drafts and templates"
-    return f"{pluralize(len(left), 'folder')} not read: {names}{in_callers_words(more)}"
-
-
-def unread_mail(label: str, maildir: str) -> str | None:
-    """A line that counts a Maildir's mail that no mail reader has shown, where it is given as good mail: nobody said
-    that it is.
-
-    None where all lies in ``new``, as in Maildirs that a program filled.
+    Not the second where all lies in ``new``, as in Maildirs that a program filled. ``recursive`` is None where a person
+    cannot choose it.
     """
-    from spamnb.sources.mailbox import role_of
+    from spamnb.sources.mailbox import decoded, role_of
 
-    if role_of(label) == "junk":
-        return None
     try:
-        new, seen = (os.listdir(os.path.join(maildir, part)) for part in ("new", "cur"))
-    except OSError:  # no Maildir, or not ours to read: reading it will tell
-        return None
-    if not new or not seen:
-        return None
-    only = escape(os.path.join(maildir, "cur"))
-    unseen = f"{pluralize(len(new), 'message')} in new, which no mail reader has shown"
-    return f"takes for {escape(label)}, too, {unseen}; {only} leaves them out"
+        found = listing(folder, lambda name, error: None)
+        new, seen = (os.listdir(os.path.join(folder, part)) if found.maildir else [] for part in ("new", "cur"))
+    except OSError:  # no folder, or not ours to read: reading it will tell
+        return
+    if left := _inside(label, folder, found, bool(recursive))[1]:
+        names = ", ".join(escape(decoded(name)) for name in left[:_MAX_NAMES]) + ", …" * (len(left) > _MAX_NAMES)
+        choice = in_callers_words("; {option.recursive} reads all but junk, trash, drafts and templates")
+        yield f"{pluralize(len(left), 'folder')} not read: {names}" + choice * (recursive is False)
+    if new and seen and label is not None and role_of(label) != "junk":
+        only = escape(os.path.join(folder, "cur"))
+        unseen = f"{pluralize(len(new), 'message')} in new, which no mail reader has shown"
+        yield f"takes for {escape(label)}, too, {unseen}; {only} leaves them out"

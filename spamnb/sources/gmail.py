@@ -6,6 +6,7 @@ import csv
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 
 from spamnb.naming import escape
 from spamnb.sources.entries import Entry, Report, messages
@@ -46,20 +47,14 @@ def labels(head: bytes) -> list[str] | None:
     >>> labels(b"From 1@xxx\\nX-GM-THRID: 1\\nX-Gmail-Labels: =?UTF-8?Q?Gesendet,Entw=C3=BCrfe?=\\n")
     ['Gesendet', 'Entwürfe']
     """
-    found = _LABELS.match(head.replace(b"\r\n", b"\n"))
-    if not found:
-        return None
-    text = _decoded(re.sub(r"\s*\n\s*", " ", found[1].decode("utf-8", "replace"))).strip()
-    cells = next(csv.reader([text]), [])  # a label with a comma is quoted
-    return [name for cell in cells if (name := cell.strip())]
-
-
-def _decoded(value: str) -> str:
-    """The text of encoded words (RFC 2047)."""
     from email.errors import HeaderParseError
     from email.header import decode_header, make_header
 
-    try:
-        return str(make_header(decode_header(value)))
-    except (HeaderParseError, LookupError, ValueError):  # a charset that nobody knows, or bytes that are none of it
-        return value
+    found = _LABELS.match(head.replace(b"\r\n", b"\n"))
+    if not found:
+        return None
+    text = re.sub(r"\s*\n\s*", " ", found[1].decode("utf-8", "replace"))
+    with suppress(HeaderParseError, LookupError, ValueError):  # an unknown charset, or bytes that are none of it
+        text = str(make_header(decode_header(text)))  # encoded words (RFC 2047)
+    cells = next(csv.reader([text.strip()]), [])  # a label with a comma is quoted
+    return [name for cell in cells if (name := cell.strip())]

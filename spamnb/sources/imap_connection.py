@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from spamnb.errors import SpamnbError, reason
 from spamnb.naming import escape, is_loopback
-from spamnb.sources.accounts import ImapUrl, Login
+from spamnb.sources.accounts import Account, ImapUrl
 
 if TYPE_CHECKING:
     from imapclient import IMAPClient
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 VARIABLE = "SPAMNB_IMAP_PASSWORD"
 SECONDS = 60.0  # that a server may be silent while it is asked something
 _COMMAND_SECONDS = 120  # that a command may take: it may ask its user for a passphrase
-_MAX_SECRET = 16_384  # bytes: tokens of OAuth 2 have some two thousand
-_TLS_PORT, _PLAIN_PORT = 993, 143
 _MAX_SAID = 200  # letters of what a server says that are shown
 
 
@@ -67,8 +65,6 @@ def told(url: ImapUrl, doing: str = "") -> Iterator[None]:
         raise Unreachable(f"{where}: no TLS ({escape(reason(error))}); imaps:// mostly has port 993") from None
     except ValueError as error:  # of IMAPClient, and of Python for numbers and letters that are none
         raise Unreachable(f"{where}: the server's answer cannot be read: {_said(error)}") from None
-    except TimeoutError:
-        raise Unreachable(f"{where}: the server takes too long to answer") from None
     except (OSError, EOFError) as error:
         raise Unreachable(f"{where}: {escape(reason(error)) or 'no answer'}") from None
 
@@ -81,8 +77,9 @@ def _said(error: Exception) -> str:
     return escape(said[:_MAX_SAID])
 
 
-def connect(url: ImapUrl, login: Login) -> IMAPClient:
+def connect(account: Account) -> IMAPClient:
     """A client that is logged in. Raises Unreachable or LoginRefused, and SpamnbError for what no waiting mends."""
+    url = account.url
     try:
         from imapclient import IMAPClient, SocketTimeout
     except ImportError:
@@ -95,28 +92,29 @@ def connect(url: ImapUrl, login: Login) -> IMAPClient:
     with told(url):
         client = IMAPClient(
             url.host,
-            url.port or (_TLS_PORT if url.tls else _PLAIN_PORT),
+            url.port,  # None: 993, or 143 without TLS
             ssl=url.tls,
             ssl_context=context if url.tls else None,
             timeout=SocketTimeout(connect=SECONDS / 2, read=SECONDS),
         )
         try:
-            _log_in(client, url, login)
+            _log_in(client, account)
         except BaseException:
             hang_up(client)
             raise
     return client
 
 
-def _log_in(client: IMAPClient, url: ImapUrl, login: Login) -> None:
-    if login.token_command:  # asked anew for each connection: tokens last an hour
-        token = _printed(login.token_command, "token-command", url)
+def _log_in(client: IMAPClient, account: Account) -> None:
+    url = account.url
+    if account.token_command:  # asked anew for each connection: tokens last an hour
+        token = _printed(account.token_command, "token-command", url)
         if client.has_capability("AUTH=OAUTHBEARER") and not client.has_capability("AUTH=XOAUTH2"):
             client.oauthbearer_login(url.user, token)
         else:
             client.oauth2_login(url.user, token)
         return
-    secret = password(url, login)
+    secret = password(account)
     if client.has_capability("AUTH=PLAIN"):  # of any letters; LOGIN is for ASCII
         client.plain_login(url.user, secret)
     elif client.has_capability("LOGINDISABLED"):
@@ -131,10 +129,11 @@ def hang_up(client: IMAPClient) -> None:
         client.shutdown()
 
 
-def password(url: ImapUrl, login: Login) -> str:
+def password(account: Account) -> str:
     """The password of an account. SpamnbError where none is found; it says where one may be kept."""
-    if login.password_command:
-        return _printed(login.password_command, "password-command", url)
+    url = account.url
+    if account.password_command:
+        return _printed(account.password_command, "password-command", url)
     if found := os.environ.get(VARIABLE) or _of_keyring(url):
         return found
     raise SpamnbError(
@@ -156,13 +155,11 @@ def _printed(command: str, setting: str, url: ImapUrl) -> str:
         )
     except subprocess.TimeoutExpired:
         raise SpamnbError(f"{setting}: no answer after {_COMMAND_SECONDS} seconds") from None
-    except OSError as error:
-        raise SpamnbError(f"{setting}: cannot be run: {reason(error)}") from None
     if ran.returncode:
         said = ran.stderr.decode("utf-8", "replace").strip().splitlines()
         more = f": {escape(said[-1][:200])}" if said else ""
         raise SpamnbError(f"{setting}: ended with {ran.returncode}{more}")
-    line = ran.stdout[:_MAX_SECRET].partition(b"\n")[0].rstrip(b"\r").decode("utf-8", "replace")
+    line = ran.stdout.partition(b"\n")[0].rstrip(b"\r").decode("utf-8", "replace")
     if not line:
         raise SpamnbError(f"{setting}: printed nothing; it has to print the secret in its first line")
     return line

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from spamnb.errors import SpamnbError
 from spamnb.naming import escape
-from spamnb.sources.accounts import ImapUrl, Login, account_of
+from spamnb.sources.accounts import Account, ImapUrl, account_of
 from spamnb.sources.entries import Entry, Report
 from spamnb.sources.imap_connection import SECONDS, NeverReached, Unreachable, connect, hang_up, told
 from spamnb.sources.mailbox import NOT_WANTED, Folder, MailboxMessage, role_of
@@ -25,10 +25,9 @@ if TYPE_CHECKING:
 MAX_READ = 1 << 20  # bytes of a message: what is further on is attachments, nearly always
 PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # seconds before a lost connection is made anew
 _BATCH = 32  # messages asked for at once
-_WINDOW = 1000  # messages of which a header field, or the size, is asked for at once
+WINDOW = 1000  # messages of which a header field, or the size, is asked for at once
 _LONGEST_LINE = 800_000  # bytes: a search's numbers come in one line, and of one IMAPClient reads a million
 _BODY = f"BODY.PEEK[]<0.{MAX_READ}>"
-_HEAD = "BODY.PEEK[HEADER.FIELDS (RECEIVED MESSAGE-ID DATE FROM TO SUBJECT)]<0.512>"
 _ROLES = {  # in any case: Cyrus writes \junk, others \Junk
     b"\\junk": "junk",
     b"\\trash": "trash",
@@ -39,6 +38,7 @@ _ROLES = {  # in any case: Cyrus writes \junk, others \Junk
     b"\\important": "all",
     b"\\archive": "archive",
 }
+INBOX = Folder("INBOX", "INBOX", "inbox")
 _NOT_FOLDERS = {b"\\noselect", b"\\nonexistent"}
 T = TypeVar("T")
 
@@ -68,15 +68,15 @@ class ImapReader:
     Reading is done again by itself, after ``pauses`` of seconds; moving is not.
     """
 
-    def __init__(self, url: ImapUrl, login: Login, pauses: Sequence[float] = ()) -> None:
-        self.shown = escape(url.account)
-        self.url, self._login, self._pauses = url, login, pauses
+    def __init__(self, account: Account, pauses: Sequence[float] = ()) -> None:
+        self.shown = escape(account.url.account)
+        self.url, self._account, self._pauses = account.url, account, pauses
         self._client: IMAPClient | None = None
         self._met = False  # whether there was a connection at some time
         self._folders: list[Folder] | None = None
         self._open: tuple[Any, bool, State] | None = None  # the folder that is open, whether writable, its state
-        self._own: str | None = None  # what the names of the person's own folders begin with
         self.separator = "/"
+        self._prefix = ""  # what the names of the person's own folders begin with: nothing, or "INBOX."
 
     def close(self) -> None:
         self.refresh()
@@ -90,7 +90,7 @@ class ImapReader:
         where it is lost."""
         try:
             if self._client is None:
-                self._client, self._open = connect(self.url, self._login), None
+                self._client, self._open = connect(self._account), None
                 self._met = True
             with told(self.url, doing):
                 self._client.socket().settimeout(seconds or SECONDS)
@@ -118,8 +118,14 @@ class ImapReader:
         """The folders that hold mail, the inbox first; what each is for says the server, or else its name."""
         if self._folders is not None:
             return self._folders
+
+        def ask(client: IMAPClient) -> tuple[list[Any], str]:
+            personal = client.namespace().personal if client.has_capability("NAMESPACE") else None
+            return client.list_folders(), _text(personal[0][0] or "") if personal else ""
+
         found = []
-        for flags, separator, name in self.ask(lambda client: client.list_folders()):
+        listed, self._prefix = self.ask(ask)
+        for flags, separator, name in listed:
             self.separator = _text(separator) if separator else self.separator
             lowered = [flag.lower() for flag in flags]
             if _NOT_FOLDERS.isdisjoint(lowered):
@@ -144,28 +150,15 @@ class ImapReader:
         plain = name.strip(self.separator)
         if not plain or plain.upper() == "INBOX":
             raise SpamnbError(f"{self.shown}: {name!r} names no folder beside the inbox, as Junk does")
-        prefix = self._prefix()
         for spelt in (str, str.casefold):
             for one in (plain, plain.replace("/", self.separator)):  # where servers call Work/Plans Work.Plans
-                wanted = [spelt(one), spelt(prefix + one)]
+                wanted = [spelt(one), spelt(self._prefix + one)]
                 for folder in known:
                     if spelt(folder.place) in wanted:
                         return folder
         plain = plain.replace("/", self.separator)
-        return Folder(escape(prefix + plain), prefix + plain, role_of(plain.rpartition(self.separator)[2]))
-
-    def _prefix(self) -> str:
-        """What the names of a person's own folders begin with: nothing, or "INBOX."."""
-
-        def ask(client: IMAPClient) -> str:
-            if not client.has_capability("NAMESPACE"):
-                return ""
-            personal = client.namespace().personal
-            return _text(personal[0][0] or "") if personal else ""
-
-        if self._own is None:
-            self._own = self.ask(ask)
-        return self._own
+        place = self._prefix + plain
+        return Folder(escape(place), place, role_of(plain.rpartition(self.separator)[2]))
 
     def state(self, folder: Folder) -> State:
         """A folder's state, without opening it."""
@@ -195,20 +188,21 @@ class ImapReader:
     def messages(self, folder: Folder, since: int = 1, criteria: Sequence[str] = ()) -> list[MailboxMessage]:
         """The messages with a UID of ``since`` or more that meet a search's criteria, the oldest first; without those
         that are marked as deleted."""
-        return self.ask(lambda client: self._search(client, folder, since, criteria))
 
-    def _search(self, client: IMAPClient, folder: Folder, since: int, criteria: Sequence[str]) -> list[MailboxMessage]:
-        self._open = None  # opened anew: what there is may have changed
-        state = self.select(client, folder, None)
-        if not state.messages or 0 < state.next_uid <= since:
-            return []
-        ranges = [f"{since}:*"]
-        digits = len(str(state.next_uid)) + 1
-        if state.messages * digits > _LONGEST_LINE:
-            width = _LONGEST_LINE // digits
-            ranges = [f"{start}:{start + width - 1}" for start in range(since, state.next_uid, width)]
-        found = {uid for each in ranges for uid in client.search(["UID", each, "UNDELETED", *criteria])}
-        return [self.message(folder, Uid(state.validity, uid)) for uid in sorted(found) if uid >= since]
+        def ask(client: IMAPClient) -> list[MailboxMessage]:
+            self._open = None  # opened anew: what there is may have changed
+            state = self.select(client, folder, None)
+            if not state.messages or 0 < state.next_uid <= since:
+                return []
+            ranges = [f"{since}:*"]
+            digits = len(str(state.next_uid)) + 1
+            if state.messages * digits > _LONGEST_LINE:
+                width = _LONGEST_LINE // digits
+                ranges = [f"{start}:{start + width - 1}" for start in range(since, state.next_uid, width)]
+            found = {uid for each in ranges for uid in client.search(["UID", each, "UNDELETED", *criteria])}
+            return [self.message(folder, Uid(state.validity, uid)) for uid in sorted(found) if uid >= since]
+
+        return self.ask(ask)
 
     def message(self, folder: Folder, place: Uid) -> MailboxMessage:
         """A message of this account by its number."""
@@ -216,24 +210,18 @@ class ImapReader:
 
     def read(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
         """Each message's first MAX_READ bytes with line feeds, as servers keep mail, or why there are none."""
-        for message, raw in self._items(messages, _BODY, b"BODY[]", _BATCH):
+        for message, raw in self.items(messages, _BODY, b"BODY[]", _BATCH):
             if raw is None:
                 yield message, FileNotFoundError(errno.ENOENT, "moved on since it was listed", message.name)
             else:
                 yield message, raw[:MAX_READ].replace(b"\r\n", b"\n") if isinstance(raw, bytes) else b""
 
-    def heads(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes]]:
-        """The beginning of the header fields that tell a message from others; those that are gone are left out."""
-        for message, head in self._items(messages, _HEAD, b"BODY[HEADER", _WINDOW):
-            if head is not None:
-                yield message, head if isinstance(head, bytes) else b""
-
     def sizes(self, messages: Sequence[MailboxMessage]) -> dict[MailboxMessage, int]:
         """The sizes of those, of one folder, that are still in it, even if they are marked as deleted."""
-        sizes = self._items(messages, "RFC822.SIZE", b"RFC822.SIZE", _WINDOW)
+        sizes = self.items(messages, "RFC822.SIZE", b"RFC822.SIZE", WINDOW)
         return {message: size for message, size in sizes if size is not None}
 
-    def _items(
+    def items(
         self, messages: Sequence[MailboxMessage], what: str, key: bytes, at_once: int
     ) -> Iterator[tuple[MailboxMessage, Any]]:
         """What the server says of each message under a key, b"" for nothing; None for messages that are gone."""
@@ -262,7 +250,7 @@ def imap_entries(label: str | None, url: ImapUrl, on_unreadable: Report, recursi
     With ``recursive`` and without a folder in the URL those of all folders but junk, trash, drafts, templates and
     copies of everything. SpamnbError where the account cannot be read.
     """
-    box = ImapReader(url, account_of(url).login, PAUSES)
+    box = ImapReader(account_of(url), PAUSES)
     try:
         for folder in _wanted_folders(box, label, recursive):
             for message, raw in box.read(box.messages(folder)):
@@ -280,7 +268,7 @@ def _wanted_folders(box: ImapReader, label: str | None, recursive: bool) -> list
         unwanted = (NOT_WANTED | {"all"}) - {role_of(label or "")}
         return [folder for folder in known if folder.role not in unwanted]
     if not wanted or wanted.upper() == "INBOX":
-        return known[:1] if known and known[0].role == "inbox" else [Folder("INBOX", "INBOX", "inbox")]
+        return [INBOX]
     found = box.locate(wanted)
     if found not in known:
         there = ", ".join(folder.name for folder in known[:20])

@@ -130,7 +130,7 @@ def decoded(name: str) -> str:
 
 
 def encoded(name: str) -> str:
-    """A folder's name as it is written on disk; one that is encoded already, or is no text, stays as it is.
+    """A folder's name as it is written on disk; one that is encoded already stays as it is.
 
     >>> encoded("Entwürfe"), encoded("R&D"), encoded("Entw&APw-rfe")
     ('Entw&APw-rfe', 'R&-D', 'Entw&APw-rfe')
@@ -138,10 +138,7 @@ def encoded(name: str) -> str:
     plain = decoded(name)
     if plain != name and _TO_SHIFT.sub(_shifted, plain) == name:
         return name
-    try:
-        return _TO_SHIFT.sub(_shifted, name)
-    except UnicodeEncodeError:  # bytes of the file system that are no UTF-8
-        return name
+    return _TO_SHIFT.sub(_shifted, name)
 
 
 def _unshifted(found: re.Match[str]) -> str:
@@ -155,5 +152,5 @@ def _unshifted(found: re.Match[str]) -> str:
 def _shifted(found: re.Match[str]) -> str:
     if found[0] == "&":
         return "&-"
-    letters = b2a_base64(found[0].encode("utf-16-be"), newline=False).decode("ascii")
+    letters = b2a_base64(found[0].encode("utf-16-be", "surrogatepass"), newline=False).decode("ascii")
     return f"&{letters.rstrip('=').replace('/', ',')}-"

@@ -35,8 +35,8 @@ _CODEPAGES = 0x3FDE, 0x3FFD  # of the HTML and of strings
 # Code pages that Python does not call cp and their number.
 _CHARSETS = {20127: "ascii", 20866: "koi8-r", 21866: "koi8-u", 50220: "iso-2022-jp", 51932: "euc-jp", 51949: "euc-kr"}
 _CHARSETS |= {54936: "gb18030"} | {28590 + n: f"iso-8859-{n}" for n in (*range(1, 10), 13, 15)}
-# What describes the bytes that came: here they are written anew.
-_MIME_FIELDS = re.compile(r"(?:content-[^:\s]*|mime-version)\s*:", re.IGNORECASE)
+# A header field, but for those that describe the bytes that came: here they are written anew.
+_FIELD = re.compile(r"^(?![ \t]|content-[^:\s]*\s*:|mime-version\s*:)[^:\n]*:.*(?:\n[ \t].*)*", re.I | re.M)
 _MEDIA_TYPE = re.compile(r"(?!multipart/|message/)[A-Za-z0-9][\w.+-]{0,60}/[\w.+-]{1,80}", re.ASCII)
 
 
@@ -149,17 +149,9 @@ class _Reader:
 
 
 def _transport_fields(text: str) -> str:
-    """The header section as it came, without the fields that described its parts."""
-    kept: list[str] = []
-    keep = False
-    for line in re.split("\r\n|\r|\n", text):
-        if line[:1] not in (" ", "\t"):
-            if not line and kept:
-                break
-            keep = ":" in line and not _MIME_FIELDS.match(line)  # Exchange writes a line of its own above
-        if keep:
-            kept.append(line)
-    return "".join(line + "\n" for line in kept)
+    """The header section as it came, without the fields that described its parts, and what Exchange writes above."""
+    head = re.sub("\r\n?", "\n", text).strip("\n").partition("\n\n")[0]
+    return "".join(field + "\n" for field in _FIELD.findall(head))
 
 
 def _made_fields(text: Callable[[str], str]) -> str:

@@ -25,7 +25,7 @@ from typing import NamedTuple
 from spamnb.errors import SpamnbError, reason
 from spamnb.naming import check_class_name, escape, pluralize
 from spamnb.sources.entries import Entry, ReadOptions, Report
-from spamnb.sources.folders import listing, tree, unread_folders, unread_mail
+from spamnb.sources.folders import folder_notes, listing, tree
 from spamnb.sources.formats import is_table
 from spamnb.sources.mbox import mail_file
 
@@ -85,20 +85,19 @@ def unlabelled(
     """
     paths = list(paths)
     shown = escape(paths[0]) if len(paths) == 1 else "the sources"
-
-    def of_each(report: Report) -> Iterator[Entry]:
-        return chain.from_iterable([_of_class(label, path, path, report, options) for path in paths])
-
-    return _with_mail(shown, of_each, on_unreadable)
+    return _with_mail(
+        shown,
+        lambda report: chain.from_iterable([_of_class(label, path, path, report, options) for path in paths]),
+        on_unreadable,
+    )
 
 
 def notes(spec: str, recursive: bool = False) -> Iterator[str]:
     """A line for each thing that whoever gave this SOURCE may want to know before it is read."""
     source = source_of(spec)
     if source.label is not None:
-        for note in (unread_folders(source.label, source.path, recursive), unread_mail(source.label, source.path)):
-            if note:
-                yield f"{escape(spec)}: {note}"
+        for note in folder_notes(source.label, source.path, recursive):
+            yield f"{escape(spec)}: {note}"
 
 
 def absolute(spec: str) -> str:
@@ -134,24 +133,18 @@ def _labelled(source: Source, on_unreadable: Report, options: ReadOptions) -> It
         raise SpamnbError(f"{shown}: an empty file, so no message")
     if label is not None:
         _check_class(source)
-        return _with_mail(shown, lambda report: _of_class(label, path, spec, report, options), on_unreadable)
+        return _with_mail(shown, lambda report: _of_class(label, path, spec, report, options), on_unreadable, True)
     if is_account(path):
         from spamnb.sources.accounts import parsed
 
         raise SpamnbError(f"{escape(parsed(path).account)}: an account, which has no class; write CLASS={shown}")
     if _is_folder(path, spec, hint="" if source.kind else f"; {_FORMS}") and not source.kind:
         return _folder_per_class(path, on_unreadable, options)
-    return _with_mail(shown, lambda report: _of_classes(source, report, options), on_unreadable)
-
-
-def _of_classes(source: Source, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
-    """Mail whose classes its own format tells."""
-    from spamnb.sources import gmail, tables, thunderbird
+    from spamnb.sources import gmail, tables, thunderbird  # whose own formats tell the classes
 
     kinds = {"gmail": gmail.gmail, "index": tables.trec_index, "thunderbird": thunderbird.thunderbird}
-    if source.kind:
-        return kinds[source.kind](source.path, on_unreadable)
-    return tables.table(source.path, options, True, on_unreadable)
+    find = kinds.get(source.kind, lambda path, report: tables.table(path, options, True, report))
+    return _with_mail(shown, lambda report: find(path, report), on_unreadable)
 
 
 def _of_class(label: str | None, path: str, spec: str, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
@@ -224,46 +217,42 @@ def _check_class(source: Source) -> None:
 def _check_one_class_each(sources: Iterable[Source]) -> None:
     """SpamnbError where one file or folder is named for two classes: its mail would count for the later one only."""
     met: dict[str, Source] = {}
-    for source in sources:
-        if source.label is None:
-            continue
-        if is_account(source.path):
-            place = source.path.rstrip("/").removesuffix("/INBOX")
-        else:
-            place = os.path.realpath(source.path)
+    for source in [source for source in sources if source.label is not None]:
+        path = source.path
+        place = path.rstrip("/").removesuffix("/INBOX") if is_account(path) else os.path.realpath(path)
         other = met.setdefault(place, source)
         if other.label != source.label:
             both = f"{escape(other.spec)} and {escape(source.spec)}"
             raise SpamnbError(f"{both}: one source for two classes; name a source of its own for each")
 
 
-def _with_mail(shown: str, find: Callable[[Report], Iterator[Entry]], on_unreadable: Report) -> Iterator[Entry]:
+def _with_mail(
+    shown: str, find: Callable[[Report], Iterator[Entry]], on_unreadable: Report, is_class: bool = False
+) -> Iterator[Entry]:
     """The entries that ``find`` gives, from the first that can be read on; SpamnbError where there are files and none
-    can be read. What is unreadable is told once it is known that anything can be read."""
-    failures: list[tuple[str, Exception]] | None = []  # None: something can be read
-
-    def report(name: str, error: Exception) -> None:
-        if failures is None:
-            on_unreadable(name, error)
-        else:
-            failures.append((name, error))
+    can be read. What is unreadable is told once it is known that anything can be read; so is a class without mail."""
+    failures: list[tuple[str, Exception]] = []  # that are not told yet
 
     def from_the_first(found: Iterator[Entry]) -> Iterator[Entry]:
-        nonlocal failures
+        any_read = False
         for entry in found:
-            if failures is not None:
+            if not any_read:
                 try:
                     entry.read()
                 except OSError as error:
                     failures.append((entry.name, error))
                     continue
-                before, failures = failures, None
-                for failure in before:
-                    on_unreadable(*failure)
+                any_read = True
+            while failures:
+                on_unreadable(*failures.pop(0))
             yield entry
-        if failures:
+        if failures and not any_read:
             name, why = failures[0]
             none = f"{shown}: none of its {len(failures):,} files or lines can be read as mail; "
             raise SpamnbError(f"{none if len(failures) > 1 else ''}{name}: {reason(why)}")
+        if is_class and not any_read:
+            failures.append((shown, ValueError("no message in it")))
+        for failure in failures:
+            on_unreadable(*failure)
 
-    return from_the_first(find(report))
+    return from_the_first(find(lambda name, error: failures.append((name, error))))

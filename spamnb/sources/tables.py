@@ -7,7 +7,7 @@ Which column holds the text and which the class is told by their names where the
     Category,Message
     text,spam                      where 1 is spam and 0 is ham
 
-Each kind of table has a generator of its rows. Columns are known by their names, which stand in the first line.
+Each kind of table has a generator of its rows. Columns are known by their names, which the first row has.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from itertools import chain, zip_longest
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 from spamnb.errors import SpamnbError, reason
 from spamnb.naming import check_class_name, escape
 from spamnb.sources.entries import Entry, ReadOptions, Report, message_of_text, open_mail
-from spamnb.sources.formats import MAX_MESSAGE, NotMail, foreign_format
+from spamnb.sources.formats import MAX_MESSAGE, TABLES, NotMail, foreign_format
 
 MAX_ROW = 4 << 20  # bytes; what is longer is a quote that was never closed
 MAX_FIELD = 1 << 20  # characters of a text
@@ -35,15 +35,9 @@ _FLAGS = frozenset({"spam", "is_spam", "isspam"})
 _FLAG_CLASSES = {"1": "spam", "0": "ham", "true": "spam", "false": "ham", "yes": "spam", "no": "ham"}
 _MAX_NAMES = 8  # columns that a complaint lists
 
-
 Cells = dict[str, Any]  # by the names of their columns
-
-
-class Row(NamedTuple):
-    """The number of a row's first line, and its cells, or what is wrong with it."""
-
-    number: int
-    cells: Cells | ValueError
+# The number of a row's first line, and its cells, or what is wrong with it.
+Row = tuple[int, Cells | ValueError]
 
 
 def table(path: str, options: ReadOptions, labelled: bool, on_unreadable: Report) -> Iterator[Entry]:
@@ -52,14 +46,17 @@ def table(path: str, options: ReadOptions, labelled: bool, on_unreadable: Report
 
     Raises SpamnbError at once where the columns are not those that were asked for, or not clear.
     """
-    kind = os.path.splitext(path.lower().removesuffix(".gz"))[1]
-    readers = {".jsonl": _objects, ".tsv": _cells_by_tabs, ".csv": _cells}
-    is_plain = kind not in readers
-    rows = _labelled_lines(path) if is_plain else readers[kind](path)
+    kind = path.lower().removesuffix(".gz").rpartition(".")[2]
+    is_plain = f".{kind}" not in TABLES
+    if is_plain:
+        rows = _pairs(path, "\t", "text", ValueError("no label TAB text in this line"))
+    else:
+        rows = _objects(path) if kind == "jsonl" else _cells(path)
     try:
-        _, columns = next(rows, (0, None))
-        if columns is None:
+        first = next(rows, None)
+        if first is None:
             return iter(())
+        columns = first[1]
         if isinstance(columns, ValueError):
             raise columns
         asked = ReadOptions() if is_plain else options
@@ -70,6 +67,9 @@ def table(path: str, options: ReadOptions, labelled: bool, on_unreadable: Report
     except (ValueError, csv.Error) as error:
         hint = f"; for a mailbox or a message write CLASS={escape(path)}" if is_plain else ""
         raise SpamnbError(f"{escape(path)}: {error}{hint}") from error
+
+    if kind == "jsonl" or (is_plain and columns["text"].strip().lower() not in TEXT_NAMES):  # it holds a message, too
+        rows = chain([first], rows)
 
     def message(name: str, cells: Cells) -> Entry:
         own_class = None if label is None else _class_in(cells.get(label), label)
@@ -149,7 +149,7 @@ def _class_in(value: Any, column: str) -> str:
     return check_class_name(_FLAG_CLASSES.get(label.lower(), label) if column.lower() in _FLAGS else label)
 
 
-# Rows: the first that each of these gives has the names of the columns
+# Rows: the keys of the first that each of these gives are the names of the columns
 
 
 class _Lines:
@@ -183,51 +183,26 @@ class _Lines:
 
 
 def _cells(path: str) -> Iterator[Row]:
-    """Rows as RFC 4180 has them, with commas, tabs, or semicolons as spreadsheets write them in much of Europe."""
-
-    def rows() -> Iterator[tuple[int, list[str]]]:
-        with open_mail(path) as stream:
-            lines = _Lines(path, stream)
-            first = next((line for line in lines if line.strip()), "")
-            number = lines.number
-            reader = csv.reader(chain([first], lines), delimiter=max(",;\t", key=first.count))
-            while (cells := _next_row(reader)) is not None:
-                if cells:
-                    yield number, cells
-                lines.size, number = 0, lines.number + 1
-
-    return _by_columns(rows())
-
-
-def _next_row(rows: Iterator[list[str]]) -> list[str] | None:
-    """The next row, if there is one. ``csv`` has one bound for the whole process, which is afterwards what it was."""
-    limit = csv.field_size_limit(MAX_FIELD)
-    try:
-        return next(rows, None)
-    finally:
-        csv.field_size_limit(limit)
-
-
-def _cells_by_tabs(path: str) -> Iterator[Row]:
-    """Rows in which a quote opens nothing, so that one in a text does not swallow the rows behind it; a cell that is
-    wholly within quotes, as spreadsheets write it, loses them."""
-
-    def unquoted(cell: str) -> str:
-        is_quoted = len(cell) > 1 and cell[0] == cell[-1] == '"'
-        return cell[1:-1].replace('""', '"') if is_quoted else cell
-
-    return _by_columns((n, [*map(unquoted, line.strip("\r\n").split("\t"))]) for n, line in _numbered(path))
-
-
-def _by_columns(rows: Iterator[tuple[int, list[str]]]) -> Iterator[Row]:
-    """Rows by the names in the first of them. Cells at a row's end may lack."""
+    """Rows as RFC 4180 has them, with commas, tabs, or semicolons as spreadsheets write them in much of Europe. Cells
+    at a row's end may lack. In a .tsv a line is a row: a quote in a text does not swallow the rows behind it.
+    """
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW))  # of the whole process
     names: list[str] = []
-    for number, cells in rows:
-        names = names or [name.strip() for name in cells]
-        if len(cells) > len(names):
-            yield Row(number, ValueError(f"{len(cells)} columns where the first row has {len(names)}"))
-        else:
-            yield Row(number, dict(zip_longest(names, cells, fillvalue="")))
+    with open_mail(path) as stream:
+        lines = _Lines(path, stream)
+        first = next((line for line in lines if line.strip()), "")
+        number = lines.number
+        rows: Iterator[list[str]] = csv.reader(chain([first], lines), delimiter=max(",;\t", key=first.count))
+        if path.lower().removesuffix(".gz").endswith(".tsv"):
+            plain = (line.rstrip("\r\n").replace("\r", " ") for line in chain([first], lines))
+            rows = (cells for line in plain for cells in csv.reader([line], delimiter="\t"))
+        for cells in rows:
+            names = names or [name.strip() for name in cells]
+            if len(cells) > len(names):
+                yield number, ValueError(f"{len(cells)} columns where the first row has {len(names)}")
+            elif cells:
+                yield number, dict(zip_longest(names, cells, fillvalue=""))
+            lines.size, number = 0, lines.number + 1
 
 
 def _numbered(path: str) -> Iterator[tuple[int, str]]:
@@ -244,28 +219,14 @@ def _pairs(path: str, separator: str | None, second: str, none: ValueError) -> I
     """Lines of a label and something behind a separator; ``none`` is what is wrong with other lines."""
     for number, line in _numbered(path):
         parts = line.strip("\r\n").split(separator, maxsplit=1)
-        yield Row(number, dict(zip(("label", second), parts)) if len(parts) == 2 else none)
-
-
-def _labelled_lines(path: str) -> Iterator[Row]:
-    rows = _pairs(path, "\t", "text", ValueError("no label TAB text in this line"))
-    for first in rows:
-        yield first
-        if isinstance(first.cells, ValueError) or first.cells["text"].strip().lower() not in TEXT_NAMES:
-            yield first  # else it has names, and no message
-        yield from rows
+        yield number, dict(zip(("label", second), parts)) if len(parts) == 2 else none
 
 
 def _objects(path: str) -> Iterator[Row]:
-    """An object of JSON in each line; the first line's names the columns."""
-    is_first = True
+    """An object of JSON in each line."""
     for number, line in _numbered(path):
         try:
             found = json.loads(line)
         except (ValueError, RecursionError):
             found = None
-        row = Row(number, found if isinstance(found, dict) else ValueError("no object of JSON in this line"))
-        if is_first:
-            is_first = False
-            yield row
-        yield row
+        yield number, found if isinstance(found, dict) else ValueError("no object of JSON in this line")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import chain
 
 from spamnb.errors import SpamnbError
 from spamnb.naming import escape
@@ -36,13 +37,11 @@ def thunderbird(path: str, on_unreadable: Report) -> Iterator[Entry]:
         raise SpamnbError(
             f"{escape(path)}: no folder of Thunderbird; give a profile, or its 'Mail/Local Folders' or 'ImapMail/HOST'"
         )
-    return _messages(folders, on_unreadable)
-
-
-def _messages(folders: list[tuple[str, Parts]], on_unreadable: Report) -> Iterator[Entry]:
-    for file, parts in folders:
-        if label := class_of_folder(parts):
-            yield from (tree if os.path.isdir(file) else mail_file)(label, file, on_unreadable)
+    return chain.from_iterable(
+        (tree if os.path.isdir(file) else mail_file)(label, file, on_unreadable)
+        for file, parts in folders
+        if (label := class_of_folder(parts))
+    )
 
 
 def class_of_folder(parts: Parts) -> str | None:

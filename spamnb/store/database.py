@@ -211,6 +211,15 @@ def _tried(name: str, how: str) -> sqlite3.Connection:
 # -- what rows may hold ------------------------------------------------------------------------------------------
 
 
+def sql_text(value: str) -> str:
+    """A text as SQLite takes it, which cannot spell bytes that are no UTF-8.
+
+    >>> sql_text("caf\\udce9")
+    'caf\\\\udce9'
+    """
+    return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def is_digest(value: Any) -> bool:
     """A message's digest: 16 bytes."""
     return type(value) is bytes and len(value) == 16

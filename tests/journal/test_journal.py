@@ -180,6 +180,19 @@ def test_a_servers_thread_writes_all_it_was_handed_and_tells_of_faults(tmp_path)
     assert "cannot be made (No such file" in line and line.endswith("; the journal notes nothing until that is mended")
 
 
+def test_verdicts_that_came_too_fast_are_told_by_their_number(tmp_path, monkeypatch):
+    monkeypatch.setattr("spamnb.journal.writer.MAX_WAITING", 2)
+    told: list[str] = []
+    writer = JournalWriter(tmp_path / "journal", told.append)
+    with Journal.at(tmp_path / "journal") as journal, journal.writing():  # the thread waits for it
+        for number in range(300):
+            writer.put(made_up(time.time(), number=number))
+    writer.close()
+    with Journal.at(tmp_path / "journal") as journal:
+        assert all(line.startswith("the journal could not keep up and lacks ") for line in told)
+        assert 1 <= len(told) < 9 and sum(int(line.split()[-2]) for line in told) == 300 - verdicts(journal) > 0
+
+
 def test_forget_takes_a_message_out_of_the_journal_too(model, tmp_path):
     journal, mails = tmp_path / "journal", [message("spam", 960), message("spam", 961)]
     for raw in mails:

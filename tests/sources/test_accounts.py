@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.errors import SpamnbError
-from spamnb.sources.accounts import Account, ImapUrl, Login, account_of, accounts_path, parsed, read_accounts
+from spamnb.sources.accounts import Account, ImapUrl, account_of, accounts_path, parsed, read_accounts
 from spamnb.sources.imap_connection import LoginRefused, Unreachable, connect, password
 
 URL = ImapUrl(True, "ann", "mail.example.org")
+ANN = Account("ann", URL)
 
 
 def test_the_first_place_that_has_a_password_gives_it(monkeypatch: pytest.MonkeyPatch):
@@ -22,14 +23,14 @@ def test_the_first_place_that_has_a_password_gives_it(monkeypatch: pytest.Monkey
     held: dict[tuple[str, str], str] = {}
     monkeypatch.setattr(keyring, "get_password", lambda *asked: held.get(asked))
     with pytest.raises(SpamnbError, match=r"'keyring set mail.example.org ann' keeps one"):
-        password(URL, Login())
+        password(ANN)
     held["mail.example.org", "ann"] = "of the keyring"
-    assert password(URL, Login()) == "of the keyring"
-    assert password(URL._replace(user="bob"), Login(password_command="echo own")) == "own"
+    assert password(ANN) == "of the keyring"
+    assert password(ANN._replace(password_command="echo own")) == "own"
     monkeypatch.setenv("SPAMNB_IMAP_PASSWORD", "of the variable")
-    assert password(URL, Login()) == "of the variable"
+    assert password(ANN) == "of the variable"
     told = "printf '%s at %s\\nsecond line' $SPAMNB_IMAP_USER $SPAMNB_IMAP_HOST"
-    assert password(URL, Login(password_command=told)) == "ann at mail.example.org"
+    assert password(ANN._replace(password_command=told)) == "ann at mail.example.org"
 
 
 @pytest.mark.parametrize(
@@ -38,7 +39,7 @@ def test_the_first_place_that_has_a_password_gives_it(monkeypatch: pytest.Monkey
 )
 def test_a_command_that_fails_is_told(command: str, said: str):
     with pytest.raises(SpamnbError, match=f"^password-command: {said}"):
-        password(URL, Login(password_command=command))
+        password(ANN._replace(password_command=command))
 
 
 class Talk(socketserver.StreamRequestHandler):
@@ -66,14 +67,15 @@ def server() -> Iterator[socketserver.ThreadingTCPServer]:
 
 def test_a_password_is_told_to_nobody_else(server):
     port = server.server_address[1]
-    for login in (Login(), Login(token_command="echo x")):
+    clear = Account("clear", ImapUrl(False, "ann", "mail.example.org"))
+    for account in (clear, clear._replace(token_command="echo x")):
         with pytest.raises(SpamnbError, match="in the clear, so only to this machine"):
-            connect(ImapUrl(False, "ann", "mail.example.org"), login)
+            connect(account)
     with pytest.raises(Unreachable):  # it answers a hello of TLS with a greeting of IMAP
-        connect(ImapUrl(True, "ann", "127.0.0.1", port), Login(password_command="echo secret"))
+        connect(Account("a", ImapUrl(True, "ann", "127.0.0.1", port), "echo secret"))
     assert not any(b"AUTH" in command or b"LOGIN" in command for command in server.sent)
     with pytest.raises(LoginRefused, match="the server refused the login") as told:
-        connect(ImapUrl(False, "ann", "127.0.0.1", port), Login(password_command="echo secret"))
+        connect(Account("a", ImapUrl(False, "ann", "127.0.0.1", port), "echo secret"))
     assert "\x1b" not in str(told.value) and "secret" not in str(told.value)
 
 
@@ -82,11 +84,12 @@ def test_a_url_names_an_account_and_a_folder():
         "IMAPS://ann@mail.example.org/": ImapUrl(True, "ann", "mail.example.org"),
         "imap://ann@[::1]:143/Junk": ImapUrl(False, "ann", "::1", 143, "Junk"),
         "imaps://ann@example.org@imap.example.org": ImapUrl(True, "ann@example.org", "imap.example.org"),
-        "imaps://ann@h/%5BGmail%5D/Entwürfe?#x": ImapUrl(True, "ann", "h", None, "[Gmail]/Entwürfe?#x"),
+        "imaps://ann@h/%5BGmail%5D/Entwürfe%3F%23x": ImapUrl(True, "ann", "h", None, "[Gmail]/Entwürfe?#x"),
     }
     assert {text: parsed(text) for text in urls} == urls
     none = "imaps:// imaps://h imaps://@h imaps://ann@ imaps://ann@h:0 imaps://ann@h:1:2 pop://ann@h imaps:x@h".split()
-    for text in (*none, "imaps://an\nn@h", "imaps://ann@h/a%0ab", "imaps://ann@h /x", "imaps://ann@" + "h" * 3000):
+    none += ["imaps://an\nn@h", "imaps://ann@h/a%0ab", "imaps://ann@h /x", "imaps://ann@h/a?b"]
+    for text in (*none, "imaps://ann@" + "h" * 3000):
         with pytest.raises(SpamnbError):
             parsed(text)
 
@@ -138,8 +141,8 @@ def accounts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_accounts_in_their_order_and_by_url(accounts: Path, tmp_path: Path):
     work, home = read_accounts(accounts_path())
     url = parsed("imaps://ann@mail.example.org")
-    assert work == Account("work", url, Login("pass show mail"), unsure="Perhaps", sort=True)
-    assert home.login == Login(None, "oama access bob")
+    assert work == Account("work", url, "pass show mail", unsure="Perhaps", sort=True)
+    assert (home.password_command, home.token_command) == (None, "oama access bob")
     assert home.model == tmp_path / "home.spamnb" and not home.sort
     folder = parsed("imaps://ann@mail.example.org/Junk")
     assert account_of(folder) == work._replace(url=folder)
@@ -156,7 +159,6 @@ def test_accounts_in_their_order_and_by_url(accounts: Path, tmp_path: Path):
     ("text", "said"),
     [
         ("[a]\n", r"\(no url\): no IMAP account; write imaps://USER"),
-        ('[a]\nurl = "imaps://a@b/Work"', "url names a folder of an account; name the account, imaps://a@b"),
         ('[a]\nurl = "imaps://ann:secret@h"\n', "a password has no place in a URL"),
         ('[a]\nurl = "imaps://ann@h"\npassword = "secret"\n', "no password stands in this file"),
         ('[a]\nurl = "imaps://ann@h"\nsort = "yes"\n', "sort is true or false"),

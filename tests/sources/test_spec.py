@@ -40,7 +40,9 @@ def test_what_is_no_message(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "ham/fifo")  # opening one for reading would wait for ever
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(tmp_path / "ham/socket"))
-        assert names(tmp_path) == ["ham/1", "new/1"]
+        unreadable: Unreadable = []
+        assert names(tmp_path, unreadable=unreadable) == ["ham/1", "new/1"]
+    assert [(name, str(why)) for name, why in unreadable] == [(f"{tmp_path}/spam", "no message in it")]
     with pytest.raises(SpamnbError, match="neither file nor folder"):
         read(f"ham={tmp_path}/ham/fifo")
     with pytest.raises(OSError, match="not a file"):
@@ -139,8 +141,11 @@ def test_mail_that_nobody_saw_is_named_where_it_is_given_as_good(tmp_path: Path)
     assert "takes for ham, too, 1 message in new" in note and note.endswith(f"; {box}/cur leaves them out")
     assert len(read(f"{spec}/cur")) == 1 and not list(notes(f"{spec}/cur"))
     assert not list(notes(f"spam={box}"))  # seldom does anybody open spam
+    mailbox.Maildir(box).add_folder("Junk")
     learned = run("learn", "ham", "-m", tmp_path / "model", box)
     assert learned.exit_code == 0 and f"spamnb: {box}: takes for ham, too, 1 message in new" in learned.stderr
+    judged = run("classify", "-m", tmp_path / "model", box)
+    assert judged.exit_code == 0 and f"spamnb: {box}: 1 folder not read: .Junk\n" in judged.stderr
 
 
 def test_junk_among_maildirs_is_not_of_their_class(tmp_path: Path) -> None:
