@@ -72,13 +72,13 @@ class LeftOut:
             self._tell(f"{name}: {why}; left out")
 
 
-def message_of_text(text: str | bytes) -> bytes:
+def message_of_text(text: str) -> bytes:
     """A text as a raw message: the blank line says that it has no headers, whatever it looks like.
 
     >>> message_of_text("Re: tea")
     b'\\nRe: tea\\n'
     """
-    return b"\n" + (text if isinstance(text, bytes) else text.encode("utf-8", "replace")) + b"\n"
+    return b"\n" + text.encode("utf-8", "replace") + b"\n"
 
 
 def raw_message(given: str | bytes) -> bytes:

@@ -113,7 +113,7 @@ def _inside(label: str | None, folder: str, found: Listing, recursive: bool) -> 
 
 def _unwanted(label: str, name: str) -> bool:
     """Does a folder of this name hold what is of no such class? Junk is welcome in a class of junk."""
-    from spamnb.sources.mailbox import NOT_WANTED, role_of  # a millisecond that judging one message is spared
+    from spamnb.sources.mailbox import NOT_WANTED, role_of
 
     roles = {role_of(part) for part in name.split(".")}  # a folder within .Trash is called .Trash.Work
     return not roles.isdisjoint(NOT_WANTED - {role_of(label)})
@@ -134,13 +134,13 @@ def folder_notes(label: str | None, folder: str, recursive: bool | None = None) 
     Not the second where all lies in ``new``, as in Maildirs that a program filled. ``recursive`` is None where a person
     cannot choose it.
     """
-    from spamnb.sources.mailbox import decoded, role_of
-
     try:
         found = listing(folder, lambda name, error: None)
         new, seen = (os.listdir(os.path.join(folder, part)) if found.maildir else [] for part in ("new", "cur"))
     except OSError:  # no folder, or not ours to read: reading it will tell
         return
+    from spamnb.sources.mailbox import decoded, role_of  # a millisecond that judging one message is spared
+
     if left := _inside(label, folder, found, bool(recursive))[1]:
         names = ", ".join(escape(decoded(name)) for name in left[:_MAX_NAMES]) + ", …" * (len(left) > _MAX_NAMES)
         choice = in_callers_words("; {option.recursive} reads all but junk, trash, drafts and templates")

@@ -16,8 +16,8 @@ import csv
 import json
 import os
 from collections.abc import Callable, Iterator
-from itertools import chain, zip_longest
-from typing import Any, BinaryIO
+from itertools import chain, count, zip_longest
+from typing import Any
 
 from spamnb.errors import SpamnbError, reason
 from spamnb.naming import check_class_name, escape
@@ -25,6 +25,7 @@ from spamnb.sources.entries import Entry, ReadOptions, Report, message_of_text, 
 from spamnb.sources.formats import MAX_MESSAGE, TABLES, NotMail, foreign_format
 
 MAX_ROW = 4 << 20  # bytes; what is longer is a quote that was never closed
+_TOO_LONG = f"a row of more than {MAX_ROW >> 20} MiB, as where a quote is never closed"
 MAX_FIELD = 1 << 20  # characters of a text
 # What columns are called that hold the class, the text, and whole messages with their headers.
 LABEL_NAMES = frozenset({"label", "labels", "class", "category", "target", "v1", "spam/ham", "ham/spam", "label_text"})
@@ -152,34 +153,24 @@ def _class_in(value: Any, column: str) -> str:
 # Rows: the keys of the first that each of these gives are the names of the columns
 
 
-class _Lines:
-    """The lines of a table as text: UTF-8, and where a line is none, Windows' letters.
+def _lines(path: str) -> Iterator[tuple[int, str]]:
+    """The lines of a table with their numbers, as text: UTF-8, and where a line is none, Windows' letters.
 
-    NotMail where the file is something else. ValueError for a line, or lines since ``size`` was last set to 0, over
-    MAX_ROW.
+    NotMail where the file is something else. ValueError for a line over MAX_ROW.
     """
-
-    def __init__(self, path: str, stream: BinaryIO) -> None:
-        self._path, self._stream = path, stream
-        self.size = self.number = 0
-
-    def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        line = self._stream.readline(MAX_ROW + 1)
-        if not line:
-            raise StopIteration
-        if not self.number and (what := foreign_format(line)):
-            raise NotMail(what, self._path)
-        self.number += 1
-        self.size += len(line)
-        if self.size > MAX_ROW:
-            raise ValueError(f"a row of more than {MAX_ROW >> 20} MiB, as where a quote is never closed")
-        try:
-            return line.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            return line.decode("cp1252", "replace")
+    with open_mail(path) as stream:
+        for number in count(1):
+            line = stream.readline(MAX_ROW + 1)
+            if number == 1 and (what := foreign_format(line)):
+                raise NotMail(what, path)
+            if len(line) > MAX_ROW:
+                raise ValueError(_TOO_LONG)
+            if not line:
+                return
+            try:
+                yield number, line.decode("utf-8-sig")
+            except UnicodeDecodeError:
+                yield number, line.decode("cp1252", "replace")
 
 
 def _cells(path: str) -> Iterator[Row]:
@@ -187,44 +178,46 @@ def _cells(path: str) -> Iterator[Row]:
     at a row's end may lack. In a .tsv a line is a row: a quote in a text does not swallow the rows behind it.
     """
     csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW))  # of the whole process
+    lines = _lines(path)
+    first = next(((number, line) for number, line in lines if line.strip()), (0, ""))
+    number = last = first[0]  # of the lines of a row
+    size = 0  # of that row
+
+    def texts() -> Iterator[str]:
+        nonlocal last, size
+        for position, line in chain([first], lines):
+            last, size = position, size + len(line)
+            if size > MAX_ROW:
+                raise ValueError(_TOO_LONG)
+            yield line
+
+    rows: Iterator[list[str]] = csv.reader(texts(), delimiter=max(",;\t", key=first[1].count))
+    if path.lower().removesuffix(".gz").endswith(".tsv"):
+        plain = (line.rstrip("\r\n").replace("\r", " ") for line in texts())
+        rows = (cells for line in plain for cells in csv.reader([line], delimiter="\t"))
     names: list[str] = []
-    with open_mail(path) as stream:
-        lines = _Lines(path, stream)
-        first = next((line for line in lines if line.strip()), "")
-        number = lines.number
-        rows: Iterator[list[str]] = csv.reader(chain([first], lines), delimiter=max(",;\t", key=first.count))
-        if path.lower().removesuffix(".gz").endswith(".tsv"):
-            plain = (line.rstrip("\r\n").replace("\r", " ") for line in chain([first], lines))
-            rows = (cells for line in plain for cells in csv.reader([line], delimiter="\t"))
-        for cells in rows:
-            names = names or [name.strip() for name in cells]
-            if len(cells) > len(names):
-                yield number, ValueError(f"{len(cells)} columns where the first row has {len(names)}")
-            elif cells:
-                yield number, dict(zip_longest(names, cells, fillvalue=""))
-            lines.size, number = 0, lines.number + 1
-
-
-def _numbered(path: str) -> Iterator[tuple[int, str]]:
-    """The lines that are not blank, each with its number."""
-    with open_mail(path) as stream:
-        lines = _Lines(path, stream)
-        for line in lines:
-            lines.size = 0
-            if line.strip():
-                yield lines.number, line
+    for cells in rows:
+        names = names or [name.strip() for name in cells]
+        if len(cells) > len(names):
+            yield number, ValueError(f"{len(cells)} columns where the first row has {len(names)}")
+        elif cells:
+            yield number, dict(zip_longest(names, cells, fillvalue=""))
+        number, size = last + 1, 0
 
 
 def _pairs(path: str, separator: str | None, second: str, none: ValueError) -> Iterator[Row]:
     """Lines of a label and something behind a separator; ``none`` is what is wrong with other lines."""
-    for number, line in _numbered(path):
+    for number, line in _lines(path):
         parts = line.strip("\r\n").split(separator, maxsplit=1)
-        yield number, dict(zip(("label", second), parts)) if len(parts) == 2 else none
+        if line.strip():
+            yield number, dict(zip(("label", second), parts)) if len(parts) == 2 else none
 
 
 def _objects(path: str) -> Iterator[Row]:
     """An object of JSON in each line."""
-    for number, line in _numbered(path):
+    for number, line in _lines(path):
+        if not line.strip():
+            continue
         try:
             found = json.loads(line)
         except (ValueError, RecursionError):
