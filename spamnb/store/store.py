@@ -5,7 +5,7 @@
     tokens        a token's cells (rows.py), the last month in which a lesson held it, and its vector
     messages      how each message was learned, and what it brought to a correction (records.py)
     kept_lessons  messages that a person taught, whole (lessons.py)
-    hard          messages that a corrected model found hard (hard.py)
+    hard          messages that a corrected model found hard (hard_messages.py)
 
 In memory stay the rows that were asked for and a ``View``: settings, classes and sums. Both are read anew when
 another connection changed the file. A lesson changes the rows in memory; they are written before its transaction ends.
