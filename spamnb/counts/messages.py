@@ -57,11 +57,6 @@ class Messages(NamedTuple):
     dates: np.ndarray  # (n,) when it was received, in seconds since 1970; UNDATED where it does not say
     included: np.ndarray  # (n,) False for a message that is not part of the sums: a second copy, say
 
-    @property
-    def lengths(self) -> np.ndarray:
-        """The number of distinct tokens of each message, (n,)."""
-        return np.diff(self.indptr)
-
     def rows(self, numbers: np.ndarray) -> CsrRows:
         """The rows of these messages (ascending, one or more)."""
         begins, ends = self.indptr[numbers], self.indptr[numbers + 1]
@@ -105,7 +100,3 @@ class Messages(NamedTuple):
         last = np.ones(len(self.positions), bool)
         last[:-1] = (self.digests[1:] != self.digests[:-1]).any(axis=1)
         return last
-
-    def copy_numbers(self) -> np.ndarray:
-        """The same number for each copy of a message, (n,), from 0."""
-        return np.cumsum(self.last_copies()) - self.last_copies()

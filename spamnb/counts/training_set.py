@@ -85,8 +85,8 @@ class TrainingSet(NamedTuple):
 
     def in_several_classes(self, end: int) -> int:
         """How many of the messages before place ``end`` of the mail have copies there of more than one class."""
-        among = self.messages.positions < end
-        of_copy = np.stack([self.messages.copy_numbers(), self.messages.labels])[:, among]
+        among, last = self.messages.positions < end, self.messages.last_copies()
+        of_copy = np.stack([np.cumsum(last) - last, self.messages.labels])[:, among]
         return int((np.bincount(np.unique(of_copy, axis=1)[0]) > 1).sum())
 
     def by_hash(self, min_messages: int = 1) -> np.ndarray:

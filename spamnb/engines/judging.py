@@ -33,7 +33,7 @@ def classify_parallel(
     tokens: int | None = 0,
     posterior: bool = True,
     workers: int | None = None,
-    about: Callable[[Entry, bytes], Any] | None = None,
+    about: Callable[[Entry, bytes], Any] = lambda entry, raw: entry.name,
 ) -> Iterator[T]:
     """``tell(name, judgement)`` of each message, in their order and as they come; ``about(entry, raw)`` stands in place
     of the name where more is wanted of the message, and should be small.
@@ -42,7 +42,30 @@ def classify_parallel(
     ``posterior`` or without: few messages are judged by ``classifier`` here, many by ``workers`` threads (default: one
     a core), each of which opens its file. What they find is the same.
     """
-    judge = partial(_judge, tell=tell, tokens=tokens, posterior=posterior, about=about)
+
+    def judge(own: Classifier, part: list[Entry]) -> list[T | _Unread]:
+        """What ``tell`` says of each message, or why it could not be read."""
+        told: list[T | _Unread] = []
+        waiting: list[tuple[int, Any]] = []  # place of each message that is to be judged, and what is known of it
+        raws: list[bytes] = []
+        size = 0
+
+        def judge_read() -> None:
+            for (place, known), judgement in zip(waiting, own.classify_all(raws, tokens, posterior=posterior)):
+                told[place] = tell(known, judgement)
+            waiting.clear()
+            raws.clear()
+
+        for entry, raw in messages(part, lambda name, error: told.append(_Unread(name, reason(error)))):
+            waiting.append((len(told), about(entry, raw)))
+            told.append(_Unread(entry.name, ""))  # until it is judged
+            raws.append(raw)
+            size += len(raw)
+            if size > MAX_READ:  # 256 letters with 10 MB of photographs are 2.6 GB
+                judge_read()
+                size = 0
+        judge_read()
+        return told
 
     def opened() -> Callable[[list[Entry]], list[T | _Unread]]:
         own = files.enter_context(Classifier.open(classifier.store.path))
@@ -56,35 +79,3 @@ def classify_parallel(
                     on_unreadable(one.name, OSError(one.reason))
                 else:
                     yield one
-
-
-def _judge(
-    classifier: Classifier,
-    part: list[Entry],
-    tell: Callable[[Any, Judgement], T],
-    tokens: int | None,
-    posterior: bool,
-    about: Callable[[Entry, bytes], Any] | None,
-) -> list[T | _Unread]:
-    """What ``tell`` says of each message, or why it could not be read."""
-    told: list[T | _Unread] = []
-    waiting: list[tuple[int, Any]] = []  # place of each message that is to be judged, and what is known of it
-    raws: list[bytes] = []
-    size = 0
-
-    def judge() -> None:
-        for (place, known), judgement in zip(waiting, classifier.classify_all(raws, tokens, posterior=posterior)):
-            told[place] = tell(known, judgement)
-        waiting.clear()
-        raws.clear()
-
-    for entry, raw in messages(part, lambda name, error: told.append(_Unread(name, reason(error)))):
-        waiting.append((len(told), about(entry, raw) if about else entry.name))
-        told.append(_Unread(entry.name, ""))  # until it is judged
-        raws.append(raw)
-        size += len(raw)
-        if size > MAX_READ:  # 256 letters with 10 MB of photographs are 2.6 GB
-            judge()
-            size = 0
-    judge()
-    return told

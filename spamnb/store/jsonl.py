@@ -16,7 +16,7 @@ from spamnb.reader.tokens import TokenArray, merge_vocabularies
 from spamnb.settings import ORIGIN
 from spamnb.store.database import MAX_SUM, int_between
 from spamnb.store.lessons import KeptLesson, unpack
-from spamnb.store.records import VECTOR, LearnedMessage, array_of
+from spamnb.store.records import VECTOR, LearnedMessage, array_of, check_correction
 from spamnb.store.rows import DOCUMENTS, WEIGHT, Cells
 from spamnb.store.snapshot import Snapshot, read_snapshot
 from spamnb.store.store import Store
@@ -131,8 +131,10 @@ class _Parser:
         for name, (held, occurring) in record["counts"].items():
             self.places.append((place, self._number[self._known(name)]))
             self.figures.append((held, occurring, 0))
-        for name, units in record.get("correction", {}).items():
-            self.places.append((place, self._number[self._known(name)]))
+        correction = record.get("correction", {})
+        check_correction(correction, self.documents)
+        for name, units in correction.items():
+            self.places.append((place, self._number[name]))
             self.figures.append((0, 0, units))
         self.tokens.append(token)
         self.vectors += [record["vector"]] if "vector" in record else []

@@ -5,7 +5,7 @@
     tokens        a token's cells (rows.py), the last month in which a lesson held it, and its vector
     messages      how each message was learned, and what it brought to a correction (records.py)
     kept_lessons  messages that a person taught, whole (lessons.py)
-    hard          messages that a corrected model found hard (hard.py)
+    hard          messages that a corrected model found hard (hard_messages.py)
 
 In memory stay the rows that were asked for and a ``View``: settings, classes and sums. Both are read anew when
 another connection changed the file. A lesson changes the rows in memory; they are written before its transaction ends.
@@ -169,27 +169,24 @@ class Store(Database):
 
     def _check(self) -> None:
         with self._told():
-            self._check_format()
+            application = self.execute("PRAGMA application_id").fetchone()[0]
+            version = self.execute("PRAGMA user_version").fetchone()[0]
+            if application != APPLICATION_ID:
+                raise SpamnbError(f"{self.path}: not a spamnb model (another program's database)")
+            if version > FORMAT:
+                raise SpamnbError(
+                    f"{self.path}: made by a newer spamnb (format {version}, this one reads {FORMAT}); upgrade spamnb"
+                )
+            if version < FORMAT:
+                raise Outdated(
+                    f"{self.path}: made by an older spamnb (format {version}), and cannot be read; train again"
+                )
             # What a view, a trigger, an index, a generated column or a constraint of somebody else's computes may never
             # end.
             found = self.execute("SELECT sql FROM sqlite_schema WHERE sql NOT NULL").fetchall()
             if {statement for (statement,) in found} != {*SCHEMA}:
                 raise Damaged("other tables, views, triggers or indexes than a model's")
         self.meta()
-
-    def _check_format(self) -> None:
-        application = self.execute("PRAGMA application_id").fetchone()[0]
-        version = self.execute("PRAGMA user_version").fetchone()[0]
-        if application != APPLICATION_ID:
-            raise SpamnbError(f"{self.path}: not a spamnb model (another program's database)")
-        if version > FORMAT:
-            raise SpamnbError(
-                f"{self.path}: made by a newer spamnb (format {version}, this one reads {FORMAT}); upgrade spamnb"
-            )
-        if version < FORMAT:
-            raise Outdated(
-                f"{self.path}: made by an older spamnb (format {version}), and cannot be read; train again"
-            )
 
     @contextlib.contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
