@@ -17,7 +17,6 @@ import hashlib
 import json
 import math
 import random
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -25,7 +24,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from mail_corpora import CORPORA, corpora_folder, sources
+from mail_corpora import CORPORA, complain, corpora_folder, sources
 from peer import Judged, Mail, Peer
 from peers import PEERS
 
@@ -72,7 +71,7 @@ def corpus(name: str) -> tuple[list[Entry], bool]:
         specs = sources(name, corpora_folder())
     else:
         specs = [f"index:{name}" if Path(name).is_file() else name]
-    found = list(entries(specs, lambda what, error: print(f"{what}: {error}", file=sys.stderr)))
+    found = list(entries(specs, complain))
     return found, name == "spamassassin" or name not in CORPORA
 
 

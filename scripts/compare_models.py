@@ -10,7 +10,6 @@ ones a latent semantic analysis of them; "spamnb" rows are the model types as th
 from __future__ import annotations
 
 import argparse
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ from typing import Any
 
 import numpy as np
 from compare_filters import md5
-from mail_corpora import corpora_folder, sources
+from mail_corpora import complain, corpora_folder, sources
 from scipy.sparse import csr_array
 
 from spamnb import (
@@ -41,10 +40,6 @@ from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import entries
 from spamnb.training import train_file
-
-
-def complain(name: str, error: Exception) -> None:
-    print(f"{name}: {error}; left out", file=sys.stderr)
 
 
 def corpus(name: str, folder: Path) -> tuple[list[Entry], list[Entry]]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from mail_corpora import corpora_folder, sources
+from mail_corpora import complain, corpora_folder, sources
 
 from spamnb.engines.counting import count_parallel
 from spamnb.evaluation.intervals import error_rates
@@ -70,8 +69,8 @@ def constants(settings: Settings, changed: dict[str, Any]) -> Iterator[None]:
 
 def mail(name: str, root: Path, folder: Path) -> Mail:
     specs = [f"{root}/20news-bydate/{part}" for part in ("train", "test")] if name == "20news" else sources(name, root)
-    found = list(entries(specs, lambda what, error: print(what, error, file=sys.stderr)))
-    made = count_parallel(found, TokenOptions(), lambda n, e: print(n, e, file=sys.stderr))
+    found = list(entries(specs, complain))
+    made = count_parallel(found, TokenOptions(), complain)
     return mail_of(made, [entry.name for entry in found])
 
 

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import numpy as np
-from mail_corpora import corpora_folder, sources
+from mail_corpora import complain, corpora_folder, sources
 from scipy.sparse import csr_array
 
 from spamnb.api.vectorizer import MailVectorizer
@@ -31,10 +30,6 @@ NAMES = {"SA": "spamassassin", **{f"enron{n}": f"enron{n}" for n in (1, 2, 3)}, 
 ALPHA = 0.1
 # Contributions (C, nnz), indptr and groups → scores (n, C).
 Pooling = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-
-
-def complain(name: str, error: Exception) -> None:
-    print(f"{name}: {error}", file=sys.stderr)
 
 
 class Corpus:

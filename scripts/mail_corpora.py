@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from pathlib import Path
 
 CORPORA: dict[str, tuple[str, ...]] = {
@@ -28,6 +29,11 @@ def sources(name: str, root: Path) -> list[str]:
     """The SOURCEs of a corpus below the folder ``root`` of all of them."""
     parts = [spec.rpartition("=") for spec in CORPORA[name]]
     return [f"{label}{equals}{root}/{path}" for label, equals, path in parts]
+
+
+def complain(name: str, error: Exception) -> None:
+    """Tell of a message that cannot be read."""
+    print(f"{name}: {error}; left out", file=sys.stderr)
 
 
 def with_corpora(parser: argparse.ArgumentParser, needed: str) -> argparse.Namespace:

@@ -1,4 +1,4 @@
-"""What the scripts that reproduce published results share: sums of a table, a command line, and how they end."""
+"""What the scripts that reproduce published results share: sums of a table, their command line, and how they end."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from mail_corpora import with_corpora
 from scipy.sparse import csr_array
 
 from spamnb.counts.class_counts import ClassCounts, SparseRow
@@ -22,24 +23,27 @@ def class_counts(X: csr_array, labels: list[str]) -> ClassCounts:
 
 def reproduce(
     description: str,
-    compare: Callable[[], list[str]],
+    compare: Callable[..., list[str]],
     agreed: str,
-    draw: Callable[[Path], None] | None = None,
+    draw: Callable[..., None] | None = None,
     picture: str = "",
+    corpus: str = "",
 ) -> None:
     """Run ``compare``, which prints tables and returns what differs, and end 1 if something does. Where there is
-    ``draw``, ``--figures DIR`` makes the ``picture`` (needs matplotlib)."""
+    ``draw``, ``--figures DIR`` makes the ``picture`` (needs matplotlib). Where a ``corpus`` is needed, both take the
+    folder of all of them before other arguments."""
     parser = argparse.ArgumentParser(description=description)
     if draw:
         parser.add_argument("--figures", type=Path, help=f"folder for {picture}")
-    options = parser.parse_args()
-    different = compare()
+    options = with_corpora(parser, corpus) if corpus else parser.parse_args()
+    data = [options.corpora] if corpus else []
+    different = compare(*data)
     if draw and options.figures:
         import matplotlib
 
         matplotlib.use("Agg")
         options.figures.mkdir(parents=True, exist_ok=True)
-        draw(options.figures / picture)
+        draw(*data, options.figures / picture)
     if different:
         sys.exit(f"not as it should be: {'; '.join(different)}")
     print(agreed)

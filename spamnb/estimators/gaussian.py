@@ -24,8 +24,7 @@ class Covariances(NamedTuple):
     """Of every class; classes without rows have the identity. Of independent features the diagonals (C, d) alone."""
 
     covariance: np.ndarray  # (C, d, d)
-    whiten: np.ndarray  # (C, d, d) W
-    log_determinant: np.ndarray  # (C,) log|Σ|
+    whiten: np.ndarray  # (C, d, d) W, lower triangular
 
 
 class QuadraticForm(NamedTuple):
@@ -66,7 +65,9 @@ class GaussianClassifier(SumClassifier, DecisionFunction):
 
     def _constant(self) -> np.ndarray:
         """log P(c) + log N(μ_c | μ_c, Σ_c), (C,)."""
-        log_normalizer = 0.5 * (LOG_2PI * self.n_features_in_ + self._density().log_determinant)
+        whiten = self._density().whiten
+        diagonal = whiten if self._independent else np.einsum("cii->ci", whiten)
+        log_normalizer = 0.5 * LOG_2PI * self.n_features_in_ - np.log(diagonal).sum(axis=1)  # |Σ| = 1/|W|²
         return np.where(self.sums_.documents > 0, self.class_log_prior_ - log_normalizer, -np.inf)
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -160,7 +161,7 @@ class GaussianNB(GaussianClassifier):
                     f"the covariance of class {self.classes_[c]} from {sums.documents[c]:g} samples has {constant}"
                     f" features of variance 0: {remedy}"
                 )
-        return Covariances(variance, 1 / np.sqrt(variance), np.log(variance).sum(axis=1))
+        return Covariances(variance, 1 / np.sqrt(variance))
 
 
 @dataclass(eq=False, repr=False)
@@ -169,16 +170,16 @@ class DiscriminantAnalysis(GaussianClassifier):
 
     shrinkage: float | str | None = "oas"
 
-    def _whitened(self, covariance: np.ndarray, n: float, spread: float, whose: str) -> tuple[Any, ...]:
-        """(Σ shrunk, W, log|Σ|) of a covariance from ``n`` rows; ValueError names ``whose`` it is."""
+    def _whitened(self, covariance: np.ndarray, n: float, spread: float, whose: str) -> tuple[np.ndarray, np.ndarray]:
+        """(Σ shrunk, W) of a covariance from ``n`` rows; ValueError names ``whose`` it is."""
         covariance = shrink(covariance, self.shrinkage, n, spread)
-        whitened = whitening(covariance)
-        if whitened is None:
+        whiten = whitening(covariance)
+        if whiten is None:
             remedy = "more rows, fewer columns, or shrinkage='oas' or a number such as shrinkage=0.1"
             if self.shrinkage:
                 remedy = "more rows, and rows that differ"
             raise ValueError(f"{whose} from {n:g} samples in {len(covariance)} features is singular: {remedy}")
-        return covariance, *whitened
+        return covariance, whiten
 
 
 class LinearDiscriminantAnalysis(DiscriminantAnalysis):
@@ -208,7 +209,7 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
     def _covariances(self, sums: Scatter) -> Covariances:
         n, classes = sums.documents.sum(), len(sums.documents)
         shared = self._whitened(sums.scatter.sum(axis=0) / n, n, 0.0, "the shared covariance")
-        return Covariances(*(np.broadcast_to(part, (classes, *np.shape(part))) for part in shared))
+        return Covariances(*(np.broadcast_to(part, (classes, *part.shape)) for part in shared))
 
     @property
     def covariance_(self) -> np.ndarray:
@@ -255,10 +256,10 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
         d = sums.n_features
         # What a class of one row, or of rows all alike, borrows from the others: their mean variance.
         spread = np.einsum("cii->", sums.scatter) / sums.documents.sum() / d
-        found: list[tuple[Any, ...]] = []
+        found: list[tuple[np.ndarray, np.ndarray]] = []
         for name, scatter, n in zip(self.classes_, sums.scatter, sums.documents):
             whose = f"the covariance of class {name}"
-            found.append(self._whitened(scatter / n, n, spread, whose) if n else (np.eye(d), np.eye(d), 0.0))
+            found.append(self._whitened(scatter / n, n, spread, whose) if n else (np.eye(d), np.eye(d)))
         return Covariances(*map(np.array, zip(*found)))
 
     @property

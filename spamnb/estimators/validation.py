@@ -38,10 +38,7 @@ def feature_names(X: Any) -> np.ndarray | None:
     if columns is None or not hasattr(X, "shape"):
         return None
     names = np.asarray(columns, dtype=object)
-    strings = [isinstance(name, str) for name in names]
-    if any(strings) and not all(strings):
-        raise TypeError("Feature names are only supported if all input features have string names")
-    return names if len(names) and all(strings) else None
+    return names if len(names) and all(isinstance(name, str) for name in names) else None
 
 
 def check_matrix(X: Any, estimator: Any) -> Any:

@@ -97,10 +97,9 @@ def by_date(entries: Iterable[Entry], on_unreadable: Report) -> list[Entry]:
     Neighbour: the message before it in the given order. The order is the same on every run.
     """
     last = 0
-    dated: list[tuple[int, int, Entry]] = []
-    for place, (entry, raw) in enumerate(messages(entries, on_unreadable)):
+    dated: list[tuple[int, Entry]] = []
+    for entry, raw in messages(entries, on_unreadable):
         received = arrival(raw)
         last = last if received is None else received
-        dated.append((last, place, entry))
-    dated.sort(key=lambda item: item[:2])
-    return [entry for _, _, entry in dated]
+        dated.append((last, entry))
+    return [entry for _, entry in sorted(dated, key=lambda item: item[0])]

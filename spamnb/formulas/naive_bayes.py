@@ -34,13 +34,13 @@ def token_log_probability(
     sums: np.ndarray,
     totals: np.ndarray,
     total_alpha: float | np.ndarray,
-    alpha: float | np.ndarray,
+    alpha: float,
     lengths: np.ndarray | None = None,
 ) -> np.ndarray:
     """log φ_jc = log(T_jc + α) − log(T_c + αV), in nats, in the shape of ``sums``.
 
-    ``sums`` holds T_jc of the tokens asked for and ``totals`` T_c over all tokens. ``total_alpha`` is αV, or Σ_j α_j
-    where ``alpha`` differs by token. ``lengths``: see above.
+    ``sums`` holds T_jc of the tokens asked for, ``totals`` T_c over all tokens, ``total_alpha`` αV. ``lengths``: see
+    above.
 
     >>> token_log_probability(np.array([[3], [1]]), np.array([5, 3]), 6.0, 1.0).round(4).tolist()
     [[-1.0116], [-1.5041]]
@@ -49,7 +49,7 @@ def token_log_probability(
 
 
 def token_log_odds(
-    document_counts: np.ndarray, documents: np.ndarray, alpha: float | np.ndarray, lengths: np.ndarray | None = None
+    document_counts: np.ndarray, documents: np.ndarray, alpha: float, lengths: np.ndarray | None = None
 ) -> np.ndarray:
     """log θ_jc/(1−θ_jc) = log(N_jc + α) − log(N_c − N_jc + α), in nats, in the shape of ``document_counts``.
 
@@ -62,9 +62,7 @@ def token_log_odds(
     return np.log(document_counts + alpha) - np.log(for_each_count(documents, lengths) - document_counts + alpha)
 
 
-def token_absence_log_probability(
-    document_counts: np.ndarray, documents: np.ndarray, alpha: float | np.ndarray
-) -> np.ndarray:
+def token_absence_log_probability(document_counts: np.ndarray, documents: np.ndarray, alpha: float) -> np.ndarray:
     """log(1−θ_jc) = log(N_c − N_jc + α) − log(N_c + 2α), in nats, in the shape of ``document_counts``.
 
     >>> np.exp(token_absence_log_probability(np.array([[3], [0]]), np.array([3, 1]), 1.0)).round(4).tolist()
@@ -88,7 +86,6 @@ def all_absent_log_probability(
     """
     sums = []
     for histogram, n in zip(histograms, documents, strict=True):
-        counts = np.fromiter(histogram.keys(), dtype=float, count=len(histogram))
-        tokens = np.fromiter(histogram.values(), dtype=float, count=len(histogram))
+        counts, tokens = np.array(list(histogram.items()), float).reshape(-1, 2).T
         sums.append(tokens @ token_absence_log_probability(np.minimum(counts, n), n, alpha))
     return np.array(sums)

@@ -76,7 +76,7 @@ def pool(
     begin. ``log_prior`` (C,), or (n, C) with one row per message: what "sum" adds; "mean" leaves the classes' shares to
     the calibration. ``groups`` (nnz,): the numbers of the tokens' groups, from 0.
     Returns scores (n, C), and weights (C, nnz) that say what each token gave to them, both in nats: a score is the sum
-    of its weights, for "sum" plus the prior. ValueError for a pooling that does not exist.
+    of its weights, for "sum" plus the prior.
 
     >>> log_p, repeats, indptr = np.log([[.5, .1], [.1, .5]]), np.array([2, 1]), np.array([0, 2])
     >>> pool(log_p, repeats, indptr, np.log([.5, .5]), np.array([0, 0]), pooling="sum")[0].round(3)
@@ -85,8 +85,6 @@ def pool(
     if pooling == "sum":
         weights = contributions * occurrences
         return row_sums(weights, indptr).T + log_prior, weights
-    if pooling != "mean":
-        raise ValueError(f"pooling {pooling!r} is not one of {', '.join(POOLINGS)}")
     n = len(indptr) - 1
     token_weights = information(contributions) ** INFORMATION_EXPONENT * occurrences
     n_groups = int(groups.max(initial=0)) + 1

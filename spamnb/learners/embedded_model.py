@@ -49,7 +49,8 @@ class EmbeddedModel(Learner):
         training_set = screened.training_set
         classes = training_set.counts.classes
         matrix = training_set.matrix()
-        embedding = fit_embedding(str(self.settings.embedding), matrix, training_set.tokens)
+        assert self.settings.embedding is not None  # a setting of every model of vectors
+        embedding = fit_embedding(self.settings.embedding, matrix, training_set.tokens)
         vectors = np.zeros((len(training_set.tokens), embedding.vectors.shape[1]), np.float32)
         vectors[embedding.columns] = embedding.vectors
         X = embedding.transform(matrix)
@@ -69,7 +70,7 @@ class EmbeddedModel(Learner):
 
     def score(self, store: Store, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
         form, order = self._form(store)
-        known_tokens, known, vectors = _with_vectors(store, tokens, rows)
+        known_tokens, known, vectors = _with_vectors(store, tokens, rows, form.linear.shape[1])
         weights = np.zeros((len(order), len(known.ids)))
         for start, stop in pairwise(known.indptr.tolist()):
             x, shares = embed(vectors[known.ids[start:stop]], known.counts[start:stop])
@@ -114,7 +115,7 @@ class EmbeddedModel(Learner):
             raise SpamnbError(f"{store.path}: a {self.settings.model_type} model learns only after its training")
         if names is None or not class_names(names):
             raise Damaged("dense_classes in table meta are no names")
-        width = _width(arrays)
+        width = (arrays.get("dense_first", np.zeros(1)).shape or (0,))[-1]  # the dimensions of the embedding
         second = (width,) if self.settings.model_type == "gaussian" else (width, width)
         shapes = {"dense_documents": (), "dense_first": (width,), "dense_second": second}
         for name, rest in shapes.items():
@@ -138,7 +139,7 @@ class EmbeddedModel(Learner):
 
 def _one(store: Store, message: CountedTokens, place: int, sums: Moments) -> Moments:
     """The sums of one message of class number ``place``, in the shapes of ``sums``."""
-    _, known, vectors = _with_vectors(store, message.tokens, message.row)
+    _, known, vectors = _with_vectors(store, message.tokens, message.row, sums.first.shape[1])
     x = embed(vectors[known.ids], known.counts)[0][None, :]
     return Moments.of(x, np.array([place]), len(sums.documents), sums.second.ndim == 2)
 
@@ -152,19 +153,15 @@ def _arrays(sums: Moments) -> dict[str, np.ndarray]:
     return {f"dense_{name}": values for name, values in sums._asdict().items()}
 
 
-def _width(arrays: Mapping[str, np.ndarray]) -> int:
-    """The dimensions of the embedding."""
-    return (arrays.get("dense_first", np.zeros(1)).shape or (0,))[-1]
-
-
-def _with_vectors(store: Store, tokens: Sequence[str], rows: CsrRows) -> tuple[Sequence[str], CsrRows, np.ndarray]:
-    """Those k tokens that have a vector, ascending, the messages as rows over them, and the vectors (k, d)."""
+def _with_vectors(
+    store: Store, tokens: Sequence[str], rows: CsrRows, width: int
+) -> tuple[Sequence[str], CsrRows, np.ndarray]:
+    """Those k tokens that have a vector, ascending, the messages as rows over them, and the vectors (k, width)."""
     found = store.look_up_vectors(tokens)
     # In one order, whatever the message's: rounding depends on it, and exact forgetting on rounding.
     order = sorted((i for i, token in enumerate(tokens) if token in found), key=tokens.__getitem__)
     positions = np.array(order, np.intp)
     known_tokens, known = take_tokens(tokens, positions), rows.select(positions, len(tokens)).sorted()
-    width = _width(store.arrays())
     if any(len(vector) != width for vector in found.values()):
         raise Damaged(f"vectors in table vectors that have not {width} numbers")
     return known_tokens, known, np.array([found[token] for token in known_tokens]).reshape(-1, width)

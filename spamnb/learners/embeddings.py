@@ -60,8 +60,11 @@ class Embedding(NamedTuple):
         found = slots[rows.indices]
         known = found >= 0
         ends = np.concatenate([[0], np.cumsum(known)])[rows.indptr]
-        vectors, occurrences = self.vectors[found[known]], rows.data[known]
-        return np.array([embed(vectors[start:stop], occurrences[start:stop])[0] for start, stop in pairwise(ends)])
+        places, occurrences = found[known], rows.data[known]
+        result = np.empty((rows.shape[0], self.vectors.shape[1]))
+        for i, (start, stop) in enumerate(pairwise(ends)):
+            result[i], _ = embed(self.vectors[places[start:stop]], occurrences[start:stop])
+        return result
 
 
 def fit_embedding(spec: str, X: csr_array, tokens: Sequence[str]) -> Embedding:

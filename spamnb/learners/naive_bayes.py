@@ -62,10 +62,12 @@ class NaiveBayes(Learner):
         return Screened(training_set)
 
     def train(self, screened: Screened) -> FitResult:
-        training_set, folds = screened.training_set, None
-        if self.settings.model_type == "bernoulli" and self.settings.pooling == "sum":  # of every token it says whether
-            folds = N_FOLDS
-        scores = self._scores_of_folds(training_set, folds) if folds else self.leave_one_out_scores(training_set)
+        training_set = screened.training_set
+        if self.settings.model_type == "bernoulli" and self.settings.pooling == "sum":
+            # Its scores are of all tokens of the vocabulary, those too that a message does not hold.
+            scores, folds = self._scores_of_folds(training_set), N_FOLDS
+        else:
+            scores, folds = self.leave_one_out_scores(training_set), None
         return FitResult(training_set.included_labels()[: len(scores)], scores, folds)
 
     def leave_one_out_scores(self, training_set: TrainingSet) -> np.ndarray:
@@ -97,13 +99,13 @@ class NaiveBayes(Learner):
 
         return _scored(asked, score)
 
-    def _scores_of_folds(self, training_set: TrainingSet, folds: int) -> np.ndarray:
+    def _scores_of_folds(self, training_set: TrainingSet) -> np.ndarray:
         """Scores (n, C) of all messages, each by those of the other folds; none where there is one class alone."""
-        fold = training_set.stratified_folds(folds)
+        fold = training_set.stratified_folds(N_FOLDS)
         scores = np.zeros((len(fold), len(training_set.counts.classes)))
         if scores.shape[1] < 2:
             return scores[:0]
-        for f in range(folds):
+        for f in range(N_FOLDS):
             others, asked = training_set.split(fold == f)
             scores[fold == f] = self.scores_by_others(others, asked)
         return scores

@@ -160,7 +160,7 @@ def test_refusals() -> None:
         mutual_information(csr_array((2, 3)), np.array([0, 0]))
     one, counts = np.ones(2), np.ones((2, 3))
     for table, documents in ((counts, np.ones(3)), (one, one), (counts, counts), (counts, 2), (counts[:, :0], one)):
-        with pytest.raises(ValueError, match=r"document_counts has the shape \(2,.* and documents \("):
+        with pytest.raises(ValueError, match=r"document_counts has the shape \(.* and documents \("):
             mutual_information(table, documents)
     texts = np.array([["a"], ["b"]])
     for table, documents in ((None, one), (3, one), (np.ones((2, 2, 2)), one), (texts, one), (counts, texts)):

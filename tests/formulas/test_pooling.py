@@ -57,8 +57,3 @@ def test_mean_is_its_formula() -> None:
         means = above / np.where(known, known, 1)[:, None]
         expected = known**GROUP_EXPONENT @ means / (PRIOR_WEIGHT + (known**GROUP_EXPONENT).sum())
         np.testing.assert_allclose(scores[i], expected, atol=1e-12)
-
-
-def test_an_unknown_pooling_is_named() -> None:
-    with pytest.raises(ValueError, match=r"'max' is not one of mean, sum"):
-        pool(np.zeros((2, 0)), np.zeros(0), np.array([0]), np.zeros(2), np.zeros(0, int), pooling="max")
