@@ -75,7 +75,7 @@ class Program:
         return unicodedata.normalize("NFC", shown).encode()
 
     def host(self, host: bytes) -> bytes:
-        """A host as browsers know it: in small letters without marks that show nothing, and punycode as what it stands for.
+        """A host as browsers know it: in small letters, without what shows nothing; of punycode what it stands for.
 
         >>> Program(TokenOptions()).host("ＷＷＷ。xn--bcher-kva.example".encode()).decode()
         'www.bücher.example'
