@@ -24,7 +24,7 @@ from spamnb.judgement import Evidence, Judgement
 from spamnb.learners import learner_for
 from spamnb.learners.learner import Lesson
 from spamnb.reader.message import Reader, cuts_in_words, digest
-from spamnb.reader.read_message import ReadMessage, RecalledMessage, is_empty
+from spamnb.reader.read_message import ReadMessage, is_empty
 from spamnb.reader.rows import CsrRows
 from spamnb.reader.tokens import TokenArray
 from spamnb.settings import Settings
@@ -133,7 +133,7 @@ class Classifier:
     def _read(self, message: bytes | str | ReadMessage) -> ReadMessage:
         """The message; one that this reader read already is returned as it is, and one that has no bytes."""
         if isinstance(message, ReadMessage):
-            if message.reader is self._reader or isinstance(message, RecalledMessage):
+            if message.reader is self._reader or message.reader is None:
                 return message
             message = message.raw
         return ReadMessage.read(raw_message(message), self._reader, self.store.vocabulary)

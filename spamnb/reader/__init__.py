@@ -6,7 +6,7 @@ options       how messages become tokens
 rows          messages as rows of token ids
 tokens        tokens by the million, and a number for each
 binding       the core's functions, by way of ctypes
-characters    what characters are, and what they become in words and hosts
+characters    what characters are, and what they become in words
 evidence      which header fields count and how; the kinds of tokens and their groups
 attachments   what the core asks for while it reads: other charsets, documents, words by nltk
 charsets, smime, tnef, pdf  which attachments uses

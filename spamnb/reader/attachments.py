@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from base64 import encodebytes
 from collections.abc import Callable
 
 from spamnb.errors import SpamnbError
-from spamnb.reader.characters import describe_character, in_host
+from spamnb.reader.characters import describe_character
 from spamnb.reader.charsets import decode
 from spamnb.reader.options import TokenOptions
 
@@ -68,20 +69,21 @@ class Program:
 
     def compose(self, text: bytes) -> bytes:
         """Letters and the accents behind them as one character, where there is one."""
-        import unicodedata
-
         # Putting n marks of one letter in order takes n² steps, and two letters of katakana become marks.
         shown = text.decode().replace("\uff9e", "\u3099").replace("\uff9f", "\u309a")
         shown = re.sub(r"[^\w\x00-\x7f]{33,}", lambda run: run.group()[:32], shown)
         return unicodedata.normalize("NFC", shown).encode()
 
     def host(self, host: bytes) -> bytes:
-        """A host by the mapping of UTS 46; labels of punycode are the letters that they stand for.
+        """A host as browsers know it: in small letters, without what shows nothing; of punycode what it stands for.
 
         >>> Program(TokenOptions()).host("ＷＷＷ。xn--bcher-kva.example".encode()).decode()
         'www.bücher.example'
         """
-        name = "".join(map(in_host, host.decode("utf-8", "replace")))
+        written = unicodedata.normalize("NFKC", host.decode("utf-8", "replace")).replace("\u3002", ".")
+        shown = [char for char in written if unicodedata.category(char) != "Cf"]
+        small = [char.lower() if char in "ßẞς" else char.casefold() for char in shown]  # which are letters of their own
+        name = unicodedata.normalize("NFKC", "".join(small))
         try:
             return re.sub(r"\bxn--([a-z0-9-]+)", lambda label: label[1].encode().decode("punycode"), name).encode()
         except UnicodeError:  # it is spoilt

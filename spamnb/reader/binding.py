@@ -176,9 +176,10 @@ class ReaderCore:
             raise error or _FAILURES[failure]("the reader of messages failed")
         return found
 
-    def read_with(self, messages: Sequence[bytes], vocabulary: Vocabulary, wants: int) -> ReadRows:
-        """n messages as rows of the vocabulary's ids. ``wants``: BODY and so on."""
+    def read(self, messages: Sequence[bytes], vocabulary: Vocabulary, identify: bool = True) -> ReadRows:
+        """Messages as rows of the vocabulary's ids; with their digests and dates where they are to ``identify``."""
         indptr, n_cells = np.zeros(len(messages) + 1, np.int64), c_size_t()
+        wants = BODY | (DIGEST_OF | DATE_OF if identify else 0)
         with held(self), held(vocabulary):
             try:
                 lengths, digests, dates, cuts = self._read(messages, vocabulary.pointer, wants)

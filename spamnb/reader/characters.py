@@ -1,4 +1,4 @@
-"""What characters are, and what they become in words and hosts, by ``unicodedata``: the core asks when it meets one."""
+"""What characters are, and what they become in words, by ``unicodedata``: the core asks when it meets one."""
 
 from __future__ import annotations
 
@@ -27,8 +27,6 @@ _GUISES = {pair[0]: pair[1] for pair in _SMALL_CAPITALS.split()}
 _GUISES |= {chr(first + i): chr(65 + i) for first in (0x1F150, 0x1F170) for i in range(26)}
 # Thai and Lao, Burmese, Khmer, kana, Han.
 _UNSPACED = ((0xE00, 0xEFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x3040, 0x30FF), (0x3400, 0x9FFF), (0x20000, 0x3FFFF))
-_DOTS = "\u3002\uff0e\uff61"  # that part the labels of a host
-_KEPT_IN_HOSTS = "ßς"  # letters of their own in names
 
 
 def _is_invisible(char: str) -> bool:
@@ -45,18 +43,6 @@ def _in_words(char: str) -> str:
     if _is_invisible(char):
         return ""
     return char if unicodedata.category(char)[0] in "LMN" else " "
-
-
-def in_host(char: str) -> str:
-    """A character by the mapping of UTS 46: NFKC in small letters; of what shows nothing, nothing."""
-    if char in _DOTS:
-        return "."
-    if char in _KEPT_IN_HOSTS:
-        return char
-    if _is_invisible(char):
-        return ""
-    mapped = "ß" if char == "ẞ" else unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", char).casefold())
-    return "".join(["." if part in _DOTS else part for part in mapped])
 
 
 def _forms(char: str) -> list[str]:

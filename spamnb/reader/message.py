@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import UTC
 from typing import NamedTuple
 
@@ -11,7 +11,6 @@ from spamnb.reader.attachments import Program
 from spamnb.reader.binding import BODY, DATE_OF, DIGEST_OF, FIELDS, ReaderCore
 from spamnb.reader.evidence import CUTS, header_rules
 from spamnb.reader.options import TokenOptions
-from spamnb.reader.rows import ReadRows
 from spamnb.reader.tokens import Vocabulary
 
 
@@ -53,10 +52,6 @@ class Reader(ReaderCore):
     def __init__(self, options: TokenOptions | None = None) -> None:
         self.options = options or TokenOptions()
         super().__init__(header_rules(self.options.ignore_headers), Program(self.options), self.options)
-
-    def read(self, messages: Sequence[bytes], vocabulary: Vocabulary, identify: bool = True) -> ReadRows:
-        """Messages as rows of the vocabulary's ids; with their digests and dates where they are to ``identify``."""
-        return self.read_with(messages, vocabulary, BODY | (DIGEST_OF | DATE_OF if identify else 0))
 
     def tokens(self, raw: bytes) -> dict[str, int]:
         """The tokens of one message with their occurrences, in the order in which they were met."""

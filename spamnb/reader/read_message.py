@@ -21,7 +21,8 @@ MOST_CONTROL = 0.05  # of a text's bytes: of random ones it is a tenth
 class ReadMessage:
     """A raw message and its tokens. Its headers are read again when they are first asked for.
 
-    reader: what read it; whoever has another one reads ``raw`` again
+    raw: empty where the tokens alone were kept: then it can be judged, learned and forgotten, too
+    reader: what read it; whoever has another one reads ``raw`` again. None where the tokens alone were kept
     tokens: distinct, in the order in which they were met. Of two with one hash, which a sender may search for, the
         first alone: a model could not tell the other's counts from its own
     occurrences: (k,) how often each of them occurs
@@ -50,10 +51,20 @@ class ReadMessage:
             tokens, counts = tokens.take(first), counts[first]
         return cls(raw, reader, tokens, counts, found.digests, cuts_in_words(int(found.cuts[0])))
 
+    @classmethod
+    def recalled(cls, counts: Mapping[str, int], digest: bytes) -> ReadMessage:
+        """A message of which these tokens with their occurrences were kept, whose digest was this.
+
+        >>> ReadMessage.recalled({"four": 2, "tea": 1}, bytes(16)).counts
+        {'four': 2, 'tea': 1}
+        """
+        occurrences = np.fromiter(counts.values(), np.int64, len(counts))
+        return cls(b"", None, TokenArray.of(counts), occurrences, digest, ())
+
     @property
     def empty(self) -> bool:
-        """Whether it holds nothing but whitespace."""
-        return is_empty(self.raw)
+        """Whether nothing is known of it."""
+        return self.reader is not None and is_empty(self.raw)
 
     @cached_property
     def counts(self) -> dict[str, int]:
@@ -67,28 +78,6 @@ class ReadMessage:
     def header(self, name: str) -> str:
         """The decoded value of the first header field called ``name`` (lower case); empty when there is none."""
         return self._first_fields.get(name, "")
-
-
-@dataclass(frozen=True)
-class RecalledMessage(ReadMessage):
-    """A message of which the tokens were kept and the bytes were not: it can be judged, learned and forgotten.
-
-    >>> message = RecalledMessage.of({"four": 2, "tea": 1}, bytes(16))
-    >>> message.counts, message.raw
-    ({'four': 2, 'tea': 1}, b'')
-    """
-
-    @classmethod
-    def of(cls, counts: Mapping[str, int], digest: bytes) -> RecalledMessage:
-        """The message of these tokens with their occurrences, whose digest was this."""
-        vocabulary = Vocabulary()
-        tokens = vocabulary.take(vocabulary.ids(counts))
-        occurrences = np.fromiter(counts.values(), np.int64, len(counts))
-        return cls(b"", None, tokens, occurrences, digest, ())
-
-    @property
-    def empty(self) -> bool:
-        return False
 
 
 def is_empty(raw: bytes) -> bool:

@@ -58,9 +58,7 @@ class CsrRows(NamedTuple):
         new_id = np.full(size, -1)
         new_id[kept] = np.arange(len(kept))
         ids = new_id[self.ids]
-        use = ids >= 0
-        lengths = np.bincount(self.row_numbers[use], minlength=len(self.indptr) - 1)
-        return CsrRows(np.concatenate([[0], np.cumsum(lengths)]), ids[use], self.counts[use])
+        return self._replace(ids=ids).only(ids >= 0)
 
     def only(self, chosen: np.ndarray) -> CsrRows:
         """Only the cells where ``chosen`` (nnz,) is true."""

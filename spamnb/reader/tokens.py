@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
@@ -80,10 +80,6 @@ class TokenArray(Sequence[str]):
     def __len__(self) -> int:
         return len(self.lengths)
 
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> TokenArray: ...
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return self.take(np.arange(len(self))[index])

@@ -18,7 +18,7 @@ from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.journal.entries import INBOX, JUNK, Verdict, token_rules, unpack_tokens
 from spamnb.journal.journal import DAYS, Correction, Journal
-from spamnb.reader.read_message import RecalledMessage
+from spamnb.reader.read_message import ReadMessage
 from spamnb.review.moving import Moving
 from spamnb.score import class_of_label
 from spamnb.serve.users import Models
@@ -139,7 +139,7 @@ def _unlearn(journal: Journal, model: Classifier, made: Correction, entry: Verdi
     return changed
 
 
-def _recalled(journal: Journal, model: Classifier, entry: Verdict) -> RecalledMessage:
+def _recalled(journal: Journal, model: Classifier, entry: Verdict) -> ReadMessage:
     """The message by its tokens. SpamnbError where they are not kept, or the model makes other tokens now."""
     packed = journal.tokens(entry.position)
     why = "" if packed else "it had too many words to be kept"
@@ -147,4 +147,4 @@ def _recalled(journal: Journal, model: Classifier, entry: Verdict) -> RecalledMe
         why = "the model was made anew and reads mail otherwise"
     if why:
         raise SpamnbError(f"the mail is not where it was, and {why}; 'spamnb learn' takes the mail itself")
-    return RecalledMessage.of(unpack_tokens(packed), entry.digest)
+    return ReadMessage.recalled(unpack_tokens(packed), entry.digest)

@@ -46,7 +46,7 @@ class Nested:
         self.reader = core_reader(self)
 
     def decode(self, octets: bytes, charset: bytes) -> None:
-        self.reader.read_with([b""], Vocabulary(), binding.BODY)
+        self.reader.read([b""], Vocabulary())
 
 
 class Failing:
@@ -59,8 +59,8 @@ def test_exceptions_are_passed_on_and_a_reader_is_for_one_thread_at_a_time(progr
     found = program()
     reader = getattr(found, "reader", core_reader(found))
     with pytest.raises(RuntimeError, match="another thread"):
-        reader.read_with([b"Content-Type: text/plain; charset=x\n\n\xe9"], Vocabulary(), binding.BODY)
-    rows = reader.read_with([b"\nfine"], Vocabulary(), binding.BODY).rows  # and it can be used again
+        reader.read([b"Content-Type: text/plain; charset=x\n\n\xe9"], Vocabulary())
+    rows = reader.read([b"\nfine"], Vocabulary()).rows  # and it can be used again
     assert np.diff(rows.indptr).tolist() == [len(Reader().tokens(b"\nfine"))]
 
 

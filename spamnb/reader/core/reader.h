@@ -203,8 +203,7 @@ void put_base64(struct writer *writer, span text);
 void put_quoted_printable(struct writer *writer, span text, bool in_header);
 /* A text with the bytes that "%20" and the like stand for. */
 span percent_decoded(struct arena *arena, span text);
-/* The body of a part without its Content-Transfer-Encoding, by its name; an unknown one is none. What is plain text in
- * spite of its header stays as it is. */
+/* The body of a part without its Content-Transfer-Encoding, by its name; an unknown one is none. */
 span decode_transfer(struct reader *reader, span body, span encoding);
 /* Text of bytes by a claimed charset, perhaps empty. A claim is only a claim: what comes out is always valid. */
 span decode_text(struct reader *reader, span octets, span charset);

@@ -1,13 +1,13 @@
 /* Bytes written as letters -> bytes, and bytes in the charset that a message claims -> UTF-8. */
 #include "reader.h"
 
-/* Of each byte its value in base64; 64 for spaces and line ends, 65 for "=", 66 for all others. */
-enum { BLANK = 64, PADDING = 65, FOREIGN = 66, HEAD = 1024 };
+/* Of each byte its value in base64; 65 for "=", 66 for all others. */
+enum { PADDING = 65 };
 
 #define FOREIGN_16 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66
 static const uint8_t VALUES[256] = {
-    66, 66, 66, 66, 66, 66, 66, 66, 66, 64, 64, 66, 66, 64, 66, 66, FOREIGN_16,
-    64, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 62, 66, 66, 66, 63, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 66, 66, 66, 65, 66, 66,
+    FOREIGN_16, FOREIGN_16, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 62, 66, 66, 66, 63,
+    52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 66, 66, 66, 65, 66, 66,
     66, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 66, 66, 66, 66, 66,
     66, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 66, 66, 66, 66, 66,
     FOREIGN_16, FOREIGN_16, FOREIGN_16, FOREIGN_16, FOREIGN_16, FOREIGN_16, FOREIGN_16, FOREIGN_16,
@@ -45,24 +45,6 @@ void put_base64(struct writer *writer, span text) {
     }
 }
 
-/* Whether one character in twelve is not one that lines of base64 have. */
-static bool looks_plain(span text) {
-    text = first_bytes(text, HEAD);
-    size_t others = 0;
-    for (const uint8_t *at = text.at; at < text.end; at++)
-        others += VALUES[*at] == FOREIGN || is_blank(*at);
-    return 12 * others > size_of(text);
-}
-
-/* Prose that claims to be base64 stays as it is: by chance it decodes to no UTF-8. */
-static span decode_base64(struct arena *arena, span text) {
-    struct writer writer = writer_open(arena, size_of(text) + 3);
-    put_base64(&writer, text);
-    span found = writer_close(&writer), head = first_bytes(found, HEAD);
-    bool is_prose = looks_plain(text) && valid_utf8(head) + 3 < size_of(head);
-    return is_empty(strip_any(text, "= \t\n")) ? span_between(text.at, text.at) : is_empty(found) || is_prose ? text : found;
-}
-
 void put_quoted_printable(struct writer *writer, span text, bool in_header) {
     writer_reserve(writer, size_of(text));
     while (text.at < text.end) {
@@ -98,12 +80,14 @@ span percent_decoded(struct arena *arena, span text) {
 }
 
 span decode_transfer(struct reader *reader, span body, span encoding) {
-    if (is_same(encoding, LITERAL("base64")))
-        return decode_base64(&reader->arena, body);
-    if (!is_same(encoding, LITERAL("quoted-printable")))
+    bool is_base64 = is_same(encoding, LITERAL("base64"));
+    if (!is_base64 && !is_same(encoding, LITERAL("quoted-printable")))
         return body;
     struct writer writer = writer_open(&reader->arena, size_of(body));
-    put_quoted_printable(&writer, body, false);
+    if (is_base64)
+        put_base64(&writer, body);
+    else
+        put_quoted_printable(&writer, body, false);
     return writer_close(&writer);
 }
 
