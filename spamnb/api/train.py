@@ -287,9 +287,10 @@ def make_model(
     if made.lessons:
         tell(f"taught again {pluralize(made.lessons, 'message')} that had been learned one by one")
     if lessons.not_kept:
+        lost = pluralize(lessons.not_kept, "message")
         tell(
-            f"not taught again: {pluralize(lessons.not_kept, 'message')} that the replaced model had learned one by one;"
-            " in the new one they count only where the sources hold them"
+            f"not taught again: {lost} that the replaced model had learned one by one; in the new one they count only"
+            " where the sources hold them"
         )
     counts = made.training_set.counts
     for name in sorted({*counts.classes} - {*made.left_out.classes}):
