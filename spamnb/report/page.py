@@ -117,11 +117,10 @@ def mistakes(result: Result) -> list[tuple[str, ...]]:
 
 
 class Group(NamedTuple):
-    """Errors of one kind, the worst first, each with its class's probability and the likeliest class; ``shown`` says how many of
-    how many."""
+    """Errors of one kind, the worst first: the answer, its class's probability, and the likeliest class."""
 
     title: str
-    shown: str
+    shown: str  # how many of how many
     errors: list[tuple[Answer, float, str]]
 
 
