@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from spamnb.api.arguments import (
     FilePath,
@@ -45,26 +45,14 @@ LONGEST = 70  # characters of a sender or a subject
 REASONS = 6  # tokens of each message
 
 
-class Doubtful(NamedTuple):
-    """A message labelled as one class that looks like another."""
-
-    name: str
-    label: str
-    likeliest: str
-    probability: float  # of the likeliest
-    evidence: Sequence[tuple[str, float]]  # (token, nats), heaviest first; above 0 speaks for the likeliest
-    sender: str = ""
-    subject: str = ""
-
-
-def lines_of(doubtful: list[Doubtful]) -> list[str]:
+def lines_of(doubtful: list[Answer]) -> list[str]:
     """Three lines a message: why it looks mislabelled; who sent it, and what about; and what says so."""
     if not doubtful:
         return ["No message looks mislabelled."]
     lines = [f"{pluralize(len(doubtful), 'message')} may stand in the wrong folder, the surest first:"]
     for each in doubtful:
-        sure = percent(100 * each.probability)
-        lines.append(f"  {escape(each.name)}: labelled {each.label}, looks like {each.likeliest} ({sure} %)")
+        sure = percent(100 * each.probabilities[each.verdict])
+        lines.append(f"  {escape(each.name)}: labelled {each.truth}, looks like {each.verdict} ({sure} %)")
         sender, subject = (shortened(text) or "(none)" for text in (each.sender, each.subject))
         lines.append(f"    From: {sender}   Subject: {subject}")
         reasons = [shortened(meaning(token) or token) for token, weight in each.evidence if weight > 0][:REASONS]
@@ -94,7 +82,7 @@ class Evaluation(Report):
     - ``model``: the file of the model that judged, ":memory:" for a model without a file; None if models were trained
       on parts of the mail
     - ``unreadable``: how many messages could not be read
-    - ``mislabelled``: messages that look mislabelled; None without ``doubtful``
+    - ``mislabelled``: the answers to messages that look mislabelled, the surest first; None without ``doubtful``
     - ``command``: the origin that the page names
 
     >>> import spamnb
@@ -112,7 +100,7 @@ class Evaluation(Report):
     settings: Settings
     model: Path | None = None
     unreadable: int = 0
-    mislabelled: list[Doubtful] | None = None
+    mislabelled: list[Answer] | None = None
     command: str = "spamnb.evaluate in Python"
 
     def to_dict(self) -> dict[str, Any]:
@@ -120,9 +108,7 @@ class Evaluation(Report):
         from spamnb.evaluation.figures import as_json
 
         told = {**as_json(self.figures), "unreadable": self.unreadable}
-        if self.mislabelled is None:
-            return told
-        return {**told, "mislabelled": as_json([each._asdict() for each in self.mislabelled])}
+        return told if self.mislabelled is None else {**told, "mislabelled": as_json(self.mislabelled)}
 
     def compare(self, other: Evaluation | FilePath) -> McNemar:
         """McNemar's exact test against another evaluation of the same messages, or a file of its scores: how many
@@ -288,7 +274,8 @@ def evaluate(
                 result = _with_heads(result, specs, options)
     if not len(result):
         raise SpamnbError(NO_MAIL)
-    doubts = mislabelled(result, doubtful) if doubtful else None
+    sure = surest(result.scores, result.probabilities, result.truth, result.verdicts)[:doubtful]
+    doubts = [result.errors[row] for row in sure.tolist()] if doubtful else None
     return Evaluation(figures(result, seed=seed), result, own, path, left_out.count, doubts, command)
 
 
@@ -325,14 +312,3 @@ def _with_heads(result: Result, specs: Sequence[str], options: ReadOptions) -> R
             if not missing:
                 break
     return replace(result, errors={row: heads.get(answer.name, answer) for row, answer in result.errors.items()})
-
-
-def mislabelled(result: Result, limit: int) -> list[Doubtful]:
-    """At most ``limit`` messages of a result that look mislabelled, the surest first, with what is known of
-    them."""
-    found = []
-    for row in surest(result.scores, result.probabilities, result.truth, result.verdicts)[:limit].tolist():
-        told = result.errors[row]
-        p = told.probabilities[told.verdict]
-        found.append(Doubtful(told.name, told.truth, told.verdict, p, told.evidence, told.sender, told.subject))
-    return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from spamnb.api.arguments import Sources, Tell, specs_of, warn
 from spamnb.naming import pluralize
 from spamnb.reader.message import Message, parse
-from spamnb.sources.entries import Entry, LeftOut, ReadOptions, messages
+from spamnb.sources.entries import LeftOut, ReadOptions, messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +63,5 @@ def read(
 
     left_out = LeftOut(tell)
     options = ReadOptions(recursive, text_column, label_column)
-    return _messages(entries(specs_of(sources), left_out, options), left_out)
-
-
-def _messages(found: Iterator[Entry], left_out: LeftOut) -> Iterator[LabelledMessage]:
-    for entry, raw in messages(found, left_out):
-        yield LabelledMessage(entry.label or "", entry.name, raw)
+    found = entries(specs_of(sources), left_out, options)
+    return (LabelledMessage(entry.label or "", entry.name, raw) for entry, raw in messages(found, left_out))

@@ -33,7 +33,7 @@ from spamnb.evaluation.metrics import confusion_matrix, surest
 from spamnb.formulas.decision import UNSURE
 from spamnb.naming import pluralize
 from spamnb.report.evaluation import MATRIX_CLASSES, confusion_table, drawn, percent
-from spamnb.settings import BAYES_MODELS, Settings
+from spamnb.settings import Settings
 from spamnb.sources.entries import LeftOut, ReadOptions
 from spamnb.training import LeaveOneOutResult
 
@@ -146,21 +146,14 @@ class TrainingReport(Report):
     def _newest(self) -> list[str]:
         newest = self.left_out.newest
         if newest is None:
-            return [self._why_no_newest()]
+            how = "'spamnb evaluate --split 0.8 --by-date' says how many, if enough messages of each class have dates"
+            return [f"For mail to come expect more errors: {how}."]
         since, messages = datetime.fromtimestamp(newest.since, UTC).date(), pluralize(len(newest.labels), "message")
         return [
             f"The newest fifth, {messages} since {since}, judged by a model of the older ones:",
             *self._errors(newest.labels, newest.verdicts),
             "  For mail to come believe these: above, messages were judged by a model that knew newer mail.",
         ]
-
-    def _why_no_newest(self) -> str:
-        if self.settings.top_words is not None or self.settings.model_type not in BAYES_MODELS:
-            return "For mail to come expect more errors: 'spamnb evaluate --split 0.8 --by-date' says how many."
-        return (
-            "For mail to come expect more errors. How many is not known: too few messages have dates, or the newest"
-            " fifth holds too few messages of a class, or most of them."
-        )
 
     def _errors(self, labels: NDArray[np.intp], verdicts: list[str]) -> list[str]:
         """How many verdicts are wrong, and what that means for good mail and spam."""
@@ -289,9 +282,10 @@ def make_model(
     if made.lessons:
         tell(f"taught again {pluralize(made.lessons, 'message')} that had been learned one by one")
     if lessons.not_kept:
+        lost = pluralize(lessons.not_kept, "message")
         tell(
-            f"not taught again: {pluralize(lessons.not_kept, 'message')} that the replaced model had learned one by"
-            " one; in the new one they count only where the sources hold them"
+            f"not taught again: {lost} that the replaced model had learned one by one; in the new one they count only"
+            " where the sources hold them"
         )
     counts = made.training_set.counts
     for name in sorted({*counts.classes} - {*made.left_out.classes}):

@@ -11,7 +11,6 @@ import click
 from spamnb.cli.options import journal_option, model_option, models_option, on_command_line, workers_option
 
 PORT = click.IntRange(0, 65535)
-COUNT = click.IntRange(min=1)
 
 
 def octal(_context: click.Context, _parameter: click.Parameter, text: str) -> int:
@@ -29,7 +28,7 @@ def octal(_context: click.Context, _parameter: click.Parameter, text: str) -> in
 @workers_option
 @click.option("--allow-tell", is_flag=True, help="Let clients teach the model (spamc -L).")
 @models_option
-@click.option("--max-size", type=COUNT, default=8 << 20, help="Largest message in bytes.")
+@click.option("--max-size", type=click.IntRange(min=1), default=8 << 20, help="Largest message in bytes.")
 @click.option("--metrics-port", type=PORT, help="Answer GET /metrics here, on 127.0.0.1.")
 @model_option
 @journal_option

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from spamnb import __version__
 from spamnb.evaluation.figures import Figures
 from spamnb.evaluation.intervals import HM_LIMIT
-from spamnb.evaluation.result import Result
+from spamnb.evaluation.result import Answer, Result
 from spamnb.formulas.decision import UNSURE
 from spamnb.naming import pluralize
 from spamnb.reader.meaning import meaning
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 MISTAKES = 12  # kinds of mistake of many classes
 WORST = 12  # errors shown of each kind
-TOKENS = 12  # of each error's evidence
 
 
 def page(result: Result, found: Figures, settings: Settings, made: Mapping[str, str]) -> str:
@@ -66,13 +65,10 @@ def page(result: Result, found: Figures, settings: Settings, made: Mapping[str, 
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined  # 45 ms: for who asks for a page only
 
-    return Environment(
-        loader=PackageLoader("spamnb.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    loader = PackageLoader("spamnb.report")
+    made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    made.filters["meaning"] = lambda token: meaning(token) or token
+    return made
 
 
 def summary_line(result: Result) -> str:
@@ -120,22 +116,12 @@ def mistakes(result: Result) -> list[tuple[str, ...]]:
     return found
 
 
-class Error(NamedTuple):
-    """A wrong verdict: what is known of the message, and the evidence for the class that was likeliest."""
-
-    tags: list[str]
-    subject: str
-    name: str
-    likeliest: str
-    evidence: list[tuple[str, str]]  # tokens and their weights in nats
-
-
 class Group(NamedTuple):
-    """Errors of one kind, the worst first; ``shown`` says how many of how many."""
+    """Errors of one kind, the worst first: the answer, its class's probability, and the likeliest class."""
 
     title: str
-    shown: str
-    errors: list[Error]
+    shown: str  # how many of how many
+    errors: list[tuple[Answer, float, str]]
 
 
 def worst(result: Result) -> list[Group]:
@@ -158,18 +144,12 @@ def _group(result: Result, title: str, rows: NDArray[np.int64]) -> Group:
     shown = f"{len(rows):,}" if len(rows) else "none"
     if len(rows) > WORST:
         shown = f"the worst {WORST} of {shown}"
-    return Group(title, shown, [_error(result, row) for row in rows[:WORST].tolist()])
-
-
-def _error(result: Result, row: int) -> Error:
-    answer, p = result.errors[row], result.probabilities[row]
-    true = answer.truth
-    tags = [f"{true} → {answer.verdict}", f"p({true}) = {p[result.truth[row]]:.4f}"]
-    subject = answer.subject or "(no subject)"
-    best = result.classes[int(p.argmax())]  # the evidence is for it; another class may have the highest score
-    tokens = [(meaning(token) or token, weight) for token, weight in answer.evidence[:TOKENS]]
-    evidence = [(token if len(token) <= 60 else token[:59] + "…", f"{weight:+.2f}") for token, weight in tokens]
-    return Error(tags, subject[:300], answer.name[-300:], best, evidence)
+    errors = []
+    for row in rows[:WORST].tolist():
+        p = result.probabilities[row]
+        likeliest = result.classes[int(p.argmax())]  # the evidence is for it; another class may have the highest score
+        errors.append((result.errors[row], float(p[result.truth[row]]), likeliest))
+    return Group(title, shown, errors)
 
 
 def _made(settings: Settings, made: Mapping[str, str]) -> dict[str, str]:

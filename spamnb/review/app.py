@@ -26,6 +26,7 @@ from spamnb.journal.journal import Journal
 from spamnb.naming import pluralize, printable
 from spamnb.review import pages
 from spamnb.review.lessons import Taught, Teacher, missing
+from spamnb.review.moving import Moving
 
 COOKIE = "spamnb_review"
 MAX_BODY = 65_536  # bytes of a form: a page has 50 boxes
@@ -143,11 +144,11 @@ class Review:
 
     def _message(self, request: Request) -> Response:
         position = min(request.path_params["position"], 1 << 62)
-        with Journal.at(self.journal) as journal:
+        with Journal.at(self.journal) as journal, Moving(journal) as moving:
             entry = journal.verdict(position)
             if entry is None:
                 raise Refused(404, missing(request.path_params["position"]))
-            values = pages.message(journal, entry, self.teacher.mail(journal, entry))
+            values = pages.message(journal, entry, moving.mail(entry))
         return self._render(request, "message.html", threshold=self._threshold(), **values)
 
     def _threshold(self) -> float:

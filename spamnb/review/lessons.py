@@ -82,11 +82,6 @@ class Teacher:
         with Moving(journal) as moving:
             moving.to(entry, role)
 
-    def mail(self, journal: Journal, entry: Verdict) -> bytes | None:
-        """The message itself, where it still lies where it lay."""
-        with Moving(journal) as moving:
-            return moving.mail(entry)
-
 
 def missing(position: int) -> str:
     """What is said of a message that is not in the journal."""

@@ -181,7 +181,8 @@ class Spamd:
             receiving = self._receive(reader, asked.content_length, received)
             await _within(self.limits.message_time, receiving, "the message")
             raw = bytes(received)
-            facts.update(size=len(raw), id=_message_id(raw))
+            top = raw[:CHUNK]
+            facts.update(size=len(raw), id=header_of(top[: section_length(top)], "message-id").strip()[:200])
             if asked.method == "TELL":
                 return await self._tell(asked, raw, facts)
             return await self._classify(asked, raw, facts)
@@ -306,12 +307,6 @@ async def _within(seconds: float, reading: Awaitable[T], what: str) -> T:
         return await asyncio.wait_for(reading, seconds)
     except TimeoutError:
         raise Refusal(ExitCode.EX_TIMEOUT, f"Timeout: {what} took too long") from None
-
-
-def _message_id(raw: bytes) -> str:
-    """What stands in the log for a message."""
-    top = raw[:CHUNK]
-    return header_of(top[: section_length(top)], "message-id").strip()[:200]
 
 
 def _body(asked: Request, found: Score, raw: bytes) -> bytes:

@@ -61,7 +61,8 @@ def test_train_says_how_many_and_ends_with_the_newest_fifth_as_evaluate_judges_i
     assert "wrong folder" not in found
     found = json.loads(run("evaluate", "--folds", 3, "--doubtful", 2, "--format", "json", folder).output)["mislabelled"]
     assert {str(folder / name) for name in WRONG} == {each["name"] for each in found}
-    assert all(each["probability"] > 0.9 and each["evidence"] and each["subject"][0] == "\x1b" for each in found)
+    assert all(each["probabilities"][each["verdict"]] > 0.9 and each["evidence"] for each in found)
+    assert all(each["subject"][0] == "\x1b" for each in found)
 
 
 def test_how_many_messages_stand_in_several_classes_is_told(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from spamnb.journal.entries import INBOX, JUNK, entry_of, note_of
 from spamnb.journal.journal import Journal
 from spamnb.reader.message import digest
 from spamnb.review.lessons import Teacher
+from spamnb.review.moving import Moving
 from spamnb.score import score_message
 from spamnb.sources.imap_connection import Denied
 
@@ -279,7 +280,8 @@ def test_a_page_reads_teaches_and_moves_mail_and_moves_it_back(person: Person, t
         rows = {raw: journal.of_message(digest(raw)) for raw in (spam, ham, nameless)}
         assert [row.role for row in rows.values()] == [JUNK, INBOX, JUNK]
         assert {row.mailbox for row in rows.values()} == {person.box().home}
-        assert [teacher.mail(journal, row) for row in rows.values()] == [spam, ham, nameless]
+        with Moving(journal) as moving:
+            assert [moving.mail(row) for row in rows.values()] == [spam, ham, nameless]
 
         taught = teacher.teach(journal, [position(journal, raw) for raw in (spam, nameless)], False, move=True)
         assert taught.problems == () and learned(model, spam) == "ham" == learned(model, nameless)
@@ -322,7 +324,8 @@ def test_a_page_moves_only_the_very_message_and_only_where_it_knows_the_mailbox(
             patched.setattr(Path, "rename", full)
             Teacher(model, None).move(journal, number, INBOX)
         kept.write_bytes(message("ham", 900))
-        assert Teacher(model, None).mail(journal, journal.verdict(number)) is None
+        with Moving(journal) as moving:
+            assert moving.mail(journal.verdict(number)) is None
         with pytest.raises(SpamnbError, match="no longer"):
             Teacher(model, None).move(journal, number, INBOX)
         run("filter", "--journal", path, "-m", model, stdin=message("spam", 901))
