@@ -168,6 +168,11 @@ class BaseClassifier(ClassifierMixin):
         ``classes_``.
 
         The one hook of the predictions, for numeric X (n, V) of this model's columns, which is not checked.
+
+        >>> import numpy as np, spamnb
+        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
+        >>> model.class_scores(np.array([[0, 1]])).round(3)
+        array([[-2.015, -1.322]])
         """
         raise NotImplementedError
 

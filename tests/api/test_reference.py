@@ -34,9 +34,10 @@ def test_a_public_name_has_a_docstring_with_an_example(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if inspect.isclass(getattr(spamnb, name))])
-def test_a_public_method_has_a_docstring_and_an_example_of_its_own_or_its_classs(name: str) -> None:
+def test_a_public_method_has_a_docstring_and_an_example_of_its_own_or_its_familys(name: str) -> None:
     cls = getattr(spamnb, name)
-    shown = set(re.findall(r"\.(\w+)\(", "\n".join(re.findall(r"^ *(?:>>>|\.\.\.) .*$", cls.__doc__, re.MULTILINE))))
+    texts = "\n".join(base.__doc__ or "" for base in cls.__mro__)
+    shown = set(re.findall(r"\.(\w+)\(", "\n".join(re.findall(r"^ *(?:>>>|\.\.\.) .*$", texts, re.MULTILINE))))
     seen = 0
     for method, static in methods(cls):
         text = inspect.getdoc(getattr(cls, method)) or ""

@@ -180,7 +180,8 @@ def test_verdicts_of_moves_that_a_kill_interrupted_are_in_the_journal(person: Pe
     with Journal.at(path) as journal:
         entry = journal.of_message(digest(spam))
         assert verdicts(journal) == 1 and entry is not None and (entry.role, entry.verdict) == (JUNK, "spam")
-        assert Teacher(person.model, None).mail(journal, entry) == spam
+        with Moving(journal) as moving:
+            assert moving.mail(entry) == spam
 
 
 @pytest.mark.parametrize("before", ["one of two alike is moved", "another of the same header", "it was there"])
