@@ -12,14 +12,16 @@ from spamnb.estimators.discrete import BernoulliNB, CategoricalNB, MultinomialNB
 from spamnb.estimators.gaussian import GaussianNB, LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from spamnb.estimators.logistic import LogisticRegression
 
-DISCRETE = [
+MODELS = [
     MultinomialNB(),
     MultinomialNB(binary=True, class_prior="dirichlet"),
     BernoulliNB(),
     CategoricalNB(),
+    GaussianNB(),
+    LinearDiscriminantAnalysis(),
+    QuadraticDiscriminantAnalysis(),
+    LogisticRegression(),
 ]
-CONTINUOUS = [GaussianNB(), LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis(), LogisticRegression()]
-MODELS = [*DISCRETE, *CONTINUOUS]
 
 
 def checks() -> list[Any]:
