@@ -69,8 +69,6 @@ MAX_VOCABULARY = 200_000  # tokens whose numbers and rows are kept, however many
 MAX_AT_HAND = 2_000_000  # cells of rows that are held back until the end of a change
 MAX_TABLE = 8_000_000  # cells of a table that is read as a whole
 MANY = 4_000  # tokens that are asked for at once; of one message they are seldom more
-# A class's sums and their bounds: Σ_j N_jc and Σ_j T_jc of as many messages as there can be, without overflow.
-_SUMS = {"documents": MAX_COUNT, "document_counts": MAX_SUM, "occurrences": MAX_SUM}
 HISTOGRAM = np.dtype("<i8")
 REFIT = 1 / 100  # of all messages came or went inside of a change: then the calibration's curves are fitted anew
 
@@ -240,11 +238,11 @@ class Store(Database):
         if self._view is None:
             found = checked_rows("meta", self.execute("SELECT key, value FROM meta WHERE content IS NULL"), key=str)
             meta = {key: parse_json("meta", key, value) for key, value in found}
-            kinds = {name: int_between(most) for name, most in _SUMS.items()}
-            statement = f"SELECT name, id, calibration, {', '.join(kinds)} FROM classes ORDER BY id"  # noqa: S608
+            columns = "SELECT name, id, calibration, documents, document_counts, occurrences"
             rows = checked_rows(
-                "classes", self.execute(statement), name=is_class_name, id=int_between(MAX_CLASSES - 1),
-                calibration=bytes, **kinds,
+                "classes", self.execute(f"{columns} FROM classes ORDER BY id"), name=is_class_name,
+                id=int_between(MAX_CLASSES - 1), calibration=bytes, documents=int_between(MAX_COUNT),
+                document_counts=int_between(MAX_SUM), occurrences=int_between(MAX_SUM),
             )  # fmt: skip
             if [row[1] for row in rows] != list(range(len(rows))):
                 raise Damaged("numbers in table classes that are not in order")
