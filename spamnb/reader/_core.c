@@ -2,7 +2,6 @@
  * without the GIL. The core knows nothing of Python; what it asks of the program around goes to a function that
  * binding.py hands over, which takes the GIL for as long as it runs. */
 #include "core/reader.h"
-#include "core/style.h"
 
 #include <stdlib.h>
 

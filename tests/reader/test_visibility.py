@@ -106,7 +106,7 @@ HIDDEN = [
     "<table><tr style='visibility:collapse'><td>secret</table>",
     # what is inherited
     "<div style='display:none'><p style='display:block'>secret</div>",
-    "<div style='font-size:0'><p style='font-size:2em'>secret</div>",
+    "<div style='font-size:0'><p>secret</div>",
     "<div style='opacity:.2'><p style='opacity:.2'>secret</div>",
     "<div style='background:#000'><div style='background:#fff;color:white'>secret</div></div>",
     # simple sheets

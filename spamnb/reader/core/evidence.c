@@ -1,7 +1,6 @@
 /* What of a message becomes tokens beside the words of its texts: header fields, parts, links, structure. Which fields
  * count, and how, Python's evidence.py says. */
 #include "reader.h"
-#include "style.h"
 
 enum {
     MAX_FIELD_NAME = 40,  /* bytes of a name in tokens */
@@ -54,12 +53,6 @@ uint8_t group_of(const struct group_table *table, span token) {
 
 /* ---- Header fields ---- */
 
-/* The subject once more, as text: each place learns from the other. */
-static void add_subject(struct reader *reader, span value) {
-    struct place place = {LITERAL(""), WORD_PARTS};
-    add_texts(reader, &place, &(span_list){&value, 1, 1}, LITERAL("subject:"));
-}
-
 /* A signature field without what differs in every message: the signature, the body's hash and the times. */
 static void add_signature(struct reader *reader, const struct place *place, span value) {
     while (!is_empty(value)) {
@@ -95,8 +88,8 @@ static void add_field(struct reader *reader, const struct field *field) {
         place.method = rule->how == HOW_SUBJECT ? WORD_PARTS : WORD_WHOLE;
         add_words(reader, &place, value);
     }
-    if (rule->how == HOW_SUBJECT)
-        add_subject(reader, value);
+    if (rule->how == HOW_SUBJECT) /* once more, as text: each place learns from the other */
+        add_texts(reader, &(span_list){&value, 1, 1}, LITERAL("subject:"));
 }
 
 /* ---- Structure ---- */
@@ -118,7 +111,7 @@ void add_evidence(struct reader *reader) {
         add_field(reader, &message->section.fields.items[i]);
     add_links(reader);
     for (unsigned tag = 0; tag < TAG_COUNT; tag++)
-        if (message->tags[tag / 64] >> tag % 64 & 1)
+        if (message->tags[tag])
             add_token(reader, LITERAL("html:tag:"), TAGS[tag].name);
     if (message->hidden.count)
         add_token(reader, LITERAL("html:"), LITERAL("hidden"));

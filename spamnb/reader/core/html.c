@@ -4,7 +4,6 @@
  * all styles are known.
  */
 #include "reader.h"
-#include "style.h"
 
 enum {
     MAX_TAGS = 50000, /* in one message; others open and close nothing */
@@ -60,10 +59,6 @@ static struct element *top_of(struct document *d) { return &d->stack[d->depth - 
 
 /* ---- Open elements ---- */
 
-static struct node *node_of(const struct document *d, const struct element *element) {
-    return &d->nodes.items[element->node];
-}
-
 /* Whether a tag is that of a table or a part of one. */
 static bool is_part(unsigned tag) { return TAGS[tag].kind >= TABLE && TAGS[tag].kind <= CELL; }
 
@@ -96,7 +91,7 @@ static void pop_to(struct document *d, size_t at) {
 }
 
 static bool is_element(const struct document *d, const struct element *element, unsigned tag, span name) {
-    span other = node_of(d, element)->name;
+    span other = d->nodes.items[element->node].name;
     return element->tag == tag &&
            (tag != TAG_UNKNOWN || (size_of(name) == size_of(other) && starts_with_any_case(other, name)));
 }
@@ -129,11 +124,7 @@ static void push(struct document *d, unsigned tag, span name, const struct attri
 static void end_formatting(struct document *d, unsigned tag, span name) {
     size_t at = find_open(d, tag, name);
     pop_to(d, at);
-    for (size_t i = d->depth - 1; !at && i > 1 && !(TAGS[d->stack[i].tag].flags & IS_BARRIER); i--)
-        if (is_element(d, &d->stack[i], tag, name)) {
-            d->sheet.is_in_doubt = true;
-            return;
-        }
+    d->sheet.is_in_doubt = d->sheet.is_in_doubt || (!at && d->counts[tag]);
 }
 
 /* An item begins: the one before it in the same list ends. */
@@ -389,10 +380,6 @@ static void keep_urls(struct document *d, unsigned tag, const struct attributes 
         keep_refresh(d, value_of_attribute(attributes, A_CONTENT));
 }
 
-static void note_tag(struct document *d, unsigned tag) {
-    d->reader->message.tags[tag / 64] |= UINT64_C(1) << tag % 64;
-}
-
 /* Where the end tag begins of an element whose text holds no other tags. */
 static const uint8_t *raw_end(const struct document *d, span name, const uint8_t *at) {
     const uint8_t *end = d->html.end;
@@ -416,7 +403,7 @@ static void read_sheet(struct document *d, const struct attributes *attributes, 
 /* A start tag that ends there; from where on to read. */
 static const uint8_t *start_tag(struct document *d, unsigned tag, span name, const struct attributes *attributes,
                                 const uint8_t *at) {
-    note_tag(d, tag);
+    d->reader->message.tags[tag] = true;
     if (attributes->present)
         keep_urls(d, tag, attributes);
     unsigned kind = TAGS[tag].text;

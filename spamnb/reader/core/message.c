@@ -78,9 +78,7 @@ static void read_body(struct reader *reader, span text) {
 }
 
 static void make_row(struct reader *reader) {
-    struct message *message = &reader->message;
-    struct place place = {LITERAL(""), WORD_PARTS};
-    add_texts(reader, &place, &message->texts, LITERAL(""));
+    add_texts(reader, &reader->message.texts, LITERAL(""));
     if (!reader->options.body_only)
         add_evidence(reader);
 }

@@ -4,6 +4,7 @@
 
 #include "bytes.h"
 #include "hash.h"
+#include "style.h"
 #include "unicode.h"
 #include "vocabulary.h"
 
@@ -49,10 +50,7 @@ enum {
     CUT_TNEF = 128,
 };
 
-enum {
-    N_TAG_WORDS = 3, /* of 64 bits, one for each tag */
-    DATE = 64,       /* bytes: a date has 31, and a comment of the zone's name behind it */
-};
+enum { DATE = 64 }; /* bytes: a date has 31, and a comment of the zone's name behind it */
 
 struct message {
     span raw; /* with LF line ends */
@@ -60,7 +58,7 @@ struct message {
     span_list headers; /* name and decoded value of each field, by turns */
     span_list texts, hidden; /* what a reader shows first, then what he opens; what HTML does not show */
     span_list links; /* URLs */
-    uint64_t tags[N_TAG_WORDS]; /* that occur in HTML */
+    bool tags[N_TAGS]; /* that occur in HTML */
     uint32_t cuts;
     size_t n_tags, bytes_left;
     entity_list leaves; /* its parts that are no multipart, as read_leaves has them */
@@ -246,9 +244,9 @@ void add_token(struct reader *reader, span prefix, span text);
 /* The words of a header value or of hidden text. */
 void add_words(struct reader *reader, const struct place *place, span text);
 /* The words of texts together; pairs of the first ones, punctuation, how many words there are, and how many in
- * capitals. The place has no prefix; this one stands before the tokens of the last three kinds. Where it is empty also
- * the length of lines, and the share of capitals. */
-void add_texts(struct reader *reader, const struct place *place, const span_list *texts, span prefix);
+ * capitals. The prefix stands before the tokens of the last three kinds. Where it is empty also the length of lines, and
+ * the share of capitals. */
+void add_texts(struct reader *reader, const span_list *texts, span prefix);
 /* The domains of a host in lower case, or the networks of an address. */
 void add_host(struct reader *reader, span prefix, span host);
 

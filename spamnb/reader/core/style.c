@@ -158,25 +158,12 @@ static bool is_unreadable(rgb letters, rgb background, float opacity) {
 
 /* ---- Declarations ---- */
 
-/* A size in pixels, or with is_share a share of the inherited one; false where it is none that is read. */
-static bool read_size(span value, float *size, bool *is_share) {
-    static const struct {
-        const char *unit;
-        float pixels;
-        bool is_share;
-    } UNITS[] = {{"px", 1, false}, {"pt", 4 / 3.f, false}, {"em", 1, true}, {"%", .01f, true}, {"rem", 16, false}};
+/* A size in pixels; of one that is not read, such as a share of another, that of usual letters. */
+static float read_size(span value) {
     double number;
-    *is_share = false;
-    if (!read_number(&value, &number) || number < 0)
-        return false;
-    *size = (float)number;
-    for (size_t i = 0; i < COUNT_OF(UNITS); i++)
-        if (is_same(value, span_of_text(UNITS[i].unit))) {
-            *size = (float)number * UNITS[i].pixels;
-            *is_share = UNITS[i].is_share;
-            return true;
-        }
-    return is_empty(value) && number == 0;
+    if (!read_number(&value, &number) || number < 0 || !(is_empty(value) || is_one_of(value, "px pt em rem %")))
+        return MEDIUM;
+    return number == 0 ? 0 : IS("px") ? (float)number : IS("pt") ? (float)number * 4 / 3 : MEDIUM;
 }
 
 /* What is read of a declaration, and the properties that say it. */
@@ -206,8 +193,7 @@ static struct declaration understood(enum property property, span value) {
         found.color = read_color(value);
         break;
     case P_SIZE: case P_FONT:
-        if (property == P_FONT || !read_size(value, &found.number, &found.is_share))
-            found.number = MEDIUM;
+        found.number = property == P_SIZE ? read_size(value) : MEDIUM;
         break;
     case P_OPACITY:
         if (read_number(&value, &opacity) && (is_empty(value) || IS("%")))
@@ -230,7 +216,7 @@ static float larger(float a, float b) { return a > b ? a : b; }
 
 /* Applies a declaration. One that may apply or not can show text, and hide none. */
 static void apply(struct style *style, const struct style *above, const struct declaration *one, bool is_doubtful) {
-    float size = one->number * (one->is_share ? above->size : 1), opacity = one->number * above->opacity;
+    float opacity = one->number * above->opacity;
     switch (one->property) {
     case P_COLOR:
         style->color = is_doubtful ? UNKNOWN : one->color;
@@ -239,7 +225,7 @@ static void apply(struct style *style, const struct style *above, const struct d
         style->background = is_doubtful ? UNKNOWN : one->color == CLEAR ? above->background : one->color;
         break;
     case P_FONT: case P_SIZE:
-        style->size = is_doubtful ? larger(size, style->size) : size;
+        style->size = is_doubtful ? larger(one->number, style->size) : one->number;
         break;
     case P_OPACITY:
         style->opacity = is_doubtful ? larger(opacity, style->opacity) : opacity;

@@ -119,7 +119,7 @@ struct rule;
 
 struct declaration {
     uint8_t property;
-    bool is_important, is_share; /* is_share: the number is one of what is inherited */
+    bool is_important;
     rgb color;
     float number;     /* a size in pixels, an opacity */
     uint32_t on, off; /* flags that it switches */

@@ -340,8 +340,8 @@ static void read_layout(struct layout *layout, span text) {
     }
 }
 
-void add_texts(struct reader *reader, const struct place *place, const span_list *texts, span prefix) {
-    struct scan scan = {.reader = reader, .place = *place};
+void add_texts(struct reader *reader, const span_list *texts, span prefix) {
+    struct scan scan = {.reader = reader, .place = {LITERAL(""), WORD_PARTS}};
     size_t words_left = MAX_WORDS, joined_left = MAX_JOINED;
     struct layout layout = {0};
     for (size_t i = 0; i < texts->count; i++) {
