@@ -130,10 +130,6 @@ struct walk {
     size_t n_documents; /* that the program opened */
 };
 
-static bool is_coded(const struct entity *entity) {
-    return is_one_of(entity->encoding, " base64 quoted-printable ");
-}
-
 static unsigned cut_of(enum shown_as as) {
     return as == AS_PDF ? CUT_PDF : as == AS_SMIME ? CUT_SMIME : as == AS_TNEF ? CUT_TNEF : CUT_TEXT;
 }
@@ -158,7 +154,7 @@ static span inner_entity(struct walk *walk, const struct entity *entity) {
     struct reader *reader = walk->reader;
     struct arena *arena = &reader->arena;
     span body = entity->body;
-    if (entity->as != AS_MESSAGE || is_coded(entity)) {
+    if (entity->as != AS_MESSAGE || is_one_of(entity->encoding, "base64 quoted-printable")) {
         if (size_of(body) > MAX_CODED_BYTES)
             reader->message.cuts |= cut_of(entity->as);
         body = decode_transfer(reader, first_bytes(body, MAX_CODED_BYTES), entity->encoding);

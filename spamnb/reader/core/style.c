@@ -1,7 +1,6 @@
 #include "style.h"
 
-#include "hash.h"
-
+#include <math.h>
 #include <stdlib.h>
 
 enum {
@@ -10,8 +9,6 @@ enum {
     MAX_STEPS = 1000000, /* rules that are compared with elements, in one document */
     MAX_NESTED = 8, MAX_OPEN = 1024, /* blocks in blocks; brackets */
     MAX_MATCHES = 100, /* rules of one element */
-    MAX_OWN_CLASSES = 32, /* of one element */
-    MAX_COLOR = 100,
 };
 
 #define MEDIUM 16.0f   /* pixels */
@@ -142,7 +139,7 @@ static rgb read_color(span value) {
 
 /* The color of an attribute such as bgcolor, where the sign of six digits may be missing. */
 static rgb read_attribute_color(struct arena *arena, span value) {
-    value = lower_copy(arena, first_bytes(strip(value), MAX_COLOR));
+    value = lower_copy(arena, strip(value));
     return size_of(value) == 6 ? color_of_digits(value) : read_color(value);
 }
 
@@ -212,8 +209,6 @@ static struct declaration understood(enum property property, span value) {
     return found;
 }
 
-static float larger(float a, float b) { return a > b ? a : b; }
-
 /* Applies a declaration. One that may apply or not can show text, and hide none. */
 static void apply(struct style *style, const struct style *above, const struct declaration *one, bool is_doubtful) {
     float opacity = one->number * above->opacity;
@@ -225,10 +220,10 @@ static void apply(struct style *style, const struct style *above, const struct d
         style->background = is_doubtful ? UNKNOWN : one->color == CLEAR ? above->background : one->color;
         break;
     case P_FONT: case P_SIZE:
-        style->size = is_doubtful ? larger(one->number, style->size) : one->number;
+        style->size = is_doubtful ? fmaxf(one->number, style->size) : one->number;
         break;
     case P_OPACITY:
-        style->opacity = is_doubtful ? larger(opacity, style->opacity) : opacity;
+        style->opacity = is_doubtful ? fmaxf(opacity, style->opacity) : opacity;
         break;
     default:
         style->flags = (style->flags | (is_doubtful ? one->on & HAS_EFFECTS : one->on)) & ~one->off;
@@ -264,14 +259,6 @@ static declaration_list read_declarations(struct sheet *sheet, span text) {
         declaration->is_important = is_important;
     }
     return found;
-}
-
-/* The declarations of a style attribute. The text must stay where it is. */
-static const declaration_list *own_declarations(struct sheet *sheet, span text) {
-    struct known_text *known = &sheet->known_texts[fast_hash(SECRET, text) % COUNT_OF(sheet->known_texts)];
-    if (!is_same(known->text, text))
-        *known = (struct known_text){text, read_declarations(sheet, clean(sheet, lower_copy(sheet->arena, text)))};
-    return &known->declarations;
 }
 
 /* Applies declarations: those alone that are important, or those that are not. */
@@ -332,17 +319,12 @@ static void add_matches(struct sheet *sheet, enum key_kind kind, span key, span 
 
 static void find_matches(struct sheet *sheet, span tag, const struct attributes *attributes, struct matches *found) {
     span classes = value_of_attribute(attributes, A_CLASS);
-    size_t n_classes = 0;
     add_matches(sheet, OF_ANY, (span){0}, tag, found);
     add_matches(sheet, OF_TAG, tag, tag, found);
     if (has(attributes, A_ID))
         add_matches(sheet, OF_ID, attributes->values[A_ID], tag, found);
-    for (span class = next_word(&classes); !is_empty(class); class = next_word(&classes)) {
-        sheet->is_in_doubt = sheet->is_in_doubt || n_classes++ == MAX_OWN_CLASSES;
-        if (sheet->is_in_doubt)
-            return;
+    for (span class = next_word(&classes); !is_empty(class) && !sheet->is_in_doubt; class = next_word(&classes))
         add_matches(sheet, OF_CLASS, class, tag, found);
-    }
 }
 
 /* ---- Sheets ---- */
@@ -483,11 +465,12 @@ static struct style make_style(struct sheet *sheet, const struct style *above, u
     found.count = 0;
     if (sheet->n_rules)
         find_matches(sheet, name, attributes, &found);
-    const declaration_list *own = own_declarations(sheet, value_of_attribute(attributes, A_STYLE));
+    span text = lower_copy(sheet->arena, value_of_attribute(attributes, A_STYLE));
+    declaration_list own = read_declarations(sheet, clean(sheet, text));
     for (int important = 0; important < 2; important++) {
         for (size_t i = 0; i < found.count; i++)
             apply_all(&style, above, &found.items[i].rule->declarations, important, found.items[i].is_doubtful);
-        apply_all(&style, above, own, important, false);
+        apply_all(&style, above, &own, important, false);
     }
     if (TAGS[tag].flags & IS_INLINE && style.background != above->background)
         style.background = UNKNOWN; /* it is not painted behind blocks inside */

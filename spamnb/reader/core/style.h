@@ -127,12 +127,6 @@ struct declaration {
 
 typedef LIST(struct declaration) declaration_list;
 
-/* A style attribute that was read: pages repeat theirs. */
-struct known_text {
-    span text;
-    declaration_list declarations;
-};
-
 /* The rules of a document. */
 struct sheet {
     struct arena *arena;
@@ -140,7 +134,6 @@ struct sheet {
     bool is_in_doubt; /* nothing counts as hidden: not all rules are known, or which elements are in which */
     struct rule *buckets[256]; /* by the hash of what they ask for */
     size_t n_rules, n_bytes, steps_left;
-    struct known_text known_texts[64];
 };
 
 void sheet_begin(struct sheet *sheet, struct arena *arena);

@@ -3,7 +3,7 @@
 
 #include "bytes.h"
 
-/* What a character is (see tables.py, which has the same list in the same order). */
+/* What a character is (see characters.py, which has the same list in the same order). */
 enum {
     IN_WORDS = 1 << 0,    /* stays as it is in words */
     IS_MARK_OR_SIGN = 1 << 1, /* punctuation or a symbol */
