@@ -8,7 +8,7 @@ from base64 import encodebytes
 from collections.abc import Callable
 
 from spamnb.errors import SpamnbError
-from spamnb.reader.characters import describe_character
+from spamnb.reader.characters import describe_character, is_invisible
 from spamnb.reader.charsets import decode
 from spamnb.reader.options import TokenOptions
 
@@ -81,7 +81,7 @@ class Program:
         'www.bücher.example'
         """
         written = unicodedata.normalize("NFKC", host.decode("utf-8", "replace")).replace("\u3002", ".")
-        shown = [char for char in written if unicodedata.category(char) != "Cf"]
+        shown = [char for char in written if not is_invisible(char)]
         small = [char.lower() if char in "ßẞς" else char.casefold() for char in shown]  # which are letters of their own
         name = unicodedata.normalize("NFKC", "".join(small))
         try:

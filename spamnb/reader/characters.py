@@ -29,7 +29,7 @@ _GUISES |= {chr(first + i): chr(65 + i) for first in (0x1F150, 0x1F170) for i in
 _UNSPACED = ((0xE00, 0xEFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x3040, 0x30FF), (0x3400, 0x9FFF), (0x20000, 0x3FFFF))
 
 
-def _is_invisible(char: str) -> bool:
+def is_invisible(char: str) -> bool:
     """Does a character take no room: zero-width and bidirectional marks, soft hyphens, variation selectors …?"""
     return char in _FILLERS or unicodedata.category(char) == "Cf"
 
@@ -40,7 +40,7 @@ def _in_words(char: str) -> str:
         return _GUISES[char]
     if char.isascii():
         return char if char.isalnum() or char in _WORD_SIGNS else " "
-    if _is_invisible(char):
+    if is_invisible(char):
         return ""
     return char if unicodedata.category(char)[0] in "LMN" else " "
 
@@ -62,7 +62,7 @@ def _flags(char: str, word: str) -> int:
     known = (
         word == char,
         category[0] in "PS" and char != _BLANK_PATTERN,
-        _is_invisible(char),
+        is_invisible(char),
         char.isspace(),
         combines,
         any([first <= point <= last for first, last in _UNSPACED]),

@@ -70,6 +70,7 @@ LETTERS = st.characters(categories=("Ll", "Lu", "Lo"), max_codepoint=0x3000)
 @example("ＥＸＡＭＰＬＥ")
 @example("faß.BÜCHER")
 @example("ẞ")
+@example("A\u115f")
 def test_names_in_other_scripts_are_those_of_idna(written: str) -> None:
     try:
         coded = idna.encode(written, uts46=True).decode()
