@@ -65,6 +65,8 @@ class Classifier:
     """
 
     def __init__(self, store: Store) -> None:
+        if not isinstance(store, Store):
+            raise SpamnbError(f"{store!r:.60} is no open model: Classifier.open(path) opens one")
         self.store = store
         self._meta = store.meta()
         self._prepare()
@@ -238,9 +240,8 @@ class Classifier:
         return known.label if known else None
 
     def contradicts(self, label: str, judged: Judgement) -> bool:
-        """Does this model, as it is, say rather surely that a message which it has not learned is not of this class?
-        Then learning it moves what it shares with few others, such as its sender, and not the class
-        (docs/experiments.md#wrong-labels)."""
+        """Whether the model is rather sure that a new message is of another class than this. Learning it then moves
+        what it shares with few others, such as its sender, and not the class (docs/experiments.md#wrong-labels)."""
         if not _scores(label, judged):
             return False
         smaller, p = self._smaller_side(label), np.array(list(judged.probabilities.values()))

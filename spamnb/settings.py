@@ -87,6 +87,9 @@ class Settings:
             # A correction is of the pooled mean.
             object.__setattr__(self, "model_type", "boolean" if self.pooling == "sum" else "corrected")
         check_settings(self)
+        for name, given, kind in (("tokens", self.tokens, TokenOptions), ("loss", self.loss, Loss)):
+            if not isinstance(given, kind):
+                raise SpamnbError(f"{name} is {given!r:.60}: give {kind.__name__}(...)")
         if self.embedding is None and self.model_type in VECTOR_MODELS:
             object.__setattr__(self, "embedding", "lsa:100")
         elif self.embedding is not None and self.model_type not in VECTOR_MODELS:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 FilePath = str | os.PathLike[str]
 Sources = FilePath | Sequence[FilePath]  # a SOURCE as on the command line, or several
 Tell = Callable[[str], None]  # is given a line of text
+_SQLITE = b"SQLite format 3\0"  # the beginning of a model's file
 
 
 def warn(line: str) -> None:
@@ -99,9 +100,13 @@ def specs_of(sources: Sources) -> list[str]:
     (['mail'], ['ham=in', 'spam=junk'])
     """
     given = [sources] if isinstance(sources, str | os.PathLike) else sources
-    if not isinstance(given, Sequence) or isinstance(given, bytes) or not all(map(_is_path, given)):
+    is_list = isinstance(given, Sequence) and not isinstance(given, bytes)
+    named = [(f"sources[{n}]", each) for n, each in enumerate(given)] if is_list else [("sources", given)]
+    for name, value in named:
+        if _is_path(value):
+            continue
         raise SpamnbError(
-            f"sources is a {type(sources).__name__}: give a path, 'CLASS=PATH' or a list of these;"
+            f"{name} is a {type(value).__name__}: give a path, 'CLASS=PATH' or a list of these;"
             " SpamClassifier().fit(texts, labels) learns messages in memory"
         )
     if not given:
@@ -148,8 +153,9 @@ def file_path(path: FilePath, argument: str = "model") -> Path:
     return Path(path).expanduser()
 
 
-def new_file(path: FilePath, argument: str = "model") -> Path:
-    """The path of a file that is to be made or replaced. SpamnbError where that cannot be.
+def new_file(path: FilePath, argument: str = "model", over_model: bool = True) -> Path:
+    """The path of a file that is to be made or replaced, ``over_model``: in place of a model, too. SpamnbError where
+    that cannot be.
 
     >>> new_file("nowhere/model.spamnb")
     Traceback (most recent call last):
@@ -158,10 +164,16 @@ def new_file(path: FilePath, argument: str = "model") -> Path:
     """
     made = file_path(path, argument)
     folder = made.absolute().parent
+    if "\0" in str(made) or str(made) == ":memory:":
+        raise SpamnbError(f"{argument} is {str(made)!r:.60}: no file can be called so")
     if not folder.is_dir():
         raise SpamnbError(f"{escape(str(made))}: there is no folder {escape(str(folder))}")
     if not os.access(made if made.exists() else folder, os.W_OK):
         raise SpamnbError(f"{escape(str(made))}: cannot be written (permission denied)")
+    if not over_model and made.is_file():
+        with made.open("rb") as file:
+            if file.read(len(_SQLITE)) == _SQLITE:
+                raise SpamnbError(f"{escape(str(made))}: is a model: name another file")
     return made
 
 

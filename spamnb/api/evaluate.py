@@ -134,7 +134,7 @@ class Evaluation(Report):
 
     def write_page(self, path: FilePath) -> None:
         """Write the page to ``path``. Raises SpamnbError if it cannot be written."""
-        file = new_file(path, "path")
+        file = new_file(path, "path", over_model=False)
         try:
             file.write_text(self.page(), encoding="utf-8")
         except OSError as error:
@@ -145,7 +145,7 @@ class Evaluation(Report):
         cannot be written."""
         from spamnb.evaluation.scores import write_scores
 
-        write_scores(self.result, new_file(path, "path"))
+        write_scores(self.result, new_file(path, "path", over_model=False))
 
     def __str__(self) -> str:
         return self.text()

@@ -213,7 +213,7 @@ def explain(message: bytes | FilePath, model: FilePath, top: int = 20, *, tell: 
     from spamnb.classifier import Classifier
 
     check_least(1, top=top)
-    raw = message if isinstance(message, bytes) else _only(str(message), tell)
+    raw = message if isinstance(message, bytes) else _only(str(file_path(message, "message")), tell)
     with Classifier.open(file_path(model)) as classifier:
         return explanation_of(raw, classifier, top)
 

@@ -153,7 +153,7 @@ class SpamClassifier(ClassifierMixin):
         turn up at any time, or be named before as ``classes``. A message that its class holds already changes nothing;
         one that another class holds moves."""
         known = [] if not hasattr(self, "classes_") else self.classes_.tolist()
-        known += [] if classes is None else np.asarray(classes).tolist()
+        known += [] if classes is None else np.atleast_1d(classes).tolist()
         given, labels = self._given(X, y, known)
         if not hasattr(self, "model_"):
             self.model_ = MemoryModel(Classifier.create(":memory:", self._settings()).store)
@@ -267,9 +267,9 @@ class SpamClassifier(ClassifierMixin):
             store.drop_cache()
 
     @classmethod
-    def load(cls, path: FilePath, **params: Any) -> Self:
-        """The model of a file, with the parameters that it was made with; ``params`` sets others, such as n_jobs. The
-        file is only read, once. Raises SpamnbError if there is no model."""
+    def load(cls, path: FilePath, *, n_jobs: int | None = -1) -> Self:
+        """The model of a file, with the settings that it was made with. The file is only read, once. Raises SpamnbError
+        if there is no model."""
         with Store.open(file_path(path, "path")) as file, file.reading():
             store = Store.connect(":memory:", writable=True)
             file.copy_to(store)
@@ -277,7 +277,7 @@ class SpamClassifier(ClassifierMixin):
         settings = model.classifier.settings
         classes = named_labels([*store.totals().classes], store.meta().get("label_kind"))
         spam = named_labels([settings.spam], classes.dtype.kind)[0]
-        estimator = cls(**{**settings.by_name(), "spam": spam.item(), **params})
+        estimator = cls(**{**settings.by_name(), "spam": spam.item(), "n_jobs": n_jobs})
         estimator.classes_, estimator.model_ = classes, model
         return estimator
 

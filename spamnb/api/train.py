@@ -206,8 +206,8 @@ def train(
     - ``command``: the origin that 'spamnb info' names
     - ``settings``: settings of the model, with the names that ``--set`` takes: ``model_type``, ``alpha``, …
 
-    Raises SpamnbError if a source does not exist or holds no mail, if a setting is wrong, and if there is a model
-    already and ``force`` is not given, and if a class is spelt much like one of the model that is replaced.
+    Raises SpamnbError for a source that does not exist or holds no mail, a wrong setting, a model that exists already
+    where ``force`` is not given, and a class that is spelt much like one of the model that is replaced.
 
     >>> import spamnb
     >>> report = spamnb.train("corpora/mail", "model.spamnb", alpha=0.5)

@@ -61,7 +61,7 @@ class NewFile(ModelPath):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         from spamnb.api.arguments import new_file
 
-        return new_file(super().convert(value, param, ctx))
+        return new_file(super().convert(value, param, ctx), over_model=False)
 
 
 def _with_folder(context: click.Context, param: click.Parameter, model: Path) -> Path:

@@ -167,7 +167,7 @@ class BaseClassifier(ClassifierMixin):
         """log P(c) + log P(x|c), but for a term that is the same in every class of a row: (n, C), nats, columns as in
         ``classes_``.
 
-        The one hook of the predictions, for numeric X (n, V) of this model's columns, which is not checked.
+        All predictions are made of it. X (n, V) is numeric and is not checked.
 
         >>> import numpy as np, spamnb
         >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
@@ -298,7 +298,10 @@ class SumClassifier(BaseClassifier):
         >>> spamnb.MultinomialNB().fit_sums(a.sums_ + b.sums_, a.classes_).class_count_.tolist()
         [2, 2]
         """
-        self._remember(np.asarray(classes), sums.n_features, None)
+        names = check_labels(classes, type(self).__name__)
+        if len(names) != len(sums.documents) or not np.array_equal(names, np.unique(names)):
+            raise ValueError(f"classes is {classes!r:.60}: give the {len(sums.documents)} classes of the sums, sorted")
+        self._remember(names, sums.n_features, None)
         return self._replace(sums)
 
     def forget(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:

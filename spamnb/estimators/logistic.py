@@ -28,8 +28,9 @@ class LogisticRegression(DecisionFunction):
     ever while the boundary hardens into a step.
 
     X (n, d) dense or sparse. ``coef_`` (1, d) and ``intercept_`` (1,) for two classes, else (C, d) and (C,);
-    ``n_iter_`` (1,) iterations. ``tol`` is the length of the gradient, per row, at which ``fit`` stops; a
-    RuntimeWarning says when ``max_iter`` or the end of what doubles can tell came first, and what helps. Raises
+    ``n_iter_`` (1,) iterations. ``fit`` stops where the length of the gradient, per row, is at most ``tol``,
+    or where rounding lets the sum fall no further. A RuntimeWarning says where the gradient is still large then, or
+    ``max_iter`` iterations were not enough, and what helps. Raises
     ValueError for fewer than two classes and parameters that are not positive.
     Source: Bishop, Pattern Recognition and Machine Learning, section 4.3.
 

@@ -136,12 +136,15 @@ class Journal(Database):
     # -- writing ---------------------------------------------------------------------------------------------
 
     def add(self, entries: Sequence[Verdict]) -> None:
-        """Keep verdicts, all or none."""
+        """Keep verdicts, all or none. One that is there already, as after a kill, is not kept twice."""
         with self.writing():
             last = self.execute("SELECT position + size FROM verdicts ORDER BY position DESC LIMIT 1").fetchone()
             begin = position = last[0] if last else 0
             verdicts, tokens = [], []
+            there = "SELECT 1 FROM verdicts WHERE digest = ? AND at = ? AND user = ?"
             for entry in entries:
+                if self.execute(there, (entry.digest, entry.at, entry.user)).fetchone():
+                    continue
                 size = ROW_BYTES + sum(map(len, (entry.tokens, entry.evidence, entry.place, entry.subject)))
                 verdicts.append((position, *entry[:-2], entry.doubt, entry.doubtful, size))
                 if entry.tokens:

@@ -28,7 +28,7 @@ class JournalWriter:
         self._waiting: queue.Queue[Verdict | Correction | None] = queue.Queue(MAX_WAITING)  # None ends it
         self._left_out = 0  # verdicts that found no room, and were not told yet
         self._lock = threading.Lock()
-        self._closing = threading.Event()
+        self._hurry = threading.Event()
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
         self._thread.start()
 
@@ -40,9 +40,15 @@ class JournalWriter:
             with self._lock:
                 self._left_out += 1
 
+    def flush(self) -> None:
+        """Wait until all that was handed to it is written, or was told not to be."""
+        self._hurry.set()
+        self._waiting.join()
+        self._hurry.clear()
+
     def close(self) -> None:
         """Write what is waiting, and end."""
-        self._closing.set()
+        self._hurry.set()
         self._waiting.put(None)
         self._thread.join()
 
@@ -70,9 +76,11 @@ class JournalWriter:
                     left_out, self._left_out = self._left_out, 0
                 if left_out:
                     self._tell(f"the journal could not keep up and lacks {pluralize(left_out, 'verdict')}")
+                for _ in batch:
+                    self._waiting.task_done()
                 if None in batch:
                     return
                 batch = [self._waiting.get()]
-                self._closing.wait(_PAUSE)
+                self._hurry.wait(_PAUSE)
                 while not self._waiting.empty():
                     batch.append(self._waiting.get())

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,7 +28,7 @@ _AT_ONCE, _BYTES_AT_ONCE = 32, 4 << 20  # of the messages that are filed togethe
 
 
 class Filed(NamedTuple):
-    """A message that was judged: what was found, and where it went (None: it stays)."""
+    """A message that was judged, where it lies now: what was found, and where it went (None: it stays)."""
 
     message: MailboxMessage
     mail: ReadMessage
@@ -66,9 +66,7 @@ class Filing:
     def alone(self, patience: float = PATIENCE) -> Iterator[int]:
         """While no other process files mail here; how many moves that were interrupted are done now."""
         with self.memory.alone(patience) as finished:
-            if self.journal is not None:
-                for entry in noted(self.memory.box, finished, self.junk):
-                    self.journal.put(entry)
+            self._write(noted(self.memory.box, finished, self.junk))
             yield len(finished)
 
     def sort(
@@ -114,11 +112,17 @@ class Filing:
             after = self.memory.keep(messages)
         else:  # what the journal shall have is noted before: a run that is killed leaves it to the next
             after = self.memory.move(messages, into, {one: note_of(entry) for one, entry in entries.items()})
+        places = {one: lies_in(self.memory.box, into or one.folder, lies, self.junk) for one, lies in after.items()}
+        self._write([entries[one].lying(place) for one, place in places.items() if one in entries])
+        return [one._replace(message=after[one.message] or one.message) for one in batch if one.message in after]
+
+    def _write(self, entries: Sequence[Verdict]) -> None:
+        """Write verdicts into the journal, where there is one; from then on no later run has to."""
         if self.journal is not None:
-            for one, lies in after.items():
-                place = lies_in(self.memory.box, into or one.folder, lies, self.junk)
-                self.journal.put(entries[one].lying(place))
-        return [one for one in batch if one.message in after]
+            for entry in entries:
+                self.journal.put(entry)
+            self.journal.flush()
+        self.memory.written(entry.digest for entry in entries)
 
     def learn(self) -> Iterator[Learned]:
         """Learn what a person moved since the last look."""

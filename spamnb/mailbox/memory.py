@@ -142,9 +142,9 @@ class Memory(Database):
     def move(
         self, messages: Sequence[tuple[MailboxMessage, bytes]], into: Folder, notes: Mapping[MailboxMessage, str]
     ) -> dict[MailboxMessage, MailboxMessage | None]:
-        """Move messages of one folder, each with its digest and perhaps a note: where each lies now, if that is known.
-        Those that are gone or would not be moved are left out. Unreachable where a server is lost: `recover` then finds
-        out what moved."""
+        """Move messages of one folder, each with its digest and perhaps a note, which stays until it is `written`:
+        where each lies now, if that is known. Those that are gone or would not be moved are left out. Unreachable where
+        a server is lost: `recover` then finds out what moved."""
         if self.dry_run:
             return {one: None for one, _ in messages}
         begun: dict[MailboxMessage, Move] = {}
@@ -178,7 +178,8 @@ class Memory(Database):
         return done
 
     def recover(self) -> dict[Move, MailboxMessage]:
-        """Make each move whole that was begun and not ended: those that are done, and where each message lies."""
+        """Make each move whole that was begun and not ended, or whose note was not written: those that are done, and
+        where each message lies."""
         finished: dict[Move, MailboxMessage] = {}
         if begun := self.begun():
             for move, message in self.box.settle(begun):
@@ -187,8 +188,13 @@ class Memory(Database):
                     finished[move] = message
         return finished
 
+    def written(self, digests: Iterable[bytes]) -> None:
+        """The notes of the moves of these messages stand where they should."""
+        with self.writing():
+            self.executemany("DELETE FROM moves WHERE digest = ?", [(digest,) for digest in digests])
+
     def begun(self) -> list[Move]:
-        """Moves of which it is not known what became of them."""
+        """Moves of which it is not known what became of them, or whose note was not written."""
         with self.reading():
             return [Move(*row) for row in self.execute("SELECT * FROM moves").fetchall()]
 
@@ -196,7 +202,8 @@ class Memory(Database):
         with self.writing():
             for move in moves:
                 known = move.folder, move.key
-                self.execute("DELETE FROM moves WHERE folder = ? AND key = ?", known)
+                if not (done and move.note):
+                    self.execute("DELETE FROM moves WHERE folder = ? AND key = ?", known)
                 if done:
                     self.execute("INSERT OR REPLACE INTO sides VALUES (?, ?)", (move.kin, move.junk))
                     self.execute("INSERT OR IGNORE INTO judged VALUES (?)", (move.digest,))

@@ -43,7 +43,9 @@ class TokenOptions:
 
     def __post_init__(self) -> None:
         given = self.ignore_headers
-        names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else given
+        if isinstance(given, str):
+            given = tuple(filter(None, given.split(",")))
+        names = tuple(given) if isinstance(given, Iterable) else given
         object.__setattr__(self, "ignore_headers", names)
         check_settings(self)
         for name in names:

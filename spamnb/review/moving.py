@@ -68,7 +68,9 @@ class Moving(ExitStack):
             Memory.of(box, lambda name, error: failed.append(str(error))) as memory,
             memory.alone(PATIENCE) as finished,
         ):
-            self._journal.add(noted(box, finished, entry.junk))
+            interrupted = noted(box, finished, entry.junk)
+            self._journal.add(interrupted)
+            memory.written(each.digest for each in interrupted)
             moved = memory.move([(message, entry.digest)], into, {})
         if message not in moved:
             raise SpamnbError(f"{message.name}: not moved: {failed[-1] if failed else 'it is gone'}")

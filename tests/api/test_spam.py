@@ -201,6 +201,11 @@ def test_what_cannot_be_is_told_in_one_line(act: Any, kind: type[Exception], sai
     assert "\n" not in str(told.value)
 
 
+def test_a_text_is_one_class_and_commas_part_names_of_fields() -> None:
+    assert SpamClassifier().partial_fit(["a"], ["ham"], classes="spam").classes_.tolist() == ["ham", "spam"]
+    assert spamnb.TokenOptions(ignore_headers="Subject,from").ignore_headers == ("subject", "from")
+
+
 def test_numbers_of_numpy_are_settings_as_a_search_gives_them(texts: list[str], labels: list[str]) -> None:
     model = SpamClassifier(ngrams=np.int64(1), false_positive_cost=np.float32(3), body_only=np.True_).fit(texts, labels)
     assert model.model_.classifier.settings.by_name()["ngrams"] == 1 and model.predict(texts[:1]).tolist()

@@ -147,8 +147,14 @@ def test_what_is_left_out_is_a_warning_or_what_one_wants(folder: Path, tmp_path:
         (lambda mail, model: spamnb.train(mail, "m", force="yes"), "force is 'yes': give True or False"),
         (lambda mail, model: spamnb.SpamClassifier.load(model).save("no/model"), "there is no folder .*/no$"),
         (lambda mail, model: spamnb.train(mail, "m", ignore_headers=5), "ignore_headers is 5: it must be names"),
+        (lambda mail, model: spamnb.train(mail, ":memory:"), "model is ':memory:': no file can be called so"),
+        (lambda mail, model: spamnb.evaluate(mail, folds=2).write_page("a\0b"), "path is 'a.x00b': no file can be"),
+        (lambda mail, model: spamnb.evaluate(mail, folds=2).write_page(model), "is a model: name another file"),
+        (lambda mail, model: spamnb.explain(["a"], model), r"message is \['a'\]: give the path of a file"),
+        (lambda mail, model: spamnb.Classifier(model), r"Classifier.open\(path\) opens one"),
+        (lambda mail, model: spamnb.Settings(tokens=None), r"tokens is None: give TokenOptions"),
         (lambda mail, model: spamnb.train(None, "m"), "sources is a NoneType: give a path"),
-        (lambda mail, model: spamnb.evaluate([b"Subject: tea"]), "sources is a list: give a path"),
+        (lambda mail, model: spamnb.evaluate([b"Subject: tea"]), r"sources\[0\] is a bytes: give a path"),
     ],
 )
 def test_what_cannot_be_is_refused_in_the_words_of_python(
