@@ -62,7 +62,7 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
             "forgetting",
         )
     left = f"; {seen - changed:,} not learned as {label}" if seen > changed else ""
-    elsewhere = "".join(f", {number:,} learned as {name}" for name, number in sorted(others.items()))
+    elsewhere = f" ({', '.join(f'{number:,} as {name}' for name, number in sorted(others.items()))})" if others else ""
     click.echo(f"forgot {changed:,} of {seen:,} from {label}{left}{elsewhere}")
     if unreadable.count:
         raise SystemExit(1)

@@ -38,10 +38,9 @@ def prune_command(months: int, yes: bool, model: Path) -> None:
     with Store.open(model, writable=yes) as store:
         found, size = survey(store, months), store.size()
         rare = f"{found:,} of {pluralize(store.totals().vocabulary_size, 'token')}"
-        since = f", which was not learned in the last {pluralize(months, 'month')}" if months else ""
-        old = " What 'train' learned counts as old." if months else ""
+        since = f", not learned one by one in the last {pluralize(months, 'month')}" if months else ""
         advice = "" if yes or not found else " --yes removes them."
-        click.echo(f"{model}: {rare} are in one message only{since}.{old}{advice}")
+        click.echo(f"{model}: {rare} are in one message only{since}.{advice}")
         if not yes or not found:
             return
         pruned = prune(store, months)

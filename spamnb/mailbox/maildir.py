@@ -220,7 +220,7 @@ def locate(maildir: Path, name: str) -> Path:
             raise SpamnbError(f"{name!r} names no folder of {box} but the mailbox itself")
         return path
     plain = name.removeprefix(".")
-    if not all(plain.split(".")):
+    if not all(plain.split(".")) or plain.upper() == "INBOX":
         raise SpamnbError(f"{name!r} names no folder of a Maildir, as Junk does")
     own = maildir.resolve()
     # A folder in a folder of another Maildir would be one that mail readers, and what synchronises mail, do not know.

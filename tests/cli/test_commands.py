@@ -156,7 +156,7 @@ def test_learn_and_forget_are_inverse_and_say_what_they_did(model: Path) -> None
         ("learn", "spam", "learned 1 of 1 as spam"),
         ("learn", "spam", "learned 0 of 1 as spam; 1 known already"),
         ("learn", "ham", "learned 1 of 1 as ham; 1 moved from spam"),
-        ("forget", "spam", "forgot 0 of 1 from spam; 1 not learned as spam, 1 learned as ham"),
+        ("forget", "spam", "forgot 0 of 1 from spam; 1 not learned as spam (1 as ham)"),
         ("forget", "ham", "forgot 1 of 1 from ham"),
         ("forget", "ham", "forgot 0 of 1 from ham; 1 not learned as ham"),
     ]:
