@@ -65,6 +65,13 @@ SEEN = [
     "<font color=white><font color=black>secret</font></font>",
     "<font color=black><p style='color:white'>secret</font>",
     "<font color=black><div style='color:white'><i>secret</i></font>",
+    # boxes and places
+    "<span style='height:0;overflow:hidden'>secret</span>",
+    "<div style='height:0;overflow:hidden'><p style='position:absolute'>secret</div>",
+    "<body style='height:0;overflow:hidden'>secret",
+    *(f"<p style='{style}'>secret" for style in (
+        "overflow:hidden;height:20px", "height:0%;overflow:hidden", "height:0;padding:9px;overflow:hidden",
+        "height:0;min-height:40px;overflow:hidden", "width:0;padding:0 9px;overflow:hidden")),
     *(f"<table bgcolor={color}><td><font color=white>secret</font></table>" for color in ("chucknorris", "fff", "000")),
     "<p style='background-color:black;background-image:none;color:white'>secret",
     "<body bgcolor=black text=white><div style='all:unset'><b style='color:white'>secret</b></div>",
@@ -95,7 +102,8 @@ HIDDEN = [
     *(f"<p style='{style}'>secret" for style in (
         "display:none", "DISPLAY : None !IMPORTANT", "/**/display:/**/none", "&#100;isplay:none", "visibility:hidden",
         "opacity:1e-9", "opacity:0;text-shadow:0 0 2px black", "font-size:0", "font-size:1e-1px",
-        "color:white", "color:#fefefe", "color:transparent",
+        "color:white", "color:#fefefe", "color:transparent", "max-height:0px;overflow-y:hidden",
+        "max-height:0;overflow:clip;padding:0", "width:1px;height:1px;overflow:hidden",
         "background:black", "background:black;color:#010101", "color:white;text-shadow:none")),
     "<span style=display:none>secret</span>",
     "<p hidden>secret",
@@ -109,6 +117,7 @@ HIDDEN = [
     "<div style='font-size:0'><p>secret</div>",
     "<div style='opacity:.2'><p style='opacity:.2'>secret</div>",
     "<div style='background:#000'><div style='background:#fff;color:white'>secret</div></div>",
+    "<div style='height:0;overflow:hidden'><p style='position:relative'>secret</div>",
     # simple sheets
     *(f"<style>{rule}</style><p class='b a' id=i>secret" for rule in (
         ".a{display:none}", "p{display:none}", "P{display:none}", "#i{color:#fff}", "p.a{display:none}",

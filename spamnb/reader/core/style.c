@@ -13,6 +13,7 @@ enum {
 
 #define MEDIUM 16.0f   /* pixels */
 #define TINY 2.5f      /* smaller letters count as hidden */
+#define LOW_BOX 3.0f   /* nothing is read in one */
 #define MIN_SEEN 0.1f  /* fainter text is not read on anything */
 #define TOO_NEAR 24.0f /* of two colors, the three channels' distance added up: nobody reads one on the other */
 
@@ -34,6 +35,8 @@ struct rule {
     uint64_t strength; /* its specificity, then its order */
     declaration_list declarations;
 };
+
+enum { INHERITED = IS_UNSEEN | HAS_EFFECTS, MAY_SHOW = HAS_EFFECTS | HAS_ROOM | IS_OUTSIDE };
 
 #define IS(text) is_same(value, LITERAL(text))
 
@@ -165,12 +168,15 @@ static float read_size(span value) {
 
 /* What is read of a declaration, and the properties that say it. */
 enum property {
-    P_COLOR, P_BACKGROUND, P_SIZE, P_FONT, P_OPACITY, P_DISPLAY, P_VISIBILITY, P_EFFECT, P_ALL, N_PROPERTIES
+    P_COLOR, P_BACKGROUND, P_SIZE, P_FONT, P_OPACITY, P_DISPLAY, P_VISIBILITY, P_OVERFLOW, P_HEIGHT, P_ROOM, P_POSITION,
+    P_EFFECT, P_ALL, N_PROPERTIES
 };
 
 static const char *const PROPERTIES[N_PROPERTIES] = {
     [P_COLOR] = "color", [P_BACKGROUND] = "background background-color background-image", [P_SIZE] = "font-size",
     [P_FONT] = "font", [P_OPACITY] = "opacity", [P_DISPLAY] = "display", [P_VISIBILITY] = "visibility",
+    [P_OVERFLOW] = "overflow overflow-x overflow-y", [P_HEIGHT] = "height max-height",
+    [P_ROOM] = "padding padding-top padding-bottom min-height", [P_POSITION] = "position",
     [P_EFFECT] = "text-shadow -webkit-text-stroke -webkit-text-fill-color filter background-clip "
                  "-webkit-background-clip mix-blend-mode",
     [P_ALL] = "all",
@@ -199,9 +205,22 @@ static struct declaration understood(enum property property, span value) {
         break;
     case P_DISPLAY:
         set_flag(&found, IS_GONE, is_same(word, LITERAL("none")));
+        set_flag(&found, IS_BOX, is_one_of(word, "block inline-block flex inline-flex list-item flow-root none"));
         break;
     case P_VISIBILITY:
         set_flag(&found, IS_UNSEEN, is_one_of(word, "hidden collapse"));
+        break;
+    case P_OVERFLOW:
+        set_flag(&found, CUTS_OFF, is_one_of(word, "hidden clip scroll auto"));
+        break;
+    case P_HEIGHT:
+        set_flag(&found, IS_LOW, read_size(value) <= LOW_BOX && !find_byte(value, '%'));
+        break;
+    case P_ROOM:
+        found.on = is_one_of(value, "0 0px") ? 0 : HAS_ROOM;
+        break;
+    case P_POSITION:
+        found.on = is_one_of(word, "absolute fixed") ? IS_OUTSIDE : 0;
         break;
     default:
         found.on = is_one_of(value, "none 0 initial") ? 0 : HAS_EFFECTS;
@@ -226,7 +245,7 @@ static void apply(struct style *style, const struct style *above, const struct d
         style->opacity = is_doubtful ? fmaxf(opacity, style->opacity) : opacity;
         break;
     default:
-        style->flags = (style->flags | (is_doubtful ? one->on & HAS_EFFECTS : one->on)) & ~one->off;
+        style->flags = (style->flags | (is_doubtful ? one->on & MAY_SHOW : one->on)) & ~one->off;
     }
 }
 
@@ -448,14 +467,15 @@ static void apply_attributes(struct style *style, struct arena *arena, unsigned 
 }
 
 static bool hides_text(const struct style *style) {
-    return style->flags & (IS_GONE | IS_UNSEEN) || style->size < TINY || style->opacity < MIN_SEEN ||
+    return style->flags & (IS_GONE | IS_UNSEEN | IS_CUT_OFF) || style->size < TINY || style->opacity < MIN_SEEN ||
            (!(style->flags & HAS_EFFECTS) && is_unreadable(style->color, style->background, style->opacity));
 }
 
 static struct style make_style(struct sheet *sheet, const struct style *above, unsigned tag, span name,
                                const struct attributes *attributes) {
     struct style style = *above;
-    style.flags = above->flags & (IS_UNSEEN | HAS_EFFECTS);
+    bool is_inline = TAGS[tag].flags & IS_INLINE, is_cell = TAGS[tag].kind >= TABLE && TAGS[tag].kind <= CELL;
+    style.flags = (above->flags & INHERITED) | (is_inline || is_cell ? 0 : IS_BOX);
     if (tag == TAG_TABLE) { /* in old pages tables do not inherit letters */
         style.color = sheet->page->color;
         style.size = MEDIUM;
@@ -472,9 +492,13 @@ static struct style make_style(struct sheet *sheet, const struct style *above, u
             apply_all(&style, above, &found.items[i].rule->declarations, important, found.items[i].is_doubtful);
         apply_all(&style, above, &own, important, false);
     }
-    if (TAGS[tag].flags & IS_INLINE && style.background != above->background)
+    if (is_inline && style.background != above->background)
         style.background = UNKNOWN; /* it is not painted behind blocks inside */
-    style.flags |= above->flags & IS_GONE;
+    bool is_page = tag == TAG_HTML || tag == TAG_BODY; /* what the page cuts off can be scrolled to */
+    bool is_low = (style.flags & (IS_BOX | CUTS_OFF | IS_LOW | HAS_ROOM)) == (IS_BOX | CUTS_OFF | IS_LOW) && !is_page;
+    bool is_in_low = above->flags & IS_CUT_OFF && !(style.flags & IS_OUTSIDE);
+    uint32_t own_flags = style.flags & (INHERITED | IS_GONE);
+    style.flags = own_flags | (above->flags & IS_GONE) | (is_low || is_in_low ? IS_CUT_OFF : 0);
     return style;
 }
 

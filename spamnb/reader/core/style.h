@@ -99,6 +99,9 @@ enum {
     IS_GONE = 1 << 0,     /* display: none */
     IS_UNSEEN = 1 << 1,   /* visibility: hidden */
     HAS_EFFECTS = 1 << 2, /* a shadow or the like, which may make any color readable */
+    IS_CUT_OFF = 1 << 3,  /* within a box that is too low to show it */
+    /* Of an element alone: it is a box, cuts off what does not fit, is low, has room besides, leaves the box it is in. */
+    IS_BOX = 1 << 4, CUTS_OFF = 1 << 5, IS_LOW = 1 << 6, HAS_ROOM = 1 << 7, IS_OUTSIDE = 1 << 8,
 };
 
 /* What the text in an element inherits. */
