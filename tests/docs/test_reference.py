@@ -4,7 +4,7 @@ import re
 
 import click
 import pytest
-from documents import DOCUMENTS, ROOT
+from documents import ROOT
 
 from spamnb.cli import COMMANDS, cli
 from spamnb.reader.evidence import VOLATILE_FIELDS
@@ -42,13 +42,6 @@ def test_the_reference_has_the_options_of_a_command_and_no_others(name: str) -> 
 def test_the_reference_lists_the_settings_that_a_model_has() -> None:
     rows = [f"| `{s.name}` | `{s.shown_default}` | {s.values} | {s.help} |" for s in SETTINGS.values()]
     assert "\n".join(rows) + "\n" in SECTIONS["Settings of a model"]
-
-
-def test_no_document_names_an_option_that_is_none() -> None:
-    everything = {option for name in COMMANDS for option in options(name)} | {"--version", "--help"}
-    for path in DOCUMENTS:
-        for line in re.findall(r"^ +(?:\$ )?spamnb .*$|`spamnb [^`]*`", path.read_text(), re.MULTILINE):
-            assert set(_OPTION.findall(line.partition(" #")[0])) <= everything, f"{path.name}: {line}"
 
 
 def test_the_header_fields_that_are_no_evidence_are_those_of_the_code() -> None:

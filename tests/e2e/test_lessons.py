@@ -132,17 +132,6 @@ def test_upgrade_takes_sources_that_moved(model: Path, tmp_path: Path) -> None:
     assert facts(model)["origin"]["trained_from"] == [str(tmp_path / "moved")]
 
 
-def test_upgrade_of_lessons_alone_is_refused_where_it_would_lose_messages(model: Path) -> None:
-    set_meta(model, tokens_version=1, trained_from=[])
-    before = content(model)
-    told = refused("upgrade", "-m", model)
-    assert "nor kept in the model (20 of 21 of class 'ham', 20 of 21 of class 'spam')" in told
-    assert content(model) == before
-    told = done("upgrade", "-m", model, "--incomplete")
-    assert "again from the messages that it keeps" in told
-    assert facts(model)["messages"] == {"ham": 1, "spam": 1} and held(model) == LESSONS
-
-
 def test_upgrade_of_a_model_that_was_only_ever_taught_needs_no_source(tmp_path: Path) -> None:
     with Classifier.create(tmp_path / "m") as classifier:
         for label, raw in mail(5):
@@ -176,17 +165,6 @@ def test_upgrade_from_a_folder_that_lost_its_mail_leaves_the_model_as_it_is(mode
 def test_a_model_that_says_nonsense_of_its_sources_is_refused(model: Path, spoilt: dict[str, Any]) -> None:
     set_meta(model, tokens_version=1, **spoilt)
     assert "what it says of its sources cannot be read" in refused("upgrade", "-m", model)
-
-
-def test_a_user_of_a_server_has_the_bound_of_the_shared_model(model: Path, tmp_path: Path) -> None:
-    from spamnb.serve.users import Models
-
-    set_meta(model, keep_lessons=3)
-    (tmp_path / "users").mkdir()
-    models = Models(model, tmp_path / "users", writable=True)
-    models.for_learning("ann").learn("spam", message("spam", 1))
-    models.close()
-    assert facts(tmp_path / "users" / "ann.spamnb")["lessons"]["bound"] == 3_000_000
 
 
 def test_export_and_import_carry_lessons_where_asked_to(model: Path, tmp_path: Path) -> None:

@@ -65,7 +65,6 @@ SEEN = [
     "<font color=white><font color=black>secret</font></font>",
     "<font color=black><p style='color:white'>secret</font>",
     "<font color=black><div style='color:white'><i>secret</i></font>",
-    # boxes and places
     "<span style='height:0;overflow:hidden'>secret</span>",
     "<div style='height:0;overflow:hidden'><p style='position:absolute'>secret</div>",
     "<body style='height:0;overflow:hidden'>secret",
