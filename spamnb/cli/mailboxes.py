@@ -80,7 +80,7 @@ def filing(
     ``journal``."""
     from spamnb.classifier import Classifier
     from spamnb.journal.writer import JournalWriter
-    from spamnb.mailbox.box import box_at
+    from spamnb.mailbox import box_at
     from spamnb.mailbox.filing import Filing
     from spamnb.mailbox.memory import Memory
 

@@ -1,25 +1,13 @@
-"""What a mailbox is, whatever its kind, and what it says of its mail.
-
-Both kinds have the same methods, which ``MaildirBox`` explains. Errors are SpamnbError for the mailbox, OSError for one
-message or folder.
-"""
+"""What both kinds of mailbox say of their mail, and how they wait for more."""
 
 from __future__ import annotations
 
 import select
 import socket
 from collections.abc import Iterable
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from spamnb.sources.mailbox import MailboxMessage
-from spamnb.sources.spec import is_account
-
-if TYPE_CHECKING:
-    from spamnb.mailbox.imap import ImapBox
-    from spamnb.mailbox.maildir import MaildirBox
-
-Box: TypeAlias = "MaildirBox | ImapBox"
 
 
 class Arrived(NamedTuple):
@@ -48,17 +36,6 @@ class Move(NamedTuple):
     mark: str
     junk: bool
     note: str = ""
-
-
-def box_at(name: str, junk: str | None = None) -> Box:
-    """The mailbox at a path or a URL; ``junk`` names its folder of spam."""
-    if is_account(name):
-        from spamnb.mailbox.imap import ImapBox
-
-        return ImapBox(name, junk)
-    from spamnb.mailbox.maildir import MaildirBox
-
-    return MaildirBox(Path(name), junk)
 
 
 def readable(files: Iterable[int | socket.socket], seconds: float | None) -> bool:

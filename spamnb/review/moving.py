@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from spamnb.errors import SpamnbError
 from spamnb.journal.entries import JUNK, Verdict
 from spamnb.journal.journal import Journal
-from spamnb.mailbox.box import Box, box_at
+from spamnb.mailbox import Box, box_at
 from spamnb.mailbox.filing import lies_in, noted
 from spamnb.mailbox.memory import Memory
 from spamnb.naming import escape
