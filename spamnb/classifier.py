@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from spamnb.counts.class_counts import CountedTokens
-from spamnb.errors import SpamnbError
+from spamnb.errors import SpamnbError, check_kind
 from spamnb.formulas.calibration import MIN_MESSAGES, bins_by_class
 from spamnb.formulas.decision import UNSURE
 from spamnb.judgement import Evidence, Judgement
@@ -91,7 +91,7 @@ class Classifier:
     @classmethod
     def open(cls, path: str | Path, *, writable: bool = False) -> Classifier:
         """The model at ``path``. Raises SpamnbError where there is none, or something else."""
-        _check_given("path", path, str | PathLike, "the path of a file")
+        check_kind("path", path, str | PathLike, "the path of a file")
         return cls(Store.open(path, writable=writable))
 
     @classmethod
@@ -101,8 +101,8 @@ class Classifier:
         >>> Classifier.create(":memory:").classify(b"Subject: minutes").verdict
         'unsure'
         """
-        _check_given("path", path, str | PathLike, 'the path of a file, or ":memory:"')
-        _check_given("settings", settings, Settings | None, "spamnb.Settings(...)")
+        check_kind("path", path, str | PathLike, 'the path of a file, or ":memory:"')
+        check_kind("settings", settings, Settings | None, "spamnb.Settings(...)")
         return cls(Store.create(path, (settings or Settings()).as_meta()))
 
     def close(self) -> None:
@@ -325,11 +325,6 @@ class Classifier:
         """What is said of a message that is no part of the model; None where there is nothing to tell apart."""
         classes = self.store.totals().classes
         return self._judge_one(read) if label in classes and len(classes) > 1 else None
-
-
-def _check_given(name: str, value: object, kind: Any, wanted: str) -> None:
-    if not isinstance(value, kind):
-        raise SpamnbError(f"{name} is {value!r:.60}: give {wanted}")
 
 
 def _scores(label: str, judged: Judgement | None) -> dict[str, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 
 class SpamnbError(Exception):
@@ -65,17 +66,24 @@ class ArgumentError(SpamnbError):
         super().__init__(in_callers_words(template, **values))
 
 
+def check_kind(name: str, value: object, kind: Any, wanted: str) -> None:
+    """SpamnbError where the argument ``name`` is of another kind.
+
+    >>> check_kind("model", 5, str, "the path of a file")
+    Traceback (most recent call last):
+    ...
+    spamnb.errors.SpamnbError: model is 5: give the path of a file
+    """
+    if not isinstance(value, kind):
+        raise SpamnbError(f"{name} is {value!r:.60}: give {wanted}")
+
+
 class SpamnbWarning(UserWarning):
     """What a function tells on the way and goes on: a file that was left out, a folder that may not be what was meant.
 
     >>> import warnings
     >>> warnings.filterwarnings("ignore", category=SpamnbWarning)
     """
-
-
-def command_line_error(error: Exception) -> str:
-    """What an error says on the command line."""
-    return str(error)
 
 
 def reason(error: Exception) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from spamnb.errors import SpamnbError
+from spamnb.errors import SpamnbError, check_kind
 from spamnb.formulas.decision import MAX_SETTING, Loss
 from spamnb.formulas.pooling import POOLINGS
 from spamnb.formulas.priors import KINDS as PRIORS
@@ -87,9 +87,8 @@ class Settings:
             # A correction is of the pooled mean.
             object.__setattr__(self, "model_type", "boolean" if self.pooling == "sum" else "corrected")
         check_settings(self)
-        for name, given, kind in (("tokens", self.tokens, TokenOptions), ("loss", self.loss, Loss)):
-            if not isinstance(given, kind):
-                raise SpamnbError(f"{name} is {given!r:.60}: give {kind.__name__}(...)")
+        check_kind("tokens", self.tokens, TokenOptions, "TokenOptions(...)")
+        check_kind("loss", self.loss, Loss, "Loss(...)")
         if self.embedding is None and self.model_type in VECTOR_MODELS:
             object.__setattr__(self, "embedding", "lsa:100")
         elif self.embedding is not None and self.model_type not in VECTOR_MODELS:

@@ -14,7 +14,7 @@ from tempfile import gettempdir
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
-from spamnb.errors import ArgumentError, SpamnbError, SpamnbWarning
+from spamnb.errors import ArgumentError, SpamnbError, SpamnbWarning, check_kind
 from spamnb.naming import escape
 
 if TYPE_CHECKING:
@@ -103,12 +103,11 @@ def specs_of(sources: Sources) -> list[str]:
     is_list = isinstance(given, Sequence) and not isinstance(given, bytes)
     named = [(f"sources[{n}]", each) for n, each in enumerate(given)] if is_list else [("sources", given)]
     for name, value in named:
-        if _is_path(value):
-            continue
-        raise SpamnbError(
-            f"{name} is a {type(value).__name__}: give a path, 'CLASS=PATH' or a list of these;"
-            " SpamClassifier().fit(texts, labels) learns messages in memory"
-        )
+        if not isinstance(value, str | os.PathLike):
+            raise SpamnbError(
+                f"{name} is a {type(value).__name__}: give a path, 'CLASS=PATH' or a list of these;"
+                " SpamClassifier().fit(texts, labels) learns messages in memory"
+            )
     if not given:
         raise SpamnbError("no SOURCE: give a folder, a file, or several as a list")
     return [os.fspath(each) for each in given]
@@ -121,10 +120,6 @@ def tell_notes(specs: Sequence[str], recursive: bool, tell: Tell) -> None:
     for spec in specs:
         for note in notes(spec, recursive):
             tell(note)
-
-
-def _is_path(value: object) -> bool:
-    return isinstance(value, str | os.PathLike)
 
 
 def check_flags(**given: bool) -> None:
@@ -141,15 +136,8 @@ def check_flags(**given: bool) -> None:
 
 
 def file_path(path: FilePath, argument: str = "model") -> Path:
-    """The path of a file. SpamnbError for what is no path, which says the name of the argument.
-
-    >>> file_path(5)
-    Traceback (most recent call last):
-    ...
-    spamnb.errors.SpamnbError: model is 5: give the path of a file
-    """
-    if not _is_path(path):
-        raise SpamnbError(f"{argument} is {path!r:.60}: give the path of a file")
+    """The path of a file. SpamnbError for what is no path, which says the name of the argument."""
+    check_kind(argument, path, str | os.PathLike, "the path of a file")
     return Path(path).expanduser()
 
 

@@ -15,9 +15,9 @@ from spamnb import __version__
 from spamnb.errors import SpamnbError, naming_options
 
 COMMANDS = (
-    "train classify filter learn forget words explain evaluate info export import merge upgrade prune serve sort watch"
-    " review"
-).split()
+    "train", "classify", "filter", "learn", "forget", "words", "explain", "evaluate", "info",
+    "export", "import", "merge", "upgrade", "prune", "serve", "sort", "watch", "review",
+)  # fmt: skip
 INTERRUPTED = 130  # as shells say of a program that Ctrl-C ended
 
 
@@ -25,7 +25,7 @@ class Commands(click.Group):
     """Loads a command's file when it is asked for, and tells what went wrong in one line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return COMMANDS
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         if cmd_name not in COMMANDS:

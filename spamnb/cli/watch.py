@@ -13,7 +13,7 @@ import click
 
 from spamnb.cli.mailboxes import Target, boxes_argument, filing, folders_of, in_each, junk_option, targets, until_done
 from spamnb.cli.options import Seconds, Unreadable, journal_option, model_option, tell
-from spamnb.errors import SpamnbError, command_line_error
+from spamnb.errors import SpamnbError
 
 if TYPE_CHECKING:
     from spamnb.mailbox.filing import Filing
@@ -150,7 +150,7 @@ class Watching:
 
         for lesson, label, changed, error in self._work.learn():
             if error is not None:
-                tell(f"spamnb: {command_line_error(error)}")
+                tell(f"spamnb: {error}")
                 self.missed = True
                 continue
             click.echo(f"{'learned' if changed else 'known'}\t{label}\t{lesson.message.name}")
@@ -189,5 +189,5 @@ class Watching:
             self._pause = min(2 * self._pause, longest) if first <= self._pause <= longest else first
             if str(error) != self._told:
                 self._told = str(error)
-                tell(f"spamnb: {command_line_error(error)}; asked again after growing pauses")
+                tell(f"spamnb: {error}; asked again after growing pauses")
             return self._pause * random.uniform(0.7, 1.0)  # not all accounts of a server at once

@@ -113,12 +113,19 @@ class Filing:
             after = self.memory.keep(messages)
         else:  # what the journal shall have is noted before: a run that is killed leaves it to the next
             after = self.memory.move(messages, into, {one: note_of(entry) for one, entry in entries.items()})
-        places = {one: lies_in(self.memory.box, into or one.folder, lies, self.junk) for one, lies in after.items()}
-        self._write([entries[one].lying(place) for one, place in places.items() if one in entries])
+        self._write(
+            [
+                entries[one].lying(lies_in(self.memory.box, into or one.folder, lies, self.junk))
+                for one, lies in after.items()
+                if one in entries
+            ]
+        )
         return [one._replace(message=after[one.message] or one.message) for one in batch if one.message in after]
 
     def _write(self, entries: Sequence[Verdict]) -> None:
         """Write verdicts into the journal, where there is one; from then on no later run has to."""
+        if not entries:
+            return
         if self.journal is not None:
             for entry in entries:
                 self.journal.put(entry)
