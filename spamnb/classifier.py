@@ -18,11 +18,12 @@ import numpy as np
 
 from spamnb.counts.class_counts import CountedTokens
 from spamnb.errors import SpamnbError, check_kind
-from spamnb.formulas.calibration import MIN_MESSAGES, bins_by_class
+from spamnb.formulas.calibration import bins_by_class, has_enough
 from spamnb.formulas.decision import UNSURE
+from spamnb.formulas.trust import trust
 from spamnb.judgement import Evidence, Judgement
 from spamnb.learners import learner_for
-from spamnb.learners.learner import Lesson
+from spamnb.learners.learner import NewMessage
 from spamnb.reader.message import Reader, cuts_in_words, digest
 from spamnb.reader.read_message import ReadMessage, is_empty
 from spamnb.reader.rows import CsrRows
@@ -32,11 +33,6 @@ from spamnb.sources.entries import raw_message
 from spamnb.store.lessons import drop, keep
 from spamnb.store.records import LearnedMessage
 from spamnb.store.store import Store
-
-CONTRADICTED = 0.3  # P(the label taught), beside the likeliest other, below which all others contradict it
-FEW = 20  # messages of the smaller side with which it must be half of that: few messages are often wrong themselves
-MANY = 200  # messages of the smaller side from which on such a message counts in the calibration: docs/experiments.md
-
 
 class TokensOf(NamedTuple):
     """The tokens of n messages, the messages as rows of these, which of them are empty, and what was left out."""
@@ -55,12 +51,12 @@ class Classifier:
     ...     offer, minutes = classifier.read(b"Subject: offer\\n\\nbuy pills"), b"Subject: minutes\\n\\nthe meeting"
     ...     classifier.learn("spam", offer), classifier.learn("ham", minutes), classifier.learned(minutes)
     ...     classifier.classify(offer).verdict, len(classifier.classify_all([minutes]))
-    ...     classifier.contradicts("ham", classifier.classify(offer))
+    ...     classifier.trust("ham", classifier.classify(offer)) > 0.5
     ...     classifier.check_spam()
     ...     classifier.forget("spam", offer)
     (True, True, 'ham')
     ('ham', 1)
-    False
+    True
     True
     """
 
@@ -199,11 +195,11 @@ class Classifier:
             return [Judgement(UNSURE, {}, {}, 0.0, [], np.zeros(0), False, cuts) for cuts in found.cuts]
         scored = self.learner.score(self.store, found.tokens, found.rows)
         own = scored.posterior().tolist() if posterior else [()] * len(found.are_empty)
-        calibration = self.store.calibrated()
+        calibration = self.store.calibration()
         classes, spam = totals.classes, self.settings.spam
         probabilities = calibration.probabilities(scored.scores)
         probabilities[found.are_empty] = 1 / len(classes)
-        enough = calibration.enough(self.settings.spam_column(totals.classes))
+        enough = has_enough(totals.documents, self.settings.spam_column(totals.classes))
         verdicts = self.settings.loss.verdicts(classes, probabilities, spam, enough)
         n = len(probabilities)
         of_interest = np.full(n, classes.index(spam)) if spam in classes else probabilities.argmax(axis=1)
@@ -239,22 +235,13 @@ class Classifier:
         known = self.store.learned(digest(raw_message(raw)))
         return known.label if known else None
 
-    def contradicts(self, label: str, judged: Judgement) -> bool:
-        """Whether the model is rather sure that a new message is of another class than this. Learning it then moves
-        what it shares with few others, such as its sender, and not the class (docs/experiments.md#wrong-labels)."""
-        if not _scores(label, judged):
-            return False
-        smaller, p = self._smaller_side(label), np.array(list(judged.probabilities.values()))
-        own = self.store.totals().classes.index(label)
-        if smaller < MIN_MESSAGES:
-            return False
-        return bool(p[own] < CONTRADICTED * smaller / (smaller + FEW) * (p[own] + np.delete(p, own).max()))
+    def trust(self, label: str, judged: Judgement) -> float:
+        """Return the probability that a label of a message is right, given its judgement by the model without it.
 
-    def _smaller_side(self, label: str) -> int:
-        """The messages of a class, or those of all others where they are fewer."""
-        totals = self.store.totals()
-        own = totals.documents[totals.classes.index(label)]
-        return int(min(own, totals.documents.sum() - own))
+        A label with less than one half looks wrong (formulas/trust.py). It is 1 while there is nothing to tell apart.
+        """
+        p = judged.probabilities.get(label, 1.0) if len(judged.probabilities) > 1 else 1.0
+        return float(trust(np.array(p), self.store.calibration().noise))
 
     def learn(
         self,
@@ -262,11 +249,13 @@ class Classifier:
         message: bytes | str | ReadMessage,
         *,
         judged: Judgement | None = None,
+        taught_at: int | None = None,
     ) -> bool:
         """Add one message to a class, or move it there from another; False when it is part of the class already.
 
-        It is kept whole in the model's file, within a bound, for models made anew: see store/lessons.py.
-        ``judged`` is what this model, as it is, said of the message: its scores need not be found again.
+        It is kept whole in the model's file, within a bound, for models made anew: see store/lessons.py. ``judged`` is
+        the judgement of the message by this model as it is, if the caller has it; ``taught_at`` is when the message was
+        taught, in seconds since 1970, if that was not now.
         """
         with self.store.writing():
             self._follow()
@@ -277,22 +266,18 @@ class Classifier:
             if known:
                 judged = None
                 self._take_back(read, known)
-            judged = judged or self._judge_without(label, read)
-            scores, contradicted = _scores(label, judged), bool(judged and self.contradicts(label, judged))
-            # Of a few messages one that all others contradict is taken to be taught wrongly. Among many, what errors
-            # there are make the probabilities honest, and wrong labels are told by the calibration itself.
-            bins = {} if contradicted and self._smaller_side(label) < MANY else bins_by_class(scores)
-            self.store.count_scores(label, bins, 1)
+            judged = judged or self._judge_one(read)
+            noise = self.store.calibration().noise  # before the message is part of it
+            new = NewMessage(read.digest, label, counted, _scores(label, judged), self.trust(label, judged), noise)
             self.store.add(label, counted)
-            new = Lesson(read.digest, label, counted, scores, contradicted)
-            fields = self.learner.learn(self.store, new)
-            self.store.put_messages([(read.digest, LearnedMessage(label, bins, **fields))])
-            keep(self.store, read.digest, label, read.raw)
+            learned = self.learner.learn(self.store, new)
+            self.store.count_scores(label, learned.bins or {}, 1)
+            self.store.put_messages([(read.digest, learned)])
+            keep(self.store, read.digest, label, read.raw, taught_at)
         return True
 
     def forget(self, label: str, message: bytes | str | ReadMessage) -> bool:
         """Take one message out of a class again, exactly, whatever was learned since; False when it is not part of it.
-        Raises SpamnbError for a logistic model, whose steps cannot be taken back.
 
         A message that training saw leaves the calibration by the score that it has now; only messages learned one by
         one are kept with the score that they had.
@@ -303,34 +288,24 @@ class Classifier:
             known = self.store.learned(read.digest)
             if known is None or known.label != label:
                 return False
-            if not self.learner.forgets:
-                raise SpamnbError(
-                    f"{self.store.path}: a {self.settings.model_type} model cannot forget: its steps are no sums that"
-                    " can be taken back; train again without the message"
-                )
             self._take_back(read, known)
         return True
 
     def _take_back(self, read: ReadMessage, known: LearnedMessage) -> None:
         label, bins, counted = known.label, known.bins, _counted(read)
-        self.learner.forget(self.store, label, counted, read.digest)
+        self.learner.forget(self.store, known, counted, read.digest)
         self.store.add(label, counted, -1)
         if bins is None:
-            bins = bins_by_class(_scores(label, self._judge_without(label, read)))
+            bins = bins_by_class(_scores(label, self._judge_one(read)))
         self.store.count_scores(label, bins, -1)
         self.store.delete_message(read.digest)
         drop(self.store, read.digest)
 
-    def _judge_without(self, label: str, read: ReadMessage) -> Judgement | None:
-        """What is said of a message that is no part of the model; None where there is nothing to tell apart."""
-        classes = self.store.totals().classes
-        return self._judge_one(read) if label in classes and len(classes) > 1 else None
 
-
-def _scores(label: str, judged: Judgement | None) -> dict[str, float]:
+def _scores(label: str, judged: Judgement) -> dict[str, float]:
     """The scores of a message by class; none while there is one class, or none of its own."""
-    classes = list(judged.probabilities) if judged else []
-    return dict(zip(classes, judged.scores.tolist())) if judged and label in classes and len(classes) > 1 else {}
+    classes = list(judged.probabilities)
+    return dict(zip(classes, judged.scores.tolist())) if label in classes and len(classes) > 1 else {}
 
 
 def _counted(message: ReadMessage) -> CountedTokens:

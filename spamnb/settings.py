@@ -16,7 +16,7 @@ from spamnb.setting_fields import check_settings, setting, settings_in
 COUNT_MODELS = ("boolean", "multinomial", "bernoulli")
 BAYES_MODELS = ("corrected", *COUNT_MODELS)
 VECTOR_MODELS = ("gaussian", "lda", "qda")  # of embedded messages
-MODELS = (*BAYES_MODELS, "logistic", *VECTOR_MODELS)
+MODELS = (*BAYES_MODELS, *VECTOR_MODELS)
 
 # What a model file says beside its settings of how it was made: when (ISO 8601), of which sources (absolute), how these
 # were read where not as usual, whether PDF attachments were read, and the command line. They are no part of the model:
@@ -49,8 +49,8 @@ class Settings:
     model_type: str = setting(
         "",  # always one of MODELS once the settings are made
         "Naive Bayes on which tokens occur, `corrected` where it errs or as it is (`boolean`), on how often they occur"
-        " (`multinomial`) or on which do and which do not (`bernoulli`); `logistic` regression; Gaussian classes of"
-        " embedded messages (`gaussian`, `lda`, `qda`).",
+        " (`multinomial`) or on which do and which do not (`bernoulli`); Gaussian classes of embedded messages"
+        " (`gaussian`, `lda`, `qda`).",
         choices=MODELS,
     )
     # Better than 0.03 and 1, but for 1 on SMS: docs/experiments.md#smoothing
@@ -70,9 +70,6 @@ class Settings:
         "How the tokens' evidence becomes one score: a weighted mean, or the sum of textbook naive Bayes.",
         choices=POOLINGS,
         models=COUNT_MODELS,
-    )
-    top_words: int | None = setting(
-        None, "Keep only so many tokens, those with the highest mutual information; with none keep all.", least=1
     )
     embedding: str | None = setting(
         None,

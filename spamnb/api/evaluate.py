@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from spamnb.api.arguments import (
     FilePath,
     Sources,
@@ -25,7 +27,8 @@ from spamnb.api.arguments import (
 )
 from spamnb.api.report import Report
 from spamnb.errors import ArgumentError, SpamnbError
-from spamnb.evaluation.metrics import surest
+from spamnb.evaluation.metrics import doubtful_rows
+from spamnb.formulas.trust import PRIOR_NOISE, trust
 from spamnb.naming import escape, pluralize
 from spamnb.reader.meaning import meaning
 from spamnb.report.evaluation import percent, text
@@ -109,6 +112,11 @@ class Evaluation(Report):
 
         told = {**as_json(self.figures), "unreadable": self.unreadable}
         return told if self.mislabelled is None else {**told, "mislabelled": as_json(self.mislabelled)}
+
+    def trusts(self) -> list[float]:
+        """Return the probability (n,) that each message's label is right, by the model that judged it."""
+        p = self.result.probabilities[np.arange(len(self.result)), self.result.truth]
+        return trust(p, PRIOR_NOISE).tolist()
 
     def compare(self, other: Evaluation | FilePath) -> McNemar:
         """McNemar's exact test against another evaluation of the same messages, or a file of its scores: how many
@@ -274,8 +282,8 @@ def evaluate(
                 result = _with_heads(result, specs, options)
     if not len(result):
         raise SpamnbError(NO_MAIL)
-    sure = surest(result.scores, result.probabilities, result.truth, result.verdicts)[:doubtful]
-    doubts = [result.errors[row] for row in sure.tolist()] if doubtful else None
+    rows = doubtful_rows(result.scores, result.truth).tolist() if doubtful else []
+    doubts = [result.errors[row] for row in rows if row in result.errors][:doubtful] if doubtful else None
     return Evaluation(figures(result, seed=seed), result, own, path, left_out.count, doubts, command)
 
 

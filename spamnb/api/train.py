@@ -29,7 +29,7 @@ from spamnb.api.arguments import (
 from spamnb.api.progress import progress as shown
 from spamnb.api.report import Report
 from spamnb.errors import SpamnbError
-from spamnb.evaluation.metrics import confusion_matrix, surest
+from spamnb.evaluation.metrics import confusion_matrix, doubtful_rows
 from spamnb.formulas.decision import UNSURE
 from spamnb.naming import pluralize
 from spamnb.report.evaluation import MATRIX_CLASSES, confusion_table, drawn, percent
@@ -38,6 +38,7 @@ from spamnb.sources.entries import LeftOut, ReadOptions
 from spamnb.training import LeaveOneOutResult
 
 if TYPE_CHECKING:
+    from spamnb.api.relearning import Relearning
     from spamnb.counts.training_set import TrainingSet
 
 FEW = 50  # messages of a class below which its error estimate is worth little
@@ -93,8 +94,8 @@ class TrainingReport(Report):
             "messages": int(left_out.documents.sum()),
             "tokens": left_out.tokens,
             "classes": self.classes,
-            "copies": self.read - int(left_out.documents.sum()) - left_out.doubted,
-            "doubted": left_out.doubted,
+            "copies": self.read - int(left_out.documents.sum()) - left_out.doubtful,
+            "doubtful": left_out.doubtful,
             "unreadable": self.unreadable,
             "confusion": {name: dict(zip((*names, UNSURE), row)) for name, row in zip(names, cells.tolist())},
             "wrong": 100 * wrong / judged if judged else None,
@@ -109,9 +110,9 @@ class TrainingReport(Report):
             lines.append(f"left out, since they are copies of these: {told['copies']:,}")
         if self.unreadable:
             lines.append(f"left out, as told above: {self.unreadable:,}")
-        if len(left_out.classes) < 2:
+        if len(left_out.classes) == 1:
             lines.append(f"Only class {left_out.classes[0]!r}: nothing to tell it from. Learn another class.")
-        else:
+        elif left_out.classes:
             lines += [*self._judged(), *self._newest()]
         if self.conflicts:
             verb = "stands" if self.conflicts == 1 else "stand"
@@ -129,13 +130,12 @@ class TrainingReport(Report):
         lines += self._errors(left_out.labels, left_out.verdicts)
         if spam not in left_out.classes:
             lines.append(f"  there is no class {spam!r}, so all errors cost the same; the setting spam names another")
-        verdicts = left_out.verdict_numbers()
-        suspects = len(surest(left_out.scores, left_out.probabilities, left_out.labels, verdicts))
+        suspects = len(doubtful_rows(left_out.scores, left_out.labels))
         if suspects:
             told = f"{pluralize(suspects, 'message')} {'looks' if suspects == 1 else 'look'} mislabelled"
             which = f"'spamnb evaluate --doubtful {suspects}'"
             lines.append(f"  {told}: {which} with the same sources says which and why")
-        if n := left_out.doubted:
+        if n := left_out.doubtful:
             them = "it was" if n == 1 else "they were"
             lines.append(f"  The labels of {pluralize(n, 'message')} contradict all the others: {them} not learned.")
         few = [f"{name!r} ({n})" for name, n in self.classes.items() if n < FEW]
@@ -253,45 +253,45 @@ def make_model(
     force: bool = False,
     one_class: bool = False,
     progress: bool = False,
-    check: Callable[[TrainingSet], None] = lambda training_set: None,
+    check: Callable[[TrainingSet, Relearning], None] = lambda training_set, relearning: None,
 ) -> TrainingReport:
-    """Make the model of the sources and of the taught messages that the one there keeps; judge each message left out.
+    """Make the model of the sources, then learn the messages that the one there was taught, in their order.
 
     ``check`` may raise SpamnbError for what was counted; all else is as for ``train``.
     """
-    from spamnb.engines.rebuilding import Lessons, rebuild
+    from spamnb.api.relearning import Relearning
+    from spamnb.engines.counting import count_parallel
     from spamnb.sources.spec import entries
+    from spamnb.store.snapshot import atomic_replace
+    from spamnb.training import check_classes, estimate, fit, prepare, write_model
 
-    left_out = LeftOut(tell)
-    lessons = Lessons(model, left_out)
+    left_out, relearning = LeftOut(tell), Relearning(model, LeftOut(tell))
     with ending_cleanly(), chosen_cluster(dask, workers, tell) as cluster, shown("Reading", progress) as show:
-        made = rebuild(
-            model,
-            entries(sources, left_out, options),
-            settings,
-            lessons,
-            _origin(sources, options, command),
-            left_out,
-            show,
-            workers,
-            force=force,
-            one_class=one_class,
-            check=check,
-            cluster=cluster,
-        )
-    if made.lessons:
-        tell(f"taught again {pluralize(made.lessons, 'message')} that had been learned one by one")
-    if lessons.not_kept:
-        lost = pluralize(lessons.not_kept, "message")
+        mail = entries(sources, left_out, options)
+        counted = count_parallel(mail, settings.tokens, left_out, show, workers, cluster)
+        check(counted, relearning)
+        training_set = prepare(counted)
+        classes = training_set.counts.classes
+        if classes or not relearning.kept_digests():
+            check_classes(classes, settings, one_class)
+        with atomic_replace(model, settings.as_meta(), force=force, catch_up=relearning) as store:
+            fitted = fit(training_set, settings)
+            with store.writing():
+                write_model(store, fitted, settings)
+                store.put_meta(_origin(sources, options, command))
+            relearning(store)
+    if relearning.count:
+        tell(f"taught again {pluralize(relearning.count, 'message')} that had been learned one by one")
+    if relearning.not_kept:
+        lost = pluralize(relearning.not_kept, "message")
         tell(
             f"not taught again: {lost} that the replaced model had learned one by one; in the new one they count only"
             " where the sources hold them"
         )
-    counts = made.training_set.counts
-    for name in sorted({*counts.classes} - {*made.left_out.classes}):
+    for name in sorted({*counted.counts.classes} - {*classes}):
         tell(f"all messages of class {name!r} are in a later class too, and count for that one only")
-    read, several = int(counts.documents.sum()), made.training_set.in_several_classes(made.messages)
-    return TrainingReport(model, settings, made.left_out, read, left_out.count, several)
+    read, several = int(counted.counts.documents.sum()), counted.in_several_classes()
+    return TrainingReport(model, settings, estimate(fitted, settings), read, left_out.count, several)
 
 
 def _check_class_names(model: Path, sources: Sequence[str], tell: Tell) -> None:

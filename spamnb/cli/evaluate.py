@@ -20,8 +20,6 @@ from spamnb.cli.options import (
     workers_option,
 )
 
-SWAPPED, FEW = 20, 10  # percent right of so many messages: names of classes were swapped, rather
-
 
 @click.command("evaluate", short_help="Measure errors and probabilities on labelled mail.")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", type=SOURCE)
@@ -36,7 +34,7 @@ SWAPPED, FEW = 20, 10  # percent right of so many messages: names of classes wer
 @click.option(
     "--leave-one-out",
     is_flag=True,
-    help="Judge each message by a model of all others; logistic and embedded models, and those with top_words, are made"
+    help="Judge each message by a model of all others; embedded models are made"
     " for a few parts of the mail instead.",
 )
 @click.option("--online", is_flag=True, help="In the given order: classify each message, then learn it.")
@@ -88,6 +86,7 @@ def evaluate_command(
     from spamnb.api.evaluate import evaluate
     from spamnb.evaluation.figures import as_json
     from spamnb.evaluation.scores import read_verdicts
+    from spamnb.formulas.trust import looks_swapped
     from spamnb.naming import escape_json
 
     if compare:
@@ -101,8 +100,8 @@ def evaluate_command(
         **given,
         **settings,
     )
-    if found.model is not None and found.figures.messages >= FEW and found.figures.accuracy.value < SWAPPED:
-        tell_of_ours("nearly every verdict contradicts the folders: were names swapped, here or in training?")
+    if found.model is not None and looks_swapped(found.trusts()):
+        tell_of_ours("most of the first messages look like another class: were names swapped, here or in training?")
     test = found.compare(compare) if compare else None
     try:
         if scores:

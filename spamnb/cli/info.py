@@ -58,8 +58,6 @@ def info_command(model: Path, form: str) -> None:
         missing = f"; {pluralize(not_kept, 'message')} taught and not kept" if not_kept else ""
         why = "; no more are kept, since everybody can read the file" if public and kept.bound else ""
         click.echo(f"  taught messages kept for a new model: {kept.lessons:,}, {room}{missing}{why}")
-    if isinstance(pruned := meta.get("pruned"), str):
-        click.echo(escape(f"  pruned: the last time in {pruned}"))
     for name, value in own.items():
         if value != usual[name]:
             click.echo(f"  {name}: {escape(SETTINGS[name].shown(value))}")

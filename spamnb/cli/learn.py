@@ -18,8 +18,6 @@ from spamnb.cli.options import (
     text_column_option,
 )
 
-SWAPPED, FEW = 6, 10  # so many of the first ten that look like another class are told
-
 
 @click.command("learn", short_help="Add messages to a class.")
 @click.argument("label", metavar="CLASS")
@@ -43,8 +41,7 @@ def learn_command(
 ) -> None:
     """Add messages to CLASS; without SOURCE, the one on standard input.
 
-    If a message looks like another class, the model judges it and other mail of its sender as CLASS from now on,
-    and changes little else. A message that CLASS has already learned is not learned again; one that another class
+    If a message looks like another class, the model counts it and corrects nothing else for its sake. A message that CLASS has already learned is not learned again; one that another class
     has learned is moved. If there is no model, 'learn' makes one. --new-class adds a class that the model does not
     have. SOURCE is a message, a folder of messages, a Maildir, MH folder or mbox.
 
@@ -57,6 +54,7 @@ def learn_command(
     """
     from spamnb.classifier import Classifier
     from spamnb.errors import SpamnbError
+    from spamnb.formulas.trust import DOUBTFUL, looks_swapped
     from spamnb.naming import check_class_name, check_known_class, escape
     from spamnb.settings import Settings
     from spamnb.store.lessons import bound, is_public, set_bound
@@ -89,29 +87,30 @@ def learn_command(
         classifier.store.check_writable()  # before anything is said of what it keeps
         if is_public(classifier.store) and bound(classifier.store):
             tell(f"spamnb: {model}: everybody can read it, so it keeps no message to teach again; chmod o-r lets it")
-        looked_like_another: list[bool] = []  # of each message that was learned
+        trusts: list[float] = []  # in the label of each new message
         moved: Counter[str] = Counter()  # by the class that had learned them before
 
         def learn(raw: bytes) -> bool:
             message = classifier.read(raw)
             before = classifier.store.learned(message.digest)
             judged = classifier.classify(message, tokens=0, posterior=False)
+            trust = classifier.trust(label, judged)
             learned = classifier.learn(label, message, judged=judged)
             if learned and not before:
-                looked_like_another.append(classifier.contradicts(label, judged))
+                trusts.append(trust)
             if before and learned:
                 moved[before.label] += 1
             return learned
 
         seen, changed = each_message(sources, entries, unreadable, learn, classifier.store, "learning")
-    contradicted = sum(looked_like_another)
+    doubtful = sum(trust < DOUBTFUL for trust in trusts)
     click.echo(
         f"learned {changed:,} of {seen:,} as {label}"
         + "".join(f"; {number:,} moved from {name}" for name, number in sorted(moved.items()))
         + (f"; {seen - changed:,} known already" if seen > changed else "")
-        + (f"; {contradicted:,} of them looked like another class before" if contradicted else "")
+        + (f"; {doubtful:,} of them looked like another class before" if doubtful else "")
     )
-    if sum(looked_like_another[:FEW]) >= SWAPPED:  # the first ones: after these the model gives way
+    if looks_swapped(trusts):
         tell("spamnb: most of the first look like another class: were names swapped, here or in training?")
     if unreadable.count:
         raise SystemExit(1)

@@ -18,6 +18,7 @@ from spamnb.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from spamnb.api.relearning import Relearning
     from spamnb.counts.training_set import TrainingSet
     from spamnb.sources.entries import ReadOptions
 
@@ -68,11 +69,15 @@ def upgrade_command(
         found, options = _recorded(meta, str(model))
         tell(f"spamnb: training {model} again from {', '.join(map(escape, found)) or 'the messages that it keeps'}")
 
-    def check(training_set: TrainingSet) -> None:
-        from spamnb.training import prepare
+    def check(training_set: TrainingSet, relearning: Relearning) -> None:
+        import numpy as np
 
-        counts = prepare(training_set).counts if len(training_set.counts.documents) else training_set.counts
-        now = dict(zip(counts.classes, counts.documents.tolist()))
+        messages, kept = training_set.messages, relearning.kept_digests()
+        now = {}
+        for number, name in enumerate(training_set.counts.classes):
+            both = messages.digests[messages.labels == number], kept.pop(name, np.zeros((0, 16), np.uint8))
+            now[name] = len(np.unique(np.concatenate(both), axis=0))
+        now |= {name: len(digests) for name, digests in kept.items()}
         lost = {name: n - now.get(name, 0) for name, n in learned.items() if now.get(name, 0) < n}
         told = ", ".join(f"{n:,} of {learned[name]:,} of class {name!r}" for name, n in lost.items())
         if not incomplete and any(n > MAX_LOSS * learned[name] for name, n in lost.items()):

@@ -83,10 +83,10 @@ class TrainingSet(NamedTuple):
         copies = ~self.messages.last_copies()[self.messages.included]
         return self.split(copies)[0] if copies.any() else self
 
-    def in_several_classes(self, end: int) -> int:
-        """How many of the messages before place ``end`` of the mail have copies there of more than one class."""
-        among, last = self.messages.positions < end, self.messages.last_copies()
-        of_copy = np.stack([np.cumsum(last) - last, self.messages.labels])[:, among]
+    def in_several_classes(self) -> int:
+        """Return how many of the messages have copies of more than one class."""
+        last = self.messages.last_copies()
+        of_copy = np.stack([np.cumsum(last) - last, self.messages.labels])
         return int((np.bincount(np.unique(of_copy, axis=1)[0]) > 1).sum())
 
     def by_hash(self, min_messages: int = 1) -> np.ndarray:

@@ -18,9 +18,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from spamnb.formulas.calibration import label_trust
+from spamnb.formulas.trust import DOUBTFUL
+
 UNSURE = -1
 BINS = 15  # of probabilities, of equal width, as in Guo, Pleiss, Sun & Weinberger (2017)
-SURE = 0.9  # probability of another class: above it the default costs call mail spam
 
 
 def confusion_matrix(truth: ArrayLike, verdicts: ArrayLike, n_classes: int) -> NDArray[np.int64]:
@@ -88,24 +90,21 @@ def mcnemar(first_right: ArrayLike, second_right: ArrayLike) -> McNemar:
     return McNemar(a, b, float(binomtest(a, a + b).pvalue) if a + b else 1.0)
 
 
-def surest(scores: NDArray, probabilities: NDArray, labels: NDArray, verdicts: NDArray) -> NDArray[np.intp]:
-    """Rows of the messages that look mislabelled, the surest first: of n messages with ``scores`` and ``probabilities``
-    (n, C), and class numbers (n,) as labels and as verdicts, −1 for unsure.
+def doubtful_rows(scores: NDArray, labels: NDArray) -> NDArray[np.intp]:
+    """Return the rows of the messages whose labels are more likely wrong than right, the least trusted first.
 
-    The model was not told of them, and is sure of another class. A person can look at them first: what a folder holds
-    by mistake is learned, and makes others of its kind go wrong.
+    ``scores`` (n, C) come from models without the message, ``labels`` (n,) are class numbers. A person can look at these
+    messages first: what a folder holds by mistake is learned, and makes others of its kind go wrong.
 
-    >>> p = np.array([[0.02, 0.98], [0.3, 0.7], [0.05, 0.95], [0.01, 0.99]])
-    >>> surest(np.log(p), p, np.array([0, 0, 1, 0]), np.array([1, 1, 1, 1]))
-    array([3, 0])
+    >>> scores = np.stack([np.zeros(100), np.linspace(-20, 20, 100)], axis=1)
+    >>> labels = np.repeat([0, 1], 50)
+    >>> labels[[0, 99]] = 1, 0
+    >>> doubtful_rows(scores, labels)
+    array([ 0, 99])
     """
-    wrong = np.flatnonzero((verdicts >= 0) & (verdicts != labels))
-    p = probabilities[wrong, verdicts[wrong]]
-    with np.errstate(invalid="ignore"):  # −∞ less −∞, where neither class was known
-        margin = scores[wrong, verdicts[wrong]] - scores[wrong, labels[wrong]]
-    order = np.lexsort((-margin, -p))
-    rows: NDArray[np.intp] = wrong[order[p[order] >= SURE]]
-    return rows
+    trusts, _ = label_trust(scores, labels)
+    order: NDArray[np.intp] = np.argsort(trusts, kind="stable")
+    return order[trusts[order] < DOUBTFUL]
 
 
 class RocCounts(NamedTuple):

@@ -31,9 +31,8 @@ def online(
 
     SpamnbError for settings that need to see mail before they see the first message.
     """
-    for what, chosen in (("an embedding", settings.embedding), ("top words", settings.top_words)):
-        if chosen is not None:
-            raise SpamnbError(f"{what} cannot be chosen before the first message of a stream: use folds or a split")
+    if settings.embedding is not None:
+        raise SpamnbError("an embedding cannot be chosen before the first message of a stream: use folds or a split")
     answers: list[Answer] = []
     # One change from the first message to the last: in many the model would be written as often.
     with Classifier.create(":memory:", settings) as classifier, classifier.store.writing():

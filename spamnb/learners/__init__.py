@@ -21,10 +21,6 @@ def learner_for(settings: Settings) -> Learner:
         from spamnb.learners.corrected import Corrected
 
         return Corrected(settings)
-    if settings.model_type == "logistic":
-        from spamnb.learners.logistic import Logistic
-
-        return Logistic(settings)
     from spamnb.learners.embedded_model import EmbeddedModel
 
     return EmbeddedModel(settings)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,10 +25,14 @@ from spamnb.estimators.gaussian import (
 from spamnb.formulas.pooling import row_sums
 from spamnb.formulas.softmax import softmax
 from spamnb.learners.embeddings import embed, fit_embedding
-from spamnb.learners.learner import BatchScores, FitResult, Learner, Lesson, Screened, class_names
+from spamnb.learners.learner import BatchScores, Fit, Learner, NewMessage, class_names
 from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.settings import Settings
+from spamnb.store.records import LearnedMessage
 from spamnb.store.store import Store
+
+if TYPE_CHECKING:  # classifying a message does not need it
+    from spamnb.counts.training_set import TrainingSet
 
 N_FOLDS = 10  # of the left-out scores; the embedding is that of all messages in each
 ESTIMATORS: dict[str, type[GaussianClassifier]] = {
@@ -45,8 +49,8 @@ class EmbeddedModel(Learner):
         super().__init__(settings)
         self._derived: tuple[Mapping[str, np.ndarray], QuadraticForm] | None = None
 
-    def train(self, screened: Screened) -> FitResult:
-        training_set = screened.training_set
+    def fit(self, training_set: TrainingSet) -> Fit:
+        training_set = training_set.select_columns(training_set.by_hash())
         classes = training_set.counts.classes
         matrix = training_set.matrix()
         assert self.settings.embedding is not None  # a setting of every model of vectors
@@ -64,7 +68,8 @@ class EmbeddedModel(Learner):
             if inside.any():
                 others = whole.plus(Moments.of(X[inside], y[inside], len(classes), diagonal), -1)
                 scores[inside] = self._fitted(others, classes).class_scores(X[inside])
-        return FitResult(y, scores, N_FOLDS, _arrays(whole), vectors, {"dense_classes": list(classes)})
+        meta = {"dense_classes": list(classes)}
+        return Fit(training_set, scores, N_FOLDS, arrays=_arrays(whole), vectors=vectors, meta=meta)
 
     # -- on the store ----------------------------------------------------------------------------------------
 
@@ -81,19 +86,19 @@ class EmbeddedModel(Learner):
         scores = row_sums(weights, known.indptr).T + form.constant[order]
         return BatchScores(known_tokens, known, scores, weights, lambda: softmax(scores))
 
-    def learn(self, store: Store, lesson: Lesson) -> Mapping[str, Any]:
+    def learn(self, store: Store, message: NewMessage) -> LearnedMessage:
         names, sums = self._stored(store)
-        if lesson.label not in names:
-            names = [*names, lesson.label]
+        if message.label not in names:
+            names = [*names, message.label]
             sums = Moments(*(np.concatenate([part, np.zeros((1, *part.shape[1:]), np.int64)]) for part in sums))
-        _put(store, names, sums.plus(_one(store, lesson.message, names.index(lesson.label), sums)))
-        return {}
+        _put(store, names, sums.plus(_one(store, message.counted, names.index(message.label), sums)))
+        return super().learn(store, message)
 
-    def forget(self, store: Store, label: str, message: CountedTokens, digest: bytes) -> None:
-        names, sums = self._stored(store)
+    def forget(self, store: Store, learned: LearnedMessage, counted: CountedTokens, digest: bytes) -> None:
+        (names, sums), label = self._stored(store), learned.label
         if label not in names:
             raise Damaged(f"dense_classes in table meta lack {label!r}")
-        sums = sums.plus(_one(store, message, names.index(label), sums), -1)
+        sums = sums.plus(_one(store, counted, names.index(label), sums), -1)
         if label == names[-1] and not sums.documents[-1]:  # a class that learning added goes with its last message
             names, sums = names[:-1], Moments(*(part[:-1] for part in sums))
         _put(store, names, sums)

@@ -1,21 +1,22 @@
-"""What every kind of mail model can do with messages, beside the sums that the store keeps for all of them; and which
-kind the settings name."""
+"""What every kind of mail model does with messages, beside the sums that the store keeps for all of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from spamnb.counts.class_counts import CountedTokens
+from spamnb.formulas.calibration import bins_by_class, histogram
 from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.settings import Settings
+from spamnb.store.records import LearnedMessage
 from spamnb.store.store import Store
 
 if TYPE_CHECKING:  # classifying a message does not need it
     from spamnb.counts.training_set import TrainingSet
-    from spamnb.store.hard_messages import HardMessage
+    from spamnb.store.hard_examples import HardExample
 
 
 class BatchScores(NamedTuple):
@@ -51,100 +52,93 @@ def _against(weights: np.ndarray, p: np.ndarray, of: int | None) -> np.ndarray:
     return given - weights[order[int(of is None or of == order[0])]] if len(order) > 1 else given
 
 
-class Correction(NamedTuple):
-    """What corrects naive Bayes, in whole units of a weight (formulas/correction.py)."""
-
-    brought: np.ndarray  # (n, C - 1) what each message brings to each of its tokens, of all classes but the first
-    weights: np.ndarray  # (V, C - 1) the sums of that, by token
-    hard: Sequence[HardMessage]  # the hardest, the hardest last
-
-
-class Lesson(NamedTuple):
-    """A message that a model learns by itself, and what the model knew of it before."""
+class NewMessage(NamedTuple):
+    """A message that a model learns by itself, and its classification by the model without it."""
 
     digest: bytes
     label: str
-    message: CountedTokens
-    scores: Mapping[str, float]  # by class; none while there was nothing to tell apart
-    contradicted: bool  # was the model rather sure that it is not of this class?
+    counted: CountedTokens
+    scores: Mapping[str, float]  # by class, in nats; empty while there is nothing to tell apart
+    trust: float  # P(its label is right)
+    noise: float  # share of wrong labels with which that was computed
 
 
-class Screened(NamedTuple):
-    """A training set whose labels were looked at: what to learn of it, and what its labels speak against."""
+class Correction(NamedTuple):
+    """What corrects naive Bayes, in whole units of a weight (formulas/correction.py)."""
 
-    training_set: TrainingSet  # the messages that are learned
-    noise: float = 0.0  # share of labels that seem wrong
-    doubted: TrainingSet | None = None  # the messages whose labels seem wrong, over the columns of the others
-    scores: np.ndarray | None = None  # (n, C) naive Bayes' left-out scores of those that are learned
+    contributions: np.ndarray  # (n, C - 1) what each message adds to each of its tokens, of all classes but the first
+    weights: np.ndarray  # (V, C - 1) the sums of that, by token
+    hard: Sequence[HardExample]  # the hardest messages, the hardest last
 
 
 class NewestScores(NamedTuple):
-    """The newest messages of a training set, judged by a model of the older ones (counts/newest.py)."""
+    """The newest messages of a training set, scored by a model of the older ones (counts/newest.py)."""
 
     since: int  # when the first of them was received, in seconds since 1970
     rows: np.ndarray  # (m,) which of the training set's messages they are, in the order of its batches
     scores: np.ndarray  # (m, C) nats
 
 
-class FitResult(NamedTuple):
-    """What fitting gave: the left-out scores of the messages that were learned, and parameters that are not sums."""
+class Fit(NamedTuple):
+    """What fitting a training set gives: the messages that are learned, and the score of each by a model without it.
 
-    labels: np.ndarray  # (n,) class numbers of the training set's messages, in the order of its batches
-    scores: np.ndarray  # (n, C) of each message by a model without it
+    Arrays are in the order of the batches of the training set.
+    """
+
+    training_set: TrainingSet  # the messages that are learned
+    scores: np.ndarray  # (n, C) left-out scores in nats; (0, C) of one class alone
     n_folds: int | None = None  # that were left out in turn; None: each message was left out by itself
-    arrays: Mapping[str, np.ndarray] = {}
+    noise: float = 0.0  # estimated share of wrong labels
+    doubtful: TrainingSet | None = None  # the messages whose labels are not trusted, over the columns of the others
+    doubtful_scores: np.ndarray | None = None  # (m, C) of these, by all that are learned
+    newest: NewestScores | None = None
+    correction: Correction | None = None
+    arrays: Mapping[str, np.ndarray] = {}  # parameters that are not sums of tokens
     vectors: np.ndarray | None = None  # (V, d) one vector a token
     meta: Mapping[str, object] = {}
-    correction: Correction | None = None
-    newest: NewestScores | None = None
-    doubted_scores: np.ndarray | None = None  # (m, C) of the messages whose labels seem wrong, by all that were learned
 
     @property
-    def calibrating(self) -> np.ndarray:
-        """Scores (n, C) such as mail to come will have: of the newest messages those by the older ones, of the others
-        those by all others. A model that knows newer mail is surer than it is of mail to come
-        (docs/experiments.md#tomorrow)."""
-        if self.newest is None:
-            return self.scores
+    def labels(self) -> np.ndarray:
+        """The class numbers (n,) of the messages that have scores."""
+        return self.training_set.included_labels()[: len(self.scores)]
+
+    def histogram(self) -> np.ndarray:
+        """Return the sums of the calibration, of scores such as mail to come will have.
+
+        Of the newest messages those are the scores by the older ones. A model that knows newer mail is surer than it is
+        of mail to come (docs/experiments.md#tomorrow).
+        """
         scores = self.scores.copy()
-        scores[self.newest.rows] = self.newest.scores
-        return scores
+        if self.newest is not None:
+            scores[self.newest.rows] = self.newest.scores
+        return histogram(scores, self.labels)
 
 
 class Learner:
     """One kind of mail model. The sums are the store's; a learner derives scores and keeps what is no sum."""
 
-    forgets = True  # whether what is kept beside the sums is a sum too, so that a message can be taken out of it
-
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
 
-    def score(self, store: Store, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
-        """The scores of n messages over ``tokens`` (k,), at the cost of these tokens only, by a model of one class at
-        least."""
+    def fit(self, training_set: TrainingSet) -> Fit:
+        """Fit to a training set, and score each of its messages by a model without it. Reads and writes no file."""
         raise NotImplementedError
 
-    def screen(self, training_set: TrainingSet) -> Screened:
-        """Tell which messages of the training set to learn, and of what columns: all messages, unless a model doubts
-        labels, and the columns that occur."""
-        return Screened(training_set.select_columns(training_set.by_hash()))
-
-    def train(self, screened: Screened) -> FitResult:
-        """Fit to the messages to learn, and score each of them as if it had not been there."""
-        raise NotImplementedError
-
-    def scores_by_others(self, others: TrainingSet, asked: TrainingSet) -> np.ndarray | None:
-        """Scores (m, C) of the messages of ``asked`` by a model of ``others``, of which they are no part; both have the
-        same columns. None where that would take another training."""
+    def scores_by_others(self, others: TrainingSet, messages: TrainingSet) -> np.ndarray | None:
+        """Return scores (m, C) of ``messages`` by a model of ``others``, of which they are no part; both have the same
+        columns. None where that would take another training."""
         return None
 
-    def learn(self, store: Store, lesson: Lesson) -> Mapping[str, Any]:
-        """Add one message to what is kept beside the sums, which hold it already. Returns what the file shall keep of
-        the message, fields of ``LearnedMessage``."""
-        return {}
+    def score(self, store: Store, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
+        """Score n messages over ``tokens`` (k,), at the cost of these tokens only, by a model of one class at least."""
+        raise NotImplementedError
 
-    def forget(self, store: Store, label: str, message: CountedTokens, digest: bytes) -> None:
-        """Take one message out of what is kept beside the sums, which hold it still. Gradient steps stay."""
+    def learn(self, store: Store, message: NewMessage) -> LearnedMessage:
+        """Add a message to what is kept beside the sums, which hold it already; return what the file keeps of it."""
+        return LearnedMessage(message.label, bins_by_class(message.scores))
+
+    def forget(self, store: Store, learned: LearnedMessage, counted: CountedTokens, digest: bytes) -> None:
+        """Subtract a message from what is kept beside the sums, which hold it still."""
 
 
 def class_names(value: object) -> bool:

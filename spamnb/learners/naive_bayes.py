@@ -21,7 +21,7 @@ from spamnb.formulas.naive_bayes import all_absent_log_probability, token_log_od
 from spamnb.formulas.pooling import pool
 from spamnb.formulas.priors import class_log_prior
 from spamnb.formulas.softmax import softmax
-from spamnb.learners.learner import BatchScores, FitResult, Learner, Screened
+from spamnb.learners.learner import BatchScores, Fit, Learner
 from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.store.store import Store
 
@@ -37,9 +37,9 @@ class NaiveBayes(Learner):
     """Bernoulli, multinomial and boolean multinomial naive Bayes, with the settings' pooling of evidence."""
 
     def score(self, store: Store, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
-        return self.score_found(store, tokens, rows, store.look_up(tokens))
+        return self.score_counts(store, tokens, rows, store.look_up(tokens))
 
-    def score_found(self, store: Store, tokens: Sequence[str], rows: CsrRows, found: TokenCounts) -> BatchScores:
+    def score_counts(self, store: Store, tokens: Sequence[str], rows: CsrRows, found: TokenCounts) -> BatchScores:
         """``score``, of tokens whose counts were looked up."""
         settings, totals = self.settings, store.totals()
         known = rows.select(found.positions, len(tokens))
@@ -58,17 +58,11 @@ class NaiveBayes(Learner):
             take_tokens(tokens, found.positions), known, scores, weights, lambda: softmax(pooled("sum")[0])
         )
 
-    def screen(self, training_set: TrainingSet) -> Screened:
-        return Screened(training_set)
-
-    def train(self, screened: Screened) -> FitResult:
-        training_set = screened.training_set
+    def fit(self, training_set: TrainingSet) -> Fit:
         if self.settings.model_type == "bernoulli" and self.settings.pooling == "sum":
             # Its scores are of all tokens of the vocabulary, those too that a message does not hold.
-            scores, folds = self._scores_of_folds(training_set), N_FOLDS
-        else:
-            scores, folds = self.leave_one_out_scores(training_set), None
-        return FitResult(training_set.included_labels()[: len(scores)], scores, folds)
+            return Fit(training_set, self._scores_of_folds(training_set), N_FOLDS)
+        return Fit(training_set, self.leave_one_out_scores(training_set))
 
     def leave_one_out_scores(self, training_set: TrainingSet) -> np.ndarray:
         """Scores (n, C) of all messages, in the order of the batches; none where there is one class alone."""
@@ -76,19 +70,17 @@ class NaiveBayes(Learner):
         if len(counts.classes) < 2:
             return np.zeros((0, len(counts.classes)))
         table, totals = self._count_table(counts), counts.totals()
-        groups = training_set.tokens.groups
-        if self.settings.top_words is None:
-            groups = np.where(counts.document_frequency() == 1, np.int8(-1), groups)
+        groups = np.where(counts.document_frequency() == 1, np.int8(-1), training_set.tokens.groups)
         return _scored(training_set, lambda batch: self._scores_without_each(batch, table, groups, totals))
 
-    def scores_by_others(self, others: TrainingSet, asked: TrainingSet) -> np.ndarray:
+    def scores_by_others(self, others: TrainingSet, messages: TrainingSet) -> np.ndarray:
         counts = others.counts
         table, totals = self._count_table(counts), counts.totals()
         # For each class {n: number of tokens that exactly n of its messages hold}, n = 0 included.
         frequencies = [{0: totals.vocabulary_size - len(row.columns), **row.frequencies()} for row in counts.rows]
         classes = len(totals.classes)
         held = counts.document_frequency() > 0
-        groups = asked.tokens.groups
+        groups = messages.tokens.groups
         start = self._intercept(totals, frequencies)
 
         def score(batch: LabelledRows) -> np.ndarray:
@@ -97,7 +89,7 @@ class NaiveBayes(Learner):
             contributions = self._log_likelihoods(totals, found[:classes], found[classes:])
             return self._pooled(contributions, rows, start, groups[rows.ids])[0]
 
-        return _scored(asked, score)
+        return _scored(messages, score)
 
     def _scores_of_folds(self, training_set: TrainingSet) -> np.ndarray:
         """Scores (n, C) of all messages, each by those of the other folds; none where there is one class alone."""
@@ -106,8 +98,8 @@ class NaiveBayes(Learner):
         if scores.shape[1] < 2:
             return scores[:0]
         for f in range(N_FOLDS):
-            others, asked = training_set.split(fold == f)
-            scores[fold == f] = self.scores_by_others(others, asked)
+            others, messages = training_set.split(fold == f)
+            scores[fold == f] = self.scores_by_others(others, messages)
         return scores
 
     def _count_table(self, counts: ClassCounts) -> np.ndarray:

@@ -60,7 +60,7 @@ class _Fit(ctypes.Structure):
     """core/fit.h."""
 
     _fields_ = (
-        *((name, c_void_p) for name in "begins ends columns values offsets labels visits brought weights".split()),
+        *((name, c_void_p) for name in "begins ends columns values offsets labels visits contributions weights".split()),
         ("n_visits", c_size_t), ("n_others", c_size_t),
         *((name, c_double) for name in "penalty noise unit least".split()),
     )  # fmt: skip
@@ -84,7 +84,6 @@ for _name, _result, _arguments in (
     ("reader_new", c_void_p, [_Answerer, c_int, c_bool, c_bool, c_bool, c_void_p, c_void_p, c_void_p, c_size_t]),
     ("reader_delete", None, [c_void_p]),
     ("message_list", c_size_t, [c_void_p, c_int, POINTER(c_void_p)]),
-    ("solve", None, [c_void_p, c_size_t, c_size_t, c_double, c_void_p]),
 ):
     _function = getattr(core, _name)
     _function.restype, _function.argtypes = _result, _arguments
@@ -253,7 +252,7 @@ class FitRows:
 
     def _fit(
         self, values: np.ndarray, offsets: np.ndarray, labels: np.ndarray, visits: np.ndarray,
-        brought: np.ndarray | None, weights: np.ndarray, *numbers: float,
+        contributions: np.ndarray | None, weights: np.ndarray, *numbers: float,
     ) -> Any:  # fmt: skip
         """The struct of C; the arrays must be kept for as long as it is used."""
         n, classes = len(self), offsets.shape[-1]
@@ -261,24 +260,24 @@ class FitRows:
             (values, np.float64, n), (offsets, np.float64, n, classes), (labels, np.int64, n), (visits, np.int64),
         ):  # fmt: skip
             checked(array, *form)
-        if brought is not None:
-            checked(brought, np.int64, n, classes - 1, writable=True)
+        if contributions is not None:
+            checked(contributions, np.int64, n, classes - 1, writable=True)
         checked(weights, np.int64, self._n_columns, classes - 1, writable=True)
         _check_numbers(labels, classes)
         _check_numbers(visits, n)
-        arrays = (*self._arrays, values, offsets, labels, visits, brought, weights)
+        arrays = (*self._arrays, values, offsets, labels, visits, contributions, weights)
         pointers = [None if array is None else array.ctypes.data for array in arrays]
         return _Fit(*pointers, len(visits), classes - 1, *numbers)
 
     def sweep(self, *arrays: Any, penalty: float, noise: float, unit: float, least: float) -> float:
-        """Solve for each message of the visits; by how much the coefficient moved that moved most."""
+        """Solve for each message of the visits; return the largest change of a coefficient."""
         worst = _free.fit_sweep(byref(self._fit(*arrays, penalty, noise, unit, least)))
         if worst < 0:
             raise MemoryError
         return worst
 
     def take_out(self, *arrays: Any) -> None:
-        """Take what each message of the visits brought out of the weights."""
+        """Subtract the contributions of these messages from the weights."""
         _free.fit_take_out(byref(self._fit(*arrays)))
 
     def scores(self, *arrays: Any, unit: float) -> np.ndarray:
@@ -295,11 +294,3 @@ def _check_numbers(numbers: np.ndarray, bound: int) -> None:
     if len(numbers) and not 0 <= numbers.min() <= numbers.max() < bound:
         raise ValueError("a label, a message or a column is not there")
 
-
-def solve(scores: np.ndarray, y: int, penalty: float) -> list[float]:
-    """The coefficients of a message of class y."""
-    if not 0 <= y < len(checked(scores, np.float64)):
-        raise ValueError("there is no such class")
-    found = np.zeros(len(scores))
-    core.solve(scores.ctypes.data, len(scores), y, penalty, found.ctypes.data)
-    return found.tolist()

@@ -41,7 +41,6 @@ class Database:
         self.file = path  # its own name; not asked of SQLite, which tells no name that is not UTF-8
         self._connection = connection
         self._busy = False  # inside a transaction
-        self.is_changing = False  # and one that writes
         self._data_version: int | None = None
         self.drop_cache()
 
@@ -127,7 +126,7 @@ class Database:
     def _transaction(self, begin: str) -> Iterator[None]:
         with self._told():
             self._connection.execute(begin)
-            self._busy, self.is_changing = True, begin != "BEGIN"
+            self._busy = True
             try:
                 version = self._connection.execute("PRAGMA data_version").fetchone()[0]
                 if version != self._data_version:  # another process wrote since
@@ -142,7 +141,7 @@ class Database:
                     self._connection.execute("ROLLBACK")
                 raise
             finally:
-                self._busy = self.is_changing = False
+                self._busy = False
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:

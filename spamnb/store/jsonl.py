@@ -19,10 +19,10 @@ from spamnb.store.lessons import KeptLesson, unpack
 from spamnb.store.records import VECTOR, LearnedMessage, array_of, check_correction
 from spamnb.store.rows import DOCUMENTS, WEIGHT, Cells
 from spamnb.store.snapshot import Snapshot, read_snapshot
-from spamnb.store.store import Store
+from spamnb.store.store import NOISE, Store
 
 MAX_TOKEN_BYTES = (1 << 16) - 1
-EXPORT_VERSION = 5  # version of what ``export`` writes; rises, too, whenever the same sums give other scores
+EXPORT_VERSION = 6  # version of what ``export`` writes; rises, too, whenever the same sums give other scores
 
 
 def export(store: Store, lessons: bool = False) -> Iterator[str]:
@@ -30,9 +30,9 @@ def export(store: Store, lessons: bool = False) -> Iterator[str]:
     their messages, and when and of what the model was trained."""
     snapshot = read_snapshot(store)
     tokens, names, cells, messages = list(snapshot.tokens), snapshot.classes, snapshot.cells, list(snapshot.messages)
-    meta = {key: value for key, value in snapshot.meta.items() if lessons or key not in ORIGIN}
+    meta = {key: value for key, value in snapshot.meta.items() if key != NOISE and (lessons or key not in ORIGIN)}
     yield json_line({"spamnb": EXPORT_VERSION, "meta": meta})
-    used = {names[c] for c in np.unique(cells.label)} | {name for _, learned in messages for name in learned.brought}
+    used = {names[c] for c in np.unique(cells.label)} | {name for _, learned in messages for name in learned.contribution}
     for name, documents, histogram in sorted(zip(names, snapshot.documents.tolist(), snapshot.histogram)):
         if documents or histogram.any() or name in used:
             bins = np.nonzero(histogram)  # [of others, bin, messages]
@@ -48,7 +48,7 @@ def export(store: Store, lessons: bool = False) -> Iterator[str]:
         vector = {} if snapshot.vectors is None else {"vector": snapshot.vectors[j].tolist()}
         yield json_line({"token": tokens[j], **of_token[j], **vector})
     for digest, learned in messages:
-        facts = learned._replace(changed=None).facts()  # that belongs to one file
+        facts = learned._replace(changes={}).facts()  # these belong to one file
         yield json_line({"message": digest.hex(), "class": learned.label, **facts})
     for name, values in snapshot.arrays.items():
         encoded = base64.b64encode(values.tobytes()).decode()
@@ -99,7 +99,7 @@ class _Parser:
             self.kept.append(KeptLesson(digest, label, at, packed))
         elif "message" in record:
             label = self._known(record["class"])
-            facts = {key: value for key, value in record.items() if key not in ("message", "class", "changed")}
+            facts = {key: value for key, value in record.items() if key not in ("message", "class", "changes")}
             learned = LearnedMessage.of_facts(label, facts, self.documents)
             self.messages.append((bytes.fromhex(record["message"]), learned))
         elif "array" in record:
@@ -142,7 +142,7 @@ class _Parser:
     def snapshot(self, meta: dict[str, Any], name: str) -> Snapshot:
         """What all lines said. SpamnbError where their parts do not fit together."""
         figures = np.array(self.figures, np.int64).reshape(-1, 3).T
-        corrected = figures[WEIGHT].any() or any(learned.brought for _, learned in self.messages)
+        corrected = figures[WEIGHT].any() or any(learned.contribution for _, learned in self.messages)
         if corrected and meta.get("model_type") != "corrected":
             raise SpamnbError(f"{name}: a correction in a model of another type")
         tokens, (place,) = merge_vocabularies([TokenArray.of(self.tokens)])

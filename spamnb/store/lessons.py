@@ -82,7 +82,7 @@ def set_bound(store: Store, megabytes: float) -> None:
         _make_room(store)
 
 
-def keep(store: Store, digest: bytes, label: str, raw: bytes) -> bool:
+def keep(store: Store, digest: bytes, label: str, raw: bytes, taught_at: int | None = None) -> bool:
     """Keep a message that was taught as ``label``, in place of what was kept of it; False where it is not kept: the
     bound is 0, the message empty or larger than its share, the file for everybody to read, or the model in memory."""
     if store.file == ":memory:":
@@ -91,7 +91,7 @@ def keep(store: Store, digest: bytes, label: str, raw: bytes) -> bool:
         drop(store, digest)
         if not raw or len(raw) * MAX_SHARE > bound(store) or is_public(store):
             return False
-        _put(store, KeptLesson(digest, label, int(time.time()), pack(raw)))
+        _put(store, KeptLesson(digest, label, int(time.time()) if taught_at is None else taught_at, pack(raw)))
         return True
 
 

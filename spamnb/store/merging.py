@@ -14,26 +14,28 @@ from spamnb.settings import ORIGIN
 from spamnb.store.records import LearnedMessage
 from spamnb.store.rows import Cells
 from spamnb.store.snapshot import Snapshot
+from spamnb.store.store import NOISE, SIZE
 
-_OF_ONE_FILE = {"vocabulary_size", "keep_lessons", "pruned", *ORIGIN}  # models may differ in them and still add up
-_NO_SUM = "a model of chosen words or of vectors cannot be merged; train on both sources"
+_OF_ONE_FILE = {SIZE, NOISE, "keep_lessons", *ORIGIN}  # models may differ in them and still add up
+_NO_SUM = "a model of vectors cannot be merged; train on both sources"
 
 
 def merge_models(models: list[Snapshot], names: list[str]) -> tuple[Snapshot, int]:
     """The sum of models made with the same settings, and how many messages more than one of them learned.
 
     Such messages count as often as they were learned: a model does not hold the mail, so they cannot be told apart.
-    Raises SpamnbError where settings differ, and for models with steps, chosen words or vectors, which do not add up.
+    Raises SpamnbError where settings differ, and for models of vectors, which do not add up.
     """
     _check_alike(models, names)
     messages: dict[bytes, LearnedMessage] = {}
     repeated = 0
     for digest, learned in (message for snapshot in models for message in snapshot.messages):
         repeated += digest in messages
-        before = messages[digest].brought if digest in messages else {}
-        brought = {name: before.get(name, 0) + learned.brought.get(name, 0) for name in {**before, **learned.brought}}
-        # What it moved elsewhere was in a hard message, or in tokens, of one file.
-        messages[digest] = learned._replace(brought=brought, changed=None)
+        before = messages[digest].contribution if digest in messages else {}
+        both = {**before, **learned.contribution}
+        contribution = {name: before.get(name, 0) + learned.contribution.get(name, 0) for name in both}
+        # Its changes are those of hard examples of one file.
+        messages[digest] = LearnedMessage(learned.label, learned.bins, contribution)
     return _sum(models, messages), repeated
 
 
@@ -45,9 +47,7 @@ def _check_alike(models: Sequence[Snapshot], names: Sequence[str]) -> None:
         for key in sorted((first.keys() | meta.keys()) - _OF_ONE_FILE):
             if meta.get(key) != first.get(key):
                 raise SpamnbError(f"{name}: its {key} differs from that of {names[0]}; only models of one kind add up")
-        if meta.get("model_type") == "logistic":
-            raise SpamnbError(f"{name}: a logistic model cannot be merged: its steps are no sums; train on both")
-        if snapshot.arrays or meta.get("top_words") is not None:
+        if snapshot.arrays:
             raise SpamnbError(f"{name}: {_NO_SUM}")
 
 
@@ -67,9 +67,6 @@ def _sum(models: list[Snapshot], messages: Mapping[bytes, LearnedMessage]) -> Sn
         np.concatenate([snapshot.cells.figures for snapshot in models], axis=1),
     )
     meta = {key: value for key, value in models[0].meta.items() if key not in ORIGIN}
-    for snapshot in models:  # what one of them no longer holds, the sum does not hold
-        if "pruned" in snapshot.meta:
-            meta["pruned"] = snapshot.meta["pruned"]
     kept = {lesson.digest: lesson for snapshot in models for lesson in snapshot.kept if lesson.digest in messages}
     return Snapshot(
         meta,

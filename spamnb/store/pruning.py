@@ -15,19 +15,16 @@ import numpy as np
 
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.settings import BAYES_MODELS
-from spamnb.store import hard_messages
+from spamnb.store import hard_examples
 from spamnb.store.rows import DOCUMENTS, WEIGHT
 from spamnb.store.store import AMONG, SIZE, Store, this_month
 
 
 def check_prunable(store: Store) -> None:
     """SpamnbError where the model has tokens that belong to more than sums."""
-    meta = store.meta()
-    kind = meta.get("model_type")
+    kind = store.meta().get("model_type")
     if kind not in BAYES_MODELS:
         raise SpamnbError(f"{store.path}: a {kind} model cannot be pruned: what its tokens weigh is no sum")
-    if meta.get("top_words") is not None:
-        raise SpamnbError(f"{store.path}: a model with top_words is not pruned; 'train --set top_words=N' keeps fewer")
 
 
 def survey(store: Store, months: int) -> int:
@@ -58,14 +55,6 @@ def months_taught(store: Store) -> dict[int, int]:
         return dict(found)
 
 
-def remember_months(store: Store, months: dict[int, int]) -> None:
-    """Note in a new model when the one before it was taught which tokens."""
-    with store.writing():
-        store.write_changes()
-        put = "UPDATE tokens SET month = max(coalesce(month, 0), ?) WHERE hash = ?"
-        store.executemany(put, ((month, hash_) for hash_, month in sorted(months.items())))
-
-
 def prune(store: Store, months: int) -> int:
     """Take out the tokens that one message holds and that none learned in the last ``months`` held, this month counted.
     One change; returns how many tokens left."""
@@ -73,15 +62,13 @@ def prune(store: Store, months: int) -> int:
     with store.writing():
         gone, sums = _taken_out(store, months)
         if len(gone):
-            hard_messages.drop_holding(store, gone)
+            hard_examples.drop_holding(store, gone)
             store.execute(f"DELETE FROM tokens WHERE {AMONG}", (json.dumps(gone.tolist()),))  # noqa: S608
             store.executemany(
                 "UPDATE classes SET document_counts = document_counts - ?, occurrences = occurrences - ? WHERE id = ?",
                 [(*of_class, number) for number, of_class in enumerate(sums.tolist())],
             )
-            year, month = divmod(this_month(), 12)
-            size = store.meta()[SIZE] - len(gone)
-            store.put_meta({SIZE: size, "pruned": f"{year}-{month + 1:02}"})
+            store.put_meta({SIZE: store.meta()[SIZE] - len(gone)})
             store.drop_cache()
         return len(gone)
 

@@ -26,47 +26,35 @@ class LearnedMessage(NamedTuple):
 
     label: str
     bins: dict[str, int] | None  # where in the calibration it was added, by class; None where training saw it
-    brought: Mapping[str, int] = MappingProxyType({})  # units that it added to the weight of its tokens, by class
-    # What learning it moved elsewhere: "units" by class, and "hard", the number of a hard message that was solved
-    # again, or "tokens", the hashes of those of its own that moved alone.
-    changed: dict[str, Any] | None = None
+    contribution: Mapping[str, int] = MappingProxyType({})  # units that it adds to the weight of its tokens, by class
+    # Units by which learning it changed hard examples, by the example's number and by class.
+    changes: Mapping[int, Mapping[str, int]] = MappingProxyType({})
 
     def facts(self) -> dict[str, Any]:
-        """What is known of it beside its class: its part of a row, and of a line of an export."""
-        brought = {name: n for name, n in self.brought.items() if n}
-        scored = {} if self.bins is None else {"bins": self.bins}
-        return scored | ({"brought": brought} if brought else {}) | ({"changed": self.changed} if self.changed else {})
+        """Return what is known of it beside its class: its part of a row, and of a line of an export."""
+        contribution = {name: n for name, n in self.contribution.items() if n}
+        facts = {"bins": self.bins, "contribution": contribution or None, "changes": dict(self.changes) or None}
+        return {name: fact for name, fact in facts.items() if fact is not None}
 
     @classmethod
     def of_facts(cls, label: str, facts: Any, classes: Collection[str]) -> LearnedMessage:
         """From what ``facts`` gave, in a model of these classes. ValueError where it says something else."""
         if type(facts) is not dict:
             raise ValueError("facts that are no object")
-        bins, brought, changed = facts.get("bins", {}), facts.get("brought", {}), facts.get("changed")
-        if type(bins) is not dict or not all(map(int_between(BINS - 1), bins.values())):
+        bins, contribution, changes = facts.get("bins"), facts.get("contribution", {}), facts.get("changes", {})
+        if bins is not None and (type(bins) is not dict or not all(map(int_between(BINS - 1), bins.values()))):
             raise ValueError("bins that are none of the calibration's")
-        check_correction(brought, classes)
-        if changed is not None and not _is_change(changed, classes):
-            raise ValueError("a change that is none")
-        return cls(label, facts.get("bins"), brought, changed)
-
-
-def _are_units(value: Any, classes: Collection[str]) -> bool:
-    return type(value) is dict and {*value} <= {*classes} and all(map(_is_units, value.values()))
-
-
-def _is_change(value: Any, classes: Collection[str]) -> bool:
-    if type(value) is not dict or not _are_units(value.get("units"), classes):
-        return False
-    if "hard" in value:
-        return int_between(MAX_COUNT)(value["hard"])
-    tokens = value.get("tokens")
-    return type(tokens) is list and all(map(int_between(1 << 63, -(1 << 63)), tokens))
+        if type(changes) is not dict or not all(number.isdecimal() and len(number) < 19 for number in changes):
+            raise ValueError("changes that are none of hard examples")
+        for units in (contribution, *changes.values()):
+            check_correction(units, classes)
+        return cls(label, bins, contribution, {int(number): units for number, units in changes.items()})
 
 
 def check_correction(value: Any, classes: Collection[str]) -> None:
     """ValueError where that is not what a correction adds to the weight of a token, in units by class."""
-    if not _are_units(value, classes) or sum(value.values()):
+    known = type(value) is dict and {*value} <= {*classes} and all(map(_is_units, value.values()))
+    if not known or sum(value.values()):
         raise ValueError("units of a correction that are no whole numbers, or too large, or do not sum to 0")
 
 

@@ -18,12 +18,12 @@ import numpy as np
 from spamnb.counts.class_counts import ClassCounts
 from spamnb.errors import ArgumentError, Damaged, InTheWay, Outdated, SpamnbError
 from spamnb.reader.tokens import TokenArray
-from spamnb.store import hard_messages
-from spamnb.store.hard_messages import HardMessage
+from spamnb.store import hard_examples
+from spamnb.store.hard_examples import HardExample
 from spamnb.store.lessons import KeptLesson, add_lessons, kept_lessons
 from spamnb.store.records import LearnedMessage
 from spamnb.store.rows import DOCUMENTS, OCCURRENCES, Cells, tokens_of
-from spamnb.store.store import HISTOGRAM, SIZE, Store
+from spamnb.store.store import HISTOGRAM, NOISE, SIZE, Store
 
 MESSAGES_AT_ONCE = 1 << 14  # written at a time
 COPIED_PAGES = 8  # at a time: fewer than the tables that a model has, so that the first are never all
@@ -43,7 +43,7 @@ class Snapshot(NamedTuple):
     arrays: Mapping[str, np.ndarray] = MappingProxyType({})
     vectors: np.ndarray | None = None  # (V, d) one vector a token
     kept: Sequence[KeptLesson] = ()  # what a person taught, whole; oldest first
-    hard: Sequence[HardMessage] = ()  # the hardest messages of a training
+    hard: Sequence[HardExample] = ()  # those of a training
 
     @property
     def counts(self) -> ClassCounts:
@@ -68,6 +68,7 @@ def write_snapshot(
         blobs = [of_class.tobytes() for of_class in snapshot.histogram.astype(HISTOGRAM)]
         put = "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ? WHERE id = ?"
         store.executemany(put, zip(snapshot.documents.tolist(), *sums.tolist(), blobs, numbers))
+        store.put_meta({**snapshot.meta, SIZE: size, NOISE: 0.0})
         store.drop_cache()
         if snapshot.vectors is not None:
             some = np.flatnonzero(snapshot.vectors.any(axis=1))
@@ -76,10 +77,10 @@ def write_snapshot(
         while batch := list(islice(messages, MESSAGES_AT_ONCE)):
             store.put_messages(batch)
         store.put_arrays(snapshot.arrays)
-        store.put_meta({**snapshot.meta, SIZE: size})
         for message in snapshot.hard:
-            hard_messages.put(store, message)
+            hard_examples.put(store, message)
         add_lessons(store, snapshot.kept)
+        store.write_calibration()
         store.write_changes()
         store.drop_cache()  # what is read again is what the file holds
 

@@ -1,11 +1,11 @@
 """A model as one SQLite file: the sums and what was learned; no probabilities, which are derived from them.
 
     meta          settings and single figures, as JSON; under "array:NAME" an array
-    classes       a class's messages N_c, Σ_j N_jc, Σ_j T_jc, and its histogram of the calibration
+    classes       a class's messages N_c, Σ_j N_jc, Σ_j T_jc, its histogram of the calibration, and its fitted curve
     tokens        a token's cells (rows.py), the last month in which a lesson held it, and its vector
-    messages      how each message was learned, and what it brought to a correction (records.py)
+    messages      how each message was learned, and its contribution to a correction (records.py)
     kept_lessons  messages that a person taught, whole (lessons.py)
-    hard          messages that a corrected model found hard (hard_messages.py)
+    hard          messages that a corrected model found hard (hard_examples.py)
 
 In memory stay the rows that were asked for and a ``View``: settings, classes and sums. Both are read anew when
 another connection changed the file. A lesson changes the rows in memory; they are written before its transaction ends.
@@ -29,9 +29,9 @@ import numpy as np
 
 from spamnb.counts.class_counts import ClassTotals, CountedTokens, TokenCounts
 from spamnb.errors import ArgumentError, Damaged, Outdated, SpamnbError
-from spamnb.formulas.calibration import BINS, Calibration, Curve
+from spamnb.formulas import calibration
+from spamnb.formulas.calibration import BINS, Calibration
 from spamnb.naming import check_class_name
-from spamnb.reader.rows import take_tokens
 from spamnb.reader.tokens import TokenArray, Vocabulary
 from spamnb.store.database import (
     APPLICATION_ID,
@@ -46,12 +46,13 @@ from spamnb.store.database import (
 from spamnb.store.records import VECTOR, LearnedMessage, array_of, vectors_of
 from spamnb.store.rows import DOCUMENTS, MAX_COUNT, MAX_UNITS, OCCURRENCES, WEIGHT, Cells, RowsAtHand
 
-FORMAT = 8  # it rises with the tables, and whenever the same sums give other scores
+FORMAT = 9  # it rises with the tables, and whenever the same sums give other scores
 PAGE_BYTES = 1024  # a lesson writes some 350 pages, whatever their size: in 4096 bytes each takes half as long again
 SCHEMA = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, content BLOB) WITHOUT ROWID",
     "CREATE TABLE classes (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, documents INTEGER NOT NULL,"
-    " document_counts INTEGER NOT NULL, occurrences INTEGER NOT NULL, calibration BLOB NOT NULL)",
+    " document_counts INTEGER NOT NULL, occurrences INTEGER NOT NULL, calibration BLOB NOT NULL, slope REAL NOT NULL,"
+    " intercept REAL NOT NULL, knee REAL NOT NULL)",
     "CREATE TABLE tokens (hash INTEGER PRIMARY KEY, token TEXT NOT NULL, month INTEGER, cells BLOB NOT NULL,"
     " vector BLOB)",
     "CREATE TABLE messages (digest BLOB PRIMARY KEY, class INTEGER NOT NULL, facts TEXT) WITHOUT ROWID",
@@ -61,6 +62,7 @@ SCHEMA = (
     " offsets TEXT NOT NULL, hashes BLOB NOT NULL)",
 )
 SIZE = "vocabulary_size"  # in table meta, the number of tokens
+NOISE = "label_noise"  # in table meta, the share of wrong labels
 ARRAY = "array:"  # before the name of an array in table meta
 AMONG = "hash IN (SELECT value FROM json_each(?))"  # one of the hashes in a list of JSON
 
@@ -70,7 +72,8 @@ MAX_AT_HAND = 2_000_000  # cells of rows that are held back until the end of a c
 MAX_TABLE = 8_000_000  # cells of a table that is read as a whole
 MANY = 4_000  # tokens that are asked for at once; of one message they are seldom more
 HISTOGRAM = np.dtype("<i8")
-REFIT = 1 / 100  # of all messages came or went inside of a change: then the calibration's curves are fitted anew
+_NO_CURVE = 0.0, 0.0, 1.0  # slope, intercept and knee of a class without messages
+_MAX_FITTED = 1e9  # of a slope, an intercept or a knee
 
 
 def this_month() -> int:
@@ -90,16 +93,9 @@ class View:
     changed: set[int] = field(default_factory=set)  # classes that are not written yet
     totals: ClassTotals | None = None
     present: np.ndarray = field(default_factory=lambda: np.zeros(0, np.intp))  # with totals: numbers of their classes
-    calibrated: Calibration | None = None
-    curves: Sequence[Curve] | None = None  # of the calibration; they may lack some messages
-    unfitted: int = 0  # messages that came or went since these were fitted
+    calibration: Calibration | None = None  # of these classes
     arrays: dict[str, np.ndarray] | None = None
     frequencies: list[dict[int, int]] | None = None  # by class number {n: tokens that n messages hold}, n > 0
-
-    @property
-    def is_fixed(self) -> bool:
-        """Does the model keep to the words that training chose?"""
-        return self.meta.get("top_words") is not None
 
 
 class SharedTable:
@@ -144,7 +140,7 @@ class Store(Database):
                     store.execute(statement)
                 store.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 store.execute(f"PRAGMA user_version = {FORMAT}")
-                store.put_meta({**meta, SIZE: 0})
+                store.put_meta({**meta, SIZE: 0, NOISE: 0.0})
         return store
 
     @classmethod
@@ -238,20 +234,27 @@ class Store(Database):
         if self._view is None:
             found = checked_rows("meta", self.execute("SELECT key, value FROM meta WHERE content IS NULL"), key=str)
             meta = {key: parse_json("meta", key, value) for key, value in found}
-            columns = "SELECT name, id, calibration, documents, document_counts, occurrences"
+            columns = "SELECT name, id, calibration, documents, document_counts, occurrences, slope, intercept, knee"
             rows = checked_rows(
                 "classes", self.execute(f"{columns} FROM classes ORDER BY id"), name=is_class_name,
                 id=int_between(MAX_CLASSES - 1), calibration=bytes, documents=int_between(MAX_COUNT),
-                document_counts=int_between(MAX_SUM), occurrences=int_between(MAX_SUM),
+                document_counts=int_between(MAX_SUM), occurrences=int_between(MAX_SUM), slope=_is_fitted,
+                intercept=_is_fitted, knee=_is_fitted,
             )  # fmt: skip
             if [row[1] for row in rows] != list(range(len(rows))):
                 raise Damaged("numbers in table classes that are not in order")
-            self._view = View(
+            self._view = view = View(
                 meta,
                 {row[0]: row[1] for row in rows},
-                np.array([row[3:] for row in rows], np.int64).reshape(-1, 3),
+                np.array([row[3:6] for row in rows], np.int64).reshape(-1, 3),
                 _histogram([row[2] for row in rows]),
             )
+            self.totals()
+            if not (type(noise := meta.get(NOISE)) is float and 0 <= noise < 1):
+                raise Damaged(f"{NOISE} in table meta: {noise!a:.40}")
+            curves = np.array([row[6:] for row in rows]).reshape(-1, 3)[view.present]
+            slope, intercept, knee = curves.T
+            view.calibration = Calibration(slope, intercept, knee, noise)
         return self._view
 
     def meta(self) -> dict[str, Any]:
@@ -291,11 +294,11 @@ class Store(Database):
         self.write_changes()
         self._forget_rows()  # they have no cells for it
         none = np.zeros((1, 2, BINS), HISTOGRAM)
-        self.execute("INSERT INTO classes VALUES (?, ?, 0, 0, 0, ?)", (number, name, none.tobytes()))
+        self.execute("INSERT INTO classes VALUES (?, ?, 0, 0, 0, ?, ?, ?, ?)", (number, name, none.tobytes(), *_NO_CURVE))
         view.class_ids = {**view.class_ids, name: number}
         view.sums = np.concatenate([view.sums, np.zeros((1, 3), np.int64)])
         view.histogram = np.concatenate([view.histogram, none])
-        view.totals = view.calibrated = view.frequencies = None
+        view.totals = view.calibration = view.frequencies = None
         return number
 
     def totals(self) -> ClassTotals:
@@ -325,31 +328,25 @@ class Store(Database):
             self.totals()
             return self.view.sums
 
-    def calibrated(self) -> Calibration:
-        """The calibration of the classes that hold a message, in the order of their names.
+    def calibration(self) -> Calibration:
+        """Return the calibration of the classes that hold a message, in the order of their names.
 
-        Its curves are those of the sums; inside of a change they may lack the last hundredth of all messages."""
+        It was fitted by whoever wrote the file last; inside a change it is fitted when it is needed."""
         with self.reading():
             view, present = self.view, self.present()
-            if view.calibrated is None:
-                documents = view.sums[present, 0]
-                if view.unfitted > (REFIT * documents.sum() if self.is_changing else 0):
-                    view.curves = None
-                view.calibrated = Calibration(len(present), documents, curves=view.curves)
-                view.calibrated.histogram = view.histogram[present]
-                if view.curves is None:
-                    view.curves, view.unfitted = view.calibrated.curves(), 0
-            return view.calibrated
+            if view.calibration is None:
+                view.calibration = calibration.fit(view.histogram[present], view.sums[present, 0])
+            return view.calibration
 
     def count_scores(self, label: str, bins: Mapping[str, int], sign: int) -> None:
-        """A scored message of a class comes to the calibration or goes, in its bin of each class. A message of training
-        may be taken away with another score than it was added with: a bin can count less than 0."""
+        """Add a scored message of a class to the calibration, or subtract it, in its bin of each class. A message of
+        training may be subtracted with another score than it was added with: a bin can count less than 0."""
         with self.writing():
             for name, bin_ in bins.items():
                 number = self.class_id(name)
                 self.view.histogram[number, int(name != label), bin_] += sign
                 self.view.changed.add(number)
-                self.view.calibrated = None
+                self.view.calibration = None
 
     # -- tokens ----------------------------------------------------------------------------------------------
 
@@ -373,8 +370,7 @@ class Store(Database):
             return np.array(hashes, np.int64), Cells.unpack(blobs, len(self.view.class_ids))
 
     def rows_of(self, tokens: Sequence[str] | np.ndarray) -> tuple[RowsAtHand, np.ndarray]:
-        """The rows at hand, those of ``tokens`` (k,) among them, and their places (k,). Tokens that are known to be in
-        the table may be given as an array of their hashes; those that are not there after all are left out.
+        """The rows at hand, those of ``tokens`` (k,), or of tokens with these hashes, among them, and their places (k,).
 
         Whoever seeks rows of many messages, an eighth of all rows or more, reads the whole table: that is cheaper."""
         classes = len(self.view.class_ids)
@@ -383,8 +379,7 @@ class Store(Database):
             self._forget_rows()
             self._rows = RowsAtHand(classes)
         if isinstance(tokens, np.ndarray):
-            places = self._places(self._rows, tokens)
-            return self._rows, places[self._rows.known[places] | self._rows.changed[places]]
+            return self._rows, self._places(self._rows, tokens)
         ids = self._vocabulary.ids(tokens)
         if ids.max(initial=0) >= len(self._place_of_id):
             more = max(len(self._vocabulary), 2 * len(self._place_of_id)) - len(self._place_of_id)
@@ -426,26 +421,15 @@ class Store(Database):
         known, blobs = zip(*found) if found else ((), ())
         return np.array(known, np.intp), Cells.unpack(blobs, len(self.view.class_ids))
 
-    def _in_vocabulary(self, rows: RowsAtHand, places: np.ndarray) -> np.ndarray:
-        return rows.known[places] if self.view.is_fixed else rows.held(places)
-
     def look_up(self, tokens: Sequence[str]) -> TokenCounts:
         """The counts of those of ``tokens`` (distinct) that the model knows; costs the message, not the model."""
         with self.reading():
             named = TokenArray.of(tokens)
             rows, places = self.rows_of(named)
-            positions = np.flatnonzero(self._in_vocabulary(rows, places))
+            positions = np.flatnonzero(rows.held(places))
             figures = rows.figures[places[positions]].transpose(2, 1, 0)[:, self.present()]
             documents, occurrences, weights = np.ascontiguousarray(figures)
             return TokenCounts(positions, documents, occurrences, named.groups[positions], weights)
-
-    def in_vocabulary(self, tokens: Sequence[str]) -> Sequence[str]:
-        """Those of ``tokens`` (distinct) to which learning adds: in a model of chosen words these, else all."""
-        with self.reading():
-            if not self.view.is_fixed:
-                return tokens
-            rows, places = self.rows_of(tokens)
-            return take_tokens(tokens, np.flatnonzero(rows.known[places]))
 
     def frequencies(self) -> list[dict[int, int]]:
         """Per class {n: number of tokens that exactly n of its messages hold}. The first time reads all rows."""
@@ -461,29 +445,29 @@ class Store(Database):
             return [{0: totals.vocabulary_size - sum(of.values()), **of} for of in found]
 
     def add(self, label: str, message: CountedTokens, sign: int = 1) -> None:
-        """Add one message's tokens (distinct) to the sums of a class, or take them away with ``sign=-1``.
+        """Add one message's tokens (distinct) to the sums of a class, or subtract them with ``sign=-1``.
 
-        Raises SpamnbError, and changes nothing, where taking away would leave a negative count.
+        Of a token that was pruned since, what is left is subtracted. A token that no message holds has no weight.
         """
         with self.writing():
             number, (tokens, counts) = self.class_id(label), message
             rows, places = self.rows_of(tokens)
-            at = np.flatnonzero(rows.known[places]) if self.view.is_fixed else np.arange(len(places))
-            before, counts = rows.figures[places[at], number], counts[at]
-            if sign < 0 and "pruned" in self.view.meta:
-                left, counts = left_of(before, counts)
-                at, before = at[left], before[left]
-            places, after = places[at], before.copy()
+            at = np.arange(len(places))
+            before = rows.figures[places, number]
+            if sign < 0:
+                at, counts = left_of(before, counts)
+                places, before = places[at], before[at]
+            held = np.count_nonzero(rows.held(places))
+            after = before.copy()
             after[:, DOCUMENTS] += sign
             after[:, OCCURRENCES] += sign * counts
-            if after[:, :WEIGHT].min(initial=0) < 0:
-                raise SpamnbError(f"{self.path}: this message is not part of class {label!r}; nothing was forgotten")
-            known = np.count_nonzero(self._in_vocabulary(rows, places))
             rows.change(places, tokens, at)
             rows.taught[places] |= sign > 0
             rows.figures[places, number] = after
+            is_held = rows.held(places)
+            rows.figures[places[~is_held]] = 0
             self._add_to_sums(number, before[:, DOCUMENTS], sign, sign * int(counts.sum()))
-            if new := int(np.count_nonzero(self._in_vocabulary(rows, places)) - known):
+            if new := int(np.count_nonzero(is_held) - held):
                 self.view.meta = {**self.view.meta, SIZE: self.view.meta[SIZE] + new}
 
     def _add_to_sums(self, number: int, documents: np.ndarray, sign: int, occurrences: int) -> None:
@@ -491,10 +475,9 @@ class Store(Database):
         view = self.view
         view.sums[number] += np.array([sign, sign * len(documents), occurrences])
         view.changed.add(number)
-        view.unfitted += 1
-        if view.sums[number, 0] in (0, sign):  # other classes hold messages than before: no curve fits them
-            view.curves = None
-        view.totals = view.calibrated = None
+        if view.sums[number, 0] < 0:
+            raise SpamnbError(f"{self.path}: this message is not part of the class; nothing was forgotten")
+        view.totals = view.calibration = None
         if view.frequencies is not None:
             moved = view.frequencies[number]
             for n, tokens in zip(*(values.tolist() for values in np.unique(documents, return_counts=True))):
@@ -509,18 +492,19 @@ class Store(Database):
             ids = [self.view.class_ids[name] for name in classes]
             return np.ascontiguousarray(rows.figures[places[:, None], ids, WEIGHT].T)
 
-    def add_weights(self, tokens: Sequence[str] | np.ndarray, units: Mapping[str, Any]) -> None:
-        """Add so many units a class to the weight of each of ``tokens``, which are distinct, or of those with these
-        hashes; or to each its own of (k,) units."""
-        changes = {self.class_ids()[name]: n for name, n in units.items() if np.any(n)}
+    def add_weights(self, tokens: Sequence[str] | np.ndarray, units: Mapping[str, int]) -> None:
+        """Add so many units, by class, to the weight of each of ``tokens``, which are distinct, or of those with these
+        hashes. Tokens that no message holds stay without a weight."""
+        changes = {self.class_ids()[name]: n for name, n in units.items() if n}
         if not changes or not len(tokens):
             return
         with self.writing():
             rows, places = self.rows_of(tokens)
-            weights = rows.figures[places[:, None], [*changes], WEIGHT] + np.array([*changes.values()]).T
+            places = places[rows.held(places)]
+            weights = rows.figures[places[:, None], [*changes], WEIGHT] + [*changes.values()]
             if np.abs(weights).max(initial=0) > MAX_UNITS:
                 raise SpamnbError(f"{self.path}: a token's weight is larger than a model file holds")
-            rows.change(places, tokens, np.arange(len(places)))
+            rows.changed[places] = True
             rows.figures[places[:, None], [*changes], WEIGHT] = weights
 
     def write_changes(self) -> None:
@@ -531,14 +515,14 @@ class Store(Database):
             sums = [(*view.sums[c].tolist(), view.histogram[c].tobytes(), c) for c in numbers]
             put = "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ? WHERE id = ?"
             self.executemany(put, sums)
-            view.calibrated = None  # inside of this change it may have lacked some
             self.execute("UPDATE meta SET value = ? WHERE key = ?", (view.meta[SIZE], SIZE))
+            self.write_calibration()
         if rows is None or not rows.changed.any():
             return
         places, cells = rows.written()
         month, known, hashes = this_month(), rows.known[places], rows.hashes[places].tolist()
         some = np.bincount(cells.token, minlength=len(places)) > 0
-        stays = known & (some | self.view.is_fixed)
+        stays = known & some
         months = [month if taught else None for taught in rows.taught[places].tolist()]
         every = list(zip(cells.pack(len(places), self.path), months, hashes))
         self.executemany(
@@ -551,7 +535,16 @@ class Store(Database):
             [(*every[j], text[place]) for j, place in zip(new.tolist(), places[new].tolist())],
         )
         self.executemany("DELETE FROM tokens WHERE hash = ?", [(hashes[j],) for j in np.flatnonzero(known & ~stays)])
-        rows.note_written(places, stays | some)
+        rows.note_written(places, some)
+
+    def write_calibration(self) -> None:
+        """Fit the calibration to the sums, and write its curves."""
+        with self.writing():
+            self.view.calibration = None
+            slope, intercept, knee, noise = self.calibration()
+            put = "UPDATE classes SET slope = ?, intercept = ?, knee = ? WHERE id = ?"
+            self.executemany(put, zip(*(each.tolist() for each in (slope, intercept, knee, self.present()))))
+            self.put_meta({NOISE: noise})
 
     # -- what was learned ------------------------------------------------------------------------------------
 
@@ -656,9 +649,14 @@ def _histogram(blobs: list[bytes]) -> np.ndarray:
     return found
 
 
+def _is_fitted(value: Any) -> bool:
+    """A number of a curve."""
+    return type(value) is float and abs(value) < _MAX_FITTED
+
+
 def left_of(before: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What of a message can be taken back from a pruned model: the places of those of its tokens (k,) that are still
-    there, and of their occurrences ``counts`` (k,) at most what leaves one for each other message.
+    """Return what of a message can be subtracted: the places of those of its tokens (k,) that are still there, since
+    others may have been pruned, and of their occurrences ``counts`` (k,) at most what leaves one for each other message.
 
     ``before`` (k, 2 or more) are the messages of the class that hold each token, and its occurrences.
 

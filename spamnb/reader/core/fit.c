@@ -19,7 +19,8 @@ static double omega(double x) {
     return w;
 }
 
-/* P(the label y is right) by these scores, where a share noise of labels is wrong. */
+/* formulas/trust.py: P(the label y is right), where a share noise of labels is wrong and the others' probability for
+ * label y is the softmax of these scores. */
 static double trust(const double *scores, size_t classes, size_t y, double noise) {
     if (noise <= 0 || classes < 2)
         return 1.0;
@@ -91,7 +92,7 @@ static void score(const struct fit *fit, size_t i, int64_t *sums, double *scores
     size_t others = fit->n_others;
     int64_t begin = fit->begins[i], end = fit->ends[i], of_first = 0;
     for (size_t k = 0; k < others; k++)
-        sums[k] = fit->brought ? (begin - end) * fit->brought[i * others + k] : 0;
+        sums[k] = fit->contributions ? (begin - end) * fit->contributions[i * others + k] : 0;
     if (others == 1) { /* no loop within the loop */
         int64_t sum = 0;
         for (int64_t j = begin; j < end; j++)
@@ -113,7 +114,7 @@ static void score(const struct fit *fit, size_t i, int64_t *sums, double *scores
 /* Solves for message i; by how much its largest coefficient moved. */
 static double visit_message(const struct fit *fit, size_t i, struct visit *visit) {
     size_t others = fit->n_others, classes = others + 1, y = (size_t)fit->labels[i];
-    int64_t *brought = fit->brought + i * others, *change = visit->units, of_label = 0, of_first = 0, largest = 0;
+    int64_t *contributions = fit->contributions + i * others, *change = visit->units, of_label = 0, of_first = 0, largest = 0;
     score(fit, i, visit->units, visit->scores);
     solve(visit->scores, classes, y, fit->penalty * trust(visit->scores, classes, y, fit->noise), visit->found);
     double scale = fit->values[i] / fit->unit;
@@ -123,12 +124,12 @@ static double visit_message(const struct fit *fit, size_t i, struct visit *visit
             int64_t moved = visit->found[k] <= -fit->least && units > -0x1p62 ? (int64_t)units : 0;
             of_label -= moved;
             if (k)
-                change[k - 1] = moved - brought[k - 1];
+                change[k - 1] = moved - contributions[k - 1];
         }
     if (y)
-        change[y - 1] = of_label - brought[y - 1];
+        change[y - 1] = of_label - contributions[y - 1];
     for (size_t k = 0; k < others; k++) {
-        brought[k] += change[k];
+        contributions[k] += change[k];
         of_first -= change[k];
         largest = larger(largest, larger(change[k], -change[k]));
     }
@@ -157,7 +158,7 @@ double fit_sweep(const struct fit *fit) {
 void fit_take_out(const struct fit *fit) {
     for (size_t n = 0; n < fit->n_visits; n++) {
         size_t i = (size_t)fit->visits[n];
-        move_weights(fit, i, fit->brought + i * fit->n_others, -1);
+        move_weights(fit, i, fit->contributions + i * fit->n_others, -1);
     }
 }
 

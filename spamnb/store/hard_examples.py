@@ -1,10 +1,10 @@
-"""The messages that a corrected model found hard, with their tokens, so that they can be solved again.
+"""Hard examples: messages that a corrected model found hard, with their tokens, so that they can be fitted again.
 
-These are the hardest of training and the last ones that were learned since. Each learned message solves one of them
-again. All are solved again when a hard message of training is forgotten: they were fitted to make way for it.
+These are the hardest of training and the last ones that were learned since. Each learned message has one of them fitted
+again. All are fitted again when a hard message of training is forgotten: they were fitted to make way for it.
 
 A row's number is larger than that of any row before it, and the newest row always stays, empty where its message was
-forgotten: what a lesson changed in a hard message can be taken back as long as the row of that number is there.
+forgotten: what learning a message changed in a hard example can be subtracted as long as the row of that number exists.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from spamnb.store.store import Store
 
 # docs/experiments.md#correction: 100 do nearly as well, and 1,000 no better.
 MAX_HARD = 300
-MAX_TOKENS = 4_000  # of a hard message; one that has more is not kept
+MAX_TOKENS = 4_000  # of a hard example; a message that has more is not kept
 _HASH = np.dtype("<i8")
 
 
-class HardMessage(NamedTuple):
-    """A message that was hard to tell, kept so that its coefficients can be solved again."""
+class HardExample(NamedTuple):
+    """A message with a large coefficient."""
 
     digest: bytes
     label: str
@@ -35,25 +35,25 @@ class HardMessage(NamedTuple):
     number: int = 0  # of its row, once it has one
 
 
-def every(store: Store) -> list[HardMessage]:
-    """All of them, the oldest first."""
+def every(store: Store) -> list[HardExample]:
+    """Return all of them, the oldest first."""
     return _read(store, "ORDER BY sequence")
 
 
-def pick(store: Store, chance: bytes) -> HardMessage | None:
-    """One of them, the same for the same 16 bytes ``chance``; None where there is none."""
+def pick(store: Store, chance: bytes) -> list[HardExample]:
+    """Return one of them, the same for the same 16 bytes ``chance``; none where there is none."""
     with store.reading():
         (messages,) = store.execute("SELECT count(digest) FROM hard").fetchone()
         nth = int.from_bytes(chance[:8], "little") % max(messages, 1)
-        return next(iter(_read(store, "ORDER BY sequence LIMIT 1 OFFSET ?", nth)), None)
+        return _read(store, "ORDER BY sequence LIMIT 1 OFFSET ?", nth)
 
 
-def get(store: Store, number: int) -> HardMessage | None:
-    """The one of this number; None where it is there no longer."""
+def get(store: Store, number: int) -> HardExample | None:
+    """Return the one of this number; None where it is there no longer."""
     return next(iter(_read(store, "AND sequence = ?", number)), None)
 
 
-def _read(store: Store, which: str, *values: int) -> list[HardMessage]:
+def _read(store: Store, which: str, *values: int) -> list[HardExample]:
     with store.reading():
         columns = "SELECT sequence, digest, class, offsets, hashes FROM hard WHERE digest NOT NULL"
         names, messages = list(store.view.class_ids), []
@@ -66,11 +66,11 @@ def _read(store: Store, which: str, *values: int) -> list[HardMessage]:
             scores = {name: score for name, score in zip(names, found) if score is not None}
             if names[label] not in scores or len(hashes) % _HASH.itemsize:
                 raise Damaged("a message in table hard without a score of its class, or whose hashes were cut short")
-            messages.append(HardMessage(digest, names[label], scores, np.frombuffer(hashes, _HASH), number))
+            messages.append(HardExample(digest, names[label], scores, np.frombuffer(hashes, _HASH), number))
         return messages
 
 
-def put(store: Store, message: HardMessage) -> None:
+def put(store: Store, message: HardExample) -> None:
     """Keep one more, and let go of the oldest of many."""
     if len(message.hashes) > MAX_TOKENS:
         return

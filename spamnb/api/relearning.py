@@ -1,0 +1,68 @@
+"""Messages that a replaced model was taught, learned again by the new model, in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from spamnb.classifier import Classifier
+from spamnb.errors import SpamnbError
+from spamnb.reader.message import digest
+from spamnb.store.lessons import kept_lessons, learned_and_not_kept, set_bound, unpack
+from spamnb.store.store import Store
+
+
+class Relearning:
+    """The messages that the model at ``path`` keeps of those that it was taught; none where there is no such model.
+
+    ``on_unreadable(name, error)`` is called for each that is damaged.
+    """
+
+    def __init__(self, path: Path, on_unreadable: Callable[[str, Exception], None]) -> None:
+        self._path, self._on_unreadable = path, on_unreadable
+        self._last = -1  # position of the last message that was learned again
+        self._learned: dict[bytes, tuple[str, bytes]] = {}  # by digest: class and the new model's digest
+        self.not_kept = 0  # messages that the replaced model was taught and does not keep
+        try:
+            with Store.open(path) as old:
+                self.not_kept, self._is_there = learned_and_not_kept(old), True
+        except SpamnbError:  # whether it may be replaced says training
+            self._is_there = False
+
+    @property
+    def count(self) -> int:
+        """How many messages were learned again."""
+        return len(self._learned)
+
+    def kept_digests(self) -> dict[str, np.ndarray]:
+        """Return the digests (n, 16) of the kept messages, by class."""
+        by_class: dict[str, list[bytes]] = {}
+        if self._is_there:
+            with Store.open(self._path) as old:
+                for _, lesson in kept_lessons(old):
+                    by_class.setdefault(lesson.label, []).append(lesson.digest)
+        return {name: np.frombuffer(b"".join(each), np.uint8).reshape(-1, 16) for name, each in by_class.items()}
+
+    def __call__(self, store: Store) -> None:
+        """Learn what the replaced model has been taught since the last call, and forget what it forgot."""
+        if not self._is_there:
+            return
+        classifier = Classifier(store)
+        with Store.open(self._path) as old, old.reading(), store.writing():
+            if (bound := old.meta().get("keep_lessons")) is not None:
+                set_bound(store, bound)
+            for position, lesson in kept_lessons(old, self._last):
+                self._last = position
+                try:
+                    raw = unpack(lesson.message)
+                except ValueError as error:
+                    self._on_unreadable(f"lesson {lesson.digest.hex()}", error)
+                    continue
+                classifier.learn(lesson.label, raw, taught_at=lesson.taught_at)
+                self._learned[lesson.digest] = lesson.label, digest(raw)
+            forgotten = {new: label for digest_, (label, new) in self._learned.items() if old.learned(digest_) is None}
+            for _, lesson in kept_lessons(store) if forgotten else ():
+                if forgotten.get(lesson.digest) == lesson.label:
+                    classifier.forget(lesson.label, unpack(lesson.message))
