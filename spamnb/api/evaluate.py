@@ -28,7 +28,7 @@ from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.evaluation.metrics import surest
 from spamnb.naming import escape, pluralize
 from spamnb.reader.meaning import meaning
-from spamnb.report.evaluation import percent, text
+from spamnb.report.evaluation import percent, tables, text
 from spamnb.sources.entries import LeftOut, ReadOptions
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def shortened(text: str) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Evaluation(Report):
-    """How well a filter did: ``print`` shows the command line's tables, a notebook its page.
+    """How well a filter did: ``print`` and a notebook show the command line's tables.
 
     - ``figures``: every figure with its 95 % interval, in percent
     - ``result``: the answers. Of n messages and C classes: ``names`` (n,), ``truth`` and ``verdicts`` (n,) class
@@ -158,8 +158,8 @@ class Evaluation(Report):
     def _repr_html_(self) -> str:
         from html import escape
 
-        # A frame of its own: neither the page's style nor the notebook's reaches the other's.
-        return f'<iframe srcdoc="{escape(self.page())}" style="width: 100%; height: 640px; border: 0"></iframe>'
+        doubts = "" if self.mislabelled is None else f"<pre>{escape(chr(10).join(lines_of(self.mislabelled)))}</pre>"
+        return "".join(table.html() for table in tables(self.figures)) + doubts
 
 
 def evaluate(

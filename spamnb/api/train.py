@@ -32,7 +32,8 @@ from spamnb.errors import SpamnbError
 from spamnb.evaluation.metrics import confusion_matrix, surest
 from spamnb.formulas.decision import UNSURE
 from spamnb.naming import pluralize
-from spamnb.report.evaluation import MATRIX_CLASSES, confusion_table, drawn, percent
+from spamnb.report.evaluation import MATRIX_CLASSES, confusion_table, percent
+from spamnb.report.table import drawn
 from spamnb.settings import Settings
 from spamnb.sources.entries import LeftOut, ReadOptions
 from spamnb.training import LeaveOneOutResult

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from spamnb.api.arguments import FilePath, Tell, check_least, file_path, warn
@@ -13,9 +13,10 @@ from spamnb.counts.top_words import TellingWord, Word
 from spamnb.errors import SpamnbError, in_callers_words
 from spamnb.naming import escape
 from spamnb.reader.meaning import meaning
+from spamnb.report.table import Table
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich import table as rich
 
     from spamnb.store.store import Store
 
@@ -73,28 +74,42 @@ class WordsReport(Report):
         from rich.columns import Columns
         from rich.console import Console
 
+        tables = [_rich(table) for table in self._tables()]
+        out = io.StringIO()
+        console = Console(file=out, width=width, force_jupyter=False, color_system=None)
+        console.print(Columns(tables, padding=(0, 2)))
+        return "\n".join(line.rstrip() for line in out.getvalue().rstrip().splitlines()) + "\n"
+
+    def _tables(self) -> list[Table]:
+        """The words of each class, and those that tell classes apart."""
         tables = [
-            _table((name, "p"), [(word.token, f"{word.value:.3f}") for word in words])
+            Table("", (escape(name), "p"), [(escape(word.token), f"{word.value:.3f}") for word in words])
             for name, words in self.likeliest.items()
         ]
         if self.informative:
-            told = [(word.token, f"{word.value:.3f}", word.label) for word in self.informative]
-            tables.append(_table(("highest MI", "bits", "speaks for"), told))
-        out = io.StringIO()
-        Console(file=out, width=width, force_jupyter=False).print(Columns(tables, padding=(0, 2)))
-        return "\n".join(line.rstrip() for line in out.getvalue().rstrip().splitlines()) + "\n"
+            rows = [(escape(word.token), f"{word.value:.3f}", escape(word.label)) for word in self.informative]
+            tables.append(Table("", ("highest MI", "bits", "speaks for"), rows))
+        return tables
+
+    def _repr_html_(self) -> str:
+        tables = self._tables()
+        rows = [
+            tuple(chain.from_iterable(row or ("",) * len(table.head) for table, row in zip(tables, side_by_side)))
+            for side_by_side in zip_longest(*(table.rows for table in tables))
+        ]
+        return Table("", tuple(chain.from_iterable(table.head for table in tables)), rows).html()
 
 
-def _table(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:
-    """Headings and cells without lines between them; the second column holds numbers."""
+def _rich(words: Table) -> rich.Table:
+    """A table without lines between cells; the second column holds numbers."""
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    for place, heading in enumerate(headings):
-        table.add_column(Text(escape(heading)), justify="right" if place == 1 else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(escape(cell)) for cell in row))
+    for place, heading in enumerate(words.head):
+        table.add_column(Text(heading), justify="right" if place == 1 else "left", overflow="fold")
+    for row in words.rows:
+        table.add_row(*map(Text, row))
     table.add_row()  # before what stands below it
     return table
 
