@@ -23,7 +23,7 @@ from scipy.sparse import csr_array, vstack
 from sklearn.feature_extraction.text import CountVectorizer
 
 from spamnb.estimators.discrete import BernoulliNB, MultinomialNB
-from spamnb.formulas.mutual_information import mutual_information, top_columns
+from spamnb.formulas.mutual_information import mutual_information_from_counts, top_columns
 
 WORD = re.compile(r"[a-z]+")
 SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
@@ -69,7 +69,7 @@ def accuracies(split: Split, tokens: list[str]) -> dict[str, list[float]]:
     """Accuracy per model, for each of SIZES and last for all words seen more than once in training."""
     counts = class_counts(split.X_train, split.y_train.tolist())
     seen = np.flatnonzero(counts.occurrences.sum(axis=0) > 1)
-    information = mutual_information(counts.document_counts, counts.documents)
+    information = mutual_information_from_counts(counts.document_counts, counts.documents)
     ranked = seen[top_columns(information[seen], len(seen), [tokens[j] for j in seen])]
     found: dict[str, list[float]] = {name: [] for name in MODELS}
     for size in (*SIZES, len(ranked)):

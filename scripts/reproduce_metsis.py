@@ -22,7 +22,7 @@ from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import CountVectorizer
 
 from spamnb import BernoulliNB, GaussianNB, MultinomialNB
-from spamnb.formulas.mutual_information import mutual_information
+from spamnb.formulas.mutual_information import mutual_information_from_counts
 
 BATCH, MIN_MESSAGES, ATTRIBUTES = 100, 5, 3000
 MODELS = {
@@ -53,7 +53,7 @@ def select_features(X: csr_array, y: np.ndarray) -> np.ndarray:
     """The columns that the training messages choose."""
     counts = class_counts(X, y.tolist())
     often = np.flatnonzero(np.asarray(counts.document_counts.sum(axis=0)).ravel() >= MIN_MESSAGES)
-    gain = mutual_information(counts.document_counts, counts.documents, alpha=0)[often]
+    gain = mutual_information_from_counts(counts.document_counts, counts.documents, alpha=0)[often]
     return np.sort(often[np.argsort(-gain, kind="stable")[:ATTRIBUTES]])
 
 

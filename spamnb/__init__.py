@@ -38,12 +38,12 @@ if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
     from spamnb.estimators.discrete import BernoulliNB as BernoulliNB
     from spamnb.estimators.discrete import CategoricalNB as CategoricalNB
     from spamnb.estimators.discrete import MultinomialNB as MultinomialNB
+    from spamnb.estimators.discrete import mutual_information as mutual_information
     from spamnb.estimators.gaussian import GaussianNB as GaussianNB
     from spamnb.estimators.gaussian import LinearDiscriminantAnalysis as LinearDiscriminantAnalysis
     from spamnb.estimators.gaussian import QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis
     from spamnb.estimators.logistic import LogisticRegression as LogisticRegression
     from spamnb.formulas.decision import Loss as Loss
-    from spamnb.formulas.mutual_information import mutual_information as mutual_information
     from spamnb.judgement import Judgement as Judgement
     from spamnb.reader.message import parse as parse
     from spamnb.reader.options import TokenOptions as TokenOptions
@@ -64,12 +64,11 @@ _MODULES = {
     "formulas.decision": ("Loss",),
     "errors": ("SpamnbError", "SpamnbWarning"),
     "reader.message": ("parse",),
-    "estimators.discrete": ("MultinomialNB", "BernoulliNB", "CategoricalNB"),
+    "estimators.discrete": ("MultinomialNB", "BernoulliNB", "CategoricalNB", "mutual_information"),
     "estimators.gaussian": ("GaussianNB", "LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"),
     "estimators.logistic": ("LogisticRegression",),
     "api.vectorizer": ("MailVectorizer",),
     "api.spam": ("SpamClassifier",),
-    "formulas.mutual_information": ("mutual_information",),
 }
 _PUBLIC = {name: module for module, names in _MODULES.items() for name in names}
 __all__ = ["__version__"]

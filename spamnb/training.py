@@ -91,10 +91,10 @@ def select_features(training_set: TrainingSet, settings: Settings) -> TrainingSe
     training_set = training_set.select_columns(training_set.by_hash())
     if settings.top_words >= len(training_set.tokens):
         return training_set
-    from spamnb.formulas.mutual_information import mutual_information, top_columns
+    from spamnb.formulas.mutual_information import mutual_information_from_counts, top_columns
 
     counts = training_set.counts
-    bits = mutual_information(counts.document_counts, counts.documents)
+    bits = mutual_information_from_counts(counts.document_counts, counts.documents)
     return training_set.select_columns(np.sort(top_columns(bits, settings.top_words, training_set.tokens)))
 
 

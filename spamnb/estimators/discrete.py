@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from spamnb.estimators.base import SumClassifier
 from spamnb.estimators.validation import check_number
+from spamnb.formulas.mutual_information import mutual_information_from_counts
 from spamnb.formulas.naive_bayes import token_absence_log_probability, token_log_odds, token_log_probability
 from spamnb.formulas.sums import ClassSums
 
@@ -140,6 +141,26 @@ class BernoulliNB(DiscreteNB):
 
     def class_scores(self, X: Any) -> np.ndarray:
         return super().class_scores(X) + self._log_absent_
+
+
+def mutual_information(X: Any, y: ArrayLike, alpha: float = 1.0) -> np.ndarray:
+    """Mutual information of each column's presence with the class, (V,), in bits.
+
+        I_j = Σ_c π_c [θ_jc log₂(θ_jc/θ_j) + (1−θ_jc) log₂((1−θ_jc)/(1−θ_j))]
+
+    with θ_jc = (N_jc + α)/(N_c + 2α), π_c = N_c/N and θ_j = Σ_c π_c θ_jc. A column is present where X (n, V), dense or
+    sparse, is above 0; y (n,) holds the classes. α = 0 gives the empirical mutual information, that of scikit-learn's
+    ``mutual_info_classif`` divided by ln 2. ``SelectKBest(spamnb.mutual_information)`` takes the best columns.
+
+    Raises ValueError where X and y do not fit together, and for an α below 0.
+
+    Source: Murphy, Machine Learning, section 3.5.4.
+
+    >>> mutual_information([[1, 1], [1, 0], [0, 1], [0, 0]], [1, 1, 2, 2], alpha=0).tolist()
+    [1.0, 0.0]
+    """
+    sums = BernoulliNB().fit(X, y).sums_
+    return mutual_information_from_counts(sums.columns, sums.documents, alpha)
 
 
 @dataclass(eq=False, repr=False)

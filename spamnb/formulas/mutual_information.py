@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 
-def mutual_information(document_counts: Any, documents: np.ndarray, alpha: float = 1.0) -> np.ndarray:
+def mutual_information_from_counts(document_counts: Any, documents: np.ndarray, alpha: float = 1.0) -> np.ndarray:
     """Mutual information of each column's presence with the class, (V,), in bits.
 
         I_j = Σ_c π_c [θ_jc log₂(θ_jc/θ_j) + (1−θ_jc) log₂((1−θ_jc)/(1−θ_j))]
@@ -19,7 +19,7 @@ def mutual_information(document_counts: Any, documents: np.ndarray, alpha: float
     mutual information, is allowed here, where 0 log 0 is 0. ValueError for α < 0, without documents, and for
     counts that cannot be, or that have other shapes.
 
-    >>> mutual_information(np.array([[4, 2], [0, 2]]), np.array([4, 4]), alpha=0).tolist()
+    >>> mutual_information_from_counts(np.array([[4, 2], [0, 2]]), np.array([4, 4]), alpha=0).tolist()
     [1.0, 0.0]
     """
     from scipy.sparse import csr_array

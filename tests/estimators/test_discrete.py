@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.feature_selection import SelectKBest, mutual_info_classif
 
-from spamnb.estimators.discrete import BernoulliNB, CategoricalNB
+from spamnb.estimators.discrete import BernoulliNB, CategoricalNB, mutual_information
 
 
 @pytest.mark.parametrize("container", [np.asarray, csr_array])
@@ -43,3 +44,16 @@ def test_errors_of_categories_say_what_to_do() -> None:
     for least in (0, 1.5, [1, 2, 3]):
         with pytest.raises(ValueError, match=r"min_categories is .*: give a whole number above 0, or 2 of them"):
             CategoricalNB(min_categories=least).fit([[0, 1], [1, 0]], [0, 1])
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [3, 7], ["ham", "spam"]])
+def test_mutual_information_of_rows_is_that_of_scikit_learn(labels: list[Any]) -> None:
+    rng = np.random.default_rng(0)
+    y = np.array(labels)[rng.integers(0, 2, 200)]
+    X = rng.poisson(np.where((y == labels[0])[:, None], [0.2, 1.0, 0.7], [1.5, 1.0, 0.5]))
+    expected = mutual_info_classif(X > 0, y, discrete_features=True) / np.log(2)
+    for rows in (X, csr_array(X)):
+        np.testing.assert_allclose(mutual_information(rows, y, alpha=0), expected, atol=1e-14)
+    assert SelectKBest(mutual_information, k=1).fit(X, y).get_support().tolist() == [True, False, False]
+    with pytest.raises(ValueError, match="alpha must be a finite number, at least 0"):
+        mutual_information(X, y, alpha=-1)
