@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spamnb.api.arguments import (
     FilePath,
+    SettingArguments,
     Sources,
     Tell,
     check_flags,
@@ -188,7 +189,7 @@ def train(
     progress: bool = False,
     tell: Tell = warn,
     command: str = "spamnb.train in Python",
-    **settings: Any,
+    **settings: Unpack[SettingArguments],
 ) -> TrainingReport:
     """Make the model file ``model`` of labelled mail, and judge each message by a model that has not learned it.
 
@@ -201,7 +202,7 @@ def train(
     - ``text_column``, ``label_column``: the columns of a table
     - ``workers``: threads that share the work; None: one per core
     - ``dask``: count on a Dask cluster, named by the address of its scheduler or a scheduler file (docs/cluster.md)
-    - ``progress``: whether to show progress, on standard error where that is a terminal
+    - ``progress``: whether to show progress, in a terminal or a notebook
     - ``tell``: a function that gets a line for each problem, such as a file that was left out; by default these lines
       are warnings (``SpamnbWarning``)
     - ``command``: the origin that 'spamnb info' names

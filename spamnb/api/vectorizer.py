@@ -4,38 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spamnb.api.arguments import check_least, settings_of, threads_of
-from spamnb.api.given import entries_of, set_parameters, tell_unreadable, with_settings
+from spamnb.api.arguments import TokenArguments, check_least
+from spamnb.api.given import MessageEstimator, naming, set_parameters, with_settings
 from spamnb.counts.training_set import TrainingSet
-from spamnb.engines.counting import count_parallel
-from spamnb.estimators.base import Parameters
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.tokens import TokenArray
-from spamnb.setting_fields import settings_in
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
 @with_settings(TokenOptions)
-class MailVectorizer(Parameters):
+class MailVectorizer(MessageEstimator):
     """Messages → how often each holds which token, as a CSR array (messages, tokens).
 
     A token is what spamnb reads in a message: words of its text and pairs of them, headers, hosts of links, what its
-    HTML and its parts are. X is a list of messages: bytes are raw mail and a str is a text without headers. Column j is
-    the j-th token by its 64-bit hash, whatever the order of the messages and the number of threads.
+    HTML and its parts are. X is a list of messages, read as ``mail`` says (see ``SpamClassifier``). Column j is the
+    j-th token by its 64-bit hash, whatever the order of the messages and the number of threads.
 
     ``tokenizer``, ``stem``, ``ngrams``, ``body_only`` and ``ignore_headers`` are those of ``TokenOptions``. ``min_df``
-    leaves out tokens that fewer messages hold, ``binary`` counts a token once per message, and ``n_jobs`` threads (-1:
-    one per core) share the work.
+    leaves out tokens that fewer messages hold, ``binary`` counts a token once per message, ``n_jobs`` threads (-1:
+    one per core) share the work, and ``progress`` shows it.
 
-    Raises SpamnbError for a wrong parameter, ValueError for mail without any token, TypeError for an X that holds no
-    messages.
+    Raises SpamnbError, which is a ValueError here, for a wrong parameter; ValueError for mail without any token, and
+    TypeError for an X that holds no messages.
 
     >>> vectorizer = MailVectorizer(ngrams=1, body_only=True)
     >>> X = vectorizer.fit_transform(["lunch at noon", "cheap cheap pills"])
@@ -49,7 +46,6 @@ class MailVectorizer(Parameters):
 
     min_df: int
     binary: bool
-    n_jobs: int | None
     _fitted = "tokens_"
     tokens_: TokenArray  # (V,) those of the columns, ascending by hash
 
@@ -58,10 +54,12 @@ class MailVectorizer(Parameters):
         *,
         min_df: int = 1,
         binary: bool = False,
+        mail: bool | str = "auto",
         n_jobs: int | None = -1,
-        **tokens: Any,
+        progress: bool = False,
+        **tokens: Unpack[TokenArguments],
     ) -> None:
-        set_parameters(self, min_df=min_df, binary=binary, n_jobs=n_jobs, **tokens)
+        set_parameters(self, min_df=min_df, binary=binary, mail=mail, n_jobs=n_jobs, progress=progress, **tokens)
 
     def fit(self, X: Iterable[str | bytes], y: object = None) -> Self:
         """Set the columns: a token each that ``min_df`` of the messages X hold; y is not looked at."""
@@ -70,8 +68,9 @@ class MailVectorizer(Parameters):
 
     def fit_transform(self, X: Iterable[str | bytes], y: object = None) -> csr_array:
         """``fit`` and then ``transform``, (n, V), with every message read once."""
-        check_least(1, min_df=self.min_df)
-        counted = self._count(X)
+        with naming(self):
+            check_least(1, min_df=self.min_df)
+        counted = self._count(X, self._chosen(TokenOptions).tokens)
         counted = counted.select_columns(counted.by_hash(self.min_df))
         if not len(counted.tokens):
             raise ValueError(f"no token that at least {self.min_df} of the messages of X hold")
@@ -83,7 +82,7 @@ class MailVectorizer(Parameters):
     def transform(self, X: Iterable[str | bytes]) -> csr_array:
         """How often the messages X hold each token of the fit, (n, V); other tokens are left out."""
         self._check_fitted()
-        counted, known = self._count(X), self.tokens_.hashes
+        counted, known = self._count(X, self._chosen(TokenOptions).tokens), self.tokens_.hashes
         columns = np.minimum(np.searchsorted(known, counted.tokens.hashes), len(known) - 1)
         is_known = known[columns] == counted.tokens.hashes
         return self._matrix(counted.select_columns(np.flatnonzero(is_known)), columns[is_known])
@@ -97,11 +96,6 @@ class MailVectorizer(Parameters):
     def vocabulary_(self) -> dict[str, int]:
         """The column of each token."""
         return {token: column for column, token in enumerate(self.get_feature_names_out().tolist())}
-
-    def _count(self, X: Iterable[str | bytes]) -> TrainingSet:
-        """The messages X, counted by threads."""
-        options = settings_of({name: getattr(self, name) for name in settings_in(TokenOptions)}).tokens
-        return count_parallel(entries_of(X), options, tell_unreadable, workers=threads_of(self.n_jobs))
 
     def _matrix(self, counted: TrainingSet, columns: NDArray[np.int64]) -> csr_array:
         """The messages as rows (n, V), where ``columns`` (k,) has the column of each counted token. Columns are
