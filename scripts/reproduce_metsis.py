@@ -17,9 +17,8 @@ from typing import Any
 
 import numpy as np
 from mail_corpora import with_corpora
-from reproduction import class_counts
+from reproduction import class_counts, count_words
 from scipy.sparse import csr_array
-from sklearn.feature_extraction.text import CountVectorizer
 
 from spamnb import BernoulliNB, GaussianNB, MultinomialNB
 from spamnb.formulas.mutual_information import mutual_information_from_counts
@@ -44,8 +43,7 @@ PUBLISHED = {
 def messages(folder: Path) -> tuple[csr_array, np.ndarray]:
     """Occurrences (n, V) and labels of all messages, in the order of their numbers."""
     files = sorted(folder.glob("*/*.txt"), key=lambda path: int(path.name.split(".", 1)[0]))
-    texts = (path.read_bytes().decode("latin-1") for path in files)
-    X = csr_array(CountVectorizer(analyzer=str.split).fit_transform(texts))
+    X, _ = count_words(path.read_bytes().decode("latin-1").split() for path in files)
     return X, np.array([path.parent.name for path in files])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,21 @@ def class_counts(X: csr_array, labels: list[str]) -> ClassCounts:
     parts = [X[np.array(labels) == name] for name in classes]
     rows = tuple(SparseRow.sum([SparseRow(part.indices, part.data > 0, part.data)], X.shape[1]) for part in parts)
     return ClassCounts(tuple(classes), np.array([part.shape[0] for part in parts]), X.shape[1], rows)
+
+
+def count_words(texts: Iterable[list[str]]) -> tuple[csr_array, list[str]]:
+    """Occurrences (n, V) of the words of each text, and the words of the columns, sorted."""
+    vocabulary: dict[str, int] = {}
+    columns = [[vocabulary.setdefault(word, len(vocabulary)) for word in words] for words in texts]
+    words = sorted(vocabulary)
+    place = np.empty(len(words), np.int64)
+    place[[vocabulary[word] for word in words]] = np.arange(len(words))
+    ends = np.cumsum([0, *map(len, columns)])
+    cells = place[np.concatenate([np.array(row, np.int64) for row in columns])]
+    X = csr_array((np.ones(len(cells), np.int64), cells, ends), shape=(len(columns), len(words)))
+    X.sum_duplicates()
+    return X, words
+
 
 def reproduce(
     description: str,
