@@ -96,12 +96,13 @@ class ClassifierMixin(Parameters):
         raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags, TransformerTags
 
         return Tags(
             estimator_type="classifier",
             target_tags=TargetTags(required=True),
             classifier_tags=ClassifierTags(poor_score=self._poor_score),
+            transformer_tags=TransformerTags() if hasattr(self, "transform") else None,
             input_tags=InputTags(**self._input_tags()),
         )
 
@@ -313,6 +314,38 @@ class SumClassifier(BaseClassifier):
         """
         self._check_fitted()
         return self._replace(self.sums_ - self._more_sums(X, y, sample_weight))
+
+    def sample(self, n: int = 1, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Draw n rows from the model: their classes from P(c), each row from P(x|c).
+
+        Parameters
+        ----------
+        n : how many
+        random_state : a seed or numpy's Generator
+
+        Returns
+        -------
+        X (n, V) and y (n,). A multinomial row has as many counts as the mean row of its class.
+
+        >>> import spamnb
+        >>> model = spamnb.GaussianNB().fit([[1.0], [2.0], [7.0], [9.0]], ["low", "low", "high", "high"])
+        >>> X, y = model.sample(1000, random_state=0)
+        >>> [round(float(X[y == c].mean()), 1) for c in ("low", "high")]
+        [1.5, 8.1]
+        """
+        self._check_fitted()
+        rng, priors = np.random.default_rng(random_state), np.exp(self.class_log_prior_)
+        codes = rng.choice(len(priors), n, p=priors / priors.sum())
+        of_class = np.concatenate(
+            [self._draw(c, k, rng) for c, k in enumerate(np.bincount(codes, minlength=len(priors)))]
+        )
+        X = np.empty_like(of_class)
+        X[np.argsort(codes, kind="stable")] = of_class
+        return X, self.classes_[codes]
+
+    def _draw(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
+        """Draw n rows of class number c, (n, V)."""
+        raise NotImplementedError
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
         """log P(x, c) = log P(c) + log P(x|c) in nats, (n, C), columns as in ``classes_``."""

@@ -144,6 +144,15 @@ def check_number(name: str, value: Any, *, zero: bool = False) -> None:
         raise ValueError(f"{name} is {value!r}: it must be a finite number, {'at least' if zero else 'above'} 0")
 
 
+def check_alpha(alpha: Any, n_features: int) -> np.ndarray:
+    """The pseudo-counts as an array () or (V,); ValueError where one is no finite number, or below 0."""
+    counts = np.asarray(alpha)
+    is_number = counts.dtype.kind in "iuf" and bool(((counts >= 0) & (counts < np.inf)).all())
+    if not is_number or counts.shape not in ((), (n_features,)):
+        raise ValueError(f"alpha is {alpha!r:.60}: it must be a finite number, at least 0, or {n_features} of them")
+    return counts.astype(float)
+
+
 def check_lengths(X: Any, y: np.ndarray) -> None:
     if X.shape[0] != len(y):
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {[X.shape[0], len(y)]}")

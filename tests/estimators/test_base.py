@@ -63,9 +63,9 @@ def test_refusals_leave_the_model_as_it_was(model: Any) -> None:
         fitted.forget(np.vstack([X, X]), np.concatenate([y, y]))
     with pytest.raises(ValueError, match=r"label\(s\) \['z'\] in y do not exist"):
         fitted.partial_fit(X[:1], ["z"])
-    fitted.alpha = 0
+    fitted.alpha = -1
     for call in (lambda: fitted.partial_fit(X, y), lambda: fitted.fit(X[:3], y[:3])):
-        with pytest.raises(ValueError, match="alpha is 0: it must be a finite number, above 0"):
+        with pytest.raises(ValueError, match="alpha is -1: it must be a finite number, at least 0"):
             call()
     fitted.alpha = 1.0
     assert_same(fitted, untouched)
@@ -88,8 +88,8 @@ def test_labels_that_name_no_class_are_refused(labels: list[Any], said: str) -> 
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("alpha", [0, -1.0, float("nan"), float("inf"), "much", [[1.0]], None])
-def test_alpha_must_be_above_zero(model: Any, alpha: Any) -> None:
+@pytest.mark.parametrize("alpha", [-1.0, float("nan"), float("inf"), "much", [[1.0]], [1.0], None])
+def test_alpha_must_be_numbers_that_are_not_negative(model: Any, alpha: Any) -> None:
     with pytest.raises(ValueError, match="alpha"):
         model(alpha=alpha).fit(*rows(7, 10))
 
