@@ -35,6 +35,9 @@ if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
     from spamnb.classifier import Classifier as Classifier
     from spamnb.errors import SpamnbError as SpamnbError
     from spamnb.errors import SpamnbWarning as SpamnbWarning
+    from spamnb.estimators.concept import ConceptLearner as ConceptLearner
+    from spamnb.estimators.concept import Hypothesis as Hypothesis
+    from spamnb.estimators.concept import number_game as number_game
     from spamnb.estimators.discrete import BernoulliNB as BernoulliNB
     from spamnb.estimators.discrete import CategoricalNB as CategoricalNB
     from spamnb.estimators.discrete import MultinomialNB as MultinomialNB
@@ -67,6 +70,7 @@ _MODULES = {
     "estimators.discrete": ("MultinomialNB", "BernoulliNB", "CategoricalNB", "mutual_information"),
     "estimators.gaussian": ("GaussianNB", "LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"),
     "estimators.logistic": ("LogisticRegression",),
+    "estimators.concept": ("ConceptLearner", "Hypothesis", "number_game"),
     "api.vectorizer": ("MailVectorizer",),
     "api.spam": ("SpamClassifier",),
 }

@@ -226,6 +226,8 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
     >>> model = LinearDiscriminantAnalysis(shrinkage=None).fit(X, [1, 1, 1, 2, 2, 2])
     >>> model.predict([[-0.8, -1]]).tolist(), model.coef_.round(6).tolist(), model.intercept_.round(6)
     ([1], [[0.0, 12.0]], array([0.]))
+    >>> model.fit_transform(X, [1, 1, 1, 2, 2, 2]).shape, model.transform([[0, 0]]).shape
+    ((6, 1), (1, 1))
     """
 
     _: KW_ONLY
@@ -266,11 +268,6 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
     def transform(self, X: Any) -> np.ndarray:
         """Project X (n, d) on the directions that tell the classes apart best, the best first: (n, k) with k at most
         C−1, d and ``n_components``. Within the classes the covariance is then the identity, and the mean of all rows 0.
-
-        >>> X = [[0, 0], [2, 2], [1, 1], [5, 1], [7, 3], [6, 2]]
-        >>> model = LinearDiscriminantAnalysis(shrinkage=0.1).fit(X, [1, 1, 1, 2, 2, 2])
-        >>> model.transform([[1, 1], [6, 2]]).shape
-        (2, 1)
         """
         X = self._check_X(X)
         mean, whiten, means = self._whitened_means()

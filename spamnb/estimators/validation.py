@@ -137,11 +137,12 @@ def check_weight(weight: Any, n: int) -> np.ndarray | None:
     return weight
 
 
-def check_number(name: str, value: Any, *, zero: bool = False) -> None:
-    """ValueError where a parameter is no finite number above 0; with ``zero`` it may be 0 too."""
+def check_number(name: str, value: Any, *, zero: bool = False, infinite: bool = False) -> None:
+    """ValueError where a parameter is no finite number above 0; with ``zero`` or ``infinite`` it may be that too."""
     number = float(value) if isinstance(value, Real) else np.nan
-    if not (0 < number < np.inf or (zero and number == 0)):
-        raise ValueError(f"{name} is {value!r}: it must be a finite number, {'at least' if zero else 'above'} 0")
+    if not (0 < number < np.inf or (zero and number == 0) or (infinite and number == np.inf)):
+        kind = "a number" if infinite else "a finite number"
+        raise ValueError(f"{name} is {value!r}: it must be {kind}, {'at least' if zero else 'above'} 0")
 
 
 def check_alpha(alpha: Any, n_features: int) -> np.ndarray:

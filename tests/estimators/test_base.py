@@ -103,3 +103,30 @@ def test_the_callers_sparse_matrix_is_left_alone() -> None:
         dense = model.fit(X.toarray(), [0, 1]).predict_joint_log_proba(X.toarray())
         np.testing.assert_allclose(found, dense, rtol=1e-13)
         assert (X.data.tolist(), X.indices.tolist()) == ([1, 2, 3, 0], [1, 1, 0, 1])
+
+
+@settings(max_examples=50, deadline=None)
+@given(seed=st.integers(0, 10**6), actions=st.integers(0, 1))
+def test_decisions_are_those_of_least_expected_loss(seed: int, actions: int) -> None:
+    X, y = rows(seed, 40)
+    model = MultinomialNB().fit(X, y)
+    n = len(model.classes_)
+    loss = np.random.default_rng(seed).random((n + actions, n))
+    names = [*model.classes_, "unsure"]
+    expected = []
+    for p in model.predict_proba(X):
+        risks = [sum(p[c] * loss[a, c] for c in range(n)) for a in range(n + actions)]
+        expected.append(names[risks.index(min(risks))])
+    assert model.decide(X, loss).tolist() == expected
+    assert model.decide(X, 1 - np.eye(n)).tolist() == model.predict(X).tolist()
+
+
+def test_actions_may_have_other_names_and_impossible_tables_are_refused() -> None:
+    model = MultinomialNB().fit([[1, 0], [0, 1]], [7, 9])
+    assert model.decide([[5, 0]], [[0, 1], [1, 0]]).tolist() == [7]
+    assert model.decide([[5, 0]], [[3, 1], [1, 3]], ["brake", "drive"]).tolist() == ["drive"]
+    for loss, actions in (([0, 1], None), (np.ones((1, 2)), None), (np.ones((4, 2)), None), (np.eye(2), ["stop"])):
+        with pytest.raises(ValueError, match=r"loss has the shape \(.*\): give "):
+            model.decide([[1, 0]], loss, actions)
+    with pytest.raises(ValueError, match="loss must hold finite numbers"):
+        model.decide([[1, 0]], [[0, np.inf], [1, 0]])
