@@ -50,6 +50,8 @@ if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
     from spamnb.judgement import Judgement as Judgement
     from spamnb.reader.message import parse as parse
     from spamnb.reader.options import TokenOptions as TokenOptions
+    from spamnb.report.displays import ExplanationDisplay as ExplanationDisplay
+    from spamnb.report.displays import WordsDisplay as WordsDisplay
     from spamnb.settings import Settings as Settings
 
 __version__ = "0.1.0"
@@ -69,6 +71,7 @@ _MODULES = {
     "reader.message": ("parse",),
     "estimators.discrete": ("MultinomialNB", "BernoulliNB", "CategoricalNB", "mutual_information"),
     "estimators.gaussian": ("GaussianNB", "LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"),
+    "report.displays": ("ExplanationDisplay", "WordsDisplay"),
     "estimators.logistic": ("LogisticRegression",),
     "estimators.concept": ("ConceptLearner", "Hypothesis", "number_game"),
     "api.vectorizer": ("MailVectorizer",),
