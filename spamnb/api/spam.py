@@ -112,6 +112,11 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
     >>> model.partial_fit(["tea at four"], ["ham"]).forget(["tea at four"], ["ham"]).save("lunch.spamnb")
     >>> SpamClassifier.load("lunch.spamnb").predict(["cheap pills"]).tolist()
     ['spam']
+    >>> model.learn_one("cheap watches", "spam")
+    >>> model.predict_one("cheap pills"), round(model.predict_proba_one("cheap pills")["spam"], 2)
+    ('spam', 0.98)
+    >>> model.predict_log_proba(["cheap pills"]).round(2)
+    array([[-4.18, -0.02]])
     """
 
     spam: Any
@@ -208,6 +213,11 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         ``classes_``."""
         return self._answers(X)[1]
 
+    def predict_log_proba(self, X: Messages) -> NDArray[np.float64]:
+        """log P(c|x), calibrated, in nats; −∞ where a probability is 0. (n, C), columns as in ``classes_``."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
     def decision_function(self, X: Messages) -> NDArray[np.float64]:
         """Each class's score less the log-sum-exp of the others' before calibration, in nats: it ranks messages, and
         never saturates as a probability does. (n, C); for two classes that of the second one, (n,)."""
@@ -262,6 +272,22 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
             result = judged(self._entries(given, labels.of), own, tell_unreadable, show)
             command = "SpamClassifier.evaluate in Python"
             return Evaluation(figures(result), result, own.settings, Path(":memory:"), command=command)
+
+    # -- one at a time, as in river ----------------------------------------------------------------------------
+
+    def learn_one(self, x: str | bytes, y: Any) -> None:
+        """Learn one message of the class y, as ``partial_fit`` does."""
+        self.partial_fit([x], [y])
+
+    def predict_proba_one(self, x: str | bytes) -> dict[Any, float]:
+        """P(c|x) by class; none before the first message was learned."""
+        if not hasattr(self, "classes_"):
+            return {}
+        return dict(zip(self.classes_.tolist(), self.predict_proba([x])[0].tolist()))
+
+    def predict_one(self, x: str | bytes) -> Any:
+        """The class of least expected loss; None before the first message was learned."""
+        return self.predict([x])[0].item() if hasattr(self, "classes_") else None
 
     # -- model files -----------------------------------------------------------------------------------------
 

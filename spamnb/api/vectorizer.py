@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from spamnb.api.arguments import TokenArguments, check_least
 from spamnb.api.given import MessageEstimator, naming, set_parameters, with_settings
 from spamnb.counts.training_set import TrainingSet
+from spamnb.errors import check_kind
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.tokens import TokenArray
 
@@ -28,8 +30,9 @@ class MailVectorizer(MessageEstimator):
     j-th token by its 64-bit hash, whatever the order of the messages and the number of threads.
 
     ``tokenizer``, ``stem``, ``ngrams``, ``body_only`` and ``ignore_headers`` are those of ``TokenOptions``. ``min_df``
-    leaves out tokens that fewer messages hold, ``binary`` counts a token once per message, ``n_jobs`` threads (-1:
-    one per core) share the work, and ``progress`` shows it.
+    leaves out tokens that fewer messages hold, ``max_features`` keeps those that most messages hold, ``stop_words``
+    leaves out these words and runs of words with one of them, ``binary`` counts a token once per message, ``n_jobs``
+    threads (-1: one per core) share the work, and ``progress`` shows it.
 
     Raises SpamnbError, which is a ValueError here, for a wrong parameter; ValueError for mail without any token, and
     TypeError for an X that holds no messages.
@@ -42,9 +45,14 @@ class MailVectorizer(MessageEstimator):
     ['at', 'capitals:0', 'caps:0', 'length:2', 'line:4', 'lunch', 'noon']
     >>> vectorizer.fit(["lunch at noon"]).transform(["lunch at eight"]).nnz
     6
+    >>> X = MailVectorizer(stop_words=["at"], body_only=True).fit(["tea at noon"]).inverse_transform([[1] * 6])
+    >>> sorted(X[0])
+    ['capitals:0', 'caps:0', 'length:2', 'line:4', 'noon', 'tea']
     """
 
     min_df: int
+    max_features: int | None
+    stop_words: Collection[str] | None
     binary: bool
     _fitted = "tokens_"
     tokens_: TokenArray  # (V,) those of the columns, ascending by hash
@@ -53,13 +61,16 @@ class MailVectorizer(MessageEstimator):
         self,
         *,
         min_df: int = 1,
+        max_features: int | None = None,
+        stop_words: Collection[str] | None = None,
         binary: bool = False,
         mail: bool | str = "auto",
         n_jobs: int | None = -1,
         progress: bool = False,
         **tokens: Unpack[TokenArguments],
     ) -> None:
-        set_parameters(self, min_df=min_df, binary=binary, mail=mail, n_jobs=n_jobs, progress=progress, **tokens)
+        own = {"min_df": min_df, "max_features": max_features, "stop_words": stop_words, "binary": binary}
+        set_parameters(self, **own, mail=mail, n_jobs=n_jobs, progress=progress, **tokens)
 
     def fit(self, X: Iterable[str | bytes], y: object = None) -> Self:
         """Set the columns: a token each that ``min_df`` of the messages X hold; y is not looked at."""
@@ -69,9 +80,10 @@ class MailVectorizer(MessageEstimator):
     def fit_transform(self, X: Iterable[str | bytes], y: object = None) -> csr_array:
         """``fit`` and then ``transform``, (n, V), with every message read once."""
         with naming(self):
-            check_least(1, min_df=self.min_df)
+            check_least(1, min_df=self.min_df, max_features=self.max_features)
+            check_kind("stop_words", self.stop_words, Collection | None, "a list of words")
         counted = self._count(X, self._chosen(TokenOptions).tokens)
-        counted = counted.select_columns(counted.by_hash(self.min_df))
+        counted = counted.select_columns(self._chosen_columns(counted))
         if not len(counted.tokens):
             raise ValueError(f"no token that at least {self.min_df} of the messages of X hold")
         # A copy: the text of those left out goes.
@@ -96,6 +108,26 @@ class MailVectorizer(MessageEstimator):
     def vocabulary_(self) -> dict[str, int]:
         """The column of each token."""
         return {token: column for column, token in enumerate(self.get_feature_names_out().tolist())}
+
+    def inverse_transform(self, X: Any) -> list[NDArray[np.object_]]:
+        """The tokens that each row of X (n, V) has, in the order of the columns."""
+        from scipy.sparse import csr_array
+
+        names, rows = self.get_feature_names_out(), csr_array(X)
+        return [names[np.sort(rows.indices[a:b][rows.data[a:b] != 0])] for a, b in pairwise(rows.indptr)]
+
+    def _chosen_columns(self, counted: TrainingSet) -> NDArray[np.int64]:
+        """The columns of what was counted that are kept, ascending by hash: of equally frequent ones the first."""
+        columns = counted.by_hash(self.min_df)
+        if self.stop_words is not None:
+            stopped, tokens = {word.lower() for word in self.stop_words}, list(counted.tokens)
+            # A token is a word, a run of words, or has a prefix that ends with a colon.
+            kept = [stopped.isdisjoint(tokens[j].rpartition(":")[2].split()) for j in columns.tolist()]
+            columns = columns[kept]
+        if self.max_features is not None:
+            often = counted.counts.document_frequency()[columns]
+            columns = columns[np.sort(np.argsort(-often, kind="stable")[: self.max_features])]
+        return columns
 
     def _matrix(self, counted: TrainingSet, columns: NDArray[np.int64]) -> csr_array:
         """The messages as rows (n, V), where ``columns`` (k,) has the column of each counted token. Columns are

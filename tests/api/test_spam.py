@@ -253,3 +253,21 @@ def test_long_lines_of_fields_are_read_in_linear_time() -> None:
     as_mail("a:" * 500_000 + "\n" + " \n" * 100_000)
     as_mail("From: a\n" * 200_000)
     assert time.process_time() - start < 1
+
+
+def test_one_message_at_a_time_is_the_stream_of_many(texts: list[str], labels: list[str]) -> None:
+    one, many = SpamClassifier(n_jobs=1), SpamClassifier(n_jobs=1).partial_fit(texts[:40], labels[:40])
+    assert one.predict_proba_one(texts[0]) == {} and one.predict_one(texts[0]) is None
+    for text, label in zip(texts[:40], labels[:40]):
+        one.learn_one(text, label)
+    for text in UNSEEN:
+        assert one.predict_one(text) == many.predict([text])[0]
+        np.testing.assert_allclose([*one.predict_proba_one(text).values()], many.predict_proba([text])[0], atol=1e-9)
+    numbers = SpamClassifier(spam=1)
+    numbers.learn_one("tea", 0)
+    numbers.learn_one("pills", 1)
+    assert type(numbers.predict_one("tea")) is int and list(numbers.predict_proba_one("tea")) == [0, 1]
+
+
+def test_logarithms_are_those_of_the_probabilities(fitted: SpamClassifier) -> None:
+    np.testing.assert_allclose(np.exp(fitted.predict_log_proba(UNSEEN)), fitted.predict_proba(UNSEEN))

@@ -109,3 +109,38 @@ def test_what_cannot_be_is_told_in_one_line(act: Any, kind: type[Exception], sai
     with pytest.raises(kind, match=said) as told:
         act()
     assert "\n" not in str(told.value)
+
+
+def test_stop_words_and_the_commonest_tokens_choose_columns() -> None:
+    mail = [*MAIL, b"Subject: the minutes\n\nthe minutes of the tea"]
+    every = MailVectorizer().fit(mail)
+    tokens = every.get_feature_names_out()
+    stopped = MailVectorizer(stop_words=["The", "pills"]).fit(mail)
+    expected = [t for t in tokens if not {"the", "pills"} & set(t.rpartition(":")[2].split())]
+    assert stopped.get_feature_names_out().tolist() == expected and len(expected) < len(tokens)
+    assert {"the", "subject:the", "the tea"} <= {*tokens} - {*expected}
+    held = np.asarray((every.transform(mail) > 0).sum(axis=0)).ravel()
+    few = MailVectorizer(max_features=5).fit(mail)
+    assert few.transform(mail).shape == (5, 5)
+    kept = [held[every.vocabulary_[token]] for token in few.get_feature_names_out()]
+    assert sorted(kept) == sorted(held)[-5:]
+    wrong = (({"max_features": 0}, "max_features is 0"), ({"stop_words": 3}, "stop_words is 3: give a list"))
+    for options, said in wrong:
+        with pytest.raises(ValueError, match=f"^MailVectorizer: {said}"):
+            MailVectorizer(**options).fit(mail)
+
+
+def test_rows_give_back_their_tokens() -> None:
+    vectorizer = MailVectorizer()
+    X = vectorizer.fit_transform(MAIL)
+    for rows in (X, X.toarray()):
+        found = vectorizer.inverse_transform(rows)
+        assert [set(tokens) for tokens in found] == [set(Reader(TokenOptions()).tokens(raw)) for raw in MAIL]
+
+
+def test_a_column_of_a_table_is_chosen_by_scikit_learn(texts: list[str]) -> None:
+    pandas, compose = pytest.importorskip("pandas"), pytest.importorskip("sklearn.compose")
+    table = pandas.DataFrame({"text": texts, "length": [len(text) for text in texts]})
+    both = compose.ColumnTransformer([("words", MailVectorizer(), "text"), ("length", "passthrough", ["length"])])
+    X = both.fit_transform(table)
+    assert X.shape == (len(texts), MailVectorizer().fit_transform(texts).shape[1] + 1)
