@@ -1,5 +1,6 @@
 """The examples and the notebook run, type checkers find nothing in them, and they say what they find."""
 
+import doctest
 import os
 import re
 import subprocess
@@ -53,6 +54,12 @@ def test_an_example_runs(file: Path, tmp_path: Path) -> None:
     )
     assert (ran.returncode, ran.stderr) == (0, "")
     assert "good mail lost: " in ran.stdout and ran.stdout.splitlines()[-1] == "spam"
+
+
+def test_the_way_through_generative_models_runs_as_it_stands() -> None:
+    page = str(ROOT / "docs" / "generative-models.md")
+    failed, run = doctest.testfile(page, module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert failed == 0 and run > 30
 
 
 PATH = ROOT / "docs" / "notebook.ipynb"
