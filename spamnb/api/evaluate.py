@@ -24,7 +24,7 @@ from spamnb.api.arguments import (
     tell_notes,
     warn,
 )
-from spamnb.api.report import Report
+from spamnb.api.report import Report, preformatted
 from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.evaluation.metrics import surest
 from spamnb.naming import escape, pluralize
@@ -157,9 +157,7 @@ class Evaluation(Report):
         return "\n".join([text(self.figures, verbose), *doubts])
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        doubts = "" if self.mislabelled is None else f"<pre>{escape(chr(10).join(lines_of(self.mislabelled)))}</pre>"
+        doubts = "" if self.mislabelled is None else preformatted("\n".join(lines_of(self.mislabelled)))
         return "".join(table.html() for table in tables(self.figures)) + doubts
 
 
