@@ -6,13 +6,13 @@ import errno
 import os
 import signal
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from numbers import Integral
 from pathlib import Path
 from tempfile import gettempdir
 from threading import current_thread, main_thread
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from spamnb.errors import ArgumentError, SpamnbError, SpamnbWarning, check_kind
 from spamnb.naming import escape
@@ -24,37 +24,6 @@ if TYPE_CHECKING:
 FilePath = str | os.PathLike[str]
 Sources = FilePath | Sequence[FilePath]  # a SOURCE as on the command line, or several
 Tell = Callable[[str], None]  # is given a line of text
-
-
-class TokenArguments(TypedDict, total=False):
-    """The settings of ``TokenOptions`` as keyword arguments, for type checkers."""
-
-    tokenizer: str
-    stem: str | None
-    ngrams: int
-    body_only: bool
-    ignore_headers: Iterable[str]
-
-
-class ModelArguments(TokenArguments, total=False):
-    """Those of ``Settings`` and ``Loss`` too, but ``spam``, which an estimator takes as a label."""
-
-    model_type: str | None
-    alpha: float
-    prior: str
-    pooling: str
-    top_words: int | None
-    embedding: str | None
-    false_positive_cost: float
-    unsure_cost: float | None
-
-
-class SettingArguments(ModelArguments, total=False):
-    """All settings of a model."""
-
-    spam: str
-
-
 _SQLITE = b"SQLite format 3\0"  # the beginning of a model's file
 
 

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 from spamnb.api.arguments import (
     FilePath,
-    SettingArguments,
     Sources,
     Tell,
     check_flags,
@@ -181,7 +180,7 @@ def evaluate(
     progress: bool = False,
     tell: Tell = warn,
     command: str = "spamnb.evaluate in Python",
-    **settings: Unpack[SettingArguments],
+    **settings: Any,
 ) -> Evaluation:
     """Measure the filter on labelled mail: good mail lost, spam let through, and how far its probabilities are right.
 

@@ -6,7 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,6 @@ from spamnb.setting_fields import settings_in
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry, raw_message
 
-E = TypeVar("E", bound=type[Parameters])
 _HEADER = re.compile(r"(?:[!-9;-~]+:.*\n|[ \t]+\S.*\n|From .*\n)++\r?\n")
 _FROM = re.compile(r"^From:", re.IGNORECASE | re.MULTILINE)
 
@@ -42,40 +41,9 @@ def naming(estimator: Parameters) -> Iterator[None]:
         raise ParameterError(f"{type(estimator).__name__}: {error}") from None
 
 
-def with_settings(*owners: type) -> Callable[[E], E]:
-    """Makes each setting of these dataclasses a parameter of an estimator, whose constructor has ``**settings``.
-
-    >>> from spamnb.reader.options import TokenOptions
-    >>> @with_settings(TokenOptions)
-    ... class Estimator(Parameters):
-    ...     def __init__(self, *, binary: bool = False, **settings: object) -> None:
-    ...         set_parameters(self, binary=binary, **settings)
-    >>> Estimator(ngrams=1).ngrams, Estimator(ngrams=1)
-    (1, Estimator(ngrams=1))
-    """
-    settings = {name: each for owner in owners for name, each in settings_in(owner).items()}
-
-    def decorate(cls: E) -> E:
-        signature = inspect.signature(cls.__init__)
-        parameters = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
-        for name, each in settings.items():
-            if name not in signature.parameters:
-                default = None if each.default == "" else each.default
-                parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default))
-        cls.__init__.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-        return cls
-
-    return decorate
-
-
-def set_parameters(estimator: Parameters, **chosen: Any) -> None:
-    """Set all parameters of its constructor, those that were not chosen to their defaults."""
-    try:
-        bound = inspect.signature(type(estimator)).bind(**chosen)
-    except TypeError as error:
-        raise TypeError(f"{type(estimator).__name__}() {error}") from None
-    bound.apply_defaults()
-    vars(estimator).update(bound.arguments)
+def set_parameters(estimator: Parameters, arguments: Mapping[str, Any]) -> None:
+    """Set the parameters of its constructor, whose ``locals()`` these are."""
+    vars(estimator).update((name, arguments[name]) for name in inspect.signature(type(estimator)).parameters)
 
 
 def as_mail(message: Any, mail: bool | str = "auto") -> bytes:

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from threading import RLock
-from typing import Any, Self, Unpack
+from typing import Any, Self
 from weakref import finalize
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spamnb.api.arguments import FilePath, ModelArguments, Tell, check_least, file_path, new_file, warn
+from spamnb.api.arguments import FilePath, Tell, check_least, file_path, new_file, warn
 from spamnb.api.evaluate import Evaluation
 from spamnb.api.explain import Explanation, explanation_of
 from spamnb.api.given import (
@@ -23,7 +23,6 @@ from spamnb.api.given import (
     named_labels,
     set_parameters,
     tell_unreadable,
-    with_settings,
 )
 from spamnb.api.progress import progress as shown
 from spamnb.api.words import WordsReport, words_of
@@ -74,7 +73,6 @@ class MemoryModel:
         return self.classifier.classify_all((entry.read() for entry in part), tokens=0, posterior=False)
 
 
-@with_settings(Settings, TokenOptions, Loss)
 class SpamClassifier(ClassifierMixin, MessageEstimator):
     """The model that ``spamnb train`` makes, as an estimator: naive Bayes on what spamnb reads in a message, pooled and
     calibrated, for any number of classes.
@@ -130,9 +128,21 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         mail: bool | str = "auto",
         n_jobs: int | None = -1,
         progress: bool = False,
-        **settings: Unpack[ModelArguments],
+        model_type: str | None = None,
+        alpha: float = 0.1,
+        prior: str = "mle",
+        pooling: str = "mean",
+        top_words: int | None = None,
+        embedding: str | None = None,
+        tokenizer: str = "own",
+        stem: str | None = None,
+        ngrams: int = 2,
+        body_only: bool = False,
+        ignore_headers: Iterable[str] = ("newsgroups", "xref", "path"),
+        false_positive_cost: float = 9.0,
+        unsure_cost: float | None = None,
     ) -> None:
-        set_parameters(self, spam=spam, mail=mail, n_jobs=n_jobs, progress=progress, **settings)
+        set_parameters(self, locals())
 
     def _settings(self) -> Settings:
         return self._chosen(Settings, TokenOptions, Loss, spam=class_name(self.spam))

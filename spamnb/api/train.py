@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spamnb.api.arguments import (
     FilePath,
-    SettingArguments,
     Sources,
     Tell,
     check_flags,
@@ -189,7 +188,7 @@ def train(
     progress: bool = False,
     tell: Tell = warn,
     command: str = "spamnb.train in Python",
-    **settings: Unpack[SettingArguments],
+    **settings: Any,
 ) -> TrainingReport:
     """Make the model file ``model`` of labelled mail, and judge each message by a model that has not learned it.
 

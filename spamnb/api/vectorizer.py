@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spamnb.api.arguments import TokenArguments, check_least
-from spamnb.api.given import MessageEstimator, naming, set_parameters, with_settings
+from spamnb.api.arguments import check_least
+from spamnb.api.given import MessageEstimator, naming, set_parameters
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import check_kind
 from spamnb.reader.options import TokenOptions
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-@with_settings(TokenOptions)
 class MailVectorizer(MessageEstimator):
     """Messages → how often each holds which token, as a CSR array (messages, tokens).
 
@@ -67,10 +66,13 @@ class MailVectorizer(MessageEstimator):
         mail: bool | str = "auto",
         n_jobs: int | None = -1,
         progress: bool = False,
-        **tokens: Unpack[TokenArguments],
+        tokenizer: str = "own",
+        stem: str | None = None,
+        ngrams: int = 2,
+        body_only: bool = False,
+        ignore_headers: Iterable[str] = ("newsgroups", "xref", "path"),
     ) -> None:
-        own = {"min_df": min_df, "max_features": max_features, "stop_words": stop_words, "binary": binary}
-        set_parameters(self, **own, mail=mail, n_jobs=n_jobs, progress=progress, **tokens)
+        set_parameters(self, locals())
 
     def fit(self, X: Iterable[str | bytes], y: object = None) -> Self:
         """Set the columns: a token each that ``min_df`` of the messages X hold; y is not looked at."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Any
@@ -13,11 +12,9 @@ from spamnb.counts.top_words import TellingWord, Word
 from spamnb.errors import SpamnbError, in_callers_words
 from spamnb.naming import escape
 from spamnb.reader.meaning import meaning
-from spamnb.report.table import Table
+from spamnb.report.table import Table, printed
 
 if TYPE_CHECKING:
-    from rich import table as rich
-
     from spamnb.store.store import Store
 
 
@@ -72,13 +69,12 @@ class WordsReport(Report):
         lunch  0.500  pills  0.750
         """
         from rich.columns import Columns
-        from rich.console import Console
 
-        tables = [_rich(table) for table in self._tables()]
-        out = io.StringIO()
-        console = Console(file=out, width=width, force_jupyter=False, color_system=None)
-        console.print(Columns(tables, padding=(0, 2)))
-        return "\n".join(line.rstrip() for line in out.getvalue().rstrip().splitlines()) + "\n"
+        tables = [table.rich([1], box=None, padding=(0, 2, 0, 0), pad_edge=False) for table in self._tables()]
+        for table in tables:
+            table.add_row()  # before what stands below it
+        lines = printed(Columns(tables, padding=(0, 2)), width=width).rstrip().splitlines()
+        return "\n".join(line.rstrip() for line in lines) + "\n"
 
     def _tables(self) -> list[Table]:
         """The words of each class, and those that tell classes apart."""
@@ -98,20 +94,6 @@ class WordsReport(Report):
             for side_by_side in zip_longest(*(table.rows for table in tables))
         ]
         return Table("", tuple(chain.from_iterable(table.head for table in tables)), rows).html()
-
-
-def _rich(words: Table) -> rich.Table:
-    """A table without lines between cells; the second column holds numbers."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    for place, heading in enumerate(words.head):
-        table.add_column(Text(heading), justify="right" if place == 1 else "left", overflow="fold")
-    for row in words.rows:
-        table.add_row(*map(Text, row))
-    table.add_row()  # before what stands below it
-    return table
 
 
 def words(model: FilePath, top: int = 15, *, everything: bool = False, tell: Tell = warn) -> WordsReport:

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 
 from spamnb.estimators.base import DecisionFunction, SumClassifier
 from spamnb.estimators.validation import check_number
-from spamnb.formulas.priors import class_log_prior
 from spamnb.formulas.sums import Scatter, shrink, whitening
 
 LOG_2PI = float(np.log(2 * np.pi))
@@ -36,14 +35,8 @@ class QuadraticForm(NamedTuple):
     constant: np.ndarray  # (C,)
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class GaussianClassifier(SumClassifier, DecisionFunction):
-    """fit, partial_fit and forget for classes that are Gaussian in some way, by ``_covariances``.
-
-    ``priors`` (C,) is another name of a ``class_prior`` that is given as probabilities.
-    """
-
-    priors: ArrayLike | None = None
+    """fit, partial_fit and forget for classes that are Gaussian in some way, by ``_covariances``."""
 
     _sparse = False
     _independent = False
@@ -56,13 +49,6 @@ class GaussianClassifier(SumClassifier, DecisionFunction):
             raise ValueError("the squares of X overflow: scale its columns to below 1e150")
         self.class_log_prior_ = self._class_log_prior(sums.documents)
         self._derived: Covariances | None = None
-
-    def _class_log_prior(self, documents: np.ndarray) -> np.ndarray:
-        if self.priors is None:
-            return super()._class_log_prior(documents)
-        if self.class_prior is not None:
-            raise ValueError("priors and class_prior are given: one of them is enough")
-        return class_log_prior(documents, self.priors)
 
     def _draw(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
         mean, covariance = self.means_[c], self._density().covariance[c]

@@ -5,7 +5,10 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from html import escape
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import rich.table
 
 
 class Table(NamedTuple):
@@ -29,20 +32,31 @@ class Table(NamedTuple):
         return f"<table>{caption}{row('th', self.head)}{''.join(row('td', cells) for cells in self.rows)}</table>"
 
 
-def drawn(tables: Sequence[Table]) -> str:
-    """Tables as wide as the terminal allows."""
-    from rich import table as rich
+    def rich(self, numbers: Sequence[int], **options: Any) -> rich.table.Table:
+        """The table for a terminal, with ``numbers`` as the columns that are aligned to the right."""
+        from rich.table import Table
+        from rich.text import Text
+
+        made = Table(title=Text(self.title) if self.title else None, title_justify="left", **options)
+        for place, name in enumerate(self.head):
+            made.add_column(Text(name), justify="right" if place in numbers else "left", overflow="fold")
+        for row in self.rows:
+            made.add_row(*map(Text, row))
+        return made
+
+
+def printed(*shown: Any, width: int | None = None) -> str:
+    """What rich prints of these in a terminal of this width, by default as wide as the one there is."""
     from rich.console import Console
-    from rich.text import Text
 
     out = io.StringIO()
     # A notebook would get the output instead of ``out``, and its kernel asks for colours, which are codes in a text.
-    console = Console(file=out, width=Console().width, force_jupyter=False, color_system=None)
-    for each in tables:
-        made = rich.Table(title=Text(each.title), title_justify="left")
-        for place, name in enumerate(each.head):
-            made.add_column(Text(name), justify="right" if place else "left", overflow="fold")
-        for row in each.rows:
-            made.add_row(*map(Text, row))
-        console.print(made)
+    console = Console(file=out, width=width or Console().width, force_jupyter=False, color_system=None)
+    for each in shown:
+        console.print(each)
     return out.getvalue().rstrip("\n")
+
+
+def drawn(tables: Sequence[Table]) -> str:
+    """Tables as wide as the terminal allows."""
+    return printed(*(table.rich(range(1, len(table.head))) for table in tables))

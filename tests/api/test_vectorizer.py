@@ -16,6 +16,7 @@ from spamnb import MailVectorizer, MultinomialNB, SpamClassifier, SpamnbError
 from spamnb.engines import counting
 from spamnb.reader.message import Reader
 from spamnb.reader.options import TokenOptions
+from spamnb.setting_fields import settings_in
 
 MAIL = [
     b"From: a@example.org\nSubject: cheap pills\n\nBuy pills NOW at http://pills.example/?id=7 !!\n",
@@ -144,3 +145,8 @@ def test_a_column_of_a_table_is_chosen_by_scikit_learn(texts: list[str]) -> None
     both = compose.ColumnTransformer([("words", MailVectorizer(), "text"), ("length", "passthrough", ["length"])])
     X = both.fit_transform(table)
     assert X.shape == (len(texts), MailVectorizer().fit_transform(texts).shape[1] + 1)
+
+
+def test_parameters_of_tokens_have_the_defaults_of_the_settings() -> None:
+    options = settings_in(TokenOptions)
+    assert {name: MailVectorizer().get_params()[name] for name in options} == {n: s.default for n, s in options.items()}

@@ -204,16 +204,6 @@ def test_rows_drawn_from_a_model_have_its_means_and_covariances(model: Any) -> N
         np.testing.assert_allclose(np.cov(rows.T, bias=True), expected, atol=0.04 * np.abs(expected).max())
 
 
-@by_name
-def test_priors_are_scikit_learns_name_of_given_probabilities(model: Any) -> None:
-    X, y = data(5)
-    given = clone(model).set_params(class_prior=[0.2, 0.5, 0.3]).fit(X, y)
-    named = clone(model).set_params(priors=[0.2, 0.5, 0.3]).fit(X, y)
-    np.testing.assert_array_equal(given.predict_proba(X), named.predict_proba(X))
-    with pytest.raises(ValueError, match="priors and class_prior are given: one of them is enough"):
-        named.set_params(class_prior="uniform").fit(X, y)
-
-
 def test_the_discriminants_are_scikit_learns_up_to_sign_and_scale() -> None:
     X, y = data(6, classes=4)
     ours, theirs = LinearDiscriminantAnalysis(None, n_components=2).fit_transform(X, y), SklearnLDA(n_components=2)
