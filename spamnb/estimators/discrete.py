@@ -38,38 +38,34 @@ class DiscreteNB(SumClassifier):
 
     def _derive(self, sums: ClassSums) -> None:
         log_prior = self._class_log_prior(sums.documents)
-        alpha = check_alpha(self.alpha, sums.n_features)
+        alpha = check_alpha(self, sums.n_features)
         with np.errstate(divide="ignore", invalid="ignore"):  # log 0, and 0/0 of a class without rows
             weights, absent = self._class_weights(sums, alpha)
-        # (V, C), as a product with rows of X reads them.
-        self._weights_ = np.ascontiguousarray(weights.T)
-        self._constant_ = absent.sum(axis=1) if isinstance(absent, np.ndarray) else absent
-        self._limits_ = None if alpha.all() else self._without_infinity(sums, absent)
-        self.class_log_prior_ = log_prior
+        weights = np.ascontiguousarray(weights.T)  # (V, C), as a product with rows of X reads them
+        constant, limits = absent.sum(axis=1) if isinstance(absent, np.ndarray) else absent, None
+        if not alpha.all() and not np.isfinite(weights).all():
+            constant, limits = self._without_infinity(sums, weights, absent)
+        self._weights_, self._constant_, self._limits_, self.class_log_prior_ = weights, constant, limits, log_prior
 
     def _class_weights(self, sums: Any, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray | float]:
         """w_jc (C, V), and the term of each column without its weight, (C, V) or 0.0; nats."""
         raise NotImplementedError
 
-    def _without_infinity(
-        self, sums: ClassSums, absent: np.ndarray | float
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """Finite weights (V, C); the columns that make a row impossible where they are above 0 (1) or 0 (−1), (V, C);
-        and how many there are of the latter, (C,). None where no estimate is 0 or 1."""
-        always = self._weights_ == np.inf  # θ = 1
-        never = ~np.isfinite(self._weights_) & ~always
-        if not (never.any() or always.any()):
-            return None
+    def _without_infinity(self, sums: ClassSums, weights: np.ndarray, absent: np.ndarray | float) -> tuple[Any, Any]:
+        """The constant (C,) without infinite terms; and finite weights (V, C), the columns that make a row impossible
+        where they are above 0 (1) or 0 (−1), (V, C), and how many there are of the latter, (C,)."""
         warnings.warn(
             f"{type(self).__name__}: with alpha=0 a class has probability 0 where a value was in none, or in all, of "
             "its training rows; alpha=1 is Laplace's smoothing",
             UserWarning,
             stacklevel=6,
         )
+        always = weights == np.inf  # θ = 1
+        never = ~np.isfinite(weights) & ~always
         constant = np.where(never.T | always.T, 0.0, absent).sum(axis=1)
-        self._constant_ = np.where(sums.documents > 0, constant, -np.inf)  # of no rows nothing is likely
-        finite = np.where(never | always, 0.0, self._weights_)
-        return finite, never.astype(float) - always, always.sum(axis=0)
+        constant = np.where(sums.documents > 0, constant, -np.inf)  # of no rows nothing is likely
+        finite = np.where(never | always, 0.0, weights)
+        return constant, (finite, never.astype(float) - always, always.sum(axis=0))
 
     @property
     def feature_count_(self) -> np.ndarray:
@@ -167,7 +163,7 @@ class BernoulliNB(DiscreteNB):
     _nonnegative = False  # the threshold makes 0 of them
 
     def _counted(self, X: Any) -> Any:
-        check_number("binarize", self.binarize, zero=True)
+        check_number(self, "binarize", zero=True)
         return (self.binarize < X).astype(np.int8)
 
     def _class_weights(self, sums: ClassSums, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -156,7 +156,7 @@ class GaussianNB(GaussianClassifier):
         return self.var_smoothing * float(self.sums_.overall_variance().max())
 
     def _covariances(self, sums: Scatter) -> Covariances:
-        check_number("var_smoothing", self.var_smoothing, zero=True)
+        check_number(self, "var_smoothing", zero=True)
         n = sums.documents[:, None]
         variance = np.divide(sums.scatter, n, out=np.ones_like(sums.scatter), where=n > 0)
         variance += np.where(n > 0, self.epsilon_, 0)

@@ -58,7 +58,7 @@ class LogisticRegression(DecisionFunction):
         X, y, weight = self._check_training(X, y, sample_weight, first=True)
         classes, codes = np.unique(y, return_inverse=True)
         for name in ("C", "tol", "max_iter"):
-            check_number(name, getattr(self, name), infinite=name == "C")
+            check_number(self, name, infinite=name == "C")
         _check_several(classes)
         if X.dtype.kind != "f":
             X = X.astype(float)
@@ -110,7 +110,7 @@ class LogisticRegression(DecisionFunction):
         >>> model.coef_.round(3).tolist(), model.intercept_.round(3).tolist()
         ([[0.821]], [0.09])
         """
-        check_number("eta", self.eta)
+        check_number(self, "eta")
         first, names = self._first_classes(classes), feature_names(X)
         X, y, weight = self._check_training(X, y, sample_weight, first=first is not None)
         if first is not None:

@@ -65,7 +65,7 @@ def test_refusals_leave_the_model_as_it_was(model: Any) -> None:
         fitted.partial_fit(X[:1], ["z"])
     fitted.alpha = -1
     for call in (lambda: fitted.partial_fit(X, y), lambda: fitted.fit(X[:3], y[:3])):
-        with pytest.raises(ValueError, match="alpha is -1: it must be a finite number, at least 0"):
+        with pytest.raises(ValueError, match="NB: alpha is -1: it must be a finite number, at least 0"):
             call()
     fitted.alpha = 1.0
     assert_same(fitted, untouched)

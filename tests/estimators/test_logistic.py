@@ -72,7 +72,7 @@ def test_refusals() -> None:
     X, y = data(9, 2)
     for parameter in ("C", "tol", "max_iter"):
         for value in (0, -1, np.nan, *([] if parameter == "C" else [np.inf])):
-            with pytest.raises(ValueError, match=f"{parameter} is"):
+            with pytest.raises(ValueError, match=f"^LogisticRegression: {parameter} is"):
                 LogisticRegression(**{parameter: value}).fit(X, y)
     with pytest.raises(ValueError, match="only one class"):
         LogisticRegression().fit(X, np.zeros(len(y)))
