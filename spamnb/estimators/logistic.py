@@ -87,17 +87,13 @@ class LogisticRegression(DecisionFunction):
         self.coef_, self.intercept_ = solution[:, :-1].copy(), solution[:, -1].copy()
         self.n_iter_ = np.array([found.nit], dtype=np.int32)
         self._remember(classes, X.shape[1], names)
-        if not penalty:
-            scores = self.class_scores(X)
-            own = scores[np.arange(len(codes)), codes].copy()
-            scores[np.arange(len(codes)), codes] = -np.inf
-            if (own > scores.max(axis=1)).all():
-                warnings.warn(
-                    "LogisticRegression: the classes are linearly separable, so without a penalty their likelihood has "
-                    "no maximum and the weights stand where tol ended the search: give a finite C",
-                    RuntimeWarning,
-                    stacklevel=2,
-                )
+        if not penalty and np.array_equal(self.class_scores(X).argmax(axis=1), codes):
+            warnings.warn(
+                "LogisticRegression: the classes are linearly separable, so without a penalty their likelihood has "
+                "no maximum and the weights stand where tol ended the search: give a finite C",
+                RuntimeWarning,
+                stacklevel=2,
+            )
         return self
 
     def partial_fit(
