@@ -7,7 +7,9 @@ import shlex
 import shutil
 import sys
 import sysconfig
+from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 from setuptools import build_meta
 from setuptools.build_meta import *  # noqa: F403  the hooks that compile nothing
@@ -39,9 +41,17 @@ def _choose_compiler() -> None:
         os.environ.update(CC=ziglang, LDSHARED=f"{ziglang} -shared{libraries}")
 
 
-def build_wheel(*args: Any) -> str:
+def build_wheel(wheel_directory: str, *args: Any) -> str:
+    """Build the wheel, and leave its compiled part beside the C code, as an editable build does: Python started in the
+    checkout imports ``spamnb/`` from there and not what pip installed."""
     _choose_compiler()
-    return build_meta.build_wheel(*args)
+    name = build_meta.build_wheel(wheel_directory, *args)
+    with ZipFile(Path(wheel_directory, name)) as wheel:
+        for member in wheel.namelist():
+            if member.startswith("spamnb/reader/_core."):
+                Path(member).unlink(missing_ok=True)  # a program that runs keeps the file that it has loaded
+                wheel.extract(member)
+    return name
 
 
 def build_editable(*args: Any) -> str:

@@ -1,17 +1,19 @@
 """Pseudo-counts: what four heads in a row say of a coin, by ML, MAP and posterior mean.
 
-    python scripts/reproduce_coin.py
+    python scripts/reproduce_coin.py [--figures DIR]
 
 The formulas of the texts for N_0 = 4 heads, N_1 = 0 tails and a Dirichlet(a_0, a_1) prior, in exact fractions, beside
-``class_log_prior``, which estimates class priors by the same three ways; ends 1 where they differ.
+``class_log_prior``, which estimates class priors by the same three ways; ends 1 where they differ. ``--figures``
+draws the posteriors.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
-from reproduction import reproduce
+from reproduction import BLUE, GOLD, GREEN, RUST, reproduce
 
 from spamnb.formulas.priors import class_log_prior
 
@@ -49,5 +51,24 @@ def compare() -> list[str]:
     return different
 
 
+def draw_posteriors() -> Any:
+    """The density of P(tails) before and after the tosses, for each prior, and its three estimates."""
+    import matplotlib.pyplot as plt
+    from scipy.stats import beta
+
+    figure, axes = plt.subplots(1, len(PRIORS), figsize=(11, 2.9), sharey=True, layout="constrained")
+    x = np.linspace(0, 1, 401)
+    for axis, (heads, tails) in zip(axes, PRIORS):
+        axis.plot(x, beta.pdf(x, tails, heads), ":", color="grey", label="prior")
+        axis.plot(x, beta.pdf(x, tails + TAILS, heads + HEADS), color=BLUE, label="posterior")
+        for (kind, exact), colour in zip(by_formula((heads, tails)).items(), (RUST, GOLD, GREEN)):
+            axis.axvline(float(exact), color=colour, linewidth=1.2, linestyle="--", label=kind)
+        axis.set(title=f"Beta({tails}, {heads})", xlabel="P(tails)", ylim=(0, 6))
+    axes[0].set_ylabel("density after 0000")
+    axes[0].legend(loc="upper right")
+    return figure
+
+
 if __name__ == "__main__":
-    reproduce("ML, MAP and posterior mean after four heads.", compare, "\nAll agree.")
+    about = "ML, MAP and posterior mean after four heads."
+    reproduce(about, compare, "\nAll agree.", {"coin_posteriors.png": draw_posteriors})

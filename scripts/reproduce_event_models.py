@@ -18,12 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 from mail_corpora import with_corpora
-from reproduction import class_counts
+from reproduction import class_counts, count_words
 from scipy.sparse import csr_array, vstack
-from sklearn.feature_extraction.text import CountVectorizer
 
 from spamnb.estimators.discrete import BernoulliNB, MultinomialNB
-from spamnb.formulas.mutual_information import mutual_information, top_columns
+from spamnb.formulas.mutual_information import mutual_information_from_counts, top_columns
 
 WORD = re.compile(r"[a-z]+")
 SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
@@ -40,8 +39,10 @@ class Split(NamedTuple):
 
 def posts(folder: Path) -> Iterator[tuple[str, list[str]]]:
     """(group, words) of every post below ``folder``."""
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
+    try:
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+    except ImportError:
+        raise SystemExit("this script needs scikit-learn's list of stop words: pip install scikit-learn") from None
     for group in sorted(path for path in folder.iterdir() if path.is_dir()):
         for post in sorted(group.iterdir()):
             body = post.read_bytes().partition(b"\n\n")[2].decode("latin-1").lower()
@@ -50,11 +51,10 @@ def posts(folder: Path) -> Iterator[tuple[str, list[str]]]:
 
 def by_date(corpora: Path) -> tuple[Split, list[str]]:
     train, test = (list(posts(corpora / "20news-bydate" / part)) for part in ("train", "test"))
-    vectorizer = CountVectorizer(analyzer=list)
-    X = csr_array(vectorizer.fit_transform([words for _, words in (*train, *test)]))
+    X, tokens = count_words([words for _, words in (*train, *test)])
     y_train, y_test = (np.array([group for group, _ in part]) for part in (train, test))
     split = Split(X[: len(train)], y_train, X[len(train) :], y_test)
-    return split, vectorizer.get_feature_names_out().tolist()
+    return split, tokens
 
 
 def at_random(split: Split, seed: int) -> Split:
@@ -69,7 +69,7 @@ def accuracies(split: Split, tokens: list[str]) -> dict[str, list[float]]:
     """Accuracy per model, for each of SIZES and last for all words seen more than once in training."""
     counts = class_counts(split.X_train, split.y_train.tolist())
     seen = np.flatnonzero(counts.occurrences.sum(axis=0) > 1)
-    information = mutual_information(counts.document_counts, counts.documents)
+    information = mutual_information_from_counts(counts.document_counts, counts.documents)
     ranked = seen[top_columns(information[seen], len(seen), [tokens[j] for j in seen])]
     found: dict[str, list[float]] = {name: [] for name in MODELS}
     for size in (*SIZES, len(ranked)):
@@ -95,8 +95,16 @@ def main() -> None:
     for i, size in enumerate(sizes):
         print(f"{size:8}" + "".join(f"{random[n][i]:9.4f} ({dated[n][i]:.3f})" for n in MODELS))
     for name, (size, accuracy) in PUBLISHED.items():
-        best = int(random[name].argmax())
-        print(f"{name}: published {accuracy:.2f} near {size}, ours {random[name][best]:.4f} at {sizes[best]}")
+        best, near = int(random[name].argmax()), int(np.abs(np.subtract(sizes, size)).argmin())
+        print(
+            f"{name}: published best {accuracy:.2f} near {size} words; ours {random[name][near]:.4f} at {sizes[near]},"
+            f" best {random[name][best]:.4f} at {sizes[best]}"
+        )
+    print(
+        "The best accuracies agree within a point or so. The Bernoulli model's peak does not: theirs is near 1,000\n"
+        "words, ours far above. The published figures are second-hand; their stop list, and the posts that\n"
+        "20news-bydate leaves out as duplicates, are not ours."
+    )
 
 
 if __name__ == "__main__":

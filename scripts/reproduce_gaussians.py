@@ -12,17 +12,17 @@ promises it. ``--figures`` draws them (needs matplotlib).
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from reproduction import reproduce
+from reproduction import BLUE, GOLD, GREEN, RUST, VIOLET, reproduce
+from scipy.special import expit
 from scipy.stats import multivariate_normal, poisson
 
 from spamnb import GaussianNB, LinearDiscriminantAnalysis, LogisticRegression, QuadraticDiscriminantAnalysis
 
 TRAIN, TEST = 2_000, 200_000
-COLOURS = ("#1f6f8b", "#b5532d")
+COLOURS = (BLUE, RUST, GREEN)
 
 
 class Problem(NamedTuple):
@@ -131,13 +131,92 @@ def _shown(weights: np.ndarray | None) -> str:
     return "not linear" if weights is None else " ".join(f"{weight:7.3f}" for weight in weights)
 
 
-def draw_boundaries(path: Path) -> None:
+def grid_of(low: np.ndarray, high: np.ndarray, points: int = 301) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The coordinates of a grid (points,) twice, and its points (points², 2)."""
+    across, up = (np.linspace(a, b, points) for a, b in zip(low, high))
+    return across, up, np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
+
+
+def draw_densities() -> Any:
+    """Gaussian densities of two dimensions as surfaces, and below each its contours."""
+    import matplotlib.pyplot as plt
+
+    shown = [((0, 0), 0.0), ((1, 1), 0.0), ((0, 0), 0.5), ((0, 0), -0.5), ((0, 0), 0.8)]
+    figure = plt.figure(figsize=(12, 5.2), layout="constrained")
+    across, up, grid = grid_of(np.full(2, -3.0), np.full(2, 3.0), 81)
+    for column, (mean, off) in enumerate(shown):
+        density = multivariate_normal(mean, [[1, off], [off, 1]]).pdf(grid).reshape(81, 81)
+        surface = figure.add_subplot(2, len(shown), column + 1, projection="3d")
+        surface.plot_surface(*np.meshgrid(across, up), density, cmap="viridis", rcount=40, ccount=40)
+        surface.set(zlim=(0, 0.27), xticks=[-2, 0, 2], yticks=[-2, 0, 2], zticks=[0, 0.1, 0.2])
+        surface.set_title(f"μ = {list(mean)}, Σ₁₂ = {off:g}", fontsize=10)
+        contours = figure.add_subplot(2, len(shown), len(shown) + column + 1)
+        contours.contour(across, up, density, levels=8)
+        contours.plot(*mean, "+", color=RUST)
+        contours.set(aspect="equal", xlabel="x₁")
+    return figure
+
+
+def draw_posterior() -> Any:
+    """The logistic sigmoid; two classes of one covariance; and their posterior, a sigmoid of wᵀx + w₀."""
+    import matplotlib.pyplot as plt
+
+    problem = problems()[0]
+    assert problem.weights is not None
+    across, up, grid = grid_of(np.array([-3.0, -3.0]), np.array([4.5, 3.5]), 101)
+    plane, posterior = np.meshgrid(across, up), expit(problem.log_odds(grid)).reshape(101, 101)
+    figure = plt.figure(figsize=(12, 3.9), layout="constrained")
+    sigmoid = figure.add_subplot(1, 3, 1)
+    a = np.linspace(-6, 6, 201)
+    sigmoid.plot(a, expit(a), color=BLUE)
+    sigmoid.set(title="σ(a) = 1/(1 + exp(−a))", xlabel="a = ln P(x|c₁)P(c₁) / P(x|c₀)P(c₀)")
+    densities = figure.add_subplot(1, 3, 2, projection="3d")
+    for known, colour in zip(problem.classes, COLOURS):
+        densities.plot_surface(*plane, known.pdf(grid).reshape(101, 101), color=colour, alpha=0.7, rcount=40, ccount=40)
+    densities.set(title="P(x|c₀) and P(x|c₁)", xlabel="x₁", ylabel="x₂")
+    surface = figure.add_subplot(1, 3, 3, projection="3d")
+    surface.plot_surface(*plane, posterior, cmap="coolwarm", rcount=50, ccount=50)
+    surface.contour(*plane, posterior, levels=[0.5], colors="black")
+    surface.set(title="P(c₁|x) = σ(wᵀx + w₀)", xlabel="x₁", ylabel="x₂")
+    return figure
+
+
+def draw_three_classes() -> Any:
+    """LDA and QDA on three classes, two of one covariance: where each is the likeliest, and how sure."""
+    import matplotlib.pyplot as plt
+
+    known = [
+        multivariate_normal([-1.5, 0], [[0.6, 0.2], [0.2, 0.5]]),
+        multivariate_normal([1.5, 0.5], [[0.6, 0.2], [0.2, 0.5]]),
+        multivariate_normal([0, 2.6], [[2.0, -0.9], [-0.9, 0.9]]),
+    ]
+    rng = np.random.default_rng(3)
+    X, y = np.concatenate([each.rvs(200, random_state=rng) for each in known]), np.repeat([0, 1, 2], 200)
+    across, up, grid = grid_of(X.min(axis=0) - 0.5, X.max(axis=0) + 0.5)
+    figure, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
+    colours = np.array([[int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)] for colour in COLOURS])
+    models = {"LDA": LinearDiscriminantAnalysis(None), "QDA": QuadraticDiscriminantAnalysis(None)}
+    for axis, (name, model) in zip(axes, models.items()):
+        model.fit(X, y)
+        blended = 0.5 + 0.5 * model.predict_proba(grid) @ colours  # with white
+        extent = (across[0], across[-1], up[0], up[-1])
+        axis.imshow(blended.reshape(301, 301, 3), extent=extent, origin="lower", aspect="auto")
+        axis.contour(across, up, model.predict(grid).reshape(301, 301), [0.5, 1.5], colors="black", linewidths=1)
+        for c, colour in enumerate(COLOURS):
+            axis.plot(*X[y == c].T, ".", color=colour, markersize=3)
+        right = 100 * model.score(X, y)
+        axis.set(title=f"{name}: {right:.1f} % of these rows right", xlabel="x₁")
+    axes[0].set_ylabel("x₂")
+    return figure
+
+
+def draw_boundaries() -> Any:
     """Training rows and where each model is undecided, beside the boundary of the true classes."""
     import matplotlib.pyplot as plt
     from matplotlib.lines import Line2D
 
     styles = {
-        "LDA": ("#d08a00", "-"), "QDA": ("#5b3e8f", "-"), "logistic": ("#2a8a4a", "--"), "true": ("black", ":"),
+        "LDA": (GOLD, "-"), "QDA": (VIOLET, "-"), "logistic": (GREEN, "--"), "true": ("black", ":"),
     }  # fmt: skip
     figure, axes = plt.subplots(1, 3, figsize=(13, 4.6), layout="constrained")
     for axis, problem in zip(axes, problems()):
@@ -149,8 +228,7 @@ def draw_boundaries(path: Path) -> None:
             chosen = y[shown] == c
             axis.plot(*(X + jitter)[shown][chosen].T, ".", color=COLOURS[c], markersize=3, alpha=0.45)
         low, high = X.min(axis=0) - 0.5, X.max(axis=0) + 0.5
-        across, up = (np.linspace(a, b, 301) for a, b in zip(low, high))
-        grid = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
+        across, up, grid = grid_of(low, high)
         scores = {name: found[name].decision_function(grid) for name in ("LDA", "QDA", "logistic")}
         if problem.weights is None:
             scores["true"] = problem.log_odds(grid)
@@ -162,15 +240,19 @@ def draw_boundaries(path: Path) -> None:
                 across, up, score.reshape(301, 301), levels=[0], colors=colour, linestyles=line, linewidths=1.8
             )
         axis.set(title=problem.title, xlabel="x₁", ylabel="x₂", xlim=(low[0], high[0]), ylim=(low[1], high[1]))
-        axis.spines[["top", "right"]].set_visible(False)
     handles = [Line2D([], [], color=colour, linestyle=line, label=name) for name, (colour, line) in styles.items()]
     axes[0].legend(handles=handles, frameon=True, framealpha=0.9, loc="upper left", fontsize=9)
     figure.suptitle("Where P(c|x) = ½: LDA, QDA and logistic regression on 2,000 rows (700 shown)")
-    figure.savefig(path, dpi=120)
-    plt.close(figure)
+    return figure
 
 
 if __name__ == "__main__":
     agreed = "LDA is the closed form; every model reaches what theory promises it."
     about = "LDA, QDA and logistic regression on classes that are known."
-    reproduce(about, compare, agreed, draw_boundaries, "gaussians_boundaries.png")
+    pictures = {
+        "gaussians_densities.png": draw_densities,
+        "gaussians_posterior.png": draw_posterior,
+        "gaussians_three_classes.png": draw_three_classes,
+        "gaussians_boundaries.png": draw_boundaries,
+    }
+    reproduce(about, compare, agreed, pictures)

@@ -17,12 +17,11 @@ from typing import Any
 
 import numpy as np
 from mail_corpora import with_corpora
-from reproduction import class_counts
+from reproduction import class_counts, count_words
 from scipy.sparse import csr_array
-from sklearn.feature_extraction.text import CountVectorizer
 
 from spamnb import BernoulliNB, GaussianNB, MultinomialNB
-from spamnb.formulas.mutual_information import mutual_information
+from spamnb.formulas.mutual_information import mutual_information_from_counts
 
 BATCH, MIN_MESSAGES, ATTRIBUTES = 100, 5, 3000
 MODELS = {
@@ -44,8 +43,7 @@ PUBLISHED = {
 def messages(folder: Path) -> tuple[csr_array, np.ndarray]:
     """Occurrences (n, V) and labels of all messages, in the order of their numbers."""
     files = sorted(folder.glob("*/*.txt"), key=lambda path: int(path.name.split(".", 1)[0]))
-    texts = (path.read_bytes().decode("latin-1") for path in files)
-    X = csr_array(CountVectorizer(analyzer=str.split).fit_transform(texts))
+    X, _ = count_words(path.read_bytes().decode("latin-1").split() for path in files)
     return X, np.array([path.parent.name for path in files])
 
 
@@ -53,7 +51,7 @@ def select_features(X: csr_array, y: np.ndarray) -> np.ndarray:
     """The columns that the training messages choose."""
     counts = class_counts(X, y.tolist())
     often = np.flatnonzero(np.asarray(counts.document_counts.sum(axis=0)).ravel() >= MIN_MESSAGES)
-    gain = mutual_information(counts.document_counts, counts.documents, alpha=0)[often]
+    gain = mutual_information_from_counts(counts.document_counts, counts.documents, alpha=0)[often]
     return np.sort(often[np.argsort(-gain, kind="stable")[:ATTRIBUTES]])
 
 

@@ -3,15 +3,16 @@
     python scripts/reproduce_number_game.py [--figures DIR]
 
 Prints the published posteriors and predictive probabilities for D = {16} and D = {16, 8, 2, 64} beside ours and ends 1
-where a printed digit differs. ``--figures`` draws the predictive probabilities (needs matplotlib).
+where a printed digit differs. ``--figures`` draws the predictive probabilities, for D = {16, 23, 19, 20} with
+intervals among the hypotheses, and prior, likelihood and posterior as bars (needs matplotlib).
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import numpy as np
-from reproduction import reproduce
+from reproduction import BLUE, RUST, reproduce
 
 from spamnb.estimators.concept import number_game
 
@@ -33,7 +34,7 @@ PREDICTIVE = {
     DATA[0]: {4: ".8043", 64: ".8932", 32: ".4285", 37: ".0122", 1: ".1174", 87: ".0107"},
     DATA[1]: {4: "1.0", 32: ".9798", 37: ".00527"},
 }
-BLUE, RUST = "#1f6f8b", "#b5532d"
+NEAR = (16, 23, 19, 20)
 
 
 def as_printed(value: float, published: str) -> str:
@@ -68,33 +69,50 @@ def compare() -> list[str]:
     return different
 
 
-def draw_predictive(path: Path) -> None:
+def draw_predictive() -> Any:
     """p(x in C | D) for every number."""
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(2, 1, figsize=(10, 4.6), sharex=True, sharey=True, layout="constrained")
-    for axis, data in zip(axes, DATA):
-        game = number_game().learn(data)
+    figure, axes = plt.subplots(3, 1, figsize=(10, 6.4), sharex=True, sharey=True, layout="constrained")
+    for axis, data in zip(axes, (*DATA, NEAR)):
+        game = number_game(intervals=data == NEAR).learn(data)
         predictive = game.predictive()
         seen = np.isin(game.domain, data)
         axis.bar(np.array(game.domain)[~seen], predictive[~seen], color=BLUE, width=0.8)
         axis.bar(np.array(game.domain)[seen], predictive[seen], color=RUST, width=0.8, label="examples")
         axis.set(ylabel="p(x in C | D)", xlim=(0, 101), ylim=(0, 1.12))
         axis.set_title("D = {" + ", ".join(map(str, data)) + "}", loc="left", fontsize=10)
-        for x in (4, 32, 36, 64) if len(data) == 1 else (4, 32, 37):
-            if x not in data:
-                height = predictive[x - 1]
-                label = f"{x}: {height:.2f}" if height > 0.01 else f"{x}: {height:.4f}"
-                aside = "left" if x in (36, 37) else "center"
-                axis.annotate(label, (x, height), ha=aside, xytext=(0, 3), textcoords="offset points", fontsize=8)
+        for x in {DATA[0]: (4, 32, 36, 64), DATA[1]: (4, 32, 37), NEAR: (30,)}[data]:
+            height = predictive[x - 1]
+            label = f"{x}: {height:.2f}" if height > 0.01 else f"{x}: {height:.4f}"
+            aside = "left" if x in (30, 36, 37) else "center"
+            axis.annotate(label, (x, height), ha=aside, xytext=(0, 3), textcoords="offset points", fontsize=8)
         axis.set_xticks([1, *range(10, 101, 10)])
-        axis.spines[["top", "right"]].set_visible(False)
-    axes[0].legend(frameon=False, loc="upper right")
-    axes[1].set_xlabel("x")
-    figure.savefig(path, dpi=120)
-    plt.close(figure)
+    axes[0].legend(loc="upper right")
+    axes[-1].set_xlabel("x")
+    return figure
+
+
+def draw_bars() -> Any:
+    """p(h), p(D|h) and p(h|D) of every hypothesis."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 6, figsize=(11, 6.6), sharey=True, layout="constrained")
+    for first, data in zip((0, 3), DATA):
+        game = number_game().learn(data)
+        names = [hypothesis.name for hypothesis in game.hypotheses]
+        columns = {"prior": game.prior, "likelihood": np.exp(game.log_likelihood()), "posterior": game.posterior()}
+        for axis, (title, values) in zip(axes[first:], columns.items()):
+            axis.barh(names, values, color=RUST if title == "posterior" else BLUE)
+            axis.set_title(title, fontsize=10)
+            axis.tick_params(labelsize=8)
+            axis.locator_params(axis="x", nbins=3)
+        axes[first + 1].set_xlabel("D = {" + ", ".join(map(str, data)) + "}")
+    axes[0].invert_yaxis()
+    return figure
 
 
 if __name__ == "__main__":
     agreed = "Every printed digit agrees."
-    reproduce("Murphy's number game beside ours.", compare, agreed, draw_predictive, "number_game_predictive.png")
+    pictures = {"number_game_predictive.png": draw_predictive, "number_game_bars.png": draw_bars}
+    reproduce("Murphy's number game beside ours.", compare, agreed, pictures)

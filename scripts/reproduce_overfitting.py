@@ -1,17 +1,19 @@
 """Overfitting: logistic regression on data that a line separates, without and with a penalty.
 
-    python scripts/reproduce_overfitting.py
+    python scripts/reproduce_overfitting.py [--figures DIR]
 
 The lecture's example has w₀ = −1, w₁ = 1, so the boundary −w₀/w₁ stands at x = 1. Both weights times s leave it
 there, harden the posterior into a step and bring the error E(w) = −Σ ln P(t_n|x_n) ever nearer 0: the likelihood has
 no maximum. With |w|²/(2C) added it has one for every C. Ends 1 where a fitted slope is not the root of the derivative,
-found by bisection.
+found by bisection. ``--figures`` draws both.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from reproduction import reproduce
+from reproduction import BLUE, RUST, reproduce
 from scipy.optimize import brentq
 from scipy.special import expit
 
@@ -52,6 +54,26 @@ def compare() -> list[str]:
     return wrong
 
 
+def draw_sigmoids() -> Any:
+    """P(1|x) for both weights times s, and for each C."""
+    import matplotlib.pyplot as plt
+
+    x = np.linspace(-1.5, 3.5, 601)
+    slopes = {"without a penalty: w = s (−1, 1)": [(f"s = {s}", float(s)) for s in SCALES]}
+    slopes["with a penalty: LogisticRegression(C)"] = [
+        (f"C = {C:g}", float(LogisticRegression(C, tol=1e-10).fit(X, T).coef_[0, 0])) for C in PENALTIES
+    ]
+    figure, axes = plt.subplots(1, 2, figsize=(10, 3.4), sharey=True, layout="constrained")
+    for axis, (title, curves) in zip(axes, slopes.items()):
+        for number, (label, slope) in enumerate(curves):
+            axis.plot(x, expit(slope * (x - 1)), color=BLUE, alpha=(number + 1) / len(curves), label=label)
+        axis.plot(X[:, 0], T, "o", color=RUST)
+        axis.set(title=title, xlabel="x")
+        axis.legend(loc="lower right")
+    axes[0].set_ylabel("P(1 | x)")
+    return figure
+
+
 if __name__ == "__main__":
     agreed = "\nEvery penalised slope is where the derivative vanishes; nothing diverges."
-    reproduce("Logistic regression on separable data.", compare, agreed)
+    reproduce("Logistic regression on separable data.", compare, agreed, {"overfitting_sigmoids.png": draw_sigmoids})

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from reproduction import class_counts, reproduce
+from reproduction import BLUE, RUST, class_counts, reproduce
 from scipy.io import loadmat
 from scipy.sparse import csr_array
 
@@ -87,24 +87,23 @@ def table(columns: dict[str, list[tuple[str, float]]]) -> str:
     return "\n".join(lines)
 
 
-def draw(corpora: Path, path: Path) -> None:
+def draw(corpora: Path) -> Any:
     """Figure 3.8: θ_jc of every column for both classes; "subject" is the spike they share."""
     import matplotlib.pyplot as plt
 
     posts = load(corpora)
     model = BernoulliNB().fit(posts.X_train, posts.y_train)
     figure, axes = plt.subplots(2, 1, figsize=(8, 5), sharex=True, sharey=True, layout="constrained")
-    for axis, name, colour in zip(axes, CLASSES.values(), ("#1f6f8b", "#b5532d")):
+    for axis, name, colour in zip(axes, CLASSES.values(), (BLUE, RUST)):
         c = model.classes_.tolist().index(name)
         theta = np.exp(model.feature_log_prob_[c])
         axis.vlines(np.arange(len(theta)), 0, theta, color=colour, linewidth=0.8)
         for j in np.argsort(-theta)[:3]:
             axis.annotate(posts.vocabulary[j], (j, theta[j]), xytext=(4, -2), textcoords="offset points", fontsize=9)
         axis.set(ylabel=f"P(word in post | {name})", ylim=(0, 1.05), xlim=(-5, len(theta) + 5))
-        axis.spines[["top", "right"]].set_visible(False)
     axes[1].set_xlabel("column of the vocabulary")
     figure.suptitle("Posts about X windows and MS windows: θ of 600 words, α = 1")
-    figure.savefig(path, dpi=120)
+    return figure
 
 
 def compare(corpora: Path) -> list[str]:
@@ -123,4 +122,4 @@ def compare(corpora: Path) -> list[str]:
 
 if __name__ == "__main__":
     agreed = "\nEvery printed digit agrees."
-    reproduce("Murphy's X windows table beside ours.", compare, agreed, draw, "xwindows.png", "xwindows")
+    reproduce("Murphy's X windows table beside ours.", compare, agreed, {"xwindows.png": draw}, "xwindows")

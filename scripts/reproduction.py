@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from mail_corpora import with_corpora
 from scipy.sparse import csr_array
 
 from spamnb.counts.class_counts import ClassCounts, SparseRow
+
+BLUE, RUST, GREEN, VIOLET, GOLD = "#1f6f8b", "#b5532d", "#2a8a4a", "#5b3e8f", "#d08a00"  # of pictures
 
 
 def class_counts(X: csr_array, labels: list[str]) -> ClassCounts:
@@ -21,29 +24,45 @@ def class_counts(X: csr_array, labels: list[str]) -> ClassCounts:
     rows = tuple(SparseRow.sum([SparseRow(part.indices, part.data > 0, part.data)], X.shape[1]) for part in parts)
     return ClassCounts(tuple(classes), np.array([part.shape[0] for part in parts]), X.shape[1], rows)
 
+
+def count_words(texts: Iterable[list[str]]) -> tuple[csr_array, list[str]]:
+    """Occurrences (n, V) of the words of each text, and the words of the columns, sorted."""
+    vocabulary: dict[str, int] = {}
+    columns = [[vocabulary.setdefault(word, len(vocabulary)) for word in words] for words in texts]
+    words = sorted(vocabulary)
+    place = np.empty(len(words), np.int64)
+    place[[vocabulary[word] for word in words]] = np.arange(len(words))
+    ends = np.cumsum([0, *map(len, columns)])
+    cells = place[np.concatenate([np.array(row, np.int64) for row in columns])]
+    X = csr_array((np.ones(len(cells), np.int64), cells, ends), shape=(len(columns), len(words)))
+    X.sum_duplicates()
+    return X, words
+
+
 def reproduce(
     description: str,
     compare: Callable[..., list[str]],
     agreed: str,
-    draw: Callable[..., None] | None = None,
-    picture: str = "",
+    pictures: Mapping[str, Callable[..., Any]] | None = None,
     corpus: str = "",
 ) -> None:
-    """Run ``compare``, which prints tables and returns what differs, and end 1 if something does. Where there is
-    ``draw``, ``--figures DIR`` makes the ``picture`` (needs matplotlib). Where a ``corpus`` is needed, both take the
-    folder of all of them before other arguments."""
+    """Run ``compare``, which prints tables and returns what differs, and end 1 if something does. ``pictures`` has a
+    function for each file name that makes a figure; ``--figures DIR`` writes them (needs matplotlib). Where a
+    ``corpus`` is needed, all take the folder of all of them."""
     parser = argparse.ArgumentParser(description=description)
-    if draw:
-        parser.add_argument("--figures", type=Path, help=f"folder for {picture}")
+    if pictures:
+        parser.add_argument("--figures", type=Path, help=f"folder for {', '.join(pictures)}")
     options = with_corpora(parser, corpus) if corpus else parser.parse_args()
     data = [options.corpora] if corpus else []
     different = compare(*data)
-    if draw and options.figures:
+    if pictures and options.figures:
         import matplotlib
 
         matplotlib.use("Agg")
+        matplotlib.rcParams.update({"axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False})
         options.figures.mkdir(parents=True, exist_ok=True)
-        draw(*data, options.figures / picture)
+        for name, draw in pictures.items():
+            draw(*data).savefig(options.figures / name, dpi=100)
     if different:
         sys.exit(f"not as it should be: {'; '.join(different)}")
     print(agreed)

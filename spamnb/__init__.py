@@ -35,18 +35,23 @@ if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
     from spamnb.classifier import Classifier as Classifier
     from spamnb.errors import SpamnbError as SpamnbError
     from spamnb.errors import SpamnbWarning as SpamnbWarning
+    from spamnb.estimators.concept import ConceptLearner as ConceptLearner
+    from spamnb.estimators.concept import Hypothesis as Hypothesis
+    from spamnb.estimators.concept import number_game as number_game
     from spamnb.estimators.discrete import BernoulliNB as BernoulliNB
     from spamnb.estimators.discrete import CategoricalNB as CategoricalNB
     from spamnb.estimators.discrete import MultinomialNB as MultinomialNB
+    from spamnb.estimators.discrete import mutual_information as mutual_information
     from spamnb.estimators.gaussian import GaussianNB as GaussianNB
     from spamnb.estimators.gaussian import LinearDiscriminantAnalysis as LinearDiscriminantAnalysis
     from spamnb.estimators.gaussian import QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis
     from spamnb.estimators.logistic import LogisticRegression as LogisticRegression
     from spamnb.formulas.decision import Loss as Loss
-    from spamnb.formulas.mutual_information import mutual_information as mutual_information
     from spamnb.judgement import Judgement as Judgement
     from spamnb.reader.message import parse as parse
     from spamnb.reader.options import TokenOptions as TokenOptions
+    from spamnb.report.displays import ExplanationDisplay as ExplanationDisplay
+    from spamnb.report.displays import WordsDisplay as WordsDisplay
     from spamnb.settings import Settings as Settings
 
 __version__ = "0.1.0"
@@ -64,12 +69,13 @@ _MODULES = {
     "formulas.decision": ("Loss",),
     "errors": ("SpamnbError", "SpamnbWarning"),
     "reader.message": ("parse",),
-    "estimators.discrete": ("MultinomialNB", "BernoulliNB", "CategoricalNB"),
+    "estimators.discrete": ("MultinomialNB", "BernoulliNB", "CategoricalNB", "mutual_information"),
     "estimators.gaussian": ("GaussianNB", "LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"),
+    "report.displays": ("ExplanationDisplay", "WordsDisplay"),
     "estimators.logistic": ("LogisticRegression",),
+    "estimators.concept": ("ConceptLearner", "Hypothesis", "number_game"),
     "api.vectorizer": ("MailVectorizer",),
     "api.spam": ("SpamClassifier",),
-    "formulas.mutual_information": ("mutual_information",),
 }
 _PUBLIC = {name: module for module, names in _MODULES.items() for name in names}
 __all__ = ["__version__"]

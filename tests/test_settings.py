@@ -34,7 +34,7 @@ def test_settings_of_another_version_say_what_to_do(change: dict[str, object], f
 
 def test_round_trip_through_json_and_what_follows_from_other_settings() -> None:
     all_chosen = Settings(
-        "bernoulli", 1.0, "uniform", "sum", 50, spam="junk", tokens=TokenOptions(ngrams=2), loss=Loss(3, 0.2)
+        "bernoulli", 1.0, "uniform", "sum", spam="junk", tokens=TokenOptions(ngrams=2), loss=Loss(3, 0.2)
     )
     summed, lda = Settings(pooling="sum"), Settings(model_type="lda")
     assert summed.model_type == "boolean", "a corrected model corrects the pooled mean"
@@ -50,7 +50,7 @@ def test_round_trip_through_json_and_what_follows_from_other_settings() -> None:
         ({"alpha": float("nan")}, "above 0"),
         ({"alpha": 1e10}, "at most 1e"),
         ({"alpha": "1"}, "alpha is '1': it must be a number"),
-        ({"top_words": 0}, "at least 1"),
+        ({"tokens": 0}, "TokenOptions"),
         ({"model_type": "boolean", "embedding": "lsa:5"}, "has no embedding"),
         ({"model_type": "corrected", "pooling": "sum"}, "pooling sum is for textbook naive Bayes"),
     ],
@@ -64,6 +64,6 @@ def test_refused_in_one_line(change: dict[str, object], says: str) -> None:
 def test_every_default_may_be_given_as_text_and_so_may_other_values() -> None:
     usual = Settings().by_name()
     assert {name: each.parse(each.shown_default) for name, each in SETTINGS.items()} == usual
-    others = {"top_words": "7", "alpha": "1e-3", "body_only": "true", "ignore_headers": "List-Id,xref", "spam": "a=b"}
+    others = {"ngrams": "7", "alpha": "1e-3", "body_only": "true", "ignore_headers": "List-Id,xref", "spam": "a=b"}
     found = {name: SETTINGS[name].parse(text) for name, text in others.items()}
     assert list(found.values()) == [7, 0.001, True, ("List-Id", "xref"), "a=b"]

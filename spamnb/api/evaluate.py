@@ -25,13 +25,13 @@ from spamnb.api.arguments import (
     tell_notes,
     warn,
 )
-from spamnb.api.report import Report
+from spamnb.api.report import Report, preformatted
 from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.evaluation.metrics import doubtful_rows
 from spamnb.formulas.trust import PRIOR_NOISE, trust
 from spamnb.naming import escape, pluralize
 from spamnb.reader.meaning import meaning
-from spamnb.report.evaluation import percent, text
+from spamnb.report.evaluation import percent, tables, text
 from spamnb.sources.entries import LeftOut, ReadOptions
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def shortened(text: str) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Evaluation(Report):
-    """How well a filter did: ``print`` shows the command line's tables, a notebook its page.
+    """How well a filter did: ``print`` and a notebook show the command line's tables.
 
     - ``figures``: every figure with its 95 % interval, in percent
     - ``result``: the answers. Of n messages and C classes: ``names`` (n,), ``truth`` and ``verdicts`` (n,) class
@@ -114,7 +114,13 @@ class Evaluation(Report):
         return told if self.mislabelled is None else {**told, "mislabelled": as_json(self.mislabelled)}
 
     def trusts(self) -> list[float]:
-        """Return the probability (n,) that each message's label is right, by the model that judged it."""
+        """Return the probability (n,) that each message's label is right, by the model that judged it.
+
+        >>> import spamnb
+        >>> _ = spamnb.train("corpora/mail", "model.spamnb")
+        >>> min(spamnb.evaluate("corpora/unseen", model="model.spamnb").trusts()) > 0.5
+        True
+        """
         p = self.result.probabilities[np.arange(len(self.result)), self.result.truth]
         return trust(p, PRIOR_NOISE).tolist()
 
@@ -164,10 +170,8 @@ class Evaluation(Report):
         return "\n".join([text(self.figures, verbose), *doubts])
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        # A frame of its own: neither the page's style nor the notebook's reaches the other's.
-        return f'<iframe srcdoc="{escape(self.page())}" style="width: 100%; height: 640px; border: 0"></iframe>'
+        doubts = "" if self.mislabelled is None else preformatted("\n".join(lines_of(self.mislabelled)))
+        return "".join(table.html() for table in tables(self.figures)) + doubts
 
 
 def evaluate(

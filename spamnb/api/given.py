@@ -3,85 +3,122 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from typing import Any, NamedTuple, TypeVar
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spamnb.api.arguments import settings_of, threads_of
+from spamnb.api.progress import progress as shown
+from spamnb.counts.training_set import TrainingSet
+from spamnb.engines.counting import count_parallel
 from spamnb.errors import SpamnbError
 from spamnb.estimators.base import Parameters
 from spamnb.estimators.validation import check_labels, is_missing
 from spamnb.naming import check_class_name
+from spamnb.reader.options import TokenOptions
 from spamnb.setting_fields import settings_in
+from spamnb.settings import Settings
 from spamnb.sources.entries import Entry, raw_message
 
-E = TypeVar("E", bound=type[Parameters])
+_HEADER = re.compile(r"(?:[!-9;-~]+:.*\n|[ \t]+\S.*\n|From .*\n)++\r?\n")
+_FROM = re.compile(r"^From:", re.IGNORECASE | re.MULTILINE)
 
 
-def with_settings(*owners: type) -> Callable[[E], E]:
-    """Makes each setting of these dataclasses a parameter of an estimator, whose constructor has ``**settings``.
+class ParameterError(SpamnbError, ValueError):
+    """A parameter of an estimator that cannot be."""
 
-    >>> from spamnb.reader.options import TokenOptions
-    >>> @with_settings(TokenOptions)
-    ... class Estimator(Parameters):
-    ...     def __init__(self, *, binary: bool = False, **settings: object) -> None:
-    ...         set_parameters(self, binary=binary, **settings)
-    >>> Estimator(ngrams=1).ngrams, Estimator(ngrams=1)
-    (1, Estimator(ngrams=1))
+
+@contextmanager
+def naming(estimator: Parameters) -> Iterator[None]:
+    """Inside, a parameter's error names the estimator, and is a ValueError as scikit-learn's are."""
+    try:
+        yield
+    except (SpamnbError, ValueError) as error:
+        raise ParameterError(f"{type(estimator).__name__}: {error}") from None
+
+
+def set_parameters(estimator: Parameters, arguments: Mapping[str, Any]) -> None:
+    """Set the parameters of its constructor, whose ``locals()`` these are."""
+    vars(estimator).update((name, arguments[name]) for name in inspect.signature(type(estimator)).parameters)
+
+
+def as_mail(message: Any, mail: bool | str = "auto") -> bytes:
+    """A message as raw mail. ``mail`` says what it is: raw mail, or a text without headers (False). With "auto", bytes
+    are raw mail, and so is a str that begins with the header of a mail: lines of fields, From among them, and an empty
+    line. TypeError for what is neither bytes nor str.
+
+    >>> as_mail("Subject: tea"), as_mail("From: a@b.example\\nSubject: tea\\n\\nAt four?")
+    (b'\\nSubject: tea\\n', b'From: a@b.example\\nSubject: tea\\n\\nAt four?')
+    >>> as_mail(b"<p>tea</p>", mail=False)
+    b'\\n<p>tea</p>'
     """
-    settings = {name: each for owner in owners for name, each in settings_in(owner).items()}
-
-    def decorate(cls: E) -> E:
-        signature = inspect.signature(cls.__init__)
-        parameters = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
-        for name, each in settings.items():
-            if name not in signature.parameters:
-                default = None if each.default == "" else each.default
-                parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default))
-        cls.__init__.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-        return cls
-
-    return decorate
+    if isinstance(message, str):
+        header = _HEADER.match(message) if mail == "auto" else None
+        if mail is True or (header and _FROM.search(header[0])):
+            return message.encode("utf-8", "replace")
+    return b"\n" * (mail is False and not isinstance(message, str)) + raw_message(message)
 
 
-def set_parameters(estimator: Parameters, **chosen: Any) -> None:
-    """Set all parameters of its constructor, those that were not chosen to their defaults."""
-    bound = inspect.signature(type(estimator)).bind(**chosen)
-    bound.apply_defaults()
-    vars(estimator).update(bound.arguments)
-
-
-def raw_messages(X: Iterable[str | bytes]) -> Iterator[bytes]:
-    """Each of X as raw mail: bytes are that already, and a str is a text without headers.
-
-    Raises TypeError where X or one of it is no message.
+def raw_messages(X: Iterable[str | bytes], mail: bool | str = "auto") -> Iterator[bytes]:
+    """Each of X as raw mail. Raises TypeError where X or one of it is no message, and ValueError for another ``mail``.
 
     >>> [*raw_messages(["Subject: tea", b"Subject: tea"])]
     [b'\\nSubject: tea\\n', b'Subject: tea']
     """
+    if not (isinstance(mail, bool) or mail == "auto"):
+        raise ParameterError(f"mail is {mail!r:.60}: give True, False or 'auto'")
     if isinstance(X, (str, bytes, bytearray)):
         raise TypeError("X is a single message: give a list of messages")
     if isinstance(X, (Set, Mapping)):
         raise TypeError(f"X is a {type(X).__name__}, which has no order that labels could go by: give a list")
     if hasattr(X, "columns"):
         raise TypeError("X is a table: give the one column that holds the messages, as table['text']")
-    return _each(X)
+    return _each(X, mail)
 
 
-def _each(X: Iterable[str | bytes]) -> Iterator[bytes]:
+def _each(X: Iterable[str | bytes], mail: bool | str) -> Iterator[bytes]:
     for number, item in enumerate(X):
         try:
-            yield raw_message(item)
+            yield as_mail(item, mail)
         except TypeError as error:
             hint = "; an empty cell: leave its row out, as by table.dropna()" if is_missing(item) else ""
             raise TypeError(f"X[{number}]: {error}{hint}") from None
 
 
-def entries_of(X: Iterable[str | bytes], labels: Sequence[str] | None = None) -> Iterator[Entry]:
-    """X as messages of the engines, with their classes ("" where there are no ``labels``)."""
-    raws = raw_messages(X)
-    return (Entry(labels[i] if labels else "", f"X[{i}]", "", content=raw) for i, raw in enumerate(raws))
+class MessageEstimator(Parameters):
+    """What estimators of lists of messages share: how these are read, and counted by threads."""
+
+    mail: bool | str
+    n_jobs: int | None
+    progress: bool
+
+    def _raw(self, X: Iterable[str | bytes]) -> Iterator[bytes]:
+        with naming(self):
+            return raw_messages(X, self.mail)
+
+    def _entries(self, X: Iterable[str | bytes], labels: Sequence[str] | None = None) -> Iterator[Entry]:
+        """X as messages of the engines, with their classes ("" where there are no ``labels``)."""
+        return (Entry(labels[i] if labels else "", f"X[{i}]", "", content=raw) for i, raw in enumerate(self._raw(X)))
+
+    def _chosen(self, *owners: type, **others: Any) -> Settings:
+        """The settings of these dataclasses as the parameters have them."""
+        with naming(self):
+            return settings_of({name: getattr(self, name) for own in owners for name in settings_in(own)} | others)
+
+    def _threads(self) -> int:
+        with naming(self):
+            return threads_of(self.n_jobs)
+
+    def _count(
+        self, X: Iterable[str | bytes], options: TokenOptions, labels: Sequence[str] | None = None
+    ) -> TrainingSet:
+        entries, threads = self._entries(X, labels), self._threads()
+        with shown("Reading", self.progress) as show:
+            return count_parallel(entries, options, tell_unreadable, show, threads)
 
 
 def tell_unreadable(name: str, error: Exception) -> None:
@@ -102,7 +139,7 @@ def labelled(
 ) -> tuple[Sequence[str | bytes], Labels]:
     """X as a list, and the classes in y and those ``known`` before. ValueError for what names no class, and where there
     is not one label a message, or no message."""
-    raw_messages(X)  # a single text has a length too
+    raw_messages(X)  # a single text has a length, too
     messages, given = X if isinstance(X, (list, tuple)) else list(X), check_labels(y, estimator)
     if len(messages) != len(given):
         raise ValueError(f"{len(messages)} messages but {len(given)} labels")

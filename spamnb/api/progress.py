@@ -1,4 +1,4 @@
-"""How far the work is: a line in a terminal."""
+"""How far the work is: a line in a terminal, or below a notebook's cell."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ EVERY = 0.1  # seconds between two drawings
 
 @contextmanager
 def progress(what: str, wanted: bool = True) -> Iterator[Callable[[int], None]]:
-    """A counter with its rate on standard error, where that is a terminal; gone when the work is done.
+    """Show what is done, and its rate, on standard error where a person reads that; gone when the work is done.
 
     Yields a function that takes the number of messages done.
     """
-    if not wanted or sys.stderr is None or not sys.stderr.isatty():
+    if not wanted or not _has_reader():
         yield lambda done: None
         return
     start = drawn = monotonic()
+    width = 0
 
     def show(done: int) -> None:
         nonlocal drawn
@@ -28,10 +29,20 @@ def progress(what: str, wanted: bool = True) -> Iterator[Callable[[int], None]]:
             draw(f"{what} {done:,} messages, {done / (drawn - start):,.0f}/s")
 
     def draw(line: str) -> None:
-        sys.stderr.write(f"\r\x1b[K{line}")
+        nonlocal width
+        # Blanks in place of a code that clears the line, which notebooks do not know.
+        sys.stderr.write(f"\r{line:<{width}}" if line else f"\r{'':<{width}}\r")
         sys.stderr.flush()
+        width = len(line)
 
+    draw(f"{what} …")
     try:
         yield show
     finally:
         draw("")
+
+
+def _has_reader() -> bool:
+    """Is standard error a terminal, or the output of a notebook's cell?"""
+    error = sys.stderr
+    return error is not None and (error.isatty() or type(error).__module__.startswith("ipykernel."))

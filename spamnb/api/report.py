@@ -20,4 +20,9 @@ class Report:
         return f"<{type(self).__name__}: {first.rstrip()}>"
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        return preformatted(str(self))
+
+
+def preformatted(text: str) -> str:
+    """A text as HTML that keeps its columns: notebooks give code a font for that, and not all give it to others."""
+    return f"<pre><code>{escape(text)}</code></pre>"

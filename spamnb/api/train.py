@@ -32,7 +32,8 @@ from spamnb.errors import SpamnbError
 from spamnb.evaluation.metrics import confusion_matrix, doubtful_rows
 from spamnb.formulas.decision import UNSURE
 from spamnb.naming import pluralize
-from spamnb.report.evaluation import MATRIX_CLASSES, confusion_table, drawn, percent
+from spamnb.report.evaluation import MATRIX_CLASSES, confusion_table, percent
+from spamnb.report.table import drawn
 from spamnb.settings import Settings
 from spamnb.sources.entries import LeftOut, ReadOptions
 from spamnb.training import LeaveOneOutResult
@@ -200,7 +201,7 @@ def train(
     - ``text_column``, ``label_column``: the columns of a table
     - ``workers``: threads that share the work; None: one per core
     - ``dask``: count on a Dask cluster, named by the address of its scheduler or a scheduler file (docs/cluster.md)
-    - ``progress``: whether to show progress, on standard error where that is a terminal
+    - ``progress``: whether to show progress, in a terminal or a notebook
     - ``tell``: a function that gets a line for each problem, such as a file that was left out; by default these lines
       are warnings (``SpamnbWarning``)
     - ``command``: the origin that 'spamnb info' names

@@ -2,40 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spamnb.api.arguments import check_least, settings_of, threads_of
-from spamnb.api.given import entries_of, set_parameters, tell_unreadable, with_settings
+from spamnb.api.arguments import check_least
+from spamnb.api.given import MessageEstimator, naming, set_parameters
 from spamnb.counts.training_set import TrainingSet
-from spamnb.engines.counting import count_parallel
-from spamnb.estimators.base import Parameters
+from spamnb.errors import check_kind
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.tokens import TokenArray
-from spamnb.setting_fields import settings_in
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-@with_settings(TokenOptions)
-class MailVectorizer(Parameters):
+class MailVectorizer(MessageEstimator):
     """Messages → how often each holds which token, as a CSR array (messages, tokens).
 
     A token is what spamnb reads in a message: words of its text and pairs of them, headers, hosts of links, what its
-    HTML and its parts are. X is a list of messages: bytes are raw mail and a str is a text without headers. Column j is
-    the j-th token by its 64-bit hash, whatever the order of the messages and the number of threads.
+    HTML and its parts are. X is a list of messages, read as ``mail`` says (see ``SpamClassifier``). Column j is the
+    j-th token by its 64-bit hash, whatever the order of the messages and the number of threads.
 
     ``tokenizer``, ``stem``, ``ngrams``, ``body_only`` and ``ignore_headers`` are those of ``TokenOptions``. ``min_df``
-    leaves out tokens that fewer messages hold, ``binary`` counts a token once per message, and ``n_jobs`` threads (-1:
-    one per core) share the work.
+    leaves out tokens that fewer messages hold, ``max_features`` keeps those that most messages hold, ``stop_words``
+    leaves out these words and runs of words with one of them, ``binary`` counts a token once per message, ``n_jobs``
+    threads (-1: one per core) share the work, and ``progress`` shows it.
 
-    Raises SpamnbError for a wrong parameter, ValueError for mail without any token, TypeError for an X that holds no
-    messages.
+    Raises SpamnbError, which is a ValueError here, for a wrong parameter; ValueError for mail without any token, and
+    TypeError for an X that holds no messages.
 
     >>> vectorizer = MailVectorizer(ngrams=1, body_only=True)
     >>> X = vectorizer.fit_transform(["lunch at noon", "cheap cheap pills"])
@@ -45,11 +44,15 @@ class MailVectorizer(Parameters):
     ['at', 'capitals:0', 'caps:0', 'length:2', 'line:4', 'lunch', 'noon']
     >>> vectorizer.fit(["lunch at noon"]).transform(["lunch at eight"]).nnz
     6
+    >>> X = MailVectorizer(stop_words=["at"], body_only=True).fit(["tea at noon"]).inverse_transform([[1] * 6])
+    >>> sorted(X[0])
+    ['capitals:0', 'caps:0', 'length:2', 'line:4', 'noon', 'tea']
     """
 
     min_df: int
+    max_features: int | None
+    stop_words: Collection[str] | None
     binary: bool
-    n_jobs: int | None
     _fitted = "tokens_"
     tokens_: TokenArray  # (V,) those of the columns, ascending by hash
 
@@ -57,11 +60,19 @@ class MailVectorizer(Parameters):
         self,
         *,
         min_df: int = 1,
+        max_features: int | None = None,
+        stop_words: Collection[str] | None = None,
         binary: bool = False,
+        mail: bool | str = "auto",
         n_jobs: int | None = -1,
-        **tokens: Any,
+        progress: bool = False,
+        tokenizer: str = "own",
+        stem: str | None = None,
+        ngrams: int = 2,
+        body_only: bool = False,
+        ignore_headers: Iterable[str] = ("newsgroups", "xref", "path"),
     ) -> None:
-        set_parameters(self, min_df=min_df, binary=binary, n_jobs=n_jobs, **tokens)
+        set_parameters(self, locals())
 
     def fit(self, X: Iterable[str | bytes], y: object = None) -> Self:
         """Set the columns: a token each that ``min_df`` of the messages X hold; y is not looked at."""
@@ -70,9 +81,11 @@ class MailVectorizer(Parameters):
 
     def fit_transform(self, X: Iterable[str | bytes], y: object = None) -> csr_array:
         """``fit`` and then ``transform``, (n, V), with every message read once."""
-        check_least(1, min_df=self.min_df)
-        counted = self._count(X)
-        counted = counted.select_columns(counted.by_hash(self.min_df))
+        with naming(self):
+            check_least(1, min_df=self.min_df, max_features=self.max_features)
+            check_kind("stop_words", self.stop_words, Collection | None, "a list of words")
+        counted = self._count(X, self._chosen(TokenOptions).tokens)
+        counted = counted.select_columns(self._chosen_columns(counted))
         if not len(counted.tokens):
             raise ValueError(f"no token that at least {self.min_df} of the messages of X hold")
         # A copy: the text of those left out goes.
@@ -83,7 +96,7 @@ class MailVectorizer(Parameters):
     def transform(self, X: Iterable[str | bytes]) -> csr_array:
         """How often the messages X hold each token of the fit, (n, V); other tokens are left out."""
         self._check_fitted()
-        counted, known = self._count(X), self.tokens_.hashes
+        counted, known = self._count(X, self._chosen(TokenOptions).tokens), self.tokens_.hashes
         columns = np.minimum(np.searchsorted(known, counted.tokens.hashes), len(known) - 1)
         is_known = known[columns] == counted.tokens.hashes
         return self._matrix(counted.select_columns(np.flatnonzero(is_known)), columns[is_known])
@@ -98,10 +111,25 @@ class MailVectorizer(Parameters):
         """The column of each token."""
         return {token: column for column, token in enumerate(self.get_feature_names_out().tolist())}
 
-    def _count(self, X: Iterable[str | bytes]) -> TrainingSet:
-        """The messages X, counted by threads."""
-        options = settings_of({name: getattr(self, name) for name in settings_in(TokenOptions)}).tokens
-        return count_parallel(entries_of(X), options, tell_unreadable, workers=threads_of(self.n_jobs))
+    def inverse_transform(self, X: Any) -> list[NDArray[np.object_]]:
+        """The tokens that each row of X (n, V) has, in the order of the columns."""
+        from scipy.sparse import csr_array
+
+        names, rows = self.get_feature_names_out(), csr_array(X)
+        return [names[np.sort(rows.indices[a:b][rows.data[a:b] != 0])] for a, b in pairwise(rows.indptr)]
+
+    def _chosen_columns(self, counted: TrainingSet) -> NDArray[np.int64]:
+        """The columns of what was counted that are kept, ascending by hash: of equally frequent ones the first."""
+        columns = counted.by_hash(self.min_df)
+        if self.stop_words is not None:
+            stopped, tokens = {word.lower() for word in self.stop_words}, list(counted.tokens)
+            # A token is a word, a run of words, or has a prefix that ends with a colon.
+            kept = [stopped.isdisjoint(tokens[j].rpartition(":")[2].split()) for j in columns.tolist()]
+            columns = columns[kept]
+        if self.max_features is not None:
+            often = counted.counts.document_frequency()[columns]
+            columns = columns[np.sort(np.argsort(-often, kind="stable")[: self.max_features])]
+        return columns
 
     def _matrix(self, counted: TrainingSet, columns: NDArray[np.int64]) -> csr_array:
         """The messages as rows (n, V), where ``columns`` (k,) has the column of each counted token. Columns are

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from spamnb.api.arguments import FilePath, Tell, check_least, file_path, warn
@@ -13,10 +12,9 @@ from spamnb.counts.top_words import TellingWord, Word
 from spamnb.errors import SpamnbError, in_callers_words
 from spamnb.naming import escape
 from spamnb.reader.meaning import meaning
+from spamnb.report.table import Table, printed
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from spamnb.store.store import Store
 
 
@@ -71,32 +69,31 @@ class WordsReport(Report):
         lunch  0.500  pills  0.750
         """
         from rich.columns import Columns
-        from rich.console import Console
 
+        tables = [table.rich([1], box=None, padding=(0, 2, 0, 0), pad_edge=False) for table in self._tables()]
+        for table in tables:
+            table.add_row()  # before what stands below it
+        lines = printed(Columns(tables, padding=(0, 2)), width=width).rstrip().splitlines()
+        return "\n".join(line.rstrip() for line in lines) + "\n"
+
+    def _tables(self) -> list[Table]:
+        """The words of each class, and those that tell classes apart."""
         tables = [
-            _table((name, "p"), [(word.token, f"{word.value:.3f}") for word in words])
+            Table("", (escape(name), "p"), [(escape(word.token), f"{word.value:.3f}") for word in words])
             for name, words in self.likeliest.items()
         ]
         if self.informative:
-            told = [(word.token, f"{word.value:.3f}", word.label) for word in self.informative]
-            tables.append(_table(("highest MI", "bits", "speaks for"), told))
-        out = io.StringIO()
-        Console(file=out, width=width, force_jupyter=False).print(Columns(tables, padding=(0, 2)))
-        return "\n".join(line.rstrip() for line in out.getvalue().rstrip().splitlines()) + "\n"
+            rows = [(escape(word.token), f"{word.value:.3f}", escape(word.label)) for word in self.informative]
+            tables.append(Table("", ("highest MI", "bits", "speaks for"), rows))
+        return tables
 
-
-def _table(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:
-    """Headings and cells without lines between them; the second column holds numbers."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    for place, heading in enumerate(headings):
-        table.add_column(Text(escape(heading)), justify="right" if place == 1 else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(escape(cell)) for cell in row))
-    table.add_row()  # before what stands below it
-    return table
+    def _repr_html_(self) -> str:
+        tables = self._tables()
+        rows = [
+            tuple(chain.from_iterable(row or ("",) * len(table.head) for table, row in zip(tables, side_by_side)))
+            for side_by_side in zip_longest(*(table.rows for table in tables))
+        ]
+        return Table("", tuple(chain.from_iterable(table.head for table in tables)), rows).html()
 
 
 def words(model: FilePath, top: int = 15, *, everything: bool = False, tell: Tell = warn) -> WordsReport:

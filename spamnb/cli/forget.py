@@ -21,7 +21,7 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
     """Take messages out of CLASS again, from every count; without SOURCE, the one on standard input.
 
     The model file no longer keeps them. Messages that CLASS has not learned stay as they are. Tokens that 'prune'
-    removed stay removed. A logistic model cannot forget. SOURCE is a message, a folder of messages, a Maildir, MH
+    removed stay removed. SOURCE is a message, a folder of messages, a Maildir, MH
     folder or mbox.
 
     \b

@@ -41,9 +41,10 @@ def learn_command(
 ) -> None:
     """Add messages to CLASS; without SOURCE, the one on standard input.
 
-    If a message looks like another class, the model counts it and corrects nothing else for its sake. A message that CLASS has already learned is not learned again; one that another class
-    has learned is moved. If there is no model, 'learn' makes one. --new-class adds a class that the model does not
-    have. SOURCE is a message, a folder of messages, a Maildir, MH folder or mbox.
+    If a message looks like another class, the model counts it, but corrects nothing for its sake. A message that CLASS
+    has already learned is not learned again; one that another class has learned is moved. If there is no model,
+    'learn' makes one. --new-class adds a class that the model does not have. SOURCE is a message, a folder of
+    messages, a Maildir, MH folder or mbox.
 
     The model file keeps the messages, compressed, so that 'train --force' and 'upgrade' can learn them again.
     --keep-lessons sets how much it keeps from now on; beyond that it drops the oldest.
@@ -54,9 +55,10 @@ def learn_command(
     """
     from spamnb.classifier import Classifier
     from spamnb.errors import SpamnbError
-    from spamnb.formulas.trust import DOUBTFUL, looks_swapped
+    from spamnb.formulas.trust import DOUBTFUL, FIRST, looks_swapped
     from spamnb.naming import check_class_name, check_known_class, escape
     from spamnb.settings import Settings
+    from spamnb.sources.entries import messages
     from spamnb.store.lessons import bound, is_public, set_bound
     from spamnb.store.snapshot import create_empty
 
@@ -87,30 +89,33 @@ def learn_command(
         classifier.store.check_writable()  # before anything is said of what it keeps
         if is_public(classifier.store) and bound(classifier.store):
             tell(f"spamnb: {model}: everybody can read it, so it keeps no message to teach again; chmod o-r lets it")
-        trusts: list[float] = []  # in the label of each new message
+        first = list(islice(entries, FIRST))
+        entries = chain(first, entries)
+        judgements = classifier.classify_all([raw for _, raw in messages(first, lambda name, error: None)], 0)
+        if looks_swapped([classifier.trust(label, judgement) for judgement in judgements]):
+            tell("spamnb: most of the first look like another class: were names swapped, here or in training?")
+        doubtful = 0  # messages that looked like another class
         moved: Counter[str] = Counter()  # by the class that had learned them before
 
         def learn(raw: bytes) -> bool:
+            nonlocal doubtful
             message = classifier.read(raw)
             before = classifier.store.learned(message.digest)
             judged = classifier.classify(message, tokens=0, posterior=False)
             trust = classifier.trust(label, judged)
             learned = classifier.learn(label, message, judged=judged)
             if learned and not before:
-                trusts.append(trust)
+                doubtful += trust < DOUBTFUL
             if before and learned:
                 moved[before.label] += 1
             return learned
 
         seen, changed = each_message(sources, entries, unreadable, learn, classifier.store, "learning")
-    doubtful = sum(trust < DOUBTFUL for trust in trusts)
     click.echo(
         f"learned {changed:,} of {seen:,} as {label}"
         + "".join(f"; {number:,} moved from {name}" for name, number in sorted(moved.items()))
         + (f"; {seen - changed:,} known already" if seen > changed else "")
         + (f"; {doubtful:,} of them looked like another class before" if doubtful else "")
     )
-    if looks_swapped(trusts):
-        tell("spamnb: most of the first look like another class: were names swapped, here or in training?")
     if unreadable.count:
         raise SystemExit(1)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spamnb.counts.class_counts import ClassCounts, inverse_index
-from spamnb.formulas.mutual_information import mutual_information, top_columns
+from spamnb.formulas.mutual_information import mutual_information_from_counts, top_columns
 from spamnb.reader.tokens import TokenArray
 
 
@@ -56,6 +56,6 @@ def top_words(
         speaks_for[higher], highest[higher] = c, theta[higher]
     if len(counts.classes) < 2:
         return likeliest, []
-    bits = mutual_information(counts.document_counts, counts.documents, alpha)
+    bits = mutual_information_from_counts(counts.document_counts, counts.documents, alpha)
     told = top_columns(bits, n, tokens)
     return likeliest, [TellingWord(tokens[j], float(bits[j]), counts.classes[speaks_for[j]]) for j in told]

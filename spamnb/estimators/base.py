@@ -21,6 +21,7 @@ from spamnb.estimators.validation import (
     feature_names,
     not_fitted,
 )
+from spamnb.formulas.decision import UNSURE, least_loss
 from spamnb.formulas.priors import class_log_prior
 from spamnb.formulas.softmax import log_softmax, softmax
 
@@ -85,6 +86,40 @@ class ClassifierMixin(Parameters):
         """The class of every row, (n,)."""
         raise NotImplementedError
 
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """P(c|x), (n, C), columns as in ``classes_``."""
+        raise NotImplementedError
+
+    def decide(self, X: Any, loss: ArrayLike, actions: ArrayLike | None = None) -> np.ndarray:
+        """The action of least expected loss Σ_c P(c|x) L(a, c) for every row, (n,); ``predict`` is that of 0-1 loss.
+
+        Parameters
+        ----------
+        loss : (A, C), what action a costs where the class is ``classes_[c]``
+        actions : names of the A actions; by default the classes and, where there is one row more, "unsure"
+
+        Raises ValueError for a table of another shape, or that has no finite numbers.
+
+        >>> import spamnb
+        >>> met = ["pug", "pug", "poodle", "poodle", "elephant", "elephant"]
+        >>> model = spamnb.GaussianNB().fit([[3.0], [5.0], [6.0], [8.0], [40.0], [90.0]], met)
+        >>> loss = [[0, 20, 20],  # to say elephant, where it is an elephant, a poodle or a pug
+        ...         [20, 0, 1],
+        ...         [20, 1, 0],
+        ...         [0.3, 0.3, 0.3]]  # unsure
+        >>> model.decide([[3.5], [5.5], [60]], loss)
+        array(['pug', 'unsure', 'elephant'], dtype=object)
+        """
+        probabilities, table = self.predict_proba(X), np.asarray(loss, dtype=float)
+        named = [*self.classes_.tolist(), UNSURE] if actions is None else np.asarray(actions).tolist()
+        fits = [len(named)] if actions is not None else [len(named) - 1, len(named)]
+        if table.ndim != 2 or table.shape[0] not in fits or table.shape[1] != len(self.classes_):
+            rows = " or ".join(map(str, fits))
+            raise ValueError(f"loss has the shape {table.shape}: give {rows} rows of {len(self.classes_)} columns")
+        if not np.isfinite(table).all():
+            raise ValueError("loss must hold finite numbers")
+        return np.array(named, dtype=object)[least_loss(probabilities, table)]
+
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Share of rows whose predicted class is ``y``, weighted by ``sample_weight``."""
         predicted, truth = self.predict(X), np.asarray(y)
@@ -96,12 +131,13 @@ class ClassifierMixin(Parameters):
         raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags, TransformerTags
 
         return Tags(
             estimator_type="classifier",
             target_tags=TargetTags(required=True),
             classifier_tags=ClassifierTags(poor_score=self._poor_score),
+            transformer_tags=TransformerTags() if hasattr(self, "transform") else None,
             input_tags=InputTags(**self._input_tags()),
         )
 
@@ -152,6 +188,18 @@ class BaseClassifier(ClassifierMixin):
         X = check_matrix(X, self) if first else self._check_X(X)
         check_lengths(X, y)
         return X, y, check_weight(sample_weight, X.shape[0])
+
+    def _first_classes(self, classes: ArrayLike | None) -> np.ndarray | None:
+        """The classes that the first ``partial_fit`` names, ascending; None at a later one, which may repeat them."""
+        if not hasattr(self, "classes_"):
+            if classes is None:
+                raise ValueError("classes must be passed on the first call to partial_fit.")
+            return np.unique(np.asarray(classes))
+        if classes is not None and not np.array_equal(np.sort(np.asarray(classes)), self.classes_):
+            raise ValueError(
+                f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {self.classes_!r}"
+            )
+        return None
 
     def _remember(self, classes: np.ndarray, n_features: int, names: np.ndarray | None) -> None:
         """Set what a first fit fixes: classes_, n_features_in_ and, for a data frame, feature_names_in_."""
@@ -258,14 +306,8 @@ class SumClassifier(BaseClassifier):
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Learn from more rows. The first call must name all ``classes`` that will ever come."""
-        if not hasattr(self, "classes_"):
-            if classes is None:
-                raise ValueError("classes must be passed on the first call to partial_fit.")
-            return self._begin(X, y, np.unique(np.asarray(classes)), sample_weight)
-        if classes is not None and not np.array_equal(np.sort(np.asarray(classes)), self.classes_):
-            raise ValueError(
-                f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {self.classes_!r}"
-            )
+        if (first := self._first_classes(classes)) is not None:
+            return self._begin(X, y, first, sample_weight)
         return self._replace(self.sums_ + self._more_sums(X, y, sample_weight))
 
     def _begin(self, X: Any, y: Any, classes: np.ndarray | None, sample_weight: Any) -> Self:
@@ -273,13 +315,13 @@ class SumClassifier(BaseClassifier):
         names = feature_names(X)
         X, y, weight = self._check_training(X, y, sample_weight, first=True)
         classes = np.unique(y) if classes is None else classes
-        self._replace(self._sums(X, _codes(y, classes), len(classes), weight, None))
+        self._replace(self._sums(X, class_codes(y, classes), len(classes), weight, None))
         self._remember(classes, X.shape[1], names)
         return self
 
     def _more_sums(self, X: Any, y: Any, sample_weight: Any) -> Any:
         X, y, weight = self._check_training(X, y, sample_weight, first=False)
-        return self._sums(X, _codes(y, self.classes_), len(self.classes_), weight, self.sums_)
+        return self._sums(X, class_codes(y, self.classes_), len(self.classes_), weight, self.sums_)
 
     def _replace(self, sums: Any) -> Self:
         self._derive(sums)
@@ -314,12 +356,44 @@ class SumClassifier(BaseClassifier):
         self._check_fitted()
         return self._replace(self.sums_ - self._more_sums(X, y, sample_weight))
 
+    def sample(self, n: int = 1, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Draw n rows from the model: their classes from P(c), each row from P(x|c).
+
+        Parameters
+        ----------
+        n : how many
+        random_state : a seed or numpy's Generator
+
+        Returns
+        -------
+        X (n, V) and y (n,). A multinomial row has as many counts as the mean row of its class.
+
+        >>> import spamnb
+        >>> model = spamnb.GaussianNB().fit([[1.0], [2.0], [7.0], [9.0]], ["low", "low", "high", "high"])
+        >>> X, y = model.sample(1000, random_state=0)
+        >>> [round(float(X[y == c].mean()), 1) for c in ("low", "high")]
+        [1.5, 8.1]
+        """
+        self._check_fitted()
+        rng, priors = np.random.default_rng(random_state), np.exp(self.class_log_prior_)
+        codes = rng.choice(len(priors), n, p=priors / priors.sum())
+        of_class = np.concatenate(
+            [self._draw(c, k, rng) for c, k in enumerate(np.bincount(codes, minlength=len(priors)))]
+        )
+        X = np.empty_like(of_class)
+        X[np.argsort(codes, kind="stable")] = of_class
+        return X, self.classes_[codes]
+
+    def _draw(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
+        """Draw n rows of class number c, (n, V)."""
+        raise NotImplementedError
+
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
         """log P(x, c) = log P(c) + log P(x|c) in nats, (n, C), columns as in ``classes_``."""
         return self.class_scores(self._check_X(X))
 
 
-def _codes(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
+def class_codes(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """The index in ``classes`` (sorted) of every label; ValueError names labels that are not there."""
     unknown = np.setdiff1d(y, classes)
     if len(unknown):

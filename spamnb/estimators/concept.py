@@ -15,13 +15,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from numbers import Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 
 class Hypothesis(NamedTuple):
-    """A named set with its prior weight; weights need not sum to one."""
+    """A named set with its prior weight; weights need not sum to one.
+
+    >>> Hypothesis("even", {2, 4, 6})
+    Hypothesis(name='even', extension={2, 4, 6}, weight=1.0)
+    """
 
     name: str
     extension: Collection[Hashable]
@@ -39,6 +43,10 @@ class ConceptLearner:
     array([0.178, 0.822])
     >>> numbers.predictive([6, 8, 9]).round(3)
     array([0.178, 1.   , 0.   ])
+    >>> numbers.log_likelihood().round(3), numbers.most_probable().name, numbers.most_likely().name
+    (array([-4.828, -3.296]), 'powers of 2', 'powers of 2')
+    >>> numbers.forget([2, 4]).posterior().round(3)
+    array([0.375, 0.625])
     """
 
     def __init__(self, domain: Iterable[Hashable], hypotheses: Sequence[Hypothesis]) -> None:
@@ -102,6 +110,16 @@ class ConceptLearner:
         weights = np.exp(joint - highest)
         return weights / weights.sum()
 
+    def sample(self, n: int = 1, random_state: Any = None) -> list[Hashable]:
+        """Draw n elements: a hypothesis from the posterior, and one of its elements, for each.
+
+        >>> number_game().learn([16, 8, 2, 64]).sample(4, random_state=1)
+        [16, 64, 2, 64]
+        """
+        probability = (self.posterior() / self.sizes) @ self.membership
+        drawn = np.random.default_rng(random_state).choice(len(self.domain), n, p=probability / probability.sum())
+        return [self.domain[position] for position in drawn.tolist()]
+
     def predictive(self, elements: Iterable[Hashable] | None = None) -> np.ndarray:
         """p(x in C|D), averaged over hypotheses, for the elements given or the whole domain."""
         columns = slice(None) if elements is None else self._columns(elements, "elements")
@@ -117,14 +135,21 @@ class ConceptLearner:
         return self.hypotheses[int(np.argmax(self.log_likelihood()))]
 
 
-def number_game() -> ConceptLearner:
+def number_game(intervals: bool = False) -> ConceptLearner:
     """The number game: 32 arithmetical concepts over 1 … 100, the two unnatural ones with a small prior.
+
+    With ``intervals`` also the primes, and every run of neighbours such as 16 to 23, so that numbers near the examples
+    are likelier than others. All intervals have the prior weight 1/3, each in proportion to |h| exp(−|h|/10), after
+    Tenenbaum 1999.
 
     >>> game = number_game().learn([16])
     >>> game.most_probable().name, game.predictive([4, 64, 32, 37]).round(4).tolist()
     ('powers of 4', [0.8043, 0.8932, 0.4285, 0.0122])
     >>> game.learn([8, 2, 64]).most_probable().name, float(game.posterior().max().round(6))
     ('powers of 2', 0.973536)
+    >>> near = number_game(intervals=True).learn([16, 23, 19, 20])
+    >>> near.most_probable().name, near.predictive([17, 24, 30, 87]).round(2).tolist()
+    ('16 to 23', [1.0, 0.72, 0.14, 0.0])
     """
     domain = range(1, 101)
 
@@ -143,4 +168,10 @@ def number_game() -> ConceptLearner:
         Hypothesis("powers of 2 plus 37", [*powers(2), 37], 0.001),
         Hypothesis("powers of 2 minus 32", [power for power in powers(2) if power != 32], 0.001),
     ]
+    if intervals:
+        hypotheses.append(Hypothesis("primes", [n for n in domain if n > 1 and all(n % k for k in range(2, n))], 0.1))
+        runs = [range(first, last + 1) for first in domain for last in range(first, 101)]
+        weights = np.array([len(run) * np.exp(-len(run) / 10) for run in runs])
+        weights *= sum(each.weight for each in hypotheses) / 2 / weights.sum()
+        hypotheses += [Hypothesis(f"{run[0]} to {run[-1]}", run, w) for run, w in zip(runs, weights.tolist())]
     return ConceptLearner(domain, hypotheses)

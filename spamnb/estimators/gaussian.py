@@ -7,7 +7,7 @@ since more rows may mend it, and the predictions refuse until then.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -49,6 +49,12 @@ class GaussianClassifier(SumClassifier, DecisionFunction):
             raise ValueError("the squares of X overflow: scale its columns to below 1e150")
         self.class_log_prior_ = self._class_log_prior(sums.documents)
         self._derived: Covariances | None = None
+
+    def _draw(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
+        mean, covariance = self.means_[c], self._density().covariance[c]
+        if self._independent:
+            return rng.normal(mean, np.sqrt(covariance), (n, len(mean)))
+        return rng.multivariate_normal(mean, covariance, n, method="cholesky")
 
     def _covariances(self, sums: Scatter) -> Covariances:
         """The covariances, from the sums; ValueError where one has no inverse."""
@@ -150,7 +156,7 @@ class GaussianNB(GaussianClassifier):
         return self.var_smoothing * float(self.sums_.overall_variance().max())
 
     def _covariances(self, sums: Scatter) -> Covariances:
-        check_number("var_smoothing", self.var_smoothing, zero=True)
+        check_number(self, "var_smoothing", zero=True)
         n = sums.documents[:, None]
         variance = np.divide(sums.scatter, n, out=np.ones_like(sums.scatter), where=n > 0)
         variance += np.where(n > 0, self.epsilon_, 0)
@@ -182,6 +188,7 @@ class DiscriminantAnalysis(GaussianClassifier):
         return covariance, whiten
 
 
+@dataclass(eq=False, repr=False)
 class LinearDiscriminantAnalysis(DiscriminantAnalysis):
     """Gaussian classes with a shared covariance: P(x|c) = N(x | μ_c, Σ), so the log-odds are linear in x.
 
@@ -193,6 +200,7 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
     ----------
     shrinkage : a number s from 0 to 1 for (1−s) Σ + s (tr Σ/d) I; "oas", the default, which finds s from Σ and N; or
         None for Σ as it stands
+    n_components : the most directions that ``transform`` projects on; None: all
 
     X is (n, d), dense; scores are in nats. Raises ValueError for a singular Σ (fewer rows than columns, constant
     columns, columns that are sums of others) under ``shrinkage=None``: shrinking is the remedy, not a pseudo-inverse
@@ -204,7 +212,12 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
     >>> model = LinearDiscriminantAnalysis(shrinkage=None).fit(X, [1, 1, 1, 2, 2, 2])
     >>> model.predict([[-0.8, -1]]).tolist(), model.coef_.round(6).tolist(), model.intercept_.round(6)
     ([1], [[0.0, 12.0]], array([0.]))
+    >>> model.fit_transform(X, [1, 1, 1, 2, 2, 2]).shape, model.transform([[0, 0]]).shape
+    ((6, 1), (1, 1))
     """
+
+    _: KW_ONLY
+    n_components: int | None = None
 
     def _covariances(self, sums: Scatter) -> Covariances:
         n, classes = sums.documents.sum(), len(sums.documents)
@@ -216,16 +229,52 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
         """Σ (d, d), shrunk where that is asked for."""
         return self._density().covariance[0]
 
+    def _whitened_means(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """m, the mean of all rows (d,); W (d, d) with WΣWᵀ = I; and W(μ_c−m) (C, d), 0 for a class without rows."""
+        whiten, documents = self._density().whiten[0], self.sums_.documents
+        mean = documents @ self.means_ / documents.sum()
+        return mean, whiten, np.where(documents[:, None] > 0, self.means_ - mean, 0.0) @ whiten.T
+
+    def _linear(self) -> tuple[np.ndarray, np.ndarray]:
+        """Weights (C, d) and constants (C,): log P(c|x) but for a term that all classes share. The weights are those of
+        x−m, so that a mean far from zero costs no digits."""
+        mean, whiten, means = self._whitened_means()
+        weights = means @ whiten
+        constant = self.class_log_prior_ - 0.5 * np.einsum("ij,ij->i", means, means) - weights @ mean
+        return weights, np.where(self.sums_.documents > 0, constant, -np.inf)
+
+    def class_scores(self, X: Any) -> np.ndarray:
+        weights, constant = self._linear()
+        return X.astype(float, copy=False) @ weights.T + constant
+
+    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
+        """log P(x, c) = log P(c) + log P(x|c) in nats, (n, C), columns as in ``classes_``."""
+        return super().class_scores(self._check_X(X))
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Project X (n, d) on the directions that tell the classes apart best, the best first: (n, k) with k at most
+        C−1, d and ``n_components``. Within the classes the covariance is then the identity, and the mean of all rows 0.
+        """
+        X = self._check_X(X)
+        mean, whiten, means = self._whitened_means()
+        directions = np.linalg.svd(np.sqrt(self.sums_.documents)[:, None] * means, full_matrices=False)[2]
+        kept = directions[: min(len(means) - 1, self.n_components or len(means))]
+        return (X - mean) @ whiten.T @ kept.T
+
+    def fit_transform(self, X: Any, y: ArrayLike) -> np.ndarray:
+        """Learn from X (n, d) and its labels, and project the rows: ``fit`` and then ``transform``."""
+        return self.fit(X, y).transform(X)
+
     @property
     def coef_(self) -> np.ndarray:
         """Weights: (1, d) for two classes, else (C, d)."""
-        weights = self.quadratic_form().linear
+        weights, _ = self._linear()
         return weights[1:] - weights[:1] if len(weights) == 2 else weights
 
     @property
     def intercept_(self) -> np.ndarray:
         """Constants: (1,) for two classes, else (C,)."""
-        constant = self.quadratic_form().constant
+        _, constant = self._linear()
         return constant[1:] - constant[:1] if len(constant) == 2 else constant
 
 

@@ -137,11 +137,23 @@ def check_weight(weight: Any, n: int) -> np.ndarray | None:
     return weight
 
 
-def check_number(name: str, value: Any, *, zero: bool = False) -> None:
-    """ValueError where a parameter is no finite number above 0; with ``zero`` it may be 0 too."""
+def check_number(estimator: Any, name: str, *, zero: bool = False, infinite: bool = False) -> None:
+    """ValueError where a parameter is no finite number above 0; with ``zero`` or ``infinite`` it may be that too."""
+    value = getattr(estimator, name)
     number = float(value) if isinstance(value, Real) else np.nan
-    if not (0 < number < np.inf or (zero and number == 0)):
-        raise ValueError(f"{name} is {value!r}: it must be a finite number, {'at least' if zero else 'above'} 0")
+    if not (0 < number < np.inf or (zero and number == 0) or (infinite and number == np.inf)):
+        wanted = f"{'a' if infinite else 'a finite'} number, {'at least' if zero else 'above'} 0"
+        raise ValueError(f"{type(estimator).__name__}: {name} is {value!r:.60}: it must be {wanted}")
+
+
+def check_alpha(estimator: Any, n_features: int) -> np.ndarray:
+    """The pseudo-counts as an array () or (V,); ValueError where one is no finite number, or below 0."""
+    counts = np.asarray(estimator.alpha)
+    is_number = counts.dtype.kind in "iuf" and bool(((counts >= 0) & (counts < np.inf)).all())
+    if not is_number or counts.shape not in ((), (n_features,)):
+        wanted = f"a finite number, at least 0, or {n_features} of them"
+        raise ValueError(f"{type(estimator).__name__}: alpha is {estimator.alpha!r:.60}: it must be {wanted}")
+    return counts.astype(float)
 
 
 def check_lengths(X: Any, y: np.ndarray) -> None:

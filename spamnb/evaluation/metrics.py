@@ -93,8 +93,8 @@ def mcnemar(first_right: ArrayLike, second_right: ArrayLike) -> McNemar:
 def doubtful_rows(scores: NDArray, labels: NDArray) -> NDArray[np.intp]:
     """Return the rows of the messages whose labels are more likely wrong than right, the least trusted first.
 
-    ``scores`` (n, C) come from models without the message, ``labels`` (n,) are class numbers. A person can look at these
-    messages first: what a folder holds by mistake is learned, and makes others of its kind go wrong.
+    ``scores`` (n, C) come from models without the message, ``labels`` (n,) are class numbers. A person can look at
+    these messages first: what a folder holds by mistake is learned, and makes others of its kind go wrong.
 
     >>> scores = np.stack([np.zeros(100), np.linspace(-20, 20, 100)], axis=1)
     >>> labels = np.repeat([0, 1], 50)

@@ -72,8 +72,7 @@ _PRIOR_BINS = _bins(np.array([_PRIOR_MARGIN, -_PRIOR_MARGIN]))
 
 
 def histogram(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Count messages with left-out ``scores`` (n, C) and class numbers ``labels`` (n,): (C, 2, BINS), for each class its
-    own messages and the rest."""
+    """Return the sums of messages with left-out ``scores`` (n, C) and class numbers ``labels`` (n,): (C, 2, BINS)."""
     classes = np.arange(scores.shape[1])
     out = np.zeros((len(classes), 2, BINS), np.int64)
     is_rest = (np.asarray(labels)[:, None] != classes).astype(np.intp)
@@ -118,7 +117,7 @@ class Calibration(NamedTuple):
     noise: float
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
-        """Return P(class | score) of each message, (n, C): rows sum to 1, no entry is 0 or 1 where there are classes."""
+        """Return P(class | score) of each message, (n, C): rows sum to 1, and of two classes or more no entry is 0."""
         margin = margins(np.atleast_2d(scores))
         if margin.shape[1] == 1:
             return np.ones_like(margin)
@@ -150,7 +149,7 @@ def fit(histogram: np.ndarray, documents: np.ndarray, prior: float = PRIOR_MESSA
 
 
 def _fit(counts: np.ndarray, unscored: np.ndarray, prior: float) -> Calibration:
-    """Fit K curves to ``counts`` (K, 2, BINS) and messages without a score (K, 2), each of the class and of the rest."""
+    """Fit K curves to ``counts`` (K, 2, BINS), and messages without a score (K, 2), of the class and of the rest."""
     used = np.union1d(np.flatnonzero(counts.any(axis=(0, 1))), _PRIOR_BINS)
     counts, margin = counts[:, :, used], _BIN_MARGINS[used]
     imagined = np.zeros(counts.shape)
@@ -176,7 +175,7 @@ def _fit(counts: np.ndarray, unscored: np.ndarray, prior: float) -> Calibration:
         moves = np.abs(step[0][:, None] * x + step[1][:, None]).max(axis=1)
         slope, intercept = (slope, intercept) + step * np.minimum(1, _MAX_MOVE / np.maximum(moves, _MAX_MOVE))
         log_odds = slope[:, None] * x + intercept[:, None]
-        if moves.max() < _STILL:
+        if moves.max(initial=0) < _STILL:
             break
     flat = slope <= 0  # scores say nothing, or the opposite
     intercept = np.where(flat, np.log(of_side[:, 0] / of_side[:, 1]), intercept)

@@ -9,8 +9,9 @@ the message's n tokens. Where the gradient is zero
 
 so the contribution of a message is one coefficient a class, which sum to 0, and W is the sum of the contributions:
 learning adds, forgetting subtracts, models merge. Naive Bayes being mostly right, most coefficients are nearly 0. The
-dual problem is solved one message at a time (Yu, Huang and Lin, "Dual coordinate descent methods for logistic regression
-and maximum entropy models", Machine Learning 85, 2011): the coefficients that fit a message while all others stay.
+dual problem is solved one message at a time (Yu, Huang and Lin, "Dual coordinate descent methods for logistic
+regression and maximum entropy models", Machine Learning 85, 2011): the coefficients that fit a message while all others
+stay.
 
 C is multiplied by the trust in the message's label (formulas/trust.py), by what all other messages say of it: a wrong
 label has a large gradient, and would be what W is fitted to (Bootkrajang and Kabán, "Label-noise robust logistic

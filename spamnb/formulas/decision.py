@@ -18,6 +18,18 @@ UNSURE = "unsure"
 MAX_SETTING = 1e9  # of a cost and of alpha: beyond it, rounding leaves nothing of what is derived
 
 
+def least_loss(probabilities: np.ndarray, loss: np.ndarray) -> np.ndarray:
+    """The number of the action of least expected loss Σ_c P(c|x) L_ac of each row, (n,); of equal ones the first.
+
+    ``probabilities`` (n, C) holds P(c|x), ``loss`` (A, C) what action a costs where the class is c.
+
+    >>> least_loss(np.array([[0.3, 0.7], [0.1, 0.9]]), np.array([[0, 1], [9, 0], [0.8, 0.8]]))
+    array([0, 2])
+    """
+    # Rounded, so that equal probabilities are ties whatever the order of adding.
+    return np.round(probabilities @ loss.T, 12).argmin(axis=1)
+
+
 @dataclass(frozen=True, slots=True)
 class Loss:
     """What errors cost, in units of one spam let through; without ``unsure_cost`` unsure is not among the actions.

@@ -34,7 +34,7 @@ def token_log_probability(
     sums: np.ndarray,
     totals: np.ndarray,
     total_alpha: float | np.ndarray,
-    alpha: float,
+    alpha: float | np.ndarray,
     lengths: np.ndarray | None = None,
 ) -> np.ndarray:
     """log φ_jc = log(T_jc + α) − log(T_c + αV), in nats, in the shape of ``sums``.
@@ -49,7 +49,7 @@ def token_log_probability(
 
 
 def token_log_odds(
-    document_counts: np.ndarray, documents: np.ndarray, alpha: float, lengths: np.ndarray | None = None
+    document_counts: np.ndarray, documents: np.ndarray, alpha: float | np.ndarray, lengths: np.ndarray | None = None
 ) -> np.ndarray:
     """log θ_jc/(1−θ_jc) = log(N_jc + α) − log(N_c − N_jc + α), in nats, in the shape of ``document_counts``.
 
@@ -62,7 +62,9 @@ def token_log_odds(
     return np.log(document_counts + alpha) - np.log(for_each_count(documents, lengths) - document_counts + alpha)
 
 
-def token_absence_log_probability(document_counts: np.ndarray, documents: np.ndarray, alpha: float) -> np.ndarray:
+def token_absence_log_probability(
+    document_counts: np.ndarray, documents: np.ndarray, alpha: float | np.ndarray
+) -> np.ndarray:
     """log(1−θ_jc) = log(N_c − N_jc + α) − log(N_c + 2α), in nats, in the shape of ``document_counts``.
 
     >>> np.exp(token_absence_log_probability(np.array([[3], [0]]), np.array([3, 1]), 1.0)).round(4).tolist()

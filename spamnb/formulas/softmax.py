@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 
+@np.errstate(invalid="ignore")
 def softmax(scores: np.ndarray) -> np.ndarray:
-    """exp(score) of each class divided by their sum, (…, C).
+    """exp(score) of each class divided by their sum, (…, C); NaN where all scores are −∞.
 
     >>> softmax(np.log([1.0, 3.0]))
     array([0.25, 0.75])
@@ -15,6 +16,7 @@ def softmax(scores: np.ndarray) -> np.ndarray:
     return odds / odds.sum(axis=-1, keepdims=True)
 
 
+@np.errstate(invalid="ignore")
 def log_softmax(scores: np.ndarray) -> np.ndarray:
     """The logarithm of ``softmax``, (…, C) in nats; exact where a probability is too small for a number.
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 
 DOUBTFUL = 0.5  # a label with less trust is more likely wrong than right
-_FIRST = 10  # messages: after these a model that was taught wrongly gives way
+FIRST = 10  # messages that say whether names were swapped
 # The prior of ε: this share of so many imagined messages is wrong (docs/experiments.md#wrong-labels). People teach one
 # message at a time, and a few wrong ones must not bend a model; a training set says itself how many are wrong.
 PRIOR_NOISE = 0.05
@@ -33,10 +33,10 @@ def trust(probability: np.ndarray, noise: float | np.ndarray) -> np.ndarray:
 
 
 def looks_swapped(trusts: Sequence[float]) -> bool:
-    """Return whether names of classes were swapped, rather: the first ten labels are doubtful on average.
+    """Return whether names of classes were swapped, rather: the first labels are doubtful on average.
 
     >>> looks_swapped([0.1] * 8 + [1.0] * 92), looks_swapped([0.1] * 9)
     (True, False)
     """
-    first = trusts[:_FIRST]
-    return len(first) == _FIRST and float(np.mean(first)) < DOUBTFUL
+    first = trusts[:FIRST]
+    return len(first) == FIRST and float(np.mean(first)) < DOUBTFUL

@@ -234,7 +234,7 @@ class _Solution(NamedTuple):
 
 
 def _solve(training_set: TrainingSet, scores: np.ndarray, noise: float, passes: int) -> _Solution:
-    """Solve for the correction of naive Bayes' left-out ``scores`` (n, C), where a share ``noise`` of labels is wrong."""
+    """Solve for the correction of left-out ``scores`` (n, C), where a share ``noise`` of labels is wrong."""
     n, classes = scores.shape
     problem = _problem(training_set, fitted_offset_of(classes) * scores)
     contributions = np.zeros((n, classes - 1), np.int64)
@@ -251,7 +251,7 @@ def _problem(training_set: TrainingSet, offsets: np.ndarray) -> Problem:
 
 
 def _left_out(solution: _Solution, training_set: TrainingSet, folds: int, passes: int) -> np.ndarray:
-    """Return scores (n, C) of each message, in the problem's order, by a correction without the messages of its fold."""
+    """Return scores (n, C) of each message by a correction without the messages of its fold."""
     from concurrent.futures import ThreadPoolExecutor  # classifying a message does not need it
 
     problem = solution.problem

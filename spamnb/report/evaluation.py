@@ -2,55 +2,33 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from spamnb.evaluation.figures import Figures
 from spamnb.evaluation.intervals import HM_LIMIT, Estimate
 from spamnb.formulas.decision import UNSURE
 from spamnb.naming import pluralize
+from spamnb.report.table import Table, drawn
 
 MATRIX_CLASSES = 8  # a matrix of more fits neither a terminal nor a telephone: the most frequent mistakes stand for it
 
 
-class Table(NamedTuple):
-    """A table; the first cell of a row is its name."""
-
-    title: str
-    head: tuple[str, ...]
-    rows: list[tuple[str, ...]]
-
-
 def text(found: Figures, verbose: bool = False) -> str:
-    """The tables for a terminal. Of spam and one class of good mail the other figures say all that those of classes
-    do: these are for ``verbose``."""
+    """The tables for a terminal."""
+    return drawn(tables(found, verbose))
+
+
+def tables(found: Figures, verbose: bool = False) -> list[Table]:
+    """Headline, classes and verdicts. Of spam and one class of good mail the headline says all that the table of
+    classes does: it is for ``verbose``."""
     title = f"{found.protocol}: {pluralize(found.messages, 'message')}"
     shown = [Table(title, ("", "value", "95 % interval"), headline(found))]
     if verbose or found.spam is None or len(found.classes) > 2:
         shown.append(class_table(found))
     if len(found.classes) <= MATRIX_CLASSES:
         shown.append(confusion_table(found.classes, found.confusion))
-    return drawn(shown)
-
-
-def drawn(tables: Sequence[Table]) -> str:
-    """Tables as wide as the terminal allows."""
-    from rich import table as rich
-    from rich.console import Console
-    from rich.text import Text
-
-    out = io.StringIO()
-    console = Console(file=out, width=Console().width, force_jupyter=False)  # a notebook would get it, and not ``out``
-    for each in tables:
-        made = rich.Table(title=Text(each.title), title_justify="left")
-        for place, name in enumerate(each.head):
-            made.add_column(Text(name), justify="right" if place else "left", overflow="fold")
-        for row in each.rows:
-            made.add_row(*map(Text, row))
-        console.print(made)
-    return out.getvalue().rstrip("\n")
+    return shown
 
 
 def headline(found: Figures) -> list[tuple[str, ...]]:

@@ -24,7 +24,8 @@ from spamnb.formulas.decision import UNSURE
 from spamnb.naming import pluralize
 from spamnb.reader.meaning import meaning
 from spamnb.report import charts
-from spamnb.report.evaluation import MATRIX_CLASSES, Table, class_table, confusion_table, headline, percent
+from spamnb.report.evaluation import MATRIX_CLASSES, class_table, confusion_table, headline, percent
+from spamnb.report.table import Table
 from spamnb.settings import SETTINGS, Settings
 
 if TYPE_CHECKING:

@@ -32,7 +32,8 @@ def export(store: Store, lessons: bool = False) -> Iterator[str]:
     tokens, names, cells, messages = list(snapshot.tokens), snapshot.classes, snapshot.cells, list(snapshot.messages)
     meta = {key: value for key, value in snapshot.meta.items() if key != NOISE and (lessons or key not in ORIGIN)}
     yield json_line({"spamnb": EXPORT_VERSION, "meta": meta})
-    used = {names[c] for c in np.unique(cells.label)} | {name for _, learned in messages for name in learned.contribution}
+    used = {names[c] for c in np.unique(cells.label)}
+    used |= {name for _, learned in messages for name in learned.contribution}
     for name, documents, histogram in sorted(zip(names, snapshot.documents.tolist(), snapshot.histogram)):
         if documents or histogram.any() or name in used:
             bins = np.nonzero(histogram)  # [of others, bin, messages]

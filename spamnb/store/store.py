@@ -294,7 +294,8 @@ class Store(Database):
         self.write_changes()
         self._forget_rows()  # they have no cells for it
         none = np.zeros((1, 2, BINS), HISTOGRAM)
-        self.execute("INSERT INTO classes VALUES (?, ?, 0, 0, 0, ?, ?, ?, ?)", (number, name, none.tobytes(), *_NO_CURVE))
+        row = number, name, none.tobytes(), *_NO_CURVE
+        self.execute("INSERT INTO classes VALUES (?, ?, 0, 0, 0, ?, ?, ?, ?)", row)
         view.class_ids = {**view.class_ids, name: number}
         view.sums = np.concatenate([view.sums, np.zeros((1, 3), np.int64)])
         view.histogram = np.concatenate([view.histogram, none])
@@ -370,7 +371,7 @@ class Store(Database):
             return np.array(hashes, np.int64), Cells.unpack(blobs, len(self.view.class_ids))
 
     def rows_of(self, tokens: Sequence[str] | np.ndarray) -> tuple[RowsAtHand, np.ndarray]:
-        """The rows at hand, those of ``tokens`` (k,), or of tokens with these hashes, among them, and their places (k,).
+        """Return the rows at hand, and the places (k,) of ``tokens``, or of tokens with these hashes, among them.
 
         Whoever seeks rows of many messages, an eighth of all rows or more, reads the whole table: that is cheaper."""
         classes = len(self.view.class_ids)
@@ -655,8 +656,8 @@ def _is_fitted(value: Any) -> bool:
 
 
 def left_of(before: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return what of a message can be subtracted: the places of those of its tokens (k,) that are still there, since
-    others may have been pruned, and of their occurrences ``counts`` (k,) at most what leaves one for each other message.
+    """Return what of a message can be subtracted: the places of those of its tokens (k,) that are still there, and of
+    their occurrences ``counts`` (k,) at most what leaves one for each other message. Others may have been pruned.
 
     ``before`` (k, 2 or more) are the messages of the class that hold each token, and its occurrences.
 

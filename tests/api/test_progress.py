@@ -1,10 +1,11 @@
-"""Progress is shown in a terminal that asked, and nowhere else."""
+"""Progress is shown in a terminal or a notebook that asked, and nowhere else."""
 
 import io
 import sys
 
 import pytest
 
+from spamnb import MailVectorizer, SpamClassifier
 from spamnb.api import progress as module
 from spamnb.api.progress import progress
 
@@ -14,15 +15,27 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_terminal_shows_how_far_it_is_and_then_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+class Cell(io.StringIO):
+    """Standard error below a notebook's cell."""
+
+
+Cell.__module__ = "ipykernel.iostream"
+
+
+@pytest.mark.parametrize("stream", [Terminal, Cell])
+def test_a_terminal_and_a_notebook_show_how_far_it_is_and_then_nothing(
+    monkeypatch: pytest.MonkeyPatch, stream: type[io.StringIO]
+) -> None:
     monkeypatch.setattr(module, "EVERY", 0.0)
-    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(sys, "stderr", stream())
     with pytest.raises(ZeroDivisionError), progress("Reading") as show:
-        show(10)
         show(3000)
+        show(10)
         raise ZeroDivisionError
-    first, second, last = sys.stderr.getvalue().split("\r\x1b[K")[1:]
-    assert first.startswith("Reading 10 messages, ") and second.startswith("Reading 3,000 messages, ") and last == ""
+    begin, first, second, blank, last = sys.stderr.getvalue().split("\r")[1:]
+    assert begin == "Reading …" and first.startswith("Reading 3,000 messages, ")
+    assert second.startswith("Reading 10 messages, ") and len(second) >= len(first), "nothing of the line before stays"
+    assert blank == " " * len(second.rstrip()) and last == ""
 
 
 @pytest.mark.parametrize(("stream", "wanted"), [(Terminal(), False), (io.StringIO(), True), (None, True)])
@@ -31,3 +44,14 @@ def test_nothing_is_shown_where_nobody_looks(monkeypatch: pytest.MonkeyPatch, st
     with progress("Reading", wanted) as show:
         show(1)
     assert stream is None or stream.getvalue() == ""
+
+
+def test_estimators_show_it_where_they_are_asked_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts, labels = ["lunch at noon", "cheap pills"], ["ham", "spam"]
+    for wanted in (True, False):
+        monkeypatch.setattr(sys, "stderr", Terminal())
+        MailVectorizer(progress=wanted).fit(texts)
+        model = SpamClassifier(progress=wanted).fit(texts, labels)
+        model.evaluate(["tea", "money"], labels)
+        words = [part.split()[0] for part in sys.stderr.getvalue().split("\r") if part.strip()]
+        assert set(words) == ({"Reading", "Fitting", "Classifying"} if wanted else set())

@@ -14,17 +14,18 @@ GOOD = {("ham", "ham"): 60, ("spam", "spam"): 60}
 
 
 def report(
-    judged: dict[tuple[str, str], int], spam: str = "spam", copies: int = 0, unreadable: int = 0, doubted: int = 0
+    judged: dict[tuple[str, str], int], spam: str = "spam", copies: int = 0, unreadable: int = 0, doubtful: int = 0
 ) -> TrainingReport:
     """``judged`` says how many messages of a class got a verdict; the likeliest class is sure of it."""
     names = tuple(dict.fromkeys(name for name, _ in judged))
     truth = np.array([names.index(name) for (name, _), n in judged.items() for _ in range(n)], np.intp)
     verdicts = [verdict for (_, verdict), n in judged.items() for _ in range(n)]
-    p = np.array([[0.99 if name == verdict else 0.01 for name in names] for verdict in verdicts])
+    sure = [0.99 if names[c] == verdict else 1 - 1e-6 for c, verdict in zip(truth, verdicts)]
+    p = np.array([[p if name == verdict else 1 - p for name in names] for p, verdict in zip(sure, verdicts)])
     documents = np.bincount(truth, minlength=len(names))
-    documents[0] -= doubted
+    documents[0] -= doubtful
     places = np.arange(len(truth))
-    left_out = LeaveOneOutResult(names, documents, 1234, None, places, truth, np.log(p), p, verdicts, doubted=doubted)
+    left_out = LeaveOneOutResult(names, documents, 1234, None, places, truth, np.log(p), p, verdicts, doubtful=doubtful)
     return TrainingReport(Path("m"), Settings(spam=spam), left_out, len(truth) + copies, unreadable)
 
 
@@ -83,7 +84,7 @@ def test_what_there_is_nothing_of_is_not_told() -> None:
         "  few messages of class 'spam' (49): these figures and all probabilities are rough",
     ]
     assert lines({("ham", "unsure"): 9})[1:] == ["Only class 'ham': nothing to tell it from. Learn another class."]
-    said = lines(GOOD, spam="junk", doubted=1)
+    said = lines(GOOD, spam="junk", doubtful=1)
     assert "  there is no class 'junk', so all errors cost the same; the setting spam names another" in said
     assert "  The labels of 1 message contradict all the others: it was not learned." in said
     assert not any("good mail" in line or "copies" in line for line in said)

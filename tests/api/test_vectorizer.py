@@ -16,6 +16,7 @@ from spamnb import MailVectorizer, MultinomialNB, SpamClassifier, SpamnbError
 from spamnb.engines import counting
 from spamnb.reader.message import Reader
 from spamnb.reader.options import TokenOptions
+from spamnb.setting_fields import settings_in
 
 MAIL = [
     b"From: a@example.org\nSubject: cheap pills\n\nBuy pills NOW at http://pills.example/?id=7 !!\n",
@@ -99,8 +100,8 @@ def test_pipelines_searches_and_unions(model: Any, texts: list[str], labels: lis
         (lambda: MailVectorizer().fit(["a", np.float64("nan")]), TypeError, r"X\[1\]: .* an empty cell: leave its"),
         (lambda: MailVectorizer().fit(["a", 1.5]), TypeError, r"X\[1\]: a message is bytes .* this is float"),
         (lambda: MailVectorizer(min_df=9).fit(["a"]), ValueError, "no token that at least 9 of the messages"),
-        (lambda: MailVectorizer(min_df=0).fit(["a"]), SpamnbError, "min_df is 0"),
-        (lambda: MailVectorizer(stem="klingon").fit(["a"]), SpamnbError, "stem is 'klingon'"),
+        (lambda: MailVectorizer(min_df=0).fit(["a"]), SpamnbError, "^MailVectorizer: min_df is 0"),
+        (lambda: MailVectorizer(stem="klingon").fit(["a"]), ValueError, "^MailVectorizer: stem is 'klingon'"),
         (lambda: MailVectorizer(n_jobs=0).fit(["a"]), ValueError, "n_jobs is 0"),
         (lambda: MailVectorizer().transform(["a"]), ValueError, "not fitted yet"),
     ],
@@ -109,3 +110,43 @@ def test_what_cannot_be_is_told_in_one_line(act: Any, kind: type[Exception], sai
     with pytest.raises(kind, match=said) as told:
         act()
     assert "\n" not in str(told.value)
+
+
+def test_stop_words_and_the_commonest_tokens_choose_columns() -> None:
+    mail = [*MAIL, b"Subject: the minutes\n\nthe minutes of the tea"]
+    every = MailVectorizer().fit(mail)
+    tokens = every.get_feature_names_out()
+    stopped = MailVectorizer(stop_words=["The", "pills"]).fit(mail)
+    expected = [t for t in tokens if not {"the", "pills"} & set(t.rpartition(":")[2].split())]
+    assert stopped.get_feature_names_out().tolist() == expected and len(expected) < len(tokens)
+    assert {"the", "subject:the", "the tea"} <= {*tokens} - {*expected}
+    held = np.asarray((every.transform(mail) > 0).sum(axis=0)).ravel()
+    few = MailVectorizer(max_features=5).fit(mail)
+    assert few.transform(mail).shape == (5, 5)
+    kept = [held[every.vocabulary_[token]] for token in few.get_feature_names_out()]
+    assert sorted(kept) == sorted(held)[-5:]
+    wrong = (({"max_features": 0}, "max_features is 0"), ({"stop_words": 3}, "stop_words is 3: give a list"))
+    for options, said in wrong:
+        with pytest.raises(ValueError, match=f"^MailVectorizer: {said}"):
+            MailVectorizer(**options).fit(mail)
+
+
+def test_rows_give_back_their_tokens() -> None:
+    vectorizer = MailVectorizer()
+    X = vectorizer.fit_transform(MAIL)
+    for rows in (X, X.toarray()):
+        found = vectorizer.inverse_transform(rows)
+        assert [set(tokens) for tokens in found] == [set(Reader(TokenOptions()).tokens(raw)) for raw in MAIL]
+
+
+def test_a_column_of_a_table_is_chosen_by_scikit_learn(texts: list[str]) -> None:
+    pandas, compose = pytest.importorskip("pandas"), pytest.importorskip("sklearn.compose")
+    table = pandas.DataFrame({"text": texts, "length": [len(text) for text in texts]})
+    both = compose.ColumnTransformer([("words", MailVectorizer(), "text"), ("length", "passthrough", ["length"])])
+    X = both.fit_transform(table)
+    assert X.shape == (len(texts), MailVectorizer().fit_transform(texts).shape[1] + 1)
+
+
+def test_parameters_of_tokens_have_the_defaults_of_the_settings() -> None:
+    options = settings_in(TokenOptions)
+    assert {name: MailVectorizer().get_params()[name] for name in options} == {n: s.default for n, s in options.items()}

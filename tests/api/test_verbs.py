@@ -188,8 +188,18 @@ def test_hostile_mail_is_text_in_a_notebook(tmp_path: Path) -> None:
         assert not tree.css("script") and not tree.css("[onerror]") and not tree.css("style")
 
 
-def test_a_notebook_shows_the_page_of_an_evaluation(folder: Path) -> None:
-    found = spamnb.evaluate(folder, online=True)
-    frame = LexborHTMLParser(found._repr_html_()).css_first("iframe")
-    page = LexborHTMLParser(frame.attributes["srcdoc"])
-    assert page.css_first("h1").text().startswith("0 of 30 good messages lost") and len(page.css("figure")) == 2
+def test_a_notebook_shows_tables_without_script_or_frame(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as the kernel of a notebook sets it
+    report = spamnb.train(folder, tmp_path / "m")
+    found, words = spamnb.evaluate(folder, online=True, doubtful=1), spamnb.words(tmp_path / "m", 3)
+    for each in (report, found, words):
+        assert "\x1b" not in each._repr_html_() + str(each)
+    tree = LexborHTMLParser(found._repr_html_())
+    assert not tree.css("iframe, style, script") and len(tree.css("table")) == 2
+    assert "accuracy %" in [cell.text() for cell in tree.css("td")]
+    (table,) = LexborHTMLParser(words._repr_html_()).css("table")
+    heads = [cell.text() for cell in table.css("th")]
+    assert heads == ["ham", "p", "spam", "p", "highest MI", "bits", "speaks for"]
+    assert [len(row.css("td")) for row in table.css("tr")] == [0, 7, 7, 7]

@@ -6,7 +6,6 @@ import io
 import json
 import os
 import random
-import re
 import shlex
 import shutil
 import subprocess
@@ -244,8 +243,7 @@ def test_info_shows_the_settings_that_are_not_the_defaults(model: Path, folder: 
     chosen = ["alpha=0.5", "unsure_cost=0.2", "ignore_headers=xref", "model_type=boolean"]
     done("train", "-m", tmp_path / "m", *(word for each in chosen for word in ("--set", each)), folder)
     done("prune", "--months", "0", "--yes", "-m", tmp_path / "m")
-    pruned, *shown = done("info", "-m", tmp_path / "m").partition("spam: 60 messages\n")[2].splitlines()
-    assert re.fullmatch(r"  pruned: the last time in \d{4}-\d\d", pruned)
+    shown = done("info", "-m", tmp_path / "m").partition("spam: 60 messages\n")[2].splitlines()
     assert {line.strip() for line in shown} == {each.replace("=", ": ") for each in chosen}
 
 

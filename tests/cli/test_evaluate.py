@@ -88,7 +88,7 @@ def test_a_model_is_measured_on_mail_that_it_has_not_learned(folder: Path, tmp_p
         (("--compare", "missing"), 1, "missing: cannot be read"),
         (("--set", "alhpa=1"), 2, "no setting is called 'alhpa'; the settings are model_type, alpha, prior, "),
         (("--set", "alpha"), 2, "write NAME=VALUE; the settings are"),
-        (("--set", "model_type=logistic", "--set", "alpha=1"), 2, "--set alpha changes nothing in a logistic model"),
+        (("--set", "model_type=boolean", "--set", "embedding=lsa:9"), 1, "a boolean model counts words"),
         (("-m", "missing", "--set", "alpha=3", "--set", "ngrams=1"), 1, "alpha, ngrams: --model takes"),
     ],
 )

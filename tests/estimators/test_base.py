@@ -63,9 +63,9 @@ def test_refusals_leave_the_model_as_it_was(model: Any) -> None:
         fitted.forget(np.vstack([X, X]), np.concatenate([y, y]))
     with pytest.raises(ValueError, match=r"label\(s\) \['z'\] in y do not exist"):
         fitted.partial_fit(X[:1], ["z"])
-    fitted.alpha = 0
+    fitted.alpha = -1
     for call in (lambda: fitted.partial_fit(X, y), lambda: fitted.fit(X[:3], y[:3])):
-        with pytest.raises(ValueError, match="alpha is 0: it must be a finite number, above 0"):
+        with pytest.raises(ValueError, match="NB: alpha is -1: it must be a finite number, at least 0"):
             call()
     fitted.alpha = 1.0
     assert_same(fitted, untouched)
@@ -88,8 +88,8 @@ def test_labels_that_name_no_class_are_refused(labels: list[Any], said: str) -> 
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("alpha", [0, -1.0, float("nan"), float("inf"), "much", [[1.0]], None])
-def test_alpha_must_be_above_zero(model: Any, alpha: Any) -> None:
+@pytest.mark.parametrize("alpha", [-1.0, float("nan"), float("inf"), "much", [[1.0]], [1.0], None])
+def test_alpha_must_be_numbers_that_are_not_negative(model: Any, alpha: Any) -> None:
     with pytest.raises(ValueError, match="alpha"):
         model(alpha=alpha).fit(*rows(7, 10))
 
@@ -103,3 +103,30 @@ def test_the_callers_sparse_matrix_is_left_alone() -> None:
         dense = model.fit(X.toarray(), [0, 1]).predict_joint_log_proba(X.toarray())
         np.testing.assert_allclose(found, dense, rtol=1e-13)
         assert (X.data.tolist(), X.indices.tolist()) == ([1, 2, 3, 0], [1, 1, 0, 1])
+
+
+@settings(max_examples=50, deadline=None)
+@given(seed=st.integers(0, 10**6), actions=st.integers(0, 1))
+def test_decisions_are_those_of_least_expected_loss(seed: int, actions: int) -> None:
+    X, y = rows(seed, 40)
+    model = MultinomialNB().fit(X, y)
+    n = len(model.classes_)
+    loss = np.random.default_rng(seed).random((n + actions, n))
+    names = [*model.classes_, "unsure"]
+    expected = []
+    for p in model.predict_proba(X):
+        risks = [sum(p[c] * loss[a, c] for c in range(n)) for a in range(n + actions)]
+        expected.append(names[risks.index(min(risks))])
+    assert model.decide(X, loss).tolist() == expected
+    assert model.decide(X, 1 - np.eye(n)).tolist() == model.predict(X).tolist()
+
+
+def test_actions_may_have_other_names_and_impossible_tables_are_refused() -> None:
+    model = MultinomialNB().fit([[1, 0], [0, 1]], [7, 9])
+    assert model.decide([[5, 0]], [[0, 1], [1, 0]]).tolist() == [7]
+    assert model.decide([[5, 0]], [[3, 1], [1, 3]], ["brake", "drive"]).tolist() == ["drive"]
+    for loss, actions in (([0, 1], None), (np.ones((1, 2)), None), (np.ones((4, 2)), None), (np.eye(2), ["stop"])):
+        with pytest.raises(ValueError, match=r"loss has the shape \(.*\): give "):
+            model.decide([[1, 0]], loss, actions)
+    with pytest.raises(ValueError, match="loss must hold finite numbers"):
+        model.decide([[1, 0]], [[0, np.inf], [1, 0]])

@@ -68,3 +68,23 @@ def test_forgetting_subtracts_exactly_and_refusals_name_the_cause() -> None:
         with pytest.raises(ValueError, match=message):
             call()
     np.testing.assert_array_equal(game.posterior(), before)
+
+
+def test_neighbours_are_likelier_where_intervals_are_hypotheses() -> None:
+    game = number_game(intervals=True)
+    assert sum(w for h, w in zip(game.hypotheses, game.prior) if " to " in h.name) == pytest.approx(1 / 3)
+    near = dict(zip(game.domain, game.learn([16, 23, 19, 20]).predictive()))
+    assert near[17] == pytest.approx(1) and all(near[n] >= near[n + 1] for n in range(23, 60))
+    assert near[23] > near[24] > near[30] > near[60] > 0
+    primes = number_game(intervals=True).learn([2, 53, 89])
+    assert primes.most_probable().name == "primes"
+    assert primes.predictive([97, 51])[0] > primes.predictive([97, 51])[1]
+
+
+def test_drawn_elements_are_those_of_the_posterior_and_the_size_principle() -> None:
+    game = number_game().learn([16])
+    drawn = game.sample(40_000, random_state=0)
+    posterior = game.posterior()
+    for element in (4, 16, 32, 37):
+        share = sum(p / len(h.extension) for p, h in zip(posterior, game.hypotheses) if element in h.extension)
+        assert drawn.count(element) / len(drawn) == pytest.approx(share, abs=0.01)

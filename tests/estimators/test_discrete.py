@@ -5,8 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn import naive_bayes as sklearns
+from sklearn.feature_selection import SelectKBest, mutual_info_classif
 
-from spamnb.estimators.discrete import BernoulliNB, CategoricalNB
+from spamnb.estimators.discrete import BernoulliNB, CategoricalNB, MultinomialNB, mutual_information
 
 
 @pytest.mark.parametrize("container", [np.asarray, csr_array])
@@ -43,3 +45,77 @@ def test_errors_of_categories_say_what_to_do() -> None:
     for least in (0, 1.5, [1, 2, 3]):
         with pytest.raises(ValueError, match=r"min_categories is .*: give a whole number above 0, or 2 of them"):
             CategoricalNB(min_categories=least).fit([[0, 1], [1, 0]], [0, 1])
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [3, 7], ["ham", "spam"]])
+def test_mutual_information_of_rows_is_that_of_scikit_learn(labels: list[Any]) -> None:
+    rng = np.random.default_rng(0)
+    y = np.array(labels)[rng.integers(0, 2, 200)]
+    X = rng.poisson(np.where((y == labels[0])[:, None], [0.2, 1.0, 0.7], [1.5, 1.0, 0.5]))
+    expected = mutual_info_classif(X > 0, y, discrete_features=True) / np.log(2)
+    for rows in (X, csr_array(X)):
+        np.testing.assert_allclose(mutual_information(rows, y, alpha=0), expected, atol=1e-14)
+    assert SelectKBest(mutual_information, k=1).fit(X, y).get_support().tolist() == [True, False, False]
+    with pytest.raises(ValueError, match="alpha must be a finite number, at least 0"):
+        mutual_information(X, y, alpha=-1)
+
+
+def likelihoods(name: str, rows: np.ndarray, x: np.ndarray) -> float:
+    """P(x|c) by the shares of a class's rows, column by column."""
+    if name == "MultinomialNB":
+        return float(np.prod((rows.sum(axis=0) / rows.sum()) ** x))
+    held = (rows > 0) == (x > 0) if name == "BernoulliNB" else rows == x
+    return float(np.prod(held.mean(axis=0)))
+
+
+@pytest.mark.parametrize("model", [MultinomialNB, BernoulliNB, CategoricalNB])
+def test_without_smoothing_estimates_are_shares_of_the_rows(model: Any) -> None:
+    X, y = np.array([[1, 0, 2], [1, 0, 0], [0, 3, 1], [1, 1, 0], [1, 2, 0]]), np.array([0, 0, 1, 1, 1])
+    asked = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 1], [0, 0, 1], [0, 3, 0], [1, 0, 2]])
+    with pytest.warns(UserWarning, match="with alpha=0 a class has probability 0 where a value was in none"):
+        fitted = model(alpha=0).fit(X, y)
+    expected = np.array([[likelihoods(model.__name__, X[y == c], x) * (y == c).mean() for c in (0, 1)] for x in asked])
+    np.testing.assert_allclose(np.exp(fitted.predict_joint_log_proba(asked)), expected, rtol=1e-12)
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_allclose(fitted.predict_proba(asked), expected / expected.sum(axis=1, keepdims=True))
+    if model is not CategoricalNB:
+        scores = fitted.predict_joint_log_proba(csr_array(asked))
+        np.testing.assert_array_equal(scores, fitted.predict_joint_log_proba(asked))
+    with pytest.warns(UserWarning, match="alpha=0"):
+        fitted.partial_fit(X[:, ::-1] % 2, y).forget(X[:, ::-1] % 2, y)
+    np.testing.assert_allclose(np.exp(fitted.predict_joint_log_proba(asked)), expected, rtol=1e-12)
+
+
+def test_a_class_without_rows_is_impossible_without_smoothing() -> None:
+    model = BernoulliNB(alpha=0, class_prior="uniform")
+    with pytest.warns(UserWarning, match="alpha=0"):
+        fitted = model.partial_fit([[1], [0]], ["a", "a"], classes=["a", "b"])
+    assert fitted.predict_proba([[1], [0]]).tolist() == [[1.0, 0.0], [1.0, 0.0]]
+
+
+def test_a_pseudo_count_for_each_column() -> None:
+    rng = np.random.default_rng(1)
+    X, y, alpha = rng.integers(0, 3, (40, 3)), rng.integers(0, 3, 40), [0.1, 2, 5]
+    ours, theirs = MultinomialNB(alpha=alpha).fit(X, y), sklearns.MultinomialNB(alpha=alpha).fit(X, y)
+    np.testing.assert_allclose(ours.predict_log_proba(X), theirs.predict_log_proba(X), atol=1e-12)
+    for model in (BernoulliNB, CategoricalNB):  # whose columns are independent
+        both = model(alpha=alpha).fit(X, y)
+        for j, one in enumerate(model(alpha=each).fit(X, y) for each in alpha):
+            column = (slice(None), j) if model is BernoulliNB else j
+            np.testing.assert_allclose(both.feature_log_prob_[column], one.feature_log_prob_[column])
+
+
+@pytest.mark.parametrize("model", [MultinomialNB(), BernoulliNB(), CategoricalNB(), MultinomialNB(binary=True)])
+def test_rows_drawn_from_a_model_have_its_probabilities(model: Any) -> None:
+    rng = np.random.default_rng(2)
+    y = np.array(["a", "b"])[rng.integers(0, 2, 60)]
+    X = rng.integers(0, 3, (60, 4)) * ((y == "a")[:, None] | [1, 0, 1, 0])
+    fitted = model.fit(X, y)
+    drawn, labels = fitted.sample(20_000, random_state=0)
+    np.testing.assert_array_equal(drawn, fitted.sample(20_000, random_state=0)[0])
+    assert (labels == "a").mean() == pytest.approx((y == "a").mean(), abs=0.015)
+    again = type(model)(**model.get_params()).fit(drawn, labels)
+    for theirs, ours in zip(again.feature_log_prob_, fitted.feature_log_prob_):
+        if not getattr(model, "binary", False):  # a word drawn twice counts once, so shares are others
+            np.testing.assert_allclose(np.exp(theirs), np.exp(ours), atol=0.02)
+    assert again.score(X, y) == pytest.approx(fitted.score(X, y), abs=0.06)

@@ -188,3 +188,36 @@ def test_quadratic_form_is_the_score(model: Any) -> None:
     quadratic, linear, constant = fitted.quadratic_form()
     score = X @ linear.T + constant + np.einsum("ni,cij,nj->nc", X, quadratic, X)
     np.testing.assert_allclose(score, fitted.predict_joint_log_proba(X), rtol=1e-9, atol=1e-9)
+
+
+@by_name
+def test_rows_drawn_from_a_model_have_its_means_and_covariances(model: Any) -> None:
+    X, y = data(4, n=200, d=3)
+    fitted = clone(model).fit(X, y)
+    drawn, labels = fitted.sample(60_000, random_state=1)
+    for c in range(3):
+        rows, shares = drawn[labels == c], (np.mean(labels == c), np.mean(y == c))
+        assert shares[0] == pytest.approx(shares[1], abs=0.01)
+        np.testing.assert_allclose(rows.mean(axis=0), fitted.means_[c], atol=0.06)
+        covariance = fitted._density().covariance[0 if isinstance(model, LinearDiscriminantAnalysis) else c]
+        expected = np.diag(covariance) if covariance.ndim == 1 else covariance
+        np.testing.assert_allclose(np.cov(rows.T, bias=True), expected, atol=0.04 * np.abs(expected).max())
+
+
+def test_the_discriminants_are_scikit_learns_up_to_sign_and_scale() -> None:
+    X, y = data(6, classes=4)
+    ours, theirs = LinearDiscriminantAnalysis(None, n_components=2).fit_transform(X, y), SklearnLDA(n_components=2)
+    expected = theirs.fit(X, y).transform(X)
+    scale = np.sum(ours * expected, axis=0) / np.sum(expected * expected, axis=0)
+    np.testing.assert_allclose(ours, expected * scale, atol=1e-9)
+    assert LinearDiscriminantAnalysis().fit(X, y).transform(X).shape == (len(X), 3)
+    residual = ours - np.stack([ours[y == c].mean(axis=0) for c in range(4)])[y]
+    np.testing.assert_allclose(residual.T @ residual / len(X), np.eye(2), atol=1e-9)
+
+
+def test_linear_scores_are_those_of_the_densities() -> None:
+    X, y = data(7, classes=4)
+    model = LinearDiscriminantAnalysis().fit(X, y)
+    joint = model.predict_joint_log_proba(X)
+    expected = joint - np.logaddexp.reduce(joint, axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_log_proba(X), expected, atol=1e-9)

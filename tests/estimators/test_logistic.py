@@ -8,6 +8,7 @@ import pytest
 from scipy.optimize import approx_fprime
 from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression as SklearnLogisticRegression
+from sklearn.linear_model import SGDClassifier
 
 from spamnb.estimators.logistic import LogisticRegression
 from spamnb.formulas.cross_entropy import CrossEntropy
@@ -70,8 +71,8 @@ def test_separable_data_do_not_diverge() -> None:
 def test_refusals() -> None:
     X, y = data(9, 2)
     for parameter in ("C", "tol", "max_iter"):
-        for value in (0, -1, np.inf, np.nan):
-            with pytest.raises(ValueError, match=f"{parameter} is"):
+        for value in (0, -1, np.nan, *([] if parameter == "C" else [np.inf])):
+            with pytest.raises(ValueError, match=f"^LogisticRegression: {parameter} is"):
                 LogisticRegression(**{parameter: value}).fit(X, y)
     with pytest.raises(ValueError, match="only one class"):
         LogisticRegression().fit(X, np.zeros(len(y)))
@@ -79,3 +80,45 @@ def test_refusals() -> None:
         LogisticRegression(max_iter=2).fit(X * [1, 10, 100, 1000, 1, 1], y)
     with pytest.warns(RuntimeWarning, match=r"in \d+ iterations: scale the columns of X to like sizes, around 0$"):
         LogisticRegression().fit(X * [1e-6, 10, 1e8, 1000, 1, 1], y)  # more iterations change nothing
+
+
+def test_without_a_penalty_it_is_scikit_learns_and_warns_where_rows_are_separable() -> None:
+    X, y = data(3, 2)
+    y = np.where(np.random.default_rng(0).random(len(y)) < 0.2, y[0], y)  # no plane separates these
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ours = LogisticRegression(np.inf, tol=1e-9).fit(X, y)
+    theirs = SklearnLogisticRegression(C=np.inf, tol=1e-9, solver="newton-cholesky").fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-5)
+    with pytest.warns(RuntimeWarning, match="the classes are linearly separable, so without a penalty"):
+        LogisticRegression(np.inf).fit([[-1.0], [1.0], [2.0]], [0, 1, 1])
+    with pytest.warns(RuntimeWarning, match="linearly separable"):
+        LogisticRegression(np.inf).fit(np.eye(3), [0, 1, 2])
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_single_steps_are_those_of_scikit_learns_stochastic_gradient(form: Any) -> None:
+    X, y = data(4, 2)
+    twin = SGDClassifier(loss="log_loss", alpha=0, learning_rate="constant", eta0=0.05, shuffle=False)
+    ours = LogisticRegression(eta=0.05)
+    for part in (slice(0, 20), slice(20, None)):
+        weight = np.random.default_rng(5).random(len(y[part]))
+        twin.partial_fit(X[part], y[part], classes=np.unique(y), sample_weight=weight)
+        ours.partial_fit(form(X[part]), y[part], classes=np.unique(y), sample_weight=weight)
+    # scikit-learn's step of an intercept is 1 for dense rows and .01 for sparse ones; ours is 1.
+    np.testing.assert_allclose(ours.coef_, twin.coef_, rtol=1e-10)
+    np.testing.assert_allclose(ours.intercept_, twin.intercept_, rtol=1e-10)
+
+
+def test_a_step_goes_down_the_gradient_of_its_row() -> None:
+    X, y = data(6, 3)
+    model = LogisticRegression(eta=0.25).partial_fit(X[:30], y[:30], classes=np.unique(y))
+    before = np.column_stack([model.coef_, model.intercept_])
+    error = CrossEntropy(X[30:31], np.searchsorted(model.classes_, y[30:31]), np.ones(1), 0.0, 3)
+    model.partial_fit(X[30:31], y[30:31])
+    after = np.column_stack([model.coef_, model.intercept_])
+    np.testing.assert_allclose(after, before - 0.25 * error(before.ravel())[1].reshape(before.shape), atol=1e-14)
+    with pytest.raises(ValueError, match="is not the same as on last call to partial_fit"):
+        model.partial_fit(X, y, classes=[0, 1])
+    with pytest.raises(ValueError, match="classes must be passed on the first call"):
+        LogisticRegression().partial_fit(X, y)

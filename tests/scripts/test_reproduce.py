@@ -18,27 +18,36 @@ def run(script: str, *arguments: str | Path) -> str:
 
 
 @pytest.mark.parametrize(
-    ("script", "says"),
+    ("script", "says", "figures"),
     [
-        ("coin", "All agree."),
-        ("overfitting", "Every penalised slope is where the derivative vanishes; nothing diverges."),
+        ("coin", "All agree.", ["posteriors"]),
+        ("overfitting", "Every penalised slope is where the derivative vanishes; nothing diverges.", ["sigmoids"]),
+        ("number_game", "Every printed digit agrees.", ["bars", "predictive"]),
+        (
+            "gaussians",
+            "every model reaches what theory promises it.",
+            ["boundaries", "densities", "posterior", "three_classes"],
+        ),
     ],
 )
-def test_agrees(script: str, says: str) -> None:
-    assert run(script).endswith(says)
-
-
-@pytest.mark.parametrize(
-    ("script", "says", "figure"),
-    [
-        ("number_game", "Every printed digit agrees.", "number_game_predictive.png"),
-        ("gaussians", "every model reaches what theory promises it.", "gaussians_boundaries.png"),
-    ],
-)
-def test_agrees_and_draws(script: str, says: str, figure: str, tmp_path: Path) -> None:
+def test_agrees_and_draws(script: str, says: str, figures: list[str], tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra spamnb[plot] is not installed")
     assert run(script, "--figures", tmp_path).endswith(says)
-    assert {path.name: path.read_bytes()[:4] for path in tmp_path.iterdir()} == {figure: b"\x89PNG"}
+    drawn = {path.name: path.read_bytes()[:4] for path in tmp_path.iterdir()}
+    assert drawn == {f"{script}_{figure}.png": b"\x89PNG" for figure in figures}
+    assert {*drawn} <= {path.name for path in (SCRIPTS.parent / "docs/figures").iterdir()}
+
+
+def test_words_are_counted_as_scikit_learn_counts_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    monkeypatch.syspath_prepend(SCRIPTS)
+    from reproduction import count_words
+
+    texts = [["b", "a", "b"], [], ["c", "a"]]
+    X, words = count_words(texts)
+    theirs = CountVectorizer(analyzer=list)
+    assert (theirs.fit_transform(texts) != X).nnz == 0 and words == theirs.get_feature_names_out().tolist()
 
 
 def test_xwindows_agrees_to_every_printed_digit(corpora: Path) -> None:

@@ -1,0 +1,38 @@
+"""scripts/build_backend.py: a checkout that pip installed from can be imported, too."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from zipfile import ZipFile
+
+import pytest
+
+FILE = Path(__file__).parents[2] / "scripts" / "build_backend.py"
+
+
+def test_a_wheel_leaves_its_compiled_part_in_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def build_wheel(folder: str, *args: object) -> str:
+        with ZipFile(Path(folder, "spamnb.whl"), "w") as wheel:
+            wheel.writestr("spamnb/reader/_core.abi3.so", "new")
+            wheel.writestr("spamnb/reader/binding.py", "no part of this")
+        return "spamnb.whl"
+
+    setuptools, build_meta = ModuleType("setuptools"), ModuleType("setuptools.build_meta")
+    setuptools.build_meta, build_meta.build_wheel = build_meta, build_wheel
+    monkeypatch.setitem(sys.modules, "setuptools", setuptools)
+    monkeypatch.setitem(sys.modules, "setuptools.build_meta", build_meta)
+    spec = importlib.util.spec_from_file_location("build_backend", FILE)
+    backend = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(backend)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CC", "cc")
+    (tmp_path / "spamnb/reader").mkdir(parents=True)
+    (tmp_path / "spamnb/reader/_core.abi3.so").write_text("old")
+    loaded = open(tmp_path / "spamnb/reader/_core.abi3.so", encoding="utf-8")  # noqa: SIM115
+    (tmp_path / "built").mkdir()
+    assert backend.build_wheel("built") == "spamnb.whl"
+    assert [file.name for file in (tmp_path / "spamnb/reader").iterdir()] == ["_core.abi3.so"]
+    assert (tmp_path / "spamnb/reader/_core.abi3.so").read_text() == "new"
+    with loaded:
+        assert loaded.read() == "old", "a program that runs keeps its file"
