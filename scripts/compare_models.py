@@ -10,7 +10,6 @@ ones a latent semantic analysis of them; "spamnb" rows are the model types as th
 from __future__ import annotations
 
 import argparse
-import tempfile
 import time
 from collections.abc import Iterator
 from itertools import compress
@@ -39,7 +38,7 @@ from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import entries
-from spamnb.training import train_file
+from spamnb.training import model_of
 
 
 def corpus(name: str, folder: Path) -> tuple[list[Entry], list[Entry]]:
@@ -79,21 +78,18 @@ def estimators(
 
 def model_types(learn: list[Entry], ask: list[Entry]) -> Iterator[tuple[str, float, float]]:
     """(name, accuracy, seconds) of the command line's models, judged by the most probable class."""
-    with tempfile.TemporaryDirectory() as folder:
-        made = count_parallel(learn, TokenOptions(), complain)
-        for what in ({}, {"pooling": "sum"}, {"model_type": "multinomial"}, {"model_type": "bernoulli"},
-                     {"model_type": "boolean"}, {"model_type": "logistic"}):  # fmt: skip
-            started = time.perf_counter()
-            path = Path(folder) / "model"
-            train_file(path, made, Settings(**what))
-            right = 0
-            with Classifier.open(path) as classifier:
-                for entry in ask:
-                    p = classifier.classify(entry.read()).probabilities
-                    right += max(p, key=p.__getitem__) == entry.label
-            path.unlink()
-            name = ", ".join(str(value) for value in what.values()) or "default"
-            yield f"spamnb: {name}", right / len(ask), time.perf_counter() - started
+    made = count_parallel(learn, TokenOptions(), complain)
+    for what in ({}, {"pooling": "sum"}, {"model_type": "multinomial"}, {"model_type": "bernoulli"},
+                 {"model_type": "boolean"}):  # fmt: skip
+        started = time.perf_counter()
+        right = 0
+        with Classifier(model_of(made, Settings(**what))) as classifier:
+            for entry in ask:
+                p = classifier.classify(entry.read()).probabilities
+                right += max(p, key=p.__getitem__) == entry.label
+        path.unlink()
+        name = ", ".join(str(value) for value in what.values()) or "default"
+        yield f"spamnb: {name}", right / len(ask), time.perf_counter() - started
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Chooses the constants of the correction (penalty, passes) and of logistic regression (penalty, rare tokens).
+"""Chooses the constants of the correction: penalty and passes.
 
 Each corpus is halved several times, by md5 of a number and the message's name: one half is learned, the other judged.
 It prints means over the halvings and the standard deviation of 1-ROCA%. Seconds are CPU time of training and judging
@@ -33,7 +33,7 @@ from spamnb.evaluation.metrics import (
 )
 from spamnb.evaluation.protocols import Mail, judge, mail_of
 from spamnb.evaluation.result import Result, result_of
-from spamnb.learners import corrected, logistic
+from spamnb.learners import corrected
 from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
 from spamnb.sources.spec import entries
@@ -45,26 +45,20 @@ MODELS: dict[str, tuple[Settings, dict[str, Any]]] = {
     **{f"penalty {C:g}": (Settings(model_type="corrected"), {"PENALTY": C}) for C in (15.0, 50.0, 150.0, 1500.0)},
     **{f"passes {n}": (Settings(model_type="corrected"), {"PASSES": (n, 10, 3)}) for n in (3, 30)},
     **{f"{n} many-class passes": (Settings(model_type="corrected"), {"MANY_PASSES": (n, 2, 1)}) for n in (1, 5)},
-    **{
-        f"logistic {C:g}, {n}": (Settings(model_type="logistic"), {"C": C, "MIN_DF": n})
-        for C in (100.0, 1000.0)
-        for n in (1, 2)
-    },
 }
 
 
 @contextmanager
-def constants(settings: Settings, changed: dict[str, Any]) -> Iterator[None]:
+def constants(changed: dict[str, Any]) -> Iterator[None]:
     """The learner's module with other constants."""
-    module = logistic if settings.model_type == "logistic" else corrected
-    before = {name: getattr(module, name) for name in changed}
+    before = {name: getattr(corrected, name) for name in changed}
     for name, value in changed.items():
-        setattr(module, name, value)
+        setattr(corrected, name, value)
     try:
         yield
     finally:
         for name, value in before.items():
-            setattr(module, name, value)
+            setattr(corrected, name, value)
 
 
 def mail(name: str, root: Path, folder: Path) -> Mail:
@@ -122,7 +116,7 @@ def main() -> None:
             print(f"{name}, {len(halvings)} halvings: {heads}; CPU seconds; ± of the first", flush=True)
             for model in wanted:
                 settings, changed = MODELS[model]
-                with constants(settings, changed):
+                with constants(changed):
                     rows = []
                     for halving in halvings:
                         found, seconds = judged(of, halves(name, of, halving), settings)

@@ -63,14 +63,16 @@ class Problem(NamedTuple):
         passes: int,
         contributions: np.ndarray,
         weights: np.ndarray,
-        penalty: float = PENALTY,
+        *,
+        penalty: float,
+        least: float,
     ) -> int:
         """Visit these messages (m,), ascending, at most ``passes`` times; return the number of passes.
 
         ``contributions`` (n, C - 1), what each message adds to the weight of each of its tokens, and ``weights``
-        (V, C - 1), their sums, are int64 multiples of UNIT of all classes but the first; both are changed in place.
+        (V, C - 1), their sums, are int64 multiples of UNIT of all classes but the first; both are changed in place. A
+        coefficient below ``least`` nats becomes 0.
         """
-        least = NEGLIGIBLE if self.offsets.shape[1] > 2 or penalty < PENALTY else 0.0
         how = {"penalty": penalty, "noise": noise, "unit": UNIT, "least": least}
         for done in range(1, passes + 1):
             if self.rows.sweep(*self[1:], visits, contributions, weights, **how) < TOLERANCE:

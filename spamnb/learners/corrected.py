@@ -19,7 +19,16 @@ import numpy as np
 
 from spamnb.counts.class_counts import CountedTokens
 from spamnb.formulas.calibration import label_trust
-from spamnb.formulas.correction import HARD, LEARNING_PENALTY, PENALTY, TOLERANCE, UNIT, Problem, with_first
+from spamnb.formulas.correction import (
+    HARD,
+    LEARNING_PENALTY,
+    NEGLIGIBLE,
+    PENALTY,
+    TOLERANCE,
+    UNIT,
+    Problem,
+    with_first,
+)
 from spamnb.formulas.pooling import row_sums
 from spamnb.formulas.trust import DOUBTFUL
 from spamnb.learners.learner import BatchScores, Correction, Fit, Learner, NewMessage
@@ -175,7 +184,8 @@ class Corrected(Learner):
         learned = [store.learned(each.digest) for each in examples]
         before = np.array([[each.contribution.get(name, 0) if each else 0 for name in classes[1:]] for each in learned])
         contributions, weights = before.copy(), np.ascontiguousarray(store.weights(columns, classes)[1:].T)
-        problem.ascend(np.arange(len(examples)), noise, 1, contributions, weights, penalty)
+        visits = np.arange(len(examples))
+        problem.ascend(visits, noise, 1, contributions, weights, penalty=penalty, least=NEGLIGIBLE)
         changes = contributions - before
         units = (dict(zip(classes, each)) for each in with_first(changes).tolist())
         return list(zip(units, problem.sizes(changes).tolist()))
@@ -231,6 +241,7 @@ class _Solution(NamedTuple):
     contributions: np.ndarray  # (n, C - 1) in units, of all classes but the first
     weights: np.ndarray  # (V, C - 1) in units
     noise: float  # share of wrong labels
+    how: Mapping[str, float]  # penalty, and the least coefficient
 
 
 def _solve(training_set: TrainingSet, scores: np.ndarray, noise: float, passes: int) -> _Solution:
@@ -239,8 +250,9 @@ def _solve(training_set: TrainingSet, scores: np.ndarray, noise: float, passes: 
     problem = _problem(training_set, fitted_offset_of(classes) * scores)
     contributions = np.zeros((n, classes - 1), np.int64)
     weights = np.zeros((len(training_set.tokens), classes - 1), np.int64)
-    problem.ascend(np.arange(n), noise, passes, contributions, weights)
-    return _Solution(problem, contributions, weights, noise)
+    how = {"penalty": PENALTY, "least": NEGLIGIBLE if classes > 2 else 0.0}
+    problem.ascend(np.arange(n), noise, passes, contributions, weights, **how)
+    return _Solution(problem, contributions, weights, noise, how)
 
 
 def _problem(training_set: TrainingSet, offsets: np.ndarray) -> Problem:
@@ -266,7 +278,7 @@ def _left_out(solution: _Solution, training_set: TrainingSet, folds: int, passes
             return
         of_rest, rest = solution.contributions.copy(), solution.weights.copy()
         problem.take_out(inside, of_rest, rest)
-        problem.ascend(np.flatnonzero(fold != f), solution.noise, passes, of_rest, rest)
+        problem.ascend(np.flatnonzero(fold != f), solution.noise, passes, of_rest, rest, **solution.how)
         scores[inside] = problem.scores(inside, rest)
 
     at_once = min(os.cpu_count() or 1, folds, MAX_COPIED // max(solution.weights.nbytes, 1))
