@@ -87,7 +87,6 @@ def model_types(learn: list[Entry], ask: list[Entry]) -> Iterator[tuple[str, flo
             for entry in ask:
                 p = classifier.classify(entry.read()).probabilities
                 right += max(p, key=p.__getitem__) == entry.label
-        path.unlink()
         name = ", ".join(str(value) for value in what.values()) or "default"
         yield f"spamnb: {name}", right / len(ask), time.perf_counter() - started
 

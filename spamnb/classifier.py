@@ -31,7 +31,7 @@ from spamnb.reader.tokens import TokenArray
 from spamnb.settings import Settings
 from spamnb.sources.entries import raw_message
 from spamnb.store.lessons import drop, keep
-from spamnb.store.records import LearnedMessage
+from spamnb.store.records import LearnedMessage, delete_learned, learned_message, put_learned
 from spamnb.store.store import Store
 
 
@@ -231,10 +231,11 @@ class Classifier:
 
     # -- learning --------------------------------------------------------------------------------------------
 
-    def learned(self, raw: bytes | str) -> str | None:
-        """The class that a message was learned as, or None."""
-        known = self.store.learned(digest(raw_message(raw)))
-        return known.label if known else None
+    def learned(self, message: bytes | str | ReadMessage) -> str | None:
+        """Return the class that a message was learned as, or None."""
+        own = message.digest if isinstance(message, ReadMessage) else digest(raw_message(message))
+        learned = learned_message(self.store, own)
+        return learned.label if learned else None
 
     def trust(self, label: str, judged: Judgement) -> float:
         """Return the probability that a label of a message is right, given its judgement by the model without it.
@@ -261,7 +262,7 @@ class Classifier:
         with self.store.writing():
             self._follow()
             read = self._read(message)
-            known, counted = self.store.learned(read.digest), _counted(read)
+            known, counted = learned_message(self.store, read.digest), _counted(read)
             if known and known.label == label:
                 return False
             if known:
@@ -273,7 +274,7 @@ class Classifier:
             self.store.add(label, counted)
             learned = self.learner.learn(self.store, new)
             self.store.count_scores(label, learned.bins or {}, 1)
-            self.store.put_messages([(read.digest, learned)])
+            put_learned(self.store, [(read.digest, learned)])
             keep(self.store, read.digest, label, read.raw, taught_at)
         return True
 
@@ -286,7 +287,7 @@ class Classifier:
         with self.store.writing():
             self._follow()
             read = self._read(message)
-            known = self.store.learned(read.digest)
+            known = learned_message(self.store, read.digest)
             if known is None or known.label != label:
                 return False
             self._take_back(read, known)
@@ -299,7 +300,7 @@ class Classifier:
         if bins is None:
             bins = bins_by_class(_scores(label, self._judge_one(read)))
         self.store.count_scores(label, bins, -1)
-        self.store.delete_message(read.digest)
+        delete_learned(self.store, read.digest)
         drop(self.store, read.digest)
 
 

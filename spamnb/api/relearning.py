@@ -11,6 +11,7 @@ from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.reader.message import digest
 from spamnb.store.lessons import kept_lessons, learned_and_not_kept, set_bound, unpack
+from spamnb.store.records import learned_message
 from spamnb.store.store import Store
 
 
@@ -62,7 +63,8 @@ class Relearning:
                     continue
                 classifier.learn(lesson.label, raw, taught_at=lesson.taught_at)
                 self._learned[lesson.digest] = lesson.label, digest(raw)
-            forgotten = {new: label for digest_, (label, new) in self._learned.items() if old.learned(digest_) is None}
+            gone = (self._learned[each] for each in self._learned if learned_message(old, each) is None)
+            forgotten = {new: label for label, new in gone}
             for _, lesson in kept_lessons(store) if forgotten else ():
                 if forgotten.get(lesson.digest) == lesson.label:
                     classifier.forget(lesson.label, unpack(lesson.message))

@@ -36,13 +36,12 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
     others: Counter[str] = Counter()  # by class, messages that it has learned and not CLASS
 
     def forget(raw: bytes) -> bool:
-        own_digest = digest(raw)
-        known = classifier.store.learned(own_digest)
+        learned = classifier.learned(raw)
         changed = classifier.forget(label, raw)
-        if known and not changed:
-            others[known.label] += 1
+        if learned and not changed:
+            others[learned] += 1
         if notes is not None:
-            notes.drop(own_digest)
+            notes.drop(digest(raw))
         return changed
 
     with contextlib.ExitStack() as stack:

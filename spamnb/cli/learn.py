@@ -100,14 +100,14 @@ def learn_command(
         def learn(raw: bytes) -> bool:
             nonlocal doubtful
             message = classifier.read(raw)
-            before = classifier.store.learned(message.digest)
+            before = classifier.learned(message)
             judged = classifier.classify(message, tokens=0, posterior=False)
             trust = classifier.trust(label, judged)
             learned = classifier.learn(label, message, judged=judged)
             if learned and not before:
                 doubtful += trust < DOUBTFUL
             if before and learned:
-                moved[before.label] += 1
+                moved[before] += 1
             return learned
 
         seen, changed = each_message(sources, entries, unreadable, learn, classifier.store, "learning")

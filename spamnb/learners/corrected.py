@@ -38,7 +38,7 @@ from spamnb.reader.tokens import TokenArray
 from spamnb.settings import Settings
 from spamnb.store import hard_examples
 from spamnb.store.hard_examples import HardExample
-from spamnb.store.records import LearnedMessage
+from spamnb.store.records import LearnedMessage, learned_message, put_learned
 from spamnb.store.store import Store
 
 if TYPE_CHECKING:  # classifying a message does not need it
@@ -125,8 +125,8 @@ class Corrected(Learner):
             return learned
         example = _example(store, message)
         units, size = self._fit(store, [example], message.noise, LEARNING_PENALTY)[0]
-        store.add_weights(message.counted.tokens, units)
-        store.put_messages([(message.digest, learned)])
+        store.add_weights(example.hashes, units)
+        put_learned(store, [(message.digest, learned)])
         changes = self._fit_again(store, hard_examples.pick(store, message.digest), message.noise)
         if size >= HARD:
             hard_examples.put(store, example)
@@ -137,11 +137,11 @@ class Corrected(Learner):
             return False
         # Of 300 good messages and then 300 spams, learned one by one, only the spams would move weights: 6 % of good
         # mail was lost. A message has no score where it was learned before the other classes.
-        scored = store.view.histogram[store.present(), 0].sum(axis=1)
+        scored = store.state.histogram[store.state.present, 0].sum(axis=1)
         return not (scored < store.totals().documents / 2).any()
 
     def forget(self, store: Store, learned: LearnedMessage, counted: CountedTokens, digest: bytes) -> None:
-        store.add_weights(counted.tokens, _minus(learned.contribution))
+        store.add_weights(TokenArray.of(counted.tokens).hashes, _minus(learned.contribution))
         for number, units in learned.changes.items():
             if example := hard_examples.get(store, number):
                 _change(store, example, _minus(units))
@@ -181,7 +181,7 @@ class Corrected(Learner):
             np.array([[each.offsets[name] for name in classes] for each in examples]),
             np.array([classes.index(each.label) for each in examples]),
         )  # fmt: skip
-        learned = [store.learned(each.digest) for each in examples]
+        learned = [learned_message(store, each.digest) for each in examples]
         before = np.array([[each.contribution.get(name, 0) if each else 0 for name in classes[1:]] for each in learned])
         contributions, weights = before.copy(), np.ascontiguousarray(store.weights(columns, classes)[1:].T)
         visits = np.arange(len(examples))
@@ -202,9 +202,9 @@ def _example(store: Store, message: NewMessage) -> HardExample:
 def _change(store: Store, example: HardExample, units: Mapping[str, int]) -> None:
     """Add units, by class, to the contribution of a hard example."""
     store.add_weights(example.hashes, units)
-    if learned := store.learned(example.digest):
+    if learned := learned_message(store, example.digest):
         contribution = {name: learned.contribution.get(name, 0) + n for name, n in units.items()}
-        store.put_messages([(example.digest, learned._replace(contribution={**learned.contribution, **contribution}))])
+        put_learned(store, [(example.digest, learned._replace(contribution={**learned.contribution, **contribution}))])
 
 
 def _minus(units: Mapping[str, int]) -> dict[str, int]:

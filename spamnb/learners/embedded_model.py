@@ -28,6 +28,7 @@ from spamnb.learners.embeddings import embed, fit_embedding
 from spamnb.learners.learner import BatchScores, Fit, Learner, NewMessage, class_names
 from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.settings import Settings
+from spamnb.store.arrays import put_arrays, read_arrays, read_vectors
 from spamnb.store.records import LearnedMessage
 from spamnb.store.store import Store
 
@@ -108,14 +109,14 @@ class EmbeddedModel(Learner):
         (names, sums), classes = self._stored(store), store.totals().classes
         if not set(names).issuperset(classes):
             raise Damaged("dense_classes in table meta lack some")
-        arrays = store.arrays()  # the same object until one of them changes
+        arrays = read_arrays(store)  # the same object until one of them changes
         if self._derived is None or self._derived[0] is not arrays:  # covariances are inverted once, not per message
             self._derived = arrays, self._fitted(sums, names).quadratic_form()
         return self._derived[1], [names.index(name) for name in classes]
 
     def _stored(self, store: Store) -> tuple[list[str], Moments]:
         """The classes, and the sums in which they are the rows."""
-        names, arrays = store.meta().get("dense_classes"), store.arrays()
+        names, arrays = store.meta().get("dense_classes"), read_arrays(store)
         if names is None and not arrays:
             raise SpamnbError(f"{store.path}: a {self.settings.model_type} model learns only after its training")
         if names is None or not class_names(names):
@@ -150,7 +151,7 @@ def _one(store: Store, message: CountedTokens, place: int, sums: Moments) -> Mom
 
 
 def _put(store: Store, names: Sequence[str], sums: Moments) -> None:
-    store.put_arrays(_arrays(sums))
+    put_arrays(store, _arrays(sums))
     store.put_meta({"dense_classes": list(names)})
 
 
@@ -162,7 +163,7 @@ def _with_vectors(
     store: Store, tokens: Sequence[str], rows: CsrRows, width: int
 ) -> tuple[Sequence[str], CsrRows, np.ndarray]:
     """Those k tokens that have a vector, ascending, the messages as rows over them, and the vectors (k, width)."""
-    found = store.look_up_vectors(tokens)
+    found = read_vectors(store, tokens)
     # In one order, whatever the message's: rounding depends on it, and exact forgetting on rounding.
     order = sorted((i for i, token in enumerate(tokens) if token in found), key=tokens.__getitem__)
     positions = np.array(order, np.intp)

@@ -93,8 +93,9 @@ def _learn(
 ) -> tuple[Correction, bool]:
     """Teach a message and note it; whether that changed the model, which may have learned it as that already."""
     label = class_of_label(model, "spam" if spam else "ham")
-    known = model.store.learned(entry.digest)
-    changed = model.learn(label, raw or _recalled(journal, model, entry))
+    message = raw or _recalled(journal, model, entry)
+    before = model.learned(message) or ""
+    changed = model.learn(label, message)
     made = Correction(
         entry.digest,
         label,
@@ -102,7 +103,7 @@ def _learn(
         "page",
         entry.user,
         entry.verdict,
-        before=known.label if known else "",
+        before=before,
         batch=batch,
     )
     if not changed:  # taught twice, as by a double click: undo takes back both

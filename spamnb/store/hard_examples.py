@@ -56,7 +56,7 @@ def get(store: Store, number: int) -> HardExample | None:
 def _read(store: Store, which: str, *values: int) -> list[HardExample]:
     with store.reading():
         columns = "SELECT sequence, digest, class, offsets, hashes FROM hard WHERE digest NOT NULL"
-        names, messages = list(store.view.class_ids), []
+        names, messages = list(store.class_ids()), []
         rows = checked_rows(
             "hard", store.execute(f"{columns} {which}", values), sequence=int_between(MAX_SUM), digest=is_digest,
             **{"class": int_between(len(names) - 1)}, offsets=str, hashes=bytes,
@@ -75,7 +75,7 @@ def put(store: Store, message: HardExample) -> None:
     if len(message.hashes) > MAX_TOKENS:
         return
     with store.writing():
-        ids = store.view.class_ids
+        ids = store.class_ids()
         scores = json.dumps([message.offsets.get(name) for name in ids])
         drop(store, message.digest)
         newest = store.execute("SELECT coalesce(max(sequence), 0) + 1 FROM hard").fetchone()[0]

@@ -14,12 +14,14 @@ from spamnb.formulas.calibration import BINS
 from spamnb.naming import check_class_name, escape
 from spamnb.reader.tokens import TokenArray, merge_vocabularies
 from spamnb.settings import ORIGIN
+from spamnb.store.arrays import VECTOR, array_of
 from spamnb.store.database import MAX_SUM, int_between
 from spamnb.store.lessons import KeptLesson, unpack
-from spamnb.store.records import VECTOR, LearnedMessage, array_of, check_correction
+from spamnb.store.records import LearnedMessage, check_correction
 from spamnb.store.rows import DOCUMENTS, WEIGHT, Cells
 from spamnb.store.snapshot import Snapshot, read_snapshot
-from spamnb.store.store import NOISE, Store
+from spamnb.store.state import NOISE
+from spamnb.store.store import Store
 
 MAX_TOKEN_BYTES = (1 << 16) - 1
 EXPORT_VERSION = 6  # version of what ``export`` writes; rises, too, whenever the same sums give other scores

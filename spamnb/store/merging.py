@@ -14,7 +14,7 @@ from spamnb.settings import ORIGIN
 from spamnb.store.records import LearnedMessage
 from spamnb.store.rows import Cells
 from spamnb.store.snapshot import Snapshot
-from spamnb.store.store import NOISE, SIZE
+from spamnb.store.state import NOISE, SIZE
 
 _OF_ONE_FILE = {SIZE, NOISE, "keep_lessons", *ORIGIN}  # models may differ in them and still add up
 _NO_SUM = "a model of vectors cannot be merged; train on both sources"

@@ -17,7 +17,9 @@ from spamnb.errors import Damaged, SpamnbError
 from spamnb.settings import BAYES_MODELS
 from spamnb.store import hard_examples
 from spamnb.store.rows import DOCUMENTS, WEIGHT
-from spamnb.store.store import AMONG, SIZE, Store, this_month
+from spamnb.store.state import SIZE
+from spamnb.store.store import AMONG, Store
+from spamnb.store.token_table import this_month
 
 
 def check_prunable(store: Store) -> None:

@@ -1,23 +1,21 @@
-"""What a model file holds beside its sums, checked as it is read: learned messages, arrays and vectors.
+"""Table ``messages``: how each message was learned.
 
-A learned message is declared here: to remember one more thing of it add the field, and what ``facts`` and ``of_facts``
-make of it.
+To remember one more thing of a learned message, add the field to ``LearnedMessage``, to ``facts`` and to ``of_facts``.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from spamnb.errors import Damaged
 from spamnb.formulas.calibration import BINS
-from spamnb.store.database import checked_rows, int_between
-from spamnb.store.rows import MAX_COUNT, MAX_UNITS
+from spamnb.store.database import checked_rows, int_between, is_digest, parse_json
+from spamnb.store.rows import MAX_UNITS
+from spamnb.store.store import Store
 
-VECTOR = np.dtype("<f4")
 _is_units = int_between(MAX_UNITS, -MAX_UNITS)
 
 
@@ -58,24 +56,45 @@ def check_correction(value: Any, classes: Collection[str]) -> None:
         raise ValueError("units of a correction that are no whole numbers, or too large, or do not sum to 0")
 
 
-def array_of(name: str, dtype: Any, shape: Any, content: bytes) -> np.ndarray:
-    """The array that is kept so. Damaged where that is none of finite numbers."""
-    try:
-        if type(dtype) is not str or not all(map(int_between(MAX_COUNT), shape)):
-            raise ValueError("no type, or no shape")
-        array = np.frombuffer(content, np.dtype(dtype)).reshape(shape)
-        if array.dtype.kind not in "iuf" or not np.isfinite(array).all():
-            raise ValueError("no finite numbers")
-    except (ValueError, TypeError, SyntaxError, RecursionError):  # SyntaxError: numpy, of some types
-        raise Damaged(f"array {name} does not hold what it should") from None
-    return array
+def learned_message(store: Store, digest: bytes) -> LearnedMessage | None:
+    """Return how a message was learned, by its digest; None if it was not."""
+    found = _read(store, "WHERE digest = ?", digest)
+    return found[0][1] if found else None
 
 
-def vectors_of(rows: Iterable[tuple[bytes]]) -> list[np.ndarray]:
-    """The vectors that stand in rows."""
-    found = [vector for (vector,) in checked_rows("tokens", rows, vector=bytes)]
-    if any(len(vector) % VECTOR.itemsize for vector in found):
-        raise Damaged("vectors that were cut short")
-    if not np.isfinite(np.frombuffer(b"".join(found), VECTOR)).all():
-        raise Damaged("vectors that hold no numbers")
-    return [np.frombuffer(vector, VECTOR) for vector in found]
+def learned_messages(store: Store) -> list[tuple[bytes, LearnedMessage]]:
+    """Return (digest, how it was learned) of all messages, ascending by digest."""
+    return _read(store, "ORDER BY digest")
+
+
+def _read(store: Store, which: str, *values: Any) -> list[tuple[bytes, LearnedMessage]]:
+    with store.reading():
+        columns = "SELECT digest, class, coalesce(facts, '{}') FROM messages"
+        classes, messages = list(store.class_ids()), []
+        rows = checked_rows(
+            "messages", store.execute(f"{columns} {which}", values), digest=is_digest,
+            **{"class": int_between(len(classes) - 1)}, facts=str,
+        )  # fmt: skip
+        for digest, label, written in rows:
+            facts = parse_json("messages", "facts", written)
+            try:
+                messages.append((digest, LearnedMessage.of_facts(classes[label], facts, classes)))
+            except ValueError as error:
+                raise Damaged(f"facts in table messages: {error}") from None
+        return messages
+
+
+def put_learned(store: Store, messages: Iterable[tuple[bytes, LearnedMessage]]) -> None:
+    """Note that these messages were learned, by digest, in place of what is there of them."""
+    with store.writing():
+        ids, rows = store.class_ids(), []
+        for digest, learned in messages:
+            facts = learned.facts()
+            rows.append((digest, ids[learned.label], json.dumps(facts, ensure_ascii=False) if facts else None))
+        store.executemany("REPLACE INTO messages VALUES (?, ?, ?)", rows)
+
+
+def delete_learned(store: Store, digest: bytes) -> None:
+    """Note that a message is learned no longer."""
+    with store.writing():
+        store.execute("DELETE FROM messages WHERE digest = ?", (digest,))

@@ -8,14 +8,12 @@ Numbers have 7 bits a byte, the lowest first; a byte above 127 has another behin
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
 
 from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.errors import Damaged, SpamnbError
-from spamnb.reader.rows import take_tokens
 from spamnb.reader.tokens import CHUNK_TOKENS, TokenArray
 
 DOCUMENTS, OCCURRENCES, WEIGHT = range(3)  # of figures
@@ -168,91 +166,6 @@ def unpack_numbers(packed: bytes) -> tuple[np.ndarray, np.ndarray] | None:
         return None
     place = np.arange(len(octets)) - np.repeat(ends - lengths, lengths)
     return np.add.reduceat((octets & 127).astype(np.int64) << 7 * place, ends - lengths) if len(ends) else ends, ends
-
-
-class RowsAtHand:
-    """Rows of some tokens, with all classes side by side, to be read and changed in place.
-
-    >>> rows = RowsAtHand(2)
-    >>> places = rows.add(np.array([7, 9]), np.array([1]), Cells.unpack([b"\\1\\3\\4\\0"], 2))
-    >>> rows.figures[places[1], 1], rows.known[places], rows.places(np.array([9, 8])), len(rows)
-    (array([3, 7, 0]), array([False,  True]), array([ 1, -1]), 2)
-    """
-
-    def __init__(self, classes: int, table: tuple[np.ndarray, Cells] | None = None) -> None:
-        """``table`` is the whole table, its hashes ascending; without it there are no rows yet."""
-        self.is_whole = table is not None
-        self._table, cells = table or (np.zeros(0, np.int64), Cells.unpack((), classes))
-        self._place: dict[int, int] = {}  # of each hash that is not of the whole table
-        # Beyond the last row there is room for others.
-        self.hashes = self._table
-        self.figures = np.zeros((len(self.hashes), classes, 3), np.int64)
-        self.figures[cells.token, cells.label] = cells.figures.T
-        self.known = np.ones(len(self.hashes), bool)  # has the table a row?
-        self.changed = np.zeros(len(self.hashes), bool)  # and not written yet
-        self.taught = np.zeros(len(self.hashes), bool)  # by a lesson that is not written yet
-        self._new: list[tuple[np.ndarray, TokenArray]] = []  # places and text of tokens that the table lacks
-
-    def __len__(self) -> int:
-        return len(self._table) + len(self._place)
-
-    def places(self, hashes: np.ndarray) -> np.ndarray:
-        """The places (m,) of tokens; −1 for those that are not here."""
-        places = np.full(len(hashes), -1)
-        if len(self._table):
-            at = np.minimum(np.searchsorted(self._table, hashes), len(self._table) - 1)
-            places = np.where(self._table[at] == hashes, at, -1)
-        if self._place:
-            others = np.flatnonzero(places < 0)
-            places[others] = np.fromiter(
-                map(self._place.get, hashes[others].tolist(), repeat(-1)), np.intp, len(others)
-            )
-        return places
-
-    def add(self, hashes: np.ndarray, known: np.ndarray, cells: Cells) -> np.ndarray:
-        """More tokens, which are not here yet; their places. The table has those of them at the places ``known`` (k,),
-        of which these are the cells, by their places among the k."""
-        begin, end = len(self), len(self) + len(hashes)
-        if end > len(self.hashes):
-            room = max(end, 2 * len(self.hashes)) - len(self.hashes)
-            self.figures = np.concatenate([self.figures, np.zeros((room, *self.figures.shape[1:]), np.int64)])
-            self.hashes = np.concatenate([self.hashes, np.zeros(room, np.int64)])
-            self.known, self.changed, self.taught = (
-                np.concatenate([flags, np.zeros(room, bool)]) for flags in (self.known, self.changed, self.taught)
-            )
-        self._place.update(zip(hashes.tolist(), range(begin, end)))
-        self.hashes[begin:end] = hashes
-        self.known[begin + known] = True
-        self.figures[(begin + known)[cells.token], cells.label] = cells.figures.T
-        return np.arange(begin, end)
-
-    def held(self, places: np.ndarray) -> np.ndarray:
-        """(m,) bool: does any message hold the tokens at these places?"""
-        return np.any(self.figures[places, :, DOCUMENTS], axis=1)
-
-    def change(self, places: np.ndarray, tokens: Sequence[str] | np.ndarray, at: np.ndarray) -> None:
-        """Note that these rows, of the ``tokens`` at these indices, are changed."""
-        new = np.flatnonzero(~(self.known[places] | self.changed[places]))
-        self.changed[places] = True
-        if len(new):
-            self._new.append((places[new], TokenArray.of(take_tokens(tokens, at[new]))))
-
-    def written(self) -> tuple[np.ndarray, Cells]:
-        """The places of the rows that are to be written, ascending by hash, and their cells."""
-        places = np.flatnonzero(self.changed)
-        places = places[np.argsort(self.hashes[places])]
-        figures = self.figures[places]
-        token, label = np.nonzero(figures.any(axis=2))
-        return places, Cells(token, label, np.ascontiguousarray(figures[token, label].T))
-
-    def new_texts(self) -> dict[int, str]:
-        """The tokens that are new to the table, by their places."""
-        return {place: text for places, tokens in self._new for place, text in zip(places.tolist(), tokens)}
-
-    def note_written(self, places: np.ndarray, kept: np.ndarray) -> None:
-        """The rows at these places (m,) are as the table has them now; ``kept`` (m,) tells which it has."""
-        self.known[places], self.changed[places], self.taught[places] = kept, False, False
-        self._new = []
 
 
 def tokens_of(texts: Iterable[bytes]) -> TokenArray:

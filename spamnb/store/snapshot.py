@@ -19,11 +19,13 @@ from spamnb.counts.class_counts import ClassCounts
 from spamnb.errors import ArgumentError, Damaged, InTheWay, Outdated, SpamnbError
 from spamnb.reader.tokens import TokenArray
 from spamnb.store import hard_examples
+from spamnb.store.arrays import all_vectors, put_arrays, put_vectors, read_arrays
 from spamnb.store.hard_examples import HardExample
 from spamnb.store.lessons import KeptLesson, add_lessons, kept_lessons
-from spamnb.store.records import LearnedMessage
+from spamnb.store.records import LearnedMessage, learned_messages, put_learned
 from spamnb.store.rows import DOCUMENTS, OCCURRENCES, Cells, tokens_of
-from spamnb.store.store import HISTOGRAM, NOISE, SIZE, Store
+from spamnb.store.state import HISTOGRAM, NOISE, SIZE
+from spamnb.store.store import Store
 
 MESSAGES_AT_ONCE = 1 << 14  # written at a time
 COPIED_PAGES = 8  # at a time: fewer than the tables that a model has, so that the first are never all
@@ -72,17 +74,15 @@ def write_snapshot(
         store.drop_cache()
         if snapshot.vectors is not None:
             some = np.flatnonzero(snapshot.vectors.any(axis=1))
-            store.put_vectors(tokens.take(some), snapshot.vectors[some])
+            put_vectors(store, tokens.take(some), snapshot.vectors[some])
         messages = iter(snapshot.messages)
         while batch := list(islice(messages, MESSAGES_AT_ONCE)):
-            store.put_messages(batch)
-        store.put_arrays(snapshot.arrays)
+            put_learned(store, batch)
+        put_arrays(store, snapshot.arrays)
         for message in snapshot.hard:
             hard_examples.put(store, message)
         add_lessons(store, snapshot.kept)
-        store.write_calibration()
-        store.write_changes()
-        store.drop_cache()  # what is read again is what the file holds
+        store.recalibrate()
 
 
 def read_sums(store: Store) -> Snapshot:
@@ -92,7 +92,7 @@ def read_sums(store: Store) -> Snapshot:
     """
     with store.reading():
         hashes, cells = store.cells()
-        sums, classes = store.class_sums().copy(), list(store.class_ids())
+        sums, classes = store.state.sums, list(store.class_ids())
         found = store.execute("SELECT CAST(token AS BLOB) FROM tokens ORDER BY hash")
         tokens = tokens_of([text for (text,) in found])
         if not np.array_equal(tokens.hashes, hashes):
@@ -101,16 +101,16 @@ def read_sums(store: Store) -> Snapshot:
         fit = np.array_equal(np.transpose(added_up), sums[:, 1:]) and len(tokens) == store.meta()[SIZE]
         if not fit or (cells.figures[DOCUMENTS] > sums[cells.label, 0]).any():
             raise Damaged("the sums of all tokens are not those that stand beside them")
-        return Snapshot(store.meta(), classes, sums[:, 0], tokens, cells, [], store.view.histogram.copy())
+        return Snapshot(store.meta(), classes, sums[:, 0], tokens, cells, [], store.state.histogram)
 
 
 def read_snapshot(store: Store) -> Snapshot:
     """Everything a store holds, in memory."""
     with store.reading():
         return read_sums(store)._replace(
-            messages=store.messages(),
-            arrays=store.arrays(),
-            vectors=store.vectors(),
+            messages=learned_messages(store),
+            arrays=read_arrays(store),
+            vectors=all_vectors(store),
             kept=[lesson for _, lesson in kept_lessons(store)],
         )
 

@@ -1,0 +1,144 @@
+"""Settings, classes and their sums, as one state of a model file has them. A change makes another state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from spamnb.counts.class_counts import ClassTotals
+from spamnb.errors import Damaged
+from spamnb.formulas import calibration
+from spamnb.formulas.calibration import BINS, Calibration
+from spamnb.store.database import MAX_SUM, Database, checked_rows, int_between, is_class_name, parse_json
+from spamnb.store.rows import MAX_COUNT
+
+MAX_CLASSES = 900
+SIZE = "vocabulary_size"  # in table meta, the number of tokens
+NOISE = "label_noise"  # in table meta, the share of wrong labels
+HISTOGRAM = np.dtype("<i8")
+NO_CURVE = 0.0, 0.0, 1.0  # slope, intercept and knee of a class without messages
+_MAX_FITTED = 1e9  # of a slope, an intercept or a knee
+
+
+@dataclass(frozen=True)
+class State:
+    """What a file says beside its tokens and messages; classes are in the order of their numbers."""
+
+    meta: dict[str, Any]
+    class_ids: dict[str, int]
+    sums: np.ndarray  # (C, 3) N_c, Σ_j N_jc and Σ_j T_jc
+    histogram: np.ndarray  # (C, 2, BINS) of the calibration: the messages of each class, and those of others
+    curves: np.ndarray | None  # (C, 3) slope, intercept and knee as they were written; None after a change
+    cache: dict[str, Any] = field(default_factory=dict)  # what else was read of this state
+
+    @classmethod
+    def read(cls, database: Database) -> State:
+        """Read the tables meta and classes."""
+        rows = database.execute("SELECT key, value FROM meta WHERE content IS NULL")
+        meta = {key: parse_json("meta", key, value) for key, value in checked_rows("meta", rows, key=str)}
+        columns = "name, id, calibration, documents, document_counts, occurrences, slope, intercept, knee"
+        found = checked_rows(
+            "classes", database.execute(f"SELECT {columns} FROM classes ORDER BY id"), name=is_class_name,  # noqa: S608
+            id=int_between(MAX_CLASSES - 1), calibration=bytes, documents=int_between(MAX_COUNT),
+            document_counts=int_between(MAX_SUM), occurrences=int_between(MAX_SUM), slope=_is_fitted,
+            intercept=_is_fitted, knee=_is_fitted,
+        )  # fmt: skip
+        if [row[1] for row in found] != list(range(len(found))):
+            raise Damaged("numbers in table classes that are not in order")
+        size, noise = meta.get(SIZE, -1), meta.get(NOISE, -1)
+        if not int_between(MAX_COUNT)(size):
+            raise Damaged(f"{SIZE} in table meta: {size!r}")
+        if not (type(noise) is float and 0 <= noise < 1):
+            raise Damaged(f"{NOISE} in table meta: {noise!a:.40}")
+        sums = np.array([row[3:6] for row in found], np.int64).reshape(-1, 3)
+        documents, held, occurring = sums.T
+        if (held > documents * float(size)).any() or (held > occurring).any():
+            raise Damaged("figures in table classes that do not fit together")
+        curves = np.array([row[6:] for row in found]).reshape(-1, 3)
+        return cls(meta, {row[0]: row[1] for row in found}, sums, _histogram([row[2] for row in found]), curves)
+
+    @cached_property
+    def present(self) -> np.ndarray:
+        """The numbers of the classes that hold a message, in the order of their names."""
+        names = sorted(name for name, number in self.class_ids.items() if self.sums[number, 0])
+        return np.array([self.class_ids[name] for name in names], np.intp)
+
+    @cached_property
+    def totals(self) -> ClassTotals:
+        """The sums over all tokens of the classes that hold a message."""
+        names = list(self.class_ids)
+        classes = tuple(names[number] for number in self.present.tolist())
+        documents, document_counts, occurrences = self.sums[self.present].T
+        return ClassTotals(classes, documents, document_counts, occurrences, self.meta[SIZE])
+
+    @cached_property
+    def calibration(self) -> Calibration:
+        """The calibration of the classes that hold a message: as whoever wrote the file fitted it, or fitted now."""
+        if self.curves is None:
+            return calibration.fit(self.histogram[self.present], self.sums[self.present, 0])
+        slope, intercept, knee = self.curves[self.present].T
+        return Calibration(slope, intercept, knee, self.meta[NOISE])
+
+    def with_meta(self, changes: Mapping[str, Any]) -> State:
+        """Return the state with these settings or single figures."""
+        return replace(self, meta={**self.meta, **changes}, cache={})
+
+    def with_class(self, name: str) -> State:
+        """Return the state with one more class, which holds nothing."""
+        return State(
+            self.meta,
+            {**self.class_ids, name: len(self.class_ids)},
+            np.concatenate([self.sums, np.zeros((1, 3), np.int64)]),
+            np.concatenate([self.histogram, np.zeros((1, 2, BINS), HISTOGRAM)]),
+            None,
+        )
+
+    def with_sums(self, number: int, change: tuple[int, int, int], new_tokens: int) -> State:
+        """Return the state after a change of a class's sums, and of the number of tokens."""
+        sums = self.sums.copy()
+        sums[number] += change
+        meta = {**self.meta, SIZE: self.meta[SIZE] + new_tokens} if new_tokens else self.meta
+        return State(meta, self.class_ids, sums, self.histogram, None)
+
+    def with_scores(self, label: str, bins: Mapping[str, int], sign: int) -> State:
+        """Return the state with a scored message of a class more in the calibration, or less, by its bin of each class.
+
+        A message of training may be subtracted with another score than it was added with: a bin can be below 0.
+        """
+        histogram = self.histogram.copy()
+        for name, bin_ in bins.items():
+            histogram[self.class_ids[name], int(name != label), bin_] += sign
+        return State(self.meta, self.class_ids, self.sums, histogram, None)
+
+    def write(self, database: Database) -> None:
+        """Write the classes' sums and curves, and the number of tokens."""
+        curves = np.tile(NO_CURVE, (len(self.class_ids), 1))
+        slope, intercept, knee, noise = self.calibration
+        curves[self.present] = np.stack([slope, intercept, knee], axis=1)
+        rows = zip(self.sums.tolist(), self.histogram.astype(HISTOGRAM), curves.tolist())
+        database.executemany(
+            "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ?, slope = ?,"
+            " intercept = ?, knee = ? WHERE id = ?",
+            [(*sums, of_class.tobytes(), *curve, c) for c, (sums, of_class, curve) in enumerate(rows)],
+        )
+        figures = ((repr(self.meta[SIZE]), SIZE), (repr(float(noise)), NOISE))
+        database.executemany("UPDATE meta SET value = ? WHERE key = ?", figures)
+
+
+def _is_fitted(value: Any) -> bool:
+    """A number of a curve."""
+    return type(value) is float and abs(value) < _MAX_FITTED
+
+
+def _histogram(blobs: list[bytes]) -> np.ndarray:
+    """The classes' histograms of the calibration, (C, 2, BINS)."""
+    if any(len(blob) != 2 * BINS * HISTOGRAM.itemsize for blob in blobs):
+        raise Damaged("calibration in table classes that was cut short")
+    found = np.frombuffer(b"".join(blobs), HISTOGRAM).reshape(-1, 2, BINS).copy()
+    if (np.abs(found) > MAX_COUNT).any():
+        raise Damaged("calibration in table classes that cannot be")
+    return found
