@@ -8,9 +8,11 @@ from base64 import encodebytes
 from collections.abc import Callable
 
 from spamnb.errors import SpamnbError
-from spamnb.reader.characters import describe_character, is_invisible
+from spamnb.reader.characters import describe_characters, is_invisible
 from spamnb.reader.charsets import decode
 from spamnb.reader.options import TokenOptions
+
+PAGE = b"Content-Type: text/html; charset=utf-8\nContent-Disposition: attachment\n\n"
 
 _Opened = tuple[bytes, bool]  # a MIME entity or nothing, and whether nothing was left out
 
@@ -58,9 +60,9 @@ class Program:
         self._split = _splitter(options.tokenizer) if options.tokenizer != "own" else str.split
         self._stem = _stemmer(options.stem) if options.stem is not None else str
 
-    def character(self, encoded: bytes) -> bytes:
-        """What a character is and becomes, as ``struct character`` of core/unicode.h has it."""
-        return describe_character(encoded.decode())
+    def characters(self, encoded: bytes) -> bytes:
+        """What the 256 characters are and become among which one is, as core/unicode.h has it."""
+        return describe_characters(ord(encoded.decode()) & ~255)
 
     def decode(self, octets: bytes, charset: bytes) -> bytes | None:
         """Text in a charset that the core does not read; None where it does."""
@@ -80,10 +82,13 @@ class Program:
         >>> Program(TokenOptions()).host("ＷＷＷ。xn--bcher-kva.example".encode()).decode()
         'www.bücher.example'
         """
-        written = unicodedata.normalize("NFKC", host.decode("utf-8", "replace")).replace("\u3002", ".")
-        shown = [char for char in written if not is_invisible(char)]
-        small = [char.lower() if char in "ßẞς" else char.casefold() for char in shown]  # which are letters of their own
-        name = unicodedata.normalize("NFKC", "".join(small))
+        name = host.decode("utf-8", "replace")
+        if not name.isascii():
+            written = unicodedata.normalize("NFKC", name).replace("\u3002", ".")
+            shown = [char for char in written if not is_invisible(char) and char != "\u115f"]
+            # ß and ς are letters of their own.
+            small = [char.lower() if char in "ßẞς" else char.casefold() for char in shown]
+            name = unicodedata.normalize("NFKC", "".join(small))
         try:
             return re.sub(r"\bxn--([a-z0-9-]+)", lambda label: label[1].encode().decode("punycode"), name).encode()
         except UnicodeError:  # it is spoilt
@@ -107,14 +112,20 @@ class Program:
         found = read_pdf(document)
         links = "".join([f'<a href="{escape(link)}"></a>' for link in found.links])
         page = f"<pre>{escape(found.text)}</pre>{links}".encode("utf-8", "replace")
-        fields = b"Content-Type: text/html; charset=utf-8\nContent-Disposition: attachment\n\n"
-        return fields + page if found.text or found.links else b"", found.is_whole
+        return PAGE + page if found.text or found.links else b"", found.is_whole
 
     def smime(self, document: bytes) -> bytes:
         """What was signed."""
         from spamnb.reader.smime import signed_content
 
         return signed_content(document)
+
+    def office(self, document: bytes) -> _Opened:
+        """A Word document as a page of HTML."""
+        from spamnb.reader.office import read_office
+
+        page, is_whole = read_office(document)
+        return PAGE + page if page else b"", is_whole
 
     def tnef(self, document: bytes) -> _Opened:
         """Body and files of a winmail.dat."""

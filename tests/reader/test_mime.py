@@ -140,9 +140,14 @@ def test_depth_parts_and_text_are_bounded() -> None:
     for level in range(300):
         deep = b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n%b\n--b%d--\n" % (level, level, deep, level)
         inside = b"Content-Type: message/rfc822\n\n" + inside
-    assert parse(deep).cuts == parse(inside).cuts == ("parts",) and "the end" in parse(deep).texts[0]
-    many = multipart(*["\nx"] * 1000)
-    assert 100 < kinds_of_parts(many).total() < 1000 and parse(many).cuts == ("parts",)
+    for raw in (deep, inside):
+        assert parse(raw).cuts == () and parse(raw).texts[-1].strip() == "the end"
+    multi = b"Content-Type: multipart/mixed; boundary=b%d\n\n"
+    body = b"".join([b"--b%d\n" % level + multi % (level + 1) for level in range(9999)])
+    deeper = parse(multi % 0 + body + b"--b9999\n\nthe end")
+    assert deeper.cuts == ("parts",) and "the end" in deeper.texts[-1]
+    many = multipart(*["\nx"] * 30_000)
+    assert 10_000 < kinds_of_parts(many).total() < 30_000 and parse(many).cuts == ("parts",)
     texts = parse(multipart("\n" + "word " * 400_000, *["\n" + "more " * 400_000] * 9, "\nlast"))
     assert texts.cuts == ("text",) and texts.texts[-1] == "last" and sum(map(len, texts.texts)) < 3_000_000
     assert all("more" in text for text in texts.texts[1:-1])

@@ -18,16 +18,20 @@ enum {
 /* ---- What bytes are ---- */
 
 /* What is in words and a mark may stand inside of a word; CUTS parts it there. ENDS: does not stay at the end of a word
- * with digits. */
-enum { IN_WORD = 1, LETTER = 2, DIGIT = 4, MARK = 8, NOT_ASCII = 16, CUTS = 32, ENDS = 64, SMALL = 128 };
+ * with digits. CONTROL: shows nothing. */
+enum { IN_WORD = 1, LETTER = 2, DIGIT = 4, MARK = 8, NOT_ASCII = 16, CUTS = 32, ENDS = 64, SMALL = 128, CONTROL = 256 };
 
-static uint8_t KIND[256];
+static uint16_t KIND[256];
 
 void words_begin(void) {
-    for (int c = 1; c < 256; c++) {
+    for (int c = 0; c < 256; c++) {
+        if (c == 127 || (c < ' ' && (c < '\t' || c > '\r'))) {
+            KIND[c] = IN_WORD | CONTROL;
+            continue;
+        }
         bool is_plain = is_letter((uint8_t)c) || is_digit((uint8_t)c), is_other = c > 127;
         bool is_mark = is_other || (c > ' ' && c < 127 && !is_plain);
-        KIND[c] = (uint8_t)((is_plain || is_other || strchr("!$%',-._", c) ? IN_WORD : 0) | (is_mark ? MARK : 0) |
+        KIND[c] = (uint16_t)((is_plain || is_other || strchr("!$%',-._", c) ? IN_WORD : 0) | (is_mark ? MARK : 0) |
                             (is_other ? NOT_ASCII : 0) | (is_letter((uint8_t)c) ? LETTER : 0) |
                             (is_digit((uint8_t)c) ? DIGIT : 0) | (strchr("-.,!_", c) ? CUTS : 0) |
                             (strchr("'-.,_$", c) ? ENDS : 0) | (is_lower((uint8_t)c) ? SMALL : 0));
@@ -36,17 +40,31 @@ void words_begin(void) {
 
 static bool is_inner(uint8_t c) { return (KIND[c] & (IN_WORD | MARK | NOT_ASCII)) == (IN_WORD | MARK); }
 
-static uint8_t kinds_of(span text) {
-    uint8_t kinds = 0;
+static unsigned kinds_of(span text) {
+    unsigned kinds = 0;
     for (; text.at < text.end; text.at++)
         kinds |= KIND[*text.at];
     return kinds;
+}
+
+/* A word without bytes of some kind. */
+static span without_kind(struct reader *reader, span word, unsigned kind) {
+    struct writer writer = writer_open(&reader->arena, size_of(word));
+    for (; word.at < word.end; word.at++)
+        if (!(KIND[*word.at] & kind))
+            put_byte(&writer, *word.at);
+    return writer_close(&writer);
 }
 
 /* ---- Tokens ---- */
 
 /* Counts a token, which stands in the arena. */
 static void count_token(struct reader *reader, span token) {
+    if (!reader->message.tokens_left) {
+        reader->message.cuts |= CUT_TOKENS;
+        return;
+    }
+    reader->message.tokens_left--;
     if (!row_add(reader->vocabulary, token))
         arena_fail(&reader->arena, FAILED_MEMORY);
 }
@@ -72,20 +90,24 @@ struct scan {
     struct reader *reader;
     struct place place;
     size_t n_words, n_capitals;
-    bool opens; /* words go to opened, too, which are to be joined */
-    span_list opened;
+    size_t n_put, max_put;        /* words, parts and pairs, all of which count alike */
+    size_t max_opened;
+    span_list opened;             /* the first ones, which are to be joined */
 };
 
 /* Counts a word in lower case, which stands in the arena. */
 static void put(struct scan *scan, span word) {
     struct reader *reader = scan->reader;
+    if (scan->n_put == scan->max_put)
+        return;
+    scan->n_put++;
     if (reader->options.stems && scan->place.method == WORD_PARTS && !(kinds_of(word) & (DIGIT | CUTS)))
         word = ask(reader, ASK_STEM, word, (span){0}).text;
     if (is_empty(scan->place.prefix))
         count_token(reader, word);
     else
         add_token(reader, scan->place.prefix, word);
-    if (scan->opens)
+    if (scan->opened.count < scan->max_opened)
         *LIST_ADD(&reader->arena, &scan->opened) = word;
 }
 
@@ -114,7 +136,7 @@ static void put_run(struct scan *scan, span run) {
         return;
     }
     put(scan, low);
-    if (!has_posers && !is_empty(latin) && is_ascii(latin) && !is_same(latin, low))
+    if (!is_empty(latin) && is_ascii(latin) && !is_same(latin, low))
         put(scan, latin);
 }
 
@@ -158,12 +180,14 @@ static void put_whole(struct scan *scan, span word, bool has_digits) {
         add_shape(scan, word);
 }
 
-/* A word cut at its inner punctuation. */
+/* A word cut at its inner punctuation; of letters one by one, as in "f-r-e-e", the word, too. */
 static void put_parts(struct scan *scan, span word) {
+    size_t n_parts = 0, n_letters = 0;
     word = first_points(word, MAX_CUT_WORD);
+    span whole = word;
     while (word.at < word.end) {
         span part = word;
-        uint8_t kinds = 0;
+        unsigned kinds = 0;
         for (; word.at < word.end && !(KIND[*word.at] & CUTS); word.at++)
             kinds |= KIND[*word.at];
         part.end = word.at;
@@ -174,11 +198,15 @@ static void put_parts(struct scan *scan, span word) {
             part.end--;
         if (is_empty(part) || (size_of(part) == 1 && *part.at == '$'))
             continue;
+        n_parts++;
+        n_letters += size_of(part) == 1;
         if (kinds & NOT_ASCII)
             put_other(scan, part);
         else if (size_of(part) <= MAX_WORD)
             put(scan, part);
     }
+    if (n_letters == n_parts && n_parts > 2 && n_parts <= MAX_WORD)
+        put(scan, without_kind(scan->reader, whole, CUTS));
 }
 
 /* A host with the domains above it, of up to four labels, or an address with the networks it is in; nothing of what has
@@ -214,40 +242,61 @@ static void put_host(struct scan *scan, span word) {
 }
 
 void add_host(struct reader *reader, span prefix, span host) {
-    put_host(&(struct scan){.reader = reader, .place = {prefix, WORD_HOST}}, host);
+    put_host(&(struct scan){.reader = reader, .place = {prefix, WORD_HOST}, .max_put = SIZE_MAX}, host);
 }
 
-/* The words of a text: the first max_words, and the first max_joined of these are to be joined. How many were read. */
+static void put_word(struct scan *scan, span word, unsigned kinds) {
+    if (!(kinds & ~(IN_WORD | LETTER | SMALL)) && size_of(word) <= MAX_WORD) /* nine words of ten */
+        put(scan, word);
+    else if (scan->place.method == WORD_HOST)
+        put_host(scan, word);
+    else if (!(kinds & NOT_ASCII) && (scan->place.method == WORD_WHOLE || kinds & DIGIT))
+        put_whole(scan, word, kinds & DIGIT);
+    else
+        put_parts(scan, word);
+}
+
+/* A word that is parted by controls, which show nothing, or by what may take no room: all of it, and its parts. */
+static void put_parted(struct scan *scan, span word) {
+    span whole = without_kind(scan->reader, word, CONTROL);
+    if (!is_empty(whole))
+        put_word(scan, whole, kinds_of(whole));
+    for (; !is_empty(word); word = skip_bytes(word, 1)) {
+        span part = word;
+        while (!is_empty(word) && !(KIND[*word.at] & CONTROL))
+            word.at++;
+        part.end = word.at;
+        if (size_of(part) > 1) /* letters one by one say nothing */
+            put_word(scan, part, kinds_of(part));
+    }
+}
+
+/* The words of a text: the first max_words, and the first max_joined of these are to be joined. How many were counted. */
 static size_t scan_words(struct scan *scan, span text, size_t max_words, size_t max_joined) {
-    enum word_method method = scan->place.method;
     span low = lower_copy(&scan->reader->arena, text);
-    size_t n = 0;
+    scan->n_put = 0;
+    scan->max_put = max_words;
+    scan->max_opened = scan->opened.count + max_joined;
     for (const uint8_t *at = text.at; at < text.end;) {
         const uint8_t *begin = at;
-        uint8_t kinds = 0;
+        unsigned kinds = 0;
         for (; at < text.end && KIND[*at] & IN_WORD; at++)
             kinds |= KIND[*at];
         if (at == begin) {
             at++;
             continue;
         }
-        if (n++ >= max_words)
+        scan->n_words++;
+        if (scan->n_put == max_words)
             continue;
-        scan->opens = n <= max_joined;
         span word = span_of(low.at + (begin - text.at), (size_t)(at - begin));
         scan->n_capitals += at - begin > 1 && kinds & LETTER && !(kinds & SMALL);
-        if (!(kinds & ~(IN_WORD | LETTER | SMALL)) && size_of(word) <= MAX_WORD) /* nine words of ten */
-            put(scan, word);
-        else if (method == WORD_HOST)
-            put_host(scan, word);
-        else if (!(kinds & NOT_ASCII) && (method == WORD_WHOLE || kinds & DIGIT))
-            put_whole(scan, word, kinds & DIGIT);
+        if (kinds & CONTROL)
+            put_parted(scan, word);
         else
-            put_parts(scan, word);
+            put_word(scan, word, kinds);
     }
-    scan->opens = false;
-    scan->n_words += n;
-    return n < max_words ? n : max_words;
+    return scan->n_put;
 }
 
 /* ---- Texts ---- */
@@ -267,8 +316,8 @@ static span words_of(struct reader *reader, span text) {
         if (is_empty(rest))
             break;
         uint32_t point = next_point(&text);
-        bool stays = character_of(reader, point)->flags & IN_WORDS;
-        put_span(&writer, stays ? span_between(rest.at, text.at) : form_of(reader, point, FORM_WORD));
+        const struct character *known = character_of(reader, point);
+        put_span(&writer, known->flags & IN_WORDS ? span_between(rest.at, text.at) : word_form(known));
     }
     return writer_close(&writer);
 }
@@ -357,9 +406,9 @@ void add_texts(struct reader *reader, const span_list *texts, span prefix) {
         size_t n_others = texts->count - i - 1;
         size_t max_words = words_left - MAX_WORDS / 2 * n_others / texts->count;
         size_t max_joined = joined_left - MAX_JOINED / 2 * n_others / texts->count;
-        size_t n_read = scan_words(&scan, text, max_words, max_joined);
-        words_left -= n_read;
-        joined_left -= n_read < max_joined ? n_read : max_joined;
+        size_t n_opened = scan.opened.count;
+        words_left -= scan_words(&scan, text, max_words, max_joined);
+        joined_left -= scan.opened.count - n_opened;
     }
     join_words(&scan, reader->options.ngrams);
     add_number(reader, prefix, LITERAL("length:"), bit_length(scan.n_words));
