@@ -18,6 +18,7 @@ SEEN = [
     "<p title='<style>.a{display:none}</style>'>x</p><p class=a>secret",
     "<title><body text=white></title><p>secret",
     "<!-- <style>.a{display:none}</style> --><p class=a>secret",
+    "</!-->secret", "</!--x>secret",
     "<style type=text/plain>.a{display:none}</style><p class=a>secret",
     "<style media=print>.a{display:none}</style><p class=a>secret",
     # declarations
@@ -91,7 +92,8 @@ SEEN = [
         "color:#fff;backdrop-filter:invert(1)", "color:#fff;box-shadow:inset 0 0 0 900px #000", "font-size:1px;zoom:16",
         "height:0;block-size:20px;overflow:hidden", "height:0;overflow:hidden;min-block-size:20px")),
     "<div style='zoom:16'><p style='font-size:1px'>secret</div>",
-    "<div style='background:#000;height:50px'></div><p style='margin-top:-40px;color:#fff;position:relative'>secret",
+    "<div style='background:#000;height:50px'></div>"
+    "<div style='margin-top:-40px;color:#fff;position:relative'>secret</div>",
     "<div style='display:flex;flex-flow:column;height:50px'><p style='height:0;overflow:hidden;flex:1'>secret</div>",
     "<meta name=color-scheme content=dark><p style='color:#fff'>secret",
     # elements
@@ -123,8 +125,8 @@ IN_DOUBT = [
     "<p style='font-size:3px'>secret",
     # Not followed: who hides good text gains no more than who shows it.
     *(f"<p style='{style}'>secret" for style in (
-        "max-height:0px;overflow-y:hidden", "width:1px;height:1px;overflow:hidden", "font:0/0 a",
-        "clip-path:inset(100%)")),
+        "font:0/0 a", "clip-path:inset(100%)")),
+    "<div style='height:0;overflow:hidden'><p style='position:relative'>secret</div>",
     "<div style='opacity:.2'><p style='opacity:.2'>secret</div>",
 ]
 # And of these it shows none, or nothing that can be read.
@@ -133,6 +135,7 @@ HIDDEN = [
         "display:none", "DISPLAY : None !IMPORTANT", "/**/display:/**/none", "&#100;isplay:none", "visibility:hidden",
         "opacity:1e-9", "opacity:0;text-shadow:0 0 2px black", "font-size:0", "font-size:1e-1px",
         "color:white", "color:#fefefe", "color:transparent", "display:none;zoom:2;mso-hide:all", "color:white;margin:0",
+        "max-height:0px;overflow-y:hidden", "max-height:0;overflow:clip;padding:0", "width:1px;height:1px;overflow:hidden",
         "background:black", "background:black;color:#010101", "color:white;text-shadow:none")),
     "<span style=display:none>secret</span>",
     "<p hidden>secret",

@@ -537,7 +537,7 @@ static void read_tags(struct document *d) {
             at = end ? end + 3 : html.end;
         } else if (is_end || *begin == '!' || *begin == '?') {
             add_text(d, at, found);
-            at = comment_end(html, begin);
+            at = comment_end(html, found + 1); /* behind "</" none is a real one */
         } else {
             search = begin;
             continue;

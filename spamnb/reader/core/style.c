@@ -164,14 +164,22 @@ static bool is_tiny(span value) {
 
 /* What is read of a declaration, and the properties that say it. */
 enum property {
-    P_COLOR, P_BACKGROUND, P_SIZE, P_OPACITY, P_DISPLAY, P_VISIBILITY, P_ALL, P_HARMLESS, N_PROPERTIES
+    P_COLOR, P_BACKGROUND, P_SIZE, P_FONT, P_OPACITY, P_DISPLAY, P_VISIBILITY, P_OVERFLOW, P_HEIGHT, P_ROOM, P_MARGIN, P_ALL,
+    P_HARMLESS, N_PROPERTIES
 };
 
 static const char *const PROPERTIES[N_PROPERTIES] = {
     [P_COLOR] = "color", [P_BACKGROUND] = "background background-color background-image", [P_SIZE] = "font-size",
-    [P_OPACITY] = "opacity", [P_DISPLAY] = "display", [P_VISIBILITY] = "visibility", [P_ALL] = "all",
+    [P_FONT] = "font", [P_OPACITY] = "opacity", [P_DISPLAY] = "display", [P_VISIBILITY] = "visibility",
+    [P_OVERFLOW] = "overflow overflow-x overflow-y", [P_HEIGHT] = "height max-height",
+    [P_ROOM] = "padding padding-top padding-bottom min-height", [P_ALL] = "all",
+    [P_MARGIN] = "margin margin-top margin-bottom margin-left margin-right",
     [P_HARMLESS] = "font-family font-weight font-style text-align text-decoration text-transform text-indent line-height "
-                   "letter-spacing vertical-align white-space width max-width height max-height overflow content cursor direction list-style",
+                   "letter-spacing vertical-align white-space width max-width min-width cursor direction list-style border "
+                   "border-top border-bottom border-left border-right border-width border-color border-collapse "
+                   "border-spacing border-radius border-style padding-left padding-right table-layout word-break word-wrap "
+                   "overflow-wrap clear font-stretch box-sizing content background-repeat background-position background-size "
+                   "-webkit-text-size-adjust -ms-text-size-adjust -ms-interpolation-mode -webkit-font-smoothing",
 };
 
 static void set_flag(struct declaration *declaration, uint32_t flag, bool is_on) {
@@ -190,15 +198,31 @@ static struct declaration understood(enum property property, span value) {
     case P_SIZE:
         set_flag(&found, IS_TINY, is_tiny(value));
         break;
+    case P_FONT:
+        found.off = IS_TINY;
+        break;
     case P_OPACITY:
         read_number(&value, &opacity);
         set_flag(&found, IS_FAINT, opacity < (IS("%") ? 100 * MIN_SEEN : MIN_SEEN));
         break;
     case P_DISPLAY:
         set_flag(&found, IS_GONE, is_same(word, LITERAL("none")));
+        found.on |= is_one_of(value, "none block") ? 0 : HAS_ROOM; /* it may be no box */
         break;
     case P_VISIBILITY:
         set_flag(&found, IS_UNSEEN, is_one_of(word, "hidden collapse"));
+        break;
+    case P_OVERFLOW:
+        set_flag(&found, CUTS_OFF, is_one_of(word, "hidden clip scroll auto"));
+        break;
+    case P_HEIGHT:
+        set_flag(&found, IS_LOW, is_tiny(value) && !find_byte(value, '%'));
+        break;
+    case P_ROOM:
+        found.on = is_one_of(value, "0 0px") ? 0 : HAS_ROOM;
+        break;
+    case P_MARGIN:
+        found.on = find_byte(value, '-') ? IS_DOUBTFUL : 0; /* it may lie on something of another color */
         break;
     default: /* one that is not understood */
         found.on = is_one_of(value, "none 0 0px") ? 0 : IS_DOUBTFUL;
@@ -216,7 +240,7 @@ static void apply(struct style *style, const struct style *above, const struct d
         style->background = is_doubtful ? UNKNOWN : one->color == CLEAR ? above->background : one->color;
         break;
     default:
-        style->flags = (style->flags | (is_doubtful ? one->on & IS_DOUBTFUL : one->on)) & ~one->off;
+        style->flags = (style->flags | (is_doubtful ? one->on & (IS_DOUBTFUL | HAS_ROOM) : one->on)) & ~one->off;
     }
 }
 
@@ -429,7 +453,8 @@ static void apply_attributes(struct style *style, struct arena *arena, unsigned 
 
 static bool hides_text(const struct style *style) {
     return style->flags & (IS_GONE | IS_UNSEEN | IS_FAINT) ||
-           (!(style->flags & IS_DOUBTFUL) && (style->flags & IS_TINY || is_unreadable(style->color, style->background)));
+           (!(style->flags & IS_DOUBTFUL) &&
+            (style->flags & (IS_TINY | IS_CUT_OFF) || is_unreadable(style->color, style->background)));
 }
 
 static struct style make_style(struct sheet *sheet, const struct style *above, unsigned tag, span name,
@@ -453,7 +478,10 @@ static struct style make_style(struct sheet *sheet, const struct style *above, u
     }
     if (TAGS[tag].flags & IS_INLINE && style.background != above->background)
         style.background = UNKNOWN; /* it is not painted behind blocks inside */
-    style.flags |= above->flags & (IS_GONE | IS_FAINT);
+    bool is_box = !(TAGS[tag].flags & IS_INLINE || TAGS[tag].kind == WHOLE_PAGE || (TAGS[tag].kind >= TABLE && TAGS[tag].kind <= CELL));
+    bool is_low = is_box && (style.flags & (CUTS_OFF | IS_LOW | HAS_ROOM | IS_DOUBTFUL)) == (CUTS_OFF | IS_LOW);
+    style.flags &= ~(uint32_t)(CUTS_OFF | IS_LOW | HAS_ROOM);
+    style.flags |= (above->flags & (IS_GONE | IS_FAINT)) | (is_low ? IS_CUT_OFF : 0);
     return style;
 }
 

@@ -3,7 +3,7 @@
  * Read are selectors of a tag, a class or id, or both. When in doubt text is visible: a rule whose selector or condition is not
  * understood may apply wherever the last thing does that it asks for, and what it declares can show text there, but hide
  * none. A color or length that is not understood hides nothing. In an element with a property that is not understood
- * neither colors nor sizes do. On a page where more is not understood, nothing does.
+ * neither sizes, boxes nor colors do. On a page where more is not understood, nothing does.
  */
 #pragma once
 
@@ -102,9 +102,11 @@ enum {
 enum {
     IS_GONE = 1 << 0,     /* display: none */
     IS_UNSEEN = 1 << 1,   /* visibility: hidden */
+    IS_FAINT = 1 << 2,    /* opacity: 0 */
     IS_TINY = 1 << 3,     /* letters too small to be read */
-    IS_FAINT = 1 << 4,    /* opacity: 0 */
-    IS_DOUBTFUL = 1 << 2, /* a property that is not understood, which may show what colors and sizes would hide */
+    IS_CUT_OFF = 1 << 4,  /* within a box that is too low to show it */
+    IS_DOUBTFUL = 1 << 5, /* a property that is not understood, which may show what sizes, boxes and colors would hide */
+    CUTS_OFF = 1 << 6, IS_LOW = 1 << 7, HAS_ROOM = 1 << 8, /* of a box alone: cuts off what does not fit; has room besides */
 };
 
 /* What the text in an element inherits. */

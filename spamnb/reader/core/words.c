@@ -7,7 +7,8 @@
 
 enum {
     MAX_WORD = 30,          /* characters; longer words are left out */
-    MAX_CUT_WORD = 64 * MAX_WORD, /* characters of a word that is cut into parts */
+    MAX_PIECES = 2000,      /* of a word that is cut into parts or pairs */
+    FEW_PIECES = 8,         /* of a word that counts as one; each one more counts as a word */
     MAX_TOKEN = 4096,       /* bytes of a token behind its prefix */
     MAX_SIGNS = 4,          /* characters of a run of punctuation */
     MAX_RUNS = 200,         /* of a text, those of one sign that were met before left out */
@@ -26,7 +27,7 @@ static uint16_t KIND[256];
 void words_begin(void) {
     for (int c = 0; c < 256; c++) {
         if (c == 127 || (c < ' ' && (c < '\t' || c > '\r'))) {
-            KIND[c] = IN_WORD | CONTROL;
+            KIND[c] = CONTROL;
             continue;
         }
         bool is_plain = is_letter((uint8_t)c) || is_digit((uint8_t)c), is_other = c > 127;
@@ -89,25 +90,23 @@ static void add_number(struct reader *reader, span prefix, span name, size_t n) 
 struct scan {
     struct reader *reader;
     struct place place;
-    size_t n_words, n_capitals;
-    size_t n_put, max_put;        /* words, parts and pairs, all of which count alike */
-    size_t max_opened;
-    span_list opened;             /* the first ones, which are to be joined */
+    size_t n_words, n_capitals, n_pieces; /* n_pieces: of the word at hand */
+    bool opens; /* the first pieces of words go to opened, too, which are to be joined */
+    span_list opened;
 };
 
 /* Counts a word in lower case, which stands in the arena. */
 static void put(struct scan *scan, span word) {
     struct reader *reader = scan->reader;
-    if (scan->n_put == scan->max_put)
+    if (scan->n_pieces++ >= MAX_PIECES)
         return;
-    scan->n_put++;
     if (reader->options.stems && scan->place.method == WORD_PARTS && !(kinds_of(word) & (DIGIT | CUTS)))
         word = ask(reader, ASK_STEM, word, (span){0}).text;
     if (is_empty(scan->place.prefix))
         count_token(reader, word);
     else
         add_token(reader, scan->place.prefix, word);
-    if (scan->opened.count < scan->max_opened)
+    if (scan->opens && scan->n_pieces <= FEW_PIECES)
         *LIST_ADD(&reader->arena, &scan->opened) = word;
 }
 
@@ -183,7 +182,6 @@ static void put_whole(struct scan *scan, span word, bool has_digits) {
 /* A word cut at its inner punctuation; of letters one by one, as in "f-r-e-e", the word, too. */
 static void put_parts(struct scan *scan, span word) {
     size_t n_parts = 0, n_letters = 0;
-    word = first_points(word, MAX_CUT_WORD);
     span whole = word;
     while (word.at < word.end) {
         span part = word;
@@ -242,61 +240,55 @@ static void put_host(struct scan *scan, span word) {
 }
 
 void add_host(struct reader *reader, span prefix, span host) {
-    put_host(&(struct scan){.reader = reader, .place = {prefix, WORD_HOST}, .max_put = SIZE_MAX}, host);
+    put_host(&(struct scan){.reader = reader, .place = {prefix, WORD_HOST}}, host);
 }
 
-static void put_word(struct scan *scan, span word, unsigned kinds) {
-    if (!(kinds & ~(IN_WORD | LETTER | SMALL)) && size_of(word) <= MAX_WORD) /* nine words of ten */
-        put(scan, word);
-    else if (scan->place.method == WORD_HOST)
-        put_host(scan, word);
-    else if (!(kinds & NOT_ASCII) && (scan->place.method == WORD_WHOLE || kinds & DIGIT))
-        put_whole(scan, word, kinds & DIGIT);
-    else
-        put_parts(scan, word);
-}
-
-/* A word that is parted by controls, which show nothing, or by what may take no room: all of it, and its parts. */
-static void put_parted(struct scan *scan, span word) {
-    span whole = without_kind(scan->reader, word, CONTROL);
-    if (!is_empty(whole))
-        put_word(scan, whole, kinds_of(whole));
-    for (; !is_empty(word); word = skip_bytes(word, 1)) {
-        span part = word;
-        while (!is_empty(word) && !(KIND[*word.at] & CONTROL))
-            word.at++;
-        part.end = word.at;
-        if (size_of(part) > 1) /* letters one by one say nothing */
-            put_word(scan, part, kinds_of(part));
-    }
-}
-
-/* The words of a text: the first max_words, and the first max_joined of these are to be joined. How many were counted. */
+/* The words of a text: the first max_words, and the first max_joined of these are to be joined. How many were read. A word
+ * that is parted by controls, which show nothing, or by what may take no room, is read as a whole, and then in its parts.
+ */
 static size_t scan_words(struct scan *scan, span text, size_t max_words, size_t max_joined) {
+    enum word_method method = scan->place.method;
     span low = lower_copy(&scan->reader->arena, text);
-    scan->n_put = 0;
-    scan->max_put = max_words;
-    scan->max_opened = scan->opened.count + max_joined;
+    size_t n = 0;
+    const uint8_t *parted = text.at; /* before it controls part words */
     for (const uint8_t *at = text.at; at < text.end;) {
         const uint8_t *begin = at;
-        unsigned kinds = 0;
-        for (; at < text.end && KIND[*at] & IN_WORD; at++)
+        unsigned kinds = 0, in_words = at < parted ? IN_WORD : IN_WORD | CONTROL;
+        for (; at < text.end && KIND[*at] & in_words; at++)
             kinds |= KIND[*at];
         if (at == begin) {
             at++;
             continue;
         }
-        scan->n_words++;
-        if (scan->n_put == max_words)
+        if (n >= max_words || (at <= parted && at - begin == 1)) { /* letters one by one say nothing */
+            scan->n_words += at > parted;
             continue;
+        }
         span word = span_of(low.at + (begin - text.at), (size_t)(at - begin));
-        scan->n_capitals += at - begin > 1 && kinds & LETTER && !(kinds & SMALL);
-        if (kinds & CONTROL)
-            put_parted(scan, word);
+        if (kinds & CONTROL) {
+            word = without_kind(scan->reader, word, CONTROL);
+            kinds = kinds_of(word);
+            parted = at;
+            at = begin;
+            if (is_empty(word))
+                continue;
+        }
+        scan->n_words++;
+        scan->n_capitals += size_of(word) > 1 && kinds & LETTER && !(kinds & SMALL);
+        scan->opens = ++n <= max_joined;
+        scan->n_pieces = 0;
+        if (!(kinds & ~(IN_WORD | LETTER | SMALL)) && size_of(word) <= MAX_WORD) /* nine words of ten */
+            put(scan, word);
+        else if (method == WORD_HOST)
+            put_host(scan, word);
+        else if (!(kinds & NOT_ASCII) && (method == WORD_WHOLE || kinds & DIGIT))
+            put_whole(scan, word, kinds & DIGIT);
         else
-            put_word(scan, word, kinds);
+            put_parts(scan, word);
+        n += scan->n_pieces > FEW_PIECES ? scan->n_pieces - FEW_PIECES : 0;
     }
-    return scan->n_put;
+    scan->opens = false;
+    return n < max_words ? n : max_words;
 }
 
 /* ---- Texts ---- */
@@ -406,9 +398,9 @@ void add_texts(struct reader *reader, const span_list *texts, span prefix) {
         size_t n_others = texts->count - i - 1;
         size_t max_words = words_left - MAX_WORDS / 2 * n_others / texts->count;
         size_t max_joined = joined_left - MAX_JOINED / 2 * n_others / texts->count;
-        size_t n_opened = scan.opened.count;
-        words_left -= scan_words(&scan, text, max_words, max_joined);
-        joined_left -= scan.opened.count - n_opened;
+        size_t n_read = scan_words(&scan, text, max_words, max_joined);
+        words_left -= n_read;
+        joined_left -= n_read < max_joined ? n_read : max_joined;
     }
     join_words(&scan, reader->options.ngrams);
     add_number(reader, prefix, LITERAL("length:"), bit_length(scan.n_words));
