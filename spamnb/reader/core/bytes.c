@@ -125,8 +125,10 @@ span joined(struct arena *arena, const span_list *texts) {
 }
 
 span two_spans(struct arena *arena, span one, span other) {
-    span both[] = {one, other};
-    return joined(arena, &(span_list){both, 2, 2});
+    struct writer writer = writer_open(arena, size_of(one) + size_of(other));
+    put_span(&writer, one);
+    put_span(&writer, other);
+    return writer_close(&writer);
 }
 
 struct writer writer_open(struct arena *arena, size_t expected) {

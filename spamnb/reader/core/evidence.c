@@ -110,7 +110,7 @@ void add_evidence(struct reader *reader) {
     struct message *message = &reader->message;
     for (int others = 0; others < 2; others++) /* those that count go before what may fill the row */
         for (size_t i = 0; i < message->section.fields.count; i++)
-            if (is_counted(message->section.fields.items[i].name) != others)
+            if (message->section.fields.items[i].is_counted != others)
                 add_field(reader, &message->section.fields.items[i]);
     add_links(reader);
     for (unsigned tag = 0; tag < TAG_COUNT; tag++)

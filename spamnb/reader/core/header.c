@@ -49,8 +49,6 @@ static bool is_known(span name, size_t n) {
     return false;
 }
 
-bool is_counted(span name) { return is_known(name, N_COUNTED); }
-
 /* The name of the field that a line begins with; empty where it begins with none. "Content-Type : x" is meant for one,
  * other words with a blank before a colon are not. */
 static span field_name(span line) {
@@ -96,7 +94,8 @@ static bool read_field(span *text, struct field *field) {
 /* Adds a field to a section; behind very many those alone that count. */
 static void add_field(struct reader *reader, struct section *section, struct field field) {
     size_t count = section->fields.count;
-    if (count < MAX_FIELDS || (count < MAX_COUNTED && is_counted(field.name)))
+    field.is_counted = is_known(field.name, N_COUNTED);
+    if (count < MAX_FIELDS || (count < MAX_COUNTED && field.is_counted))
         *LIST_ADD(&reader->arena, &section->fields) = field;
     else
         reader->message.cuts |= CUT_HEADERS;

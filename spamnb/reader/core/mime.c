@@ -3,7 +3,7 @@
 
 enum {
     MAX_TYPE = 100, MAX_CHARSET = 60, MAX_ENCODING = 40, MAX_FILENAME = 255, MAX_DOCUMENTS = 4, MAX_CODED_BYTES = 3 << 22,
-    MAX_PARTS = 20000,
+    MAX_PARTS = 10000,
     MANY_PARTS = 1000,        /* behind so many those without a body are not read */
     MAX_SEARCHES = 16,        /* how often each byte may be searched for boundaries ... */
     MIN_SEARCHED = 32 << 20,  /* ... but bytes in any message: a short one may be as deep as it likes */
@@ -96,7 +96,7 @@ static struct entity describe(struct reader *reader, const struct field *type_fi
 /* The first and the last field of a name, of which each may be what a program takes; how many others there are. */
 static size_t find_readings(const struct section *section, size_t n, span name, const struct field *found[2]) {
     found[0] = find_field(section, n, name, false);
-    found[1] = find_field(section, n, name, true);
+    found[1] = found[0] ? find_field(section, n, name, true) : NULL;
     return found[0] != found[1] && !is_same(found[0]->value, found[1]->value);
 }
 
@@ -106,15 +106,15 @@ static void add_readings(struct reader *reader, entity_list *parts, span text, c
     struct section section = read_section(reader, text);
     for (int late = 0; late <= (section.late_body != NULL); late++) {
         size_t n = late ? section.fields.count : section.n_early;
-        const struct field *types[2], *encodings[2], *dispositions[2];
+        const struct field *types[2], *encodings[2];
         size_t n_types = find_readings(&section, n, LITERAL("content-type"), types);
         size_t n_encodings = find_readings(&section, n, LITERAL("content-transfer-encoding"), encodings);
-        find_readings(&section, n, LITERAL("content-disposition"), dispositions);
+        const struct field *disposition = find_field(&section, n, LITERAL("content-disposition"), false);
         span body = span_between(late ? section.late_body : section.body, text.end);
         for (size_t type = 0; type <= n_types; type++)
             for (size_t encoding = 0; encoding <= n_encodings; encoding++)
                 *LIST_ADD(&reader->arena, parts) =
-                    describe(reader, types[type], encodings[encoding], dispositions[0], body, usual);
+                    describe(reader, types[type], encodings[encoding], disposition, body, usual);
     }
 }
 

@@ -14,6 +14,7 @@ struct reader;
 
 struct field {
     span name, value; /* as they stand in the message: the value may be folded, and encoded in words */
+    bool is_counted;  /* it is read whatever stands before it */
 };
 
 struct section {
@@ -198,8 +199,6 @@ struct parameters {
 
 /* A value without blanks around it, and without the comments before it. */
 span uncommented(span value);
-/* Whether a field of this name is read whatever stands before it. */
-bool is_counted(span name);
 /* The parameters of a value that field_value gave. */
 struct parameters read_parameters(struct reader *reader, span value);
 
