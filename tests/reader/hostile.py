@@ -86,6 +86,13 @@ _FORMS: dict[str, tuple[bytes, bytes]] = {
     "fields that count": (b"", b"To: a@b.example\n"),
     "broken fields": (MIXED, b"--b\nContent-Type: text/plain\nx\nContent-Type: text/html\n\n"),
     "repeated fields": (b"Content-Type: a/b\n" * 900 + MIXED, b"--b\nContent-Type: a/b\nContent-Type: c/d\n\nx\n"),
+    "readings of readings": (
+        b"".join([
+            b"Content-Type: multipart/mixed; boundary=b%d\nContent-Type: multipart/mixed;boundary=b%d\n"
+            b"Content-Transfer-Encoding: 8bit\nContent-Transfer-Encoding: 7bit\n\n--b%d\n" % (n, n, n)
+            for n in range(7)
+        ]) + HTML, b"<p>x"
+    ),
     "empty parts": (MIXED, b"--b\nA:\n\n"),
     "pieces of parameters": (
         MIXED, b"--b\nContent-Type: a/b" + b"".join([b";name*%d*=a" % n for n in range(900)]) + b"\n\nx\n"

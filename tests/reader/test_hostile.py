@@ -26,8 +26,8 @@ SENTENCE = (
 # Of these it shows something else, or by means that are not followed: letters in another order, text of style sheets,
 # what stands beside the page.
 OTHERS = (
-    "ev_vis_bidi_rlo ev_vis_css_content ev_vis_list_marker ev_vis_row_reverse ev_vis_split_offscreen mime_data_uri_link "
-    "mime_pgp_mime"
+    "ev_vis_bidi_rlo ev_vis_css_content ev_vis_list_marker ev_vis_row_reverse ev_vis_split_offscreen "
+    "mime_data_uri_link mime_pgp_mime"
 ).split()
 
 

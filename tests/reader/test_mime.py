@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import binascii
 import email
 import quopri
 import sys
@@ -182,6 +183,43 @@ B64 = base64.b64encode
 def test_transfer_encodings(encoding: str, body: bytes, expected: bytes) -> None:
     raw = f"Content-Transfer-Encoding: {encoding}\n\n".encode() + body
     assert parse(raw).texts == (expected.decode(),)
+
+
+def test_lines_that_are_folded_are_read_as_one() -> None:
+    flowed = b"Content-Type: text/plain; format=flowed; delsp=yes\n\nvia \ngra now\nand here"
+    assert parse(flowed).texts == ("viagra now\nand here",)
+    for kind in ("text/calendar; method=REQUEST", "text/vcard", "application/ics"):
+        assert "via gra" in parse(f"Content-Type: {kind}\n\nNOTE:vi\n a gr\n\ta\nEND".encode()).texts[0]
+    assert parse(b"\nvia \n gra").texts == ("via \n gra",)
+
+
+def test_uuencode_as_a_transfer_encoding() -> None:
+    body = b"".join([binascii.b2a_uu(PILLS[at : at + 45]) for at in range(0, len(PILLS), 45)])
+    for name in ("x-uuencode", "uuencode", "X-UUE"):
+        fields = f"Content-Type: text/html\nContent-Transfer-Encoding: {name}\n\n".encode()
+        for raw in (fields + b"begin 644 x\n" + body, fields + b"\nbegin 644 x\n" + body + b"`\nend\n"):
+            assert "Cheap pills" in parse(raw).texts[0] and parse(raw).links == ("http://pills.example/",) * 3
+
+
+@pytest.mark.parametrize(("lines", "texts"), [
+    (b"--b\n\none\n--b-- \n\n--b\n\ntwo\n--b--", ["one", "two"]), (b"--b junk\n\none\n--b\tx\n\ntwo", ["one", "two"]),
+    (b"--b\n\none\n--bb\n\ntwo", ["one\n--bb\n\ntwo"]),
+])  # fmt: skip
+def test_parts_are_found_as_any_program_may_find_them(lines: bytes, texts: list[str]) -> None:
+    assert list(parse(b"Content-Type: multipart/mixed; boundary=b\n\n" + lines).texts) == texts
+
+
+@pytest.mark.parametrize("part", [b"--b\n\n\n", b"--b\nX: y\n\n \n", b"--b\nContent-Type: text/html\n\n"])
+def test_text_is_found_behind_empty_parts(part: bytes) -> None:
+    found = parse(b"Content-Type: multipart/mixed; boundary=b\n\n" + part * 20_000 + b"--b\n\nthe end\n--b--")
+    assert found.texts[-1] == "the end" and found.cuts == ()
+
+
+def test_comments_and_markup_do_not_use_up_the_bound_of_text() -> None:
+    comment, sheet = b"<!--" + b"x " * 700_000 + b"-->", b"<style>" + b"b{} " * 400_000 + b"</style>"
+    for nothing in (comment, sheet, b"<b></b>" * 200_000, b"<i hidden>x</i>" * 2000):
+        page = parse(b"Content-Type: text/html\n\n" + nothing + b"<p>the end</p>" + nothing)
+        assert page.texts[0].split() == ["the", "end"] and page.cuts in ((), ("html",))
 
 
 LETTER = "Dear friend, cheap pills and watches await you at our shop, today only.\n"

@@ -7,6 +7,7 @@ enum {
     MANY_PARTS = 1000,        /* behind so many those without a body are not read */
     MAX_SEARCHES = 16,        /* how often each byte may be searched for boundaries ... */
     MIN_SEARCHED = 32 << 20,  /* ... but bytes in any message: a short one may be as deep as it likes */
+    MAX_READINGS = 4,         /* how often each byte may be read as text */
 };
 
 /* How a type, or what begins with a type that ends with "/", is shown; a file whose type says nothing by the end of its
@@ -120,7 +121,7 @@ static void add_readings(struct reader *reader, entity_list *parts, span text, c
 
 /* Whether nothing stands behind the header section of a part. */
 static bool is_blank_part(span part) {
-    const uint8_t *body = starts_with(part, LITERAL("\n")) ? part.at : find(part, LITERAL("\n\n"));
+    const uint8_t *body = find_byte(before_first(part, '\n'), ':') ? find(part, LITERAL("\n\n")) : part.at;
     return body && is_empty(strip(span_between(body, part.end)));
 }
 
@@ -142,7 +143,7 @@ static span_list parts_of(struct arena *arena, const struct entity *entity, size
         line = skip_bytes(line, is_last ? 2 : 0);
         if (!is_empty(line) && !is_space(*line.at))
             continue;
-        if (opened && at - opened > 1 && (found.count < MANY_PARTS || !is_blank_part(span_between(opened, at - 1))))
+        if (opened && at - opened > 1 && (found.count < MANY_PARTS || !is_blank_part(span_between(opened, at))))
             *LIST_ADD(arena, &found) = span_between(opened, at - 1); /* the line feed is the delimiter's */
         opened = is_last ? NULL : rest.at;
     }
@@ -155,7 +156,7 @@ static span_list parts_of(struct arena *arena, const struct entity *entity, size
 struct walk {
     struct reader *reader;
     entity_list open, leaves; /* open: the last is read next */
-    size_t n_parts, n_documents, bytes_left; /* that were found; that the program opened; that may be searched */
+    size_t n_parts, n_documents, bytes_left, text_left; /* found; opened by the program; to be searched; to be read */
 };
 
 static unsigned cut_of(enum shown_as as) { return as >= AS_PDF ? CUT_PDF << (as - AS_PDF) : CUT_TEXT; }
@@ -224,13 +225,19 @@ static void read_entity(struct walk *walk, struct entity entity) {
     }
     if (is_message)
         entity.content_type = LITERAL("message/rfc822");
-    if (entity.as != AS_MULTIPART)
+    bool is_text = entity.as == AS_TEXT || entity.as == AS_HTML || entity.as == AS_REPORT;
+    if (is_text && size > walk->text_left)
+        reader->message.cuts |= CUT_PARTS;
+    else if (entity.as != AS_MULTIPART) {
         *LIST_ADD(&reader->arena, &walk->leaves) = entity;
+        walk->text_left -= is_text ? size : 0;
+    }
     open_parts(walk, inner, usual, is_alternative);
 }
 
 entity_list read_leaves(struct reader *reader, span message) {
-    struct walk walk = {.reader = reader, .bytes_left = MAX_SEARCHES * size_of(message) + MIN_SEARCHED};
+    struct walk walk = {.reader = reader, .bytes_left = MAX_SEARCHES * size_of(message) + MIN_SEARCHED,
+                        .text_left = MAX_READINGS * size_of(message) + MAX_TEXT};
     open_parts(&walk, (span_list){&message, 1, 1}, "text/plain", false);
     while (walk.open.count)
         read_entity(&walk, walk.open.items[--walk.open.count]);
