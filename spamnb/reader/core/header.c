@@ -110,13 +110,12 @@ struct section read_section(struct reader *reader, span message) {
         add_field(reader, &section, field);
         is_mail = is_mail || is_known(field.name, COUNT_OF(KNOWN_FIELDS));
     }
-    section.text = span_between(message.at, rest.at);
     section.body = rest.at;
     section.n_early = section.fields.count;
     bool is_broken = !is_empty(rest) && *rest.at != '\n';
     if ((is_broken || is_empty(rest)) && !is_mail) { /* plain text handed over as if it were a message: "URGENT: call now" */
         section.fields.count = section.n_early = 0;
-        section.text.end = section.body = message.at;
+        section.body = message.at;
     } else if (!is_empty(rest) && !is_broken)
         section.body++;
     span behind = is_broken ? first_bytes(rest, MAX_BROKEN) : (span){0};

@@ -68,9 +68,9 @@ static void read_leaf(struct reader *reader, const struct entity *leaf) {
         add_page(reader, frames->items[i]);
 }
 
-/* The text of a section without the fields that mailboxes add, and without line feeds around it. */
+/* The fields of a section without those that mailboxes add, and without line feeds around it. */
 static span lasting_fields(struct reader *reader, const struct section *section) {
-    struct writer writer = writer_open(&reader->arena, size_of(section->text));
+    struct writer writer = writer_open(&reader->arena, 4096);
     for (size_t i = 0; i < section->fields.count; i++) {
         const struct field *field = &section->fields.items[i];
         if (header_rule_of(&reader->rules, field->name)->how == HOW_VOLATILE)

@@ -19,7 +19,6 @@ struct field {
 
 struct section {
     LIST(struct field) fields;
-    span text; /* of the section */
     const uint8_t *body;
     /* A line that is no field ends the section for some programs, others go on behind it: there begins the body of
      * the former, whose fields are the first ones, and behind an empty line that of the latter. NULL: it is the same. */
