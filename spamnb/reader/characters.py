@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from bisect import bisect
 from collections.abc import Callable
 from itertools import accumulate
 
@@ -33,7 +34,8 @@ _SMALL_CAPITALS = """
 _GUISES = {pair[0]: pair[1] for pair in _SMALL_CAPITALS.split()}
 _GUISES |= {chr(first + i): chr(65 + i) for first in (0x1F150, 0x1F170) for i in range(26)}
 # Thai and Lao, Burmese, Khmer, kana, Han.
-_UNSPACED = ((0xE00, 0xEFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x3040, 0x30FF), (0x3400, 0x9FFF), (0x20000, 0x3FFFF))
+# The first of each, and the first behind it.
+_UNSPACED = (0xE00, 0xF00, 0x1000, 0x10A0, 0x1780, 0x1800, 0x3040, 0x3100, 0x3400, 0xA000, 0x20000, 0x40000)
 
 
 def is_invisible(char: str) -> bool:
@@ -56,16 +58,16 @@ def _flags(char: str, word: str, is_itself: bool) -> int:
     """What a character is: the bits of core/unicode.h, in its order."""
     point, category = ord(char), unicodedata.category(char)
     combines = unicodedata.combining(char) or 0x1161 <= point <= 0x11C2 or point in (0xFF9E, 0xFF9F)
-    known = (
-        word == char,
-        category[0] in "PS" and char not in _BLANKS,
-        is_invisible(char),
-        char.isspace() or char in _BLANKS,
-        combines,
-        any([first <= point <= last for first, last in _UNSPACED]),
-        is_itself,
+    is_blank = char in _BLANKS
+    return (
+        (word == char)
+        | (category[0] in "PS" and not is_blank) << 1
+        | is_invisible(char) << 2
+        | (is_blank or char.isspace()) << 3
+        | bool(combines) << 4
+        | (bisect(_UNSPACED, point) % 2) << 5
+        | is_itself << 6
     )
-    return sum([bool(is_it) << bit for bit, is_it in enumerate(known)])
 
 
 def _each(change: Callable[[str], str], chars: list[str]) -> list[str]:
@@ -91,6 +93,9 @@ def describe_characters(first: int) -> bytes:
     for char, whole, *others in zip(chars, words, lows, bares, latins, strict=True):
         word, is_itself = "".join(map(_in_words, whole)), others == [char] * 3
         flags = _flags(char, word, is_itself)
+        if is_itself and word == char:
+            described.append(bytes([flags, 0, 0, 0, 0]))
+            continue
         forms = [form.encode() for form in ("" if word == char else word, *([] if is_itself else others))]
         ends = list(accumulate(map(len, forms)))
         described.append(bytes([flags, *ends, *ends[-1:] * (4 - len(ends))]) + b"".join(forms))
