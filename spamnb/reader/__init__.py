@@ -9,6 +9,6 @@ binding       the core's functions, by way of ctypes
 characters    what characters are, and what they become in words
 evidence      which header fields count and how; the kinds of tokens and their groups
 attachments   what the core asks for while it reads: other charsets, documents, words by nltk
-charsets, smime, tnef, pdf, office  which attachments uses
+charsets, smime, tnef, pdf  which attachments uses
 spam_fields   the X-Spam fields that a filter writes and takes out
 """

@@ -12,8 +12,6 @@ from spamnb.reader.characters import describe_characters, is_invisible
 from spamnb.reader.charsets import decode
 from spamnb.reader.options import TokenOptions
 
-PAGE = b"Content-Type: text/html; charset=utf-8\nContent-Disposition: attachment\n\n"
-
 _Opened = tuple[bytes, bool]  # a MIME entity or nothing, and whether nothing was left out
 
 
@@ -112,20 +110,14 @@ class Program:
         found = read_pdf(document)
         links = "".join([f'<a href="{escape(link)}"></a>' for link in found.links])
         page = f"<pre>{escape(found.text)}</pre>{links}".encode("utf-8", "replace")
-        return PAGE + page if found.text or found.links else b"", found.is_whole
+        fields = b"Content-Type: text/html; charset=utf-8\nContent-Disposition: attachment\n\n"
+        return fields + page if found.text or found.links else b"", found.is_whole
 
     def smime(self, document: bytes) -> bytes:
         """What was signed."""
         from spamnb.reader.smime import signed_content
 
         return signed_content(document)
-
-    def office(self, document: bytes) -> _Opened:
-        """A Word document as a page of HTML."""
-        from spamnb.reader.office import read_office
-
-        page, is_whole = read_office(document)
-        return PAGE + page if page else b"", is_whole
 
     def tnef(self, document: bytes) -> _Opened:
         """Body and files of a winmail.dat."""

@@ -25,7 +25,6 @@ CUTS = {
     "pdf": "a PDF document, or pages of it",
     "smime": "a signed part that is too long",
     "tnef": "a winmail.dat, or a part of it",
-    "office": "a Word document, or a part of it",
 }
 
 # The registry of token kinds: every prefix of a token that is not the name of a header field, and its group. The core

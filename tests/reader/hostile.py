@@ -103,8 +103,6 @@ _FORMS: dict[str, tuple[bytes, bytes]] = {
     "alternative texts": (HTML, b"<img alt=a>"),
     "pictures": (HTML, b"<svg><p><style>"),
     "uuencode": (b"Content-Transfer-Encoding: x-uuencode\n\nbegin 644 x\n", b"#86)C\n"),
-    "commands of RTF": (b"Content-Type: text/rtf\n\n{\\rtf1 ", b"\\b\\'e9"),
-    "documents of zip": (b"Content-Type: application/msword\n\n", b"PK\3\4" + bytes(26) + b"word/document.xml"),
     "user names": (HTML, b"<a href='http://" + b"a@" * 3000 + b"'>"),
 }  # fmt: skip
 NAMES = tuple(_FORMS)

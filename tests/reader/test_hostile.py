@@ -24,10 +24,10 @@ SENTENCE = (
     "permanently deleted within hours congratulations free gift card worth bitcoin bonus unsubscribe"
 ).split()
 # Of these it shows something else, or by means that are not followed: letters in another order, text of style sheets,
-# what stands beside the page.
+# what stands beside the page, documents of Word.
 OTHERS = (
     "ev_vis_bidi_rlo ev_vis_css_content ev_vis_list_marker ev_vis_row_reverse ev_vis_split_offscreen "
-    "mime_data_uri_link mime_pgp_mime"
+    "mime_data_uri_link mime_docx mime_pgp_mime mime_rtf"
 ).split()
 
 
@@ -47,6 +47,12 @@ def test_time_is_linear_and_short(name: str, megabytes: int) -> None:
 @pytest.mark.parametrize("name", [name for name in MADE if name not in OTHERS and name.startswith(("ev_", "mime_"))])
 def test_what_a_client_shows_counts(name: str) -> None:
     assert not set(SENTENCE) - set(Reader().tokens(MADE[name]))
+
+
+def test_tokens_say_what_lies_there_unread() -> None:
+    word = {"attachment:docx", "part:application/vnd.openxmlformats-officedoc"}
+    for name, expected in (("mime_docx", word), ("mime_rtf", {"attachment:rtf", "part:application/rtf"})):
+        assert expected <= set(Reader().tokens(MADE[name]))
 
 
 @pytest.mark.parametrize("name", MADE)

@@ -127,7 +127,7 @@ void add_evidence(struct reader *reader) {
 
 void add_cuts(struct reader *reader) {
     static const char *const NAMES[] = {"headers", "html", "links", "parts", "text", "names", "tokens", "pdf", "smime",
-                                        "tnef", "office"};
+                                        "tnef"};
     reader->message.tokens_left = COUNT_OF(NAMES);
     for (size_t i = 0; i < COUNT_OF(NAMES); i++)
         if (reader->message.cuts >> i & 1)

@@ -22,12 +22,10 @@ static const struct shown_type {
     {"message/feedback-report", AS_REPORT}, {"application/pdf", AS_PDF}, {"application/x-pdf", AS_PDF},
     {"application/pkcs7-mime", AS_SMIME}, {"application/x-pkcs7-mime", AS_SMIME}, {"application/ms-tnef", AS_TNEF},
     {"application/vnd.ms-tnef", AS_TNEF}, {"application/ics", AS_TEXT}, {"plain/text", AS_TEXT},
-    {"text/x-amp-html", AS_HTML}, {"application/rtf", AS_OFFICE}, {"text/rtf", AS_OFFICE}, {"application/msword", AS_OFFICE},
-    {"application/vnd.openxmlformats-officedocument.wordprocessingml.document", AS_OFFICE},
+    {"text/x-amp-html", AS_HTML},
     {"multipart/", AS_MULTIPART}, {"message/", AS_MESSAGE}, {"text/", AS_TEXT}, {".html", AS_HTML}, {".htm", AS_HTML},
     {".xhtml", AS_HTML}, {".xht", AS_HTML}, {".shtml", AS_HTML}, {".svg", AS_HTML}, {".eml", AS_MESSAGE},
     {".txt", AS_TEXT}, {".text", AS_TEXT}, {".ics", AS_TEXT}, {".pdf", AS_PDF}, {".p7m", AS_SMIME},
-    {".rtf", AS_OFFICE}, {".doc", AS_OFFICE}, {".docx", AS_OFFICE}, {".docm", AS_OFFICE},
 };
 
 static enum shown_as shown_type_of(span type) {

@@ -28,7 +28,7 @@ struct section {
 
 /* What a reader shows a part as; documents come last, in the order of enum ask. */
 enum shown_as {
-    AS_NOTHING, AS_TEXT, AS_HTML, AS_MULTIPART, AS_MESSAGE, AS_REPORT, AS_PDF, AS_SMIME, AS_TNEF, AS_OFFICE
+    AS_NOTHING, AS_TEXT, AS_HTML, AS_MULTIPART, AS_MESSAGE, AS_REPORT, AS_PDF, AS_SMIME, AS_TNEF
 };
 
 /* A part, what is said of it, and where its encoded body stands; of a message inside the message all of it. */
@@ -129,7 +129,7 @@ enum ask {
     ASK_HOST,      /* a host in other letters than Latin, or in punycode -> its name in small letters */
     ASK_STEM,      /* a word -> its stem */
     ASK_SPLIT,     /* a text -> its words, a line each */
-    ASK_PDF, ASK_SMIME, ASK_TNEF, ASK_OFFICE, /* a document -> an entity of MIME, empty where there is none */
+    ASK_PDF, ASK_SMIME, ASK_TNEF, /* a document -> an entity of MIME, empty where there is none */
 };
 
 struct answer {
