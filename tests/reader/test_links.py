@@ -101,6 +101,11 @@ def test_what_is_told_of_a_url(url: str, expected: list[str]) -> None:
     assert sorted(told(url)) == sorted(expected)
 
 
+def test_names_of_hosts_are_asked_for_a_number_of_times_and_stay_text() -> None:
+    many = READER.tokens(page("".join([f"<a href='http://{n}%ec.bücher.example/'>x</a>" for n in range(300)])))
+    assert "truncated:names" in many and all(token.encode() for token in many)
+
+
 def test_of_too_many_links_the_first_and_the_last_are_read() -> None:
     many = page("".join([f"<a href='http://h{number}.example/'>x</a>" for number in range(3000)]))
     assert {"url:h0.example", "url:h2999.example"} <= set(READER.tokens(many)) and parse(many).cuts == ("links",)
