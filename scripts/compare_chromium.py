@@ -38,8 +38,8 @@ HARDLY = (6, 26)  # of 255; text whose pixels differ by so much from what is und
 MIN_LETTER = 2.5  # pixels; smaller letters are hidden
 MAX_ALONE = 150  # pieces of text of one page that are looked at by themselves
 BELOW = 256  # stands for the difference of what is too far below
-NO_TEXT = frozenset("script style template iframe noembed noframes".split())
-NEITHER = frozenset("marquee title option select textarea input".split())
+NO_TEXT = frozenset("script style template iframe noembed noframes title".split())  # titles the reader puts last
+NEITHER = frozenset("marquee option select textarea input".split())
 
 GRAY_POINT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mOor6//DwAFhAKAUS+cWAAAAABJRU5ErkJggg=="
 # The text nodes in order: text, tag of what is around, size of its letters, and rectangles.

@@ -23,6 +23,7 @@ bool tables_begin(const char *const names[], const char *const texts[], size_t n
         groups.kinds[i] = (struct token_kind){span_of_text(kinds[i]), kind_groups[i]};
     words_begin();
     tags_begin();
+    style_begin();
     return true;
 }
 

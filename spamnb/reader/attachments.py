@@ -8,7 +8,7 @@ from base64 import encodebytes
 from collections.abc import Callable
 
 from spamnb.errors import SpamnbError
-from spamnb.reader.characters import describe_character, is_invisible
+from spamnb.reader.characters import describe_characters, is_invisible
 from spamnb.reader.charsets import decode
 from spamnb.reader.options import TokenOptions
 
@@ -58,9 +58,9 @@ class Program:
         self._split = _splitter(options.tokenizer) if options.tokenizer != "own" else str.split
         self._stem = _stemmer(options.stem) if options.stem is not None else str
 
-    def character(self, encoded: bytes) -> bytes:
-        """What a character is and becomes, as ``struct character`` of core/unicode.h has it."""
-        return describe_character(encoded.decode())
+    def characters(self, encoded: bytes) -> bytes:
+        """What the 256 characters are and become among which one is, as core/unicode.h has it."""
+        return describe_characters(ord(encoded.decode()) & ~255)
 
     def decode(self, octets: bytes, charset: bytes) -> bytes | None:
         """Text in a charset that the core does not read; None where it does."""
@@ -80,10 +80,13 @@ class Program:
         >>> Program(TokenOptions()).host("ＷＷＷ。xn--bcher-kva.example".encode()).decode()
         'www.bücher.example'
         """
-        written = unicodedata.normalize("NFKC", host.decode("utf-8", "replace")).replace("\u3002", ".")
-        shown = [char for char in written if not is_invisible(char)]
-        small = [char.lower() if char in "ßẞς" else char.casefold() for char in shown]  # which are letters of their own
-        name = unicodedata.normalize("NFKC", "".join(small))
+        name = host.decode("utf-8", "replace")
+        if not name.isascii():
+            written = unicodedata.normalize("NFKC", name).replace("\u3002", ".")
+            shown = [char for char in written if not is_invisible(char) and char != "\u115f"]
+            # ß and ς are letters of their own.
+            small = [char.lower() if char in "ßẞς" else char.casefold() for char in shown]
+            name = unicodedata.normalize("NFKC", "".join(small))
         try:
             return re.sub(r"\bxn--([a-z0-9-]+)", lambda label: label[1].encode().decode("punycode"), name).encode()
         except UnicodeError:  # it is spoilt

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 DIGEST, DATE = 16, 64  # bytes
 _FAILURES = {1: MemoryError, 2: RuntimeError, 3: RuntimeError}  # enum failure of core/bytes.h
-_ASKS = ("character", "decode", "compose", "host", "stem", "split", "pdf", "smime", "tnef")  # enum ask of core/reader.h
+_ASKS = "characters decode compose host stem split pdf smime tnef".split()  # enum ask of core/reader.h
 # What may be wanted of a message: core/reader.h.
 FIELDS, BODY, DIGEST_OF, DATE_OF = 1, 2, 4, 8
 

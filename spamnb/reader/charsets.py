@@ -34,7 +34,7 @@ ESCAPES = {
 }  # fmt: skip
 NOT_ASCII = re.compile(rb"[^\x00-\x7f]")
 PRINTABLE = re.compile(rb"[\t\n\r -~]{32}|\A[\t\n\r -~]*\Z")
-PROBE = bytes(range(128))
+PROBE = bytes(range(256))  # of which no charset refuses any with "replace", as idna and undefined do
 MARKS = (
     (b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe\0\0", "utf-32-le"), (b"\0\0\xfe\xff", "utf-32-be"),
     (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"),
@@ -76,7 +76,8 @@ def resolve(charset: str) -> str:
     try:
         codec = codecs.lookup(name).name
         codec = SUPERSETS.get(codec, codec)
-        is_text = codec.startswith(("utf-16", "utf-32", *ESCAPES)) or PROBE.decode(codec) == PROBE.decode("ascii")
+        is_ascii = PROBE.decode(codec, "replace")[:128] == PROBE[:128].decode("ascii")
+        is_text = is_ascii or codec.startswith(("utf-16", "utf-32", *ESCAPES))
     except (LookupError, UnicodeError):  # mbcs and oem exist on Windows only, and zip is no charset
         is_text = False
     return codec if is_text else "cp1252"

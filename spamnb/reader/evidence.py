@@ -19,9 +19,11 @@ CUTS = {
     "html": "a part of the HTML, which has too much in it",
     "links": "some of the links: there are too many",
     "parts": "some of the parts: there are too many",
+    "text": "a part of the text, which is too long",
+    "names": "the meaning of some charsets or hosts: there are too many",
+    "tokens": "some of the words: there are too many",
     "pdf": "a PDF document, or pages of it",
     "smime": "a signed part that is too long",
-    "text": "a part of the text, which is too long",
     "tnef": "a winmail.dat, or a part of it",
 }
 
@@ -30,7 +32,7 @@ CUTS = {
 KINDS = {
     "subject": "subject",
     **dict.fromkeys(("from", "to", "sender", "received", "header"), "headers"),
-    **dict.fromkeys(("part", "charset", "encoding", "attachment", "html", "hidden", "url"), "structure"),
+    **dict.fromkeys(("part", "charset", "encoding", "attachment", "html", "hidden", "url", "truncated"), "structure"),
     **dict.fromkeys(("p", "length", "caps", "line", "capitals"), "structure"),
 }
 # How a field is read: enum header_how of core/reader.h.

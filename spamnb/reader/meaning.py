@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from spamnb.reader.evidence import CUTS
+
 # By the prefix of a token, what it says; {} is what follows the prefix. Other prefixes are header fields.
 _PHRASES = {
     "attachment": "an attachment of type {}",
@@ -35,6 +37,8 @@ def meaning(token: str) -> str:
     ('passed through 213.105.180.*', 'Subject: no words in capitals', 'the sign ¶', 'a link to example.org')
     >>> meaning("line:6"), meaning("x-mailer:#0.00"), meaning("free pills")
     ('lines of 32 to 63 bytes', 'X-Mailer: a word like 0.00', '')
+    >>> meaning("truncated:links")
+    'not read, behind a bound: some of the links: there are too many'
     """
     if token in _FACTS:
         return _FACTS[token]
@@ -43,6 +47,8 @@ def meaning(token: str) -> str:
         return f"a word like {token[1:]}" if token.startswith("#") else ""
     if prefix in ("length", "caps", "line", "capitals") and rest.isdecimal():
         return _amount(prefix, int(rest))
+    if prefix == "truncated" and rest in CUTS:
+        return f"not read, behind a bound: {CUTS[rest]}"
     if prefix == "html":
         return f"HTML with <{rest.removeprefix('tag:')}>" if rest.startswith("tag:") else f"HTML: {rest}"
     if prefix in ("received", "url") and _ADDRESS.fullmatch(rest):

@@ -13,9 +13,12 @@ from spamnb.reader.evidence import CUTS, header_rules
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.tokens import Vocabulary
 
+# What shows nothing, and where the core found something in a word that may take no room.
+_CONTROLS: dict[int, None] = dict.fromkeys([*range(9), *range(14, 32), 127])
+
 
 class Message(NamedTuple):
-    """A decoded message: every text is without NUL, has LF line ends, and stands in reading order.
+    """A decoded message: every text is without controls, has LF line ends, and stands in reading order.
 
     headers: (name as written, decoded value) in order
     texts: visible text, one per text part: what a reader shows first, then attachments, then text in documents
@@ -64,9 +67,9 @@ class Reader(ReaderCore):
         found = self.parse_with(raw, FIELDS | BODY | DIGEST_OF)
         return Message(
             headers=tuple(found["headers"]),
-            texts=tuple(found["texts"]),
+            texts=tuple([text.translate(_CONTROLS) for text in found["texts"]]),
             links=tuple(found["links"]),
-            hidden="\n".join(found["hidden"]),
+            hidden="\n".join(found["hidden"]).translate(_CONTROLS),
             cuts=_names(CUTS, found["cuts"]),
             digest=found["digest"],
         )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from spamnb.errors import SpamnbError
 from spamnb.setting_fields import check_settings, setting
 
-TOKENS_VERSION = 9  # rises whenever the same message would give other tokens: a model says which it was trained with
+TOKENS_VERSION = 10  # rises whenever the same message would give other tokens: a model says which it was trained with
 
 TOKENIZERS = ("own", "tweet", "treebank")
 # The first words of a text say what it is. Pairs of all its words would triple the vocabulary and gain little:

@@ -6,12 +6,10 @@ import re
 
 # ContentInfo ::= SEQUENCE { SIGNED_DATA, [0] SignedData }
 # SignedData ::= SEQUENCE { version, digest algorithms, SEQUENCE { DATA, [0] OCTET STRING }, ... }
-SIGNED_DATA = re.escape(bytes.fromhex("06092a864886f70d010702"))
-DATA = re.escape(bytes.fromhex("06092a864886f70d010701"))
+SIGNED_DATA = bytes.fromhex("06092a864886f70d010702")
 LENGTH = rb"(?:[\x00-\x80]|\x81.|\x82..|\x83...|\x84....)"  # \x80: the value ends with a mark
-BEGIN = re.compile(
-    SIGNED_DATA + rb".{0,4000}?" + DATA + rb"\xa0" + LENGTH + rb"(?:\x24" + LENGTH + rb")?(?=\x04)", re.DOTALL
-)
+DATA = re.escape(bytes.fromhex("06092a864886f70d010701"))
+BEGIN = re.compile(DATA + rb"\xa0" + LENGTH + rb"(?:\x24" + LENGTH + rb")?(?=\x04)", re.DOTALL)
 PIECE = re.compile(rb"\x04(?:([\x00-\x7f])|\x81(.)|\x82(..)|\x83(...)|\x84(....))", re.DOTALL)
 MAX_BEFORE = 4096  # bytes before the signed data
 MAX_PIECES = 5000  # programs write a text in pieces of a kilobyte
@@ -24,7 +22,8 @@ def signed_content(octets: bytes) -> bytes:
     >>> signed_content(der)
     b'abc'
     """
-    begin = BEGIN.search(octets[:MAX_BEFORE])
+    outer = octets.find(SIGNED_DATA, 0, MAX_BEFORE)
+    begin = BEGIN.search(octets, outer, MAX_BEFORE) if outer >= 0 else None
     position = begin.end() if begin else len(octets)
     pieces: list[bytes] = []
     while len(pieces) < MAX_PIECES and (piece := PIECE.match(octets, position)):

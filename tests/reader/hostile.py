@@ -1,5 +1,13 @@
-"""Messages of any size that were made to take a reader much time or memory: a beginning, and what follows again and
-again."""
+"""Messages that were made to get past a reader, to end it or to take it much time or memory.
+
+``hostile``: of any size, a beginning and what follows again and again. ``made``: those of the folder ``hostile``.
+"""
+
+import base64
+import gzip
+from pathlib import Path
+
+FOLDER = Path(__file__).with_name("hostile")
 
 HTML = b"Content-Type: text/html\n\n"
 PLAIN = b"Content-Type: text/plain; charset=utf-8\n\n"
@@ -50,6 +58,52 @@ _FORMS: dict[str, tuple[bytes, bytes]] = {
     "dakuten": (PLAIN, "\u30ab\uff9e".encode()),
     "broken characters": (PLAIN, b"\xe0\x80"),
     "line ends": (b"Subject: a\r\n\r\n", b"a\r"),
+    # ever new ones
+    "all characters": (PLAIN + "".join(map(chr, range(0x20000, 0x60000))).encode(), b"x"),
+    "characters of all blocks": (PLAIN + "".join([chr(n * 41 % 0xD800) for n in range(0xD800)]).encode(), b"x"),
+    "letters without a blank": (PLAIN, "".join([chr(0x4E00 + n * n % 20_000) for n in range(99_991)]).encode()),
+    "parts of a word": (PLAIN, b"".join([b"%x-" % (n * n) for n in range(99_991)])),
+    "charsets of words": (b"Subject: ", b"".join([b"=?c%x?q?=E9?=" % n for n in range(70_000)])),
+    "charsets of parts": (
+        MIXED, b"".join([b"--b\nContent-Type: text/a; charset=c%x\n\n\xe9\n" % n for n in range(25_000)])
+    ),
+    "charsets of pages": (
+        MIXED, b"".join([b"--b\n%b<meta charset=c%x>\xe9\n" % (HTML, n) for n in range(20_000)])
+    ),
+    "hosts": (HTML, b"".join([b"<a href=//xn--%x-ecp.xn--a-ecp>" % n for n in range(30_000)])),
+    "hosts of letters": (HTML, "".join([f"<a href=//{chr(0x4E00 + n % 20_000) * 60}>" for n in range(5000)]).encode()),
+    "unknown elements": (
+        HTML + b"".join([b"<x%0200d>" % n for n in range(500)]), b"".join([b"</y%0200d>" % n for n in range(4000)])
+    ),
+    "classes": (
+        HTML + CLASSES, b"".join([b"<p class=c%d style=color:#%03x>x" % (n % 3000, n % 4096) for n in range(30_000)])
+    ),
+    "signed data": (
+        MIXED, b"--b\nContent-Type: application/pkcs7-mime\n" + BASE64
+        + base64.encodebytes(bytes.fromhex("06092a864886f70d010702") * 370)
+    ),
+    "words of fields": (b"", b"".join([b"X-%d: %x %x %x\n" % (n, n * n, n + 2, n * 3) for n in range(40_000)])),
+    "fields that count": (b"", b"To: a@b.example\n"),
+    "broken fields": (MIXED, b"--b\nContent-Type: text/plain\nx\nContent-Type: text/html\n\n"),
+    "repeated fields": (b"Content-Type: a/b\n" * 900 + MIXED, b"--b\nContent-Type: a/b\nContent-Type: c/d\n\nx\n"),
+    "readings of readings": (
+        b"".join([
+            b"Content-Type: multipart/mixed; boundary=b%d\nContent-Type: multipart/mixed;boundary=b%d\n"
+            b"Content-Transfer-Encoding: 8bit\nContent-Transfer-Encoding: 7bit\n\n--b%d\n" % (n, n, n)
+            for n in range(7)
+        ]) + HTML, b"<p>x"
+    ),
+    "empty parts": (MIXED, b"--b\nA:\n\n"),
+    "pieces of parameters": (
+        MIXED, b"--b\nContent-Type: a/b" + b"".join([b";name*%d*=a" % n for n in range(900)]) + b"\n\nx\n"
+    ),
+    "controls": (PLAIN, b"a\1b\2"),
+    "elements in words": (HTML, b"a<img>b"),
+    "pages in pages": (HTML, b"<iframe srcdoc='<iframe srcdoc=x>'>"),
+    "alternative texts": (HTML, b"<img alt=a>"),
+    "pictures": (HTML, b"<svg><p><style>"),
+    "uuencode": (b"Content-Transfer-Encoding: x-uuencode\n\nbegin 644 x\n", b"#86)C\n"),
+    "user names": (HTML, b"<a href='http://" + b"a@" * 3000 + b"'>"),
 }  # fmt: skip
 NAMES = tuple(_FORMS)
 
@@ -57,4 +111,13 @@ NAMES = tuple(_FORMS)
 def hostile(name: str, size: int) -> bytes:
     """One of them, of about so many bytes."""
     begin, again = _FORMS[name]
-    return begin + again * max(1, (size - len(begin)) // len(again))
+    return (begin + again * max(1, (size - len(begin)) // len(again)))[: max(size, 1000)]
+
+
+def made() -> dict[str, bytes]:
+    """The messages of the folder, by their names without endings."""
+    files = {path.name.partition(".")[0]: path for path in sorted(FOLDER.iterdir())}
+    return {
+        name: gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        for name, path in files.items()
+    }

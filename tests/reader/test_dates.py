@@ -20,6 +20,7 @@ WHEN = 1030015585
 def test_the_topmost_received_field_tells_and_date_only_where_there_is_none(head: bytes) -> None:
     assert arrival(head % DAY + b"\nDate: Fri, 1 Jan 1999 00:00:00 +0000\n") == WHEN
     assert arrival(head % DAY) == WHEN, "a message of headers alone"
+    assert arrival(b"X-A: x\n" * 200_000 + head % DAY) == WHEN
 
 
 @pytest.mark.parametrize(
@@ -29,7 +30,6 @@ def test_the_topmost_received_field_tells_and_date_only_where_there_is_none(head
         *(b"Date: %s\n\n" % date for date in (
             b"Thu, 22 Aug 1902 18:26:25 +0700", b"22 Aug 99999999999 18:26:25 +0700", b"31 Feb 2002 18:26:25 +0700",
             b"1 Feb 2002 05:26:25 +9999", b"\xe9\xff 2002")),
-        b"Subject: x\n" * 200_000 + b"Date: %s\n\n" % DAY,
     ],
 )  # fmt: skip
 def test_what_says_nothing_legible_has_no_date(raw: bytes) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import email
 import email.policy
 import hashlib
@@ -38,7 +39,7 @@ def test_fields_in_order_unfolded_and_found_by_any_case() -> None:
         (b"Subject: x\nbody: with a colon is a field\nmore", ["Subject", "body"], "more"),
         (b"Subject: re : fwd : x\nto : be or not\n", ["Subject"], "to : be or not\n"),
         (b"URGENT: call 0900 now", [], "URGENT: call 0900 now"),
-        (b"Received: a\nno field\nSubject: x\n\nbody", ["Received"], "no field\nSubject: x\n\nbody"),
+        (b"Received: a\nno field\nSubject: x\n\nbody", ["Received", "Subject"], "no field\nSubject: x\n\nbody"),
         (b"From a@b.example Thu Jan  1 00:00:00 2004\nTo: x\n\nbody", ["To"], "body"),
         (b"From now on, everything\nis free", [], "From now on, everything\nis free"),
         (b"\xef\xbb\xbfTo: x\n\nbody", ["To"], "body"),
@@ -92,6 +93,30 @@ def test_names_of_files_are_those_of_the_standard_library(name: str) -> None:
     assert expected
     ending = expected.rpartition(".")[2].encode()[:12].decode(errors="ignore")
     assert f"attachment:{ending}" in Reader().tokens(message.as_bytes())
+
+
+@pytest.mark.parametrize(
+    "before", [b"X-A:\n" * 30_000, b"X-A: %s\n" % (b"good " * 100_000), b"no field\n", b"-\n" * 30]
+)
+def test_fields_that_count_are_found_whatever_stands_before_them(before: bytes) -> None:
+    raw = b"X-First: x\nMIME-Version: 1.0\n" + before + b"From: a@spam.example\nSubject: =?utf-8?q?free_p=C3=ADlls?=\n"
+    raw += b"Content-Type: text/html\nContent-Transfer-Encoding: base64\n\n" + base64.b64encode(b"<p>buy <b>now</b>")
+    found = Reader().tokens(raw)
+    assert {"from:spam.example", "free", "pills", "buy", "buy now", "html:tag:b"} <= set(found)
+
+
+@pytest.mark.parametrize("fields", [
+    (b"Content-Type: text/plain", b"Content-Type: text/html"), (b"Content-Type: image/png", b"Content-Type: text/html"),
+    (b"Content-Type: text/html", b"Content-Type: image/png"), (b"Content-Type: text/html",),
+])  # fmt: skip
+@pytest.mark.parametrize("encodings", [(b"8bit", b"base64"), (b"base64", b"8bit"), (b"(x) base64",), (b"base64 (x)",)])
+def test_repeated_fields_are_read_as_any_program_may_take_them(
+    fields: tuple[bytes, ...], encodings: tuple[bytes, ...]
+) -> None:
+    coded = [b"Content-Transfer-Encoding: " + encoding for encoding in encodings]
+    body = base64.b64encode(b"<p>b<b></b>uy <b>now</b>")
+    for order in ([*fields, *coded], [*coded, *fields]):
+        assert {"buy", "now"} <= set(Reader().tokens(b"\n".join([b"To: x", *order, b"", body])))
 
 
 def test_headers_are_bounded() -> None:

@@ -35,6 +35,10 @@ def told(url: str) -> list[str]:
         " \x01http://evil.example", "http://bank.example@evil.example", "http://bank.example%2f@evil.example",
         "http://a:b@c@evil.example:8080/", "http://evil.example:80", "http://evil.example:/?@bank.example",
         "http://evil.example\\@bank.example", "http://evil.example#@bank.example", "http://ｅｖｉｌ.example",
+        *(f"http://bank.example{sign}@evil.example/" for sign in "&'<>\"|^ `{}"),
+        " " * 3000 + "http://evil.example", "http:" + "/" * 3000 + "evil.example",
+        "http://bank.example" + "x" * 3000 + "@evil.example",
+        "http://" + "a" * 63 + "." + "b" * 63 + "." + "c" * 63 + ".evil.example",
     ],
 )  # fmt: skip
 def test_the_host_is_the_one_that_a_browser_goes_to(url: str) -> None:
@@ -88,10 +92,18 @@ def test_names_in_other_scripts_are_those_of_idna(written: str) -> None:
         ("http://0x7f000001/", ["127", "127.0", "127.0.0", "127.0.0.1"]),
         ("http://xn--pypal-4ve.example/", ["pаypal.example"]),
         ("http://a.b.c.d.e.example.org", ["d.e.example.org", "e.example.org", "example.org"]),
+        ("http://[2001:DB8:0:0::1]:80/x", ["2001:db8::1"]), ("http://a@[::ffff:1.2.3.4]", ["::ffff:1.2.3.4"]),
+        ("http://[::1", ["::1"]), ("http://[x]", []),
+        (f"http://{'a' * 63}.example", ["a" * 63 + ".example"]),
     ],
 )  # fmt: skip
 def test_what_is_told_of_a_url(url: str, expected: list[str]) -> None:
     assert sorted(told(url)) == sorted(expected)
+
+
+def test_names_of_hosts_are_asked_for_a_number_of_times_and_stay_text() -> None:
+    many = READER.tokens(page("".join([f"<a href='http://{n}%ec.bücher.example/'>x</a>" for n in range(300)])))
+    assert "truncated:names" in many and all(token.encode() for token in many)
 
 
 def test_of_too_many_links_the_first_and_the_last_are_read() -> None:
@@ -111,7 +123,7 @@ PIECES = st.sampled_from(
 @example("xn--\U0010ffff", "http://")
 def test_any_text_is_a_url(text: str, start: str) -> None:
     for token in told(start + text):
-        assert len(token.encode()) < 200 and not set(token) & set(' \t\n/\\@?#<>"')
+        assert len(token.encode()) < 256 and not set(token) & set(' \t\n/\\@?#<>"')
 
 
 U = "http://a.example/b"

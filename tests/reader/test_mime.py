@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import binascii
 import email
 import quopri
 import sys
@@ -140,9 +141,14 @@ def test_depth_parts_and_text_are_bounded() -> None:
     for level in range(300):
         deep = b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n%b\n--b%d--\n" % (level, level, deep, level)
         inside = b"Content-Type: message/rfc822\n\n" + inside
-    assert parse(deep).cuts == parse(inside).cuts == ("parts",) and "the end" in parse(deep).texts[0]
-    many = multipart(*["\nx"] * 1000)
-    assert 100 < kinds_of_parts(many).total() < 1000 and parse(many).cuts == ("parts",)
+    for raw in (deep, inside):
+        assert parse(raw).cuts == () and parse(raw).texts[-1].strip() == "the end"
+    multi = b"Content-Type: multipart/mixed; boundary=b%d\n\n"
+    body = b"".join([b"--b%d\n" % level + multi % (level + 1) for level in range(9999)])
+    deeper = parse(multi % 0 + body + b"--b9999\n\nthe end")
+    assert deeper.cuts == ("parts",) and "the end" in deeper.texts[-1]
+    many = multipart(*["\nx"] * 30_000)
+    assert 5_000 < kinds_of_parts(many).total() < 30_000 and parse(many).cuts == ("parts",)
     texts = parse(multipart("\n" + "word " * 400_000, *["\n" + "more " * 400_000] * 9, "\nlast"))
     assert texts.cuts == ("text",) and texts.texts[-1] == "last" and sum(map(len, texts.texts)) < 3_000_000
     assert all("more" in text for text in texts.texts[1:-1])
@@ -177,6 +183,43 @@ B64 = base64.b64encode
 def test_transfer_encodings(encoding: str, body: bytes, expected: bytes) -> None:
     raw = f"Content-Transfer-Encoding: {encoding}\n\n".encode() + body
     assert parse(raw).texts == (expected.decode(),)
+
+
+def test_lines_that_are_folded_are_read_as_one() -> None:
+    flowed = b"Content-Type: text/plain; format=flowed; delsp=yes\n\nvia \ngra now\nand here"
+    assert parse(flowed).texts == ("viagra now\nand here",)
+    for kind in ("text/calendar; method=REQUEST", "text/vcard", "application/ics"):
+        assert "via gra" in parse(f"Content-Type: {kind}\n\nNOTE:vi\n a gr\n\ta\nEND".encode()).texts[0]
+    assert parse(b"\nvia \n gra").texts == ("via \n gra",)
+
+
+def test_uuencode_as_a_transfer_encoding() -> None:
+    body = b"".join([binascii.b2a_uu(PILLS[at : at + 45]) for at in range(0, len(PILLS), 45)])
+    for name in ("x-uuencode", "uuencode", "X-UUE"):
+        fields = f"Content-Type: text/html\nContent-Transfer-Encoding: {name}\n\n".encode()
+        for raw in (fields + b"begin 644 x\n" + body, fields + b"\nbegin 644 x\n" + body + b"`\nend\n"):
+            assert "Cheap pills" in parse(raw).texts[0] and parse(raw).links == ("http://pills.example/",) * 3
+
+
+@pytest.mark.parametrize(("lines", "texts"), [
+    (b"--b\n\none\n--b-- \n\n--b\n\ntwo\n--b--", ["one", "two"]), (b"--b junk\n\none\n--b\tx\n\ntwo", ["one", "two"]),
+    (b"--b\n\none\n--bb\n\ntwo", ["one\n--bb\n\ntwo"]),
+])  # fmt: skip
+def test_parts_are_found_as_any_program_may_find_them(lines: bytes, texts: list[str]) -> None:
+    assert list(parse(b"Content-Type: multipart/mixed; boundary=b\n\n" + lines).texts) == texts
+
+
+@pytest.mark.parametrize("part", [b"--b\n\n\n", b"--b\nX: y\n\n \n", b"--b\nContent-Type: text/html\n\n"])
+def test_text_is_found_behind_empty_parts(part: bytes) -> None:
+    found = parse(b"Content-Type: multipart/mixed; boundary=b\n\n" + part * 20_000 + b"--b\n\nthe end\n--b--")
+    assert found.texts[-1] == "the end" and found.cuts == ()
+
+
+def test_comments_and_markup_do_not_use_up_the_bound_of_text() -> None:
+    comment, sheet = b"<!--" + b"x " * 700_000 + b"-->", b"<style>" + b"b{} " * 400_000 + b"</style>"
+    for nothing in (comment, sheet, b"<b></b>" * 200_000, b"<i hidden>x</i>" * 2000):
+        page = parse(b"Content-Type: text/html\n\n" + nothing + b"<p>the end</p>" + nothing)
+        assert page.texts[0].split() == ["the", "end"] and page.cuts in ((), ("html",))
 
 
 LETTER = "Dear friend, cheap pills and watches await you at our shop, today only.\n"

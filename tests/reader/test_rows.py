@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.reader import binding
-from spamnb.reader.evidence import GROUPS, KINDS, header_rules
+from spamnb.reader.evidence import CUTS, GROUPS, KINDS, header_rules
 from spamnb.reader.message import Reader, digest, fields_of, header_of, parse
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.tokens import TokenArray, Vocabulary, merge_vocabularies
@@ -85,6 +85,14 @@ def test_every_kind_of_token_is_registered_and_has_a_group() -> None:
         vocabulary = Vocabulary()
         assert {GROUPS[number] for number in vocabulary.take(vocabulary.ids(tokens)).groups} == {group}
         assert {GROUPS[number] for number in TokenArray.of(tokens).groups} == {group}
+
+
+def test_each_bound_that_is_reached_is_a_token_of_a_registered_name() -> None:
+    core = Path(binding.__file__).with_name("core")
+    names = re.search(r"NAMES\[\] = \{(.*?)\}", (core / "evidence.c").read_text(), re.DOTALL)
+    assert names and re.findall(r'"(\w+)"', names[1]) == list(CUTS)
+    many = b"Content-Type: text/html\n\n" + b"<a href=//x.example>" * 3000
+    assert parse(many).cuts == ("links",) and "truncated:links" in Reader().tokens(many)
 
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=12)

@@ -38,7 +38,7 @@ def words(text: str) -> list[str]:
         ("🄵🅁🄴🄴 🅵🆁🅴🅴 🅕🅡🅔🅔 ⓕⓡⓔⓔ", "free free free free"),  # in squares and on discs
         ("vıagra KAPI kapı", "vıagra viagra kapi kapı kapi"),
         ("buy\u2800now", "buy now"),  # a blank, which is no letter of Braille
-        ("V.i.a-g_r,a! U.S.A.", "v i a g r a u s a"),
+        ("V.i.a-g_r,a! U.S.A. a-b c-d-ef", "v i a g r a viagra u s a usa a b c d ef"),
         ("\u202epills\u202c \u2067now\u2069", "pills now"),  # controls of direction
         ("naïve Übung", "naïve naive übung ubung"),
         ("pаypаl сredit", "paypal look-alike credit look-alike"), ("免费领取", "免费 费领 领取"),
@@ -59,9 +59,33 @@ def test_scripts_without_spaces_are_cut_from_those_with_them_and_into_pairs(lett
 
 
 # Of Unicode's Default_Ignorable_Code_Point those that count as letters or as marks.
-@pytest.mark.parametrize("filler", "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180d\u180f\u3164\ufe00\ufe0f\uffa0")
+@pytest.mark.parametrize(
+    "filler", "\u034f\u1160\u17b4\u17b5\u180b\u180d\u180f\u2065\ufe00\ufe0f\ufff8\U000e0020\U000e0100\x81\u2060"
+)
 def test_what_has_no_width_parts_no_word(filler: str) -> None:
     assert words(f"via{filler}gra") == ["viagra"]
+
+
+@pytest.mark.parametrize("blank", "\u115f\u3164\uffa0\u2800\u00a0\u3000")
+def test_what_shows_as_a_blank_parts_words(blank: str) -> None:
+    assert words(f"via{blank}gra") == ["via", "gra"]
+
+
+def test_what_controls_part_is_one_word_and_its_parts() -> None:
+    assert words("f\x02r\x02e\x02e new\x01\x7fest gift") == ["free", "newest", "new", "est", "gift"]
+
+
+def test_letters_that_pose_as_latin_are_read_as_both() -> None:
+    assert {"ьопцѕ", "bonus"} <= set(words("Ьопцѕ")) and {"bonus", "look-alike"} <= set(words("bօnսs"))
+    assert "pease" not in words("ᏢᏞᎬᎪᏚᎬ") and "please" in words("ᏢᏞᎬᎪᏚᎬ") and "password" in words("pa\u1dc4ssword")
+
+
+def test_of_unspaced_scripts_pairs_count_as_words_and_no_message_has_many_tokens() -> None:
+    letters = "".join(map(chr, range(0x4E00, 0x9F00)))
+    assert 900 <= len(set(words(letters))) <= 3000
+    fields = b"".join(b"X-%d: " % i + b" ".join(b"%xz%x" % (i, n) for n in range(300)) + b"\n" for i in range(1000))
+    many = tokens(fields + b"From: someone@last.example\n\n" + letters.encode())
+    assert len(many) <= 50_000 and {"truncated:tokens", "from:last.example"} <= set(many)
 
 
 @given(st.text(max_size=300))

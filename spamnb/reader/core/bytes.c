@@ -114,6 +114,16 @@ void *arena_take(struct arena *arena, size_t count, size_t size) {
 
 span arena_copy(struct arena *arena, span text) { return two_spans(arena, text, (span){0}); }
 
+span joined(struct arena *arena, const span_list *texts) {
+    size_t size = 0;
+    for (size_t i = 0; i < texts->count; i++)
+        size += size_of(texts->items[i]);
+    struct writer writer = writer_open(arena, size);
+    for (size_t i = 0; i < texts->count; i++)
+        put_span(&writer, texts->items[i]);
+    return writer_close(&writer);
+}
+
 span two_spans(struct arena *arena, span one, span other) {
     struct writer writer = writer_open(arena, size_of(one) + size_of(other));
     put_span(&writer, one);

@@ -260,3 +260,6 @@ void *list_grown(struct arena *arena, void *items, size_t count, size_t *room, s
      &(list)->items[(list)->count++])
 
 typedef LIST(span) span_list;
+
+/* Texts as one. */
+span joined(struct arena *arena, const span_list *texts);

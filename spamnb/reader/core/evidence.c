@@ -72,7 +72,8 @@ static void add_field(struct reader *reader, const struct field *field) {
     add_token(reader, LITERAL("header:"), name);
     if (rule->how == HOW_PRESENCE)
         return;
-    span value = first_characters(field_value(reader, field->value, true), MAX_VALUE);
+    span value = strip(field_value(reader, field->value, true));
+    value = rule->how == HOW_SUBJECT ? value : first_characters(value, MAX_VALUE);
     struct place place = {two_spans(arena, is_empty(rule->prefix) ? name : rule->prefix, LITERAL(":")), WORD_WHOLE};
     const uint8_t *date;
     switch (rule->how) {
@@ -107,17 +108,28 @@ static void add_part(struct reader *reader, const struct entity *part) {
 
 void add_evidence(struct reader *reader) {
     struct message *message = &reader->message;
-    for (size_t i = 0; i < message->section.fields.count; i++)
-        add_field(reader, &message->section.fields.items[i]);
+    for (int others = 0; others < 2; others++) /* those that count go before what may fill the row */
+        for (size_t i = 0; i < message->section.fields.count; i++)
+            if (message->section.fields.items[i].is_counted != others)
+                add_field(reader, &message->section.fields.items[i]);
     add_links(reader);
     for (unsigned tag = 0; tag < TAG_COUNT; tag++)
         if (message->tags[tag])
             add_token(reader, LITERAL("html:tag:"), TAGS[tag].name);
     if (message->hidden.count)
         add_token(reader, LITERAL("html:"), LITERAL("hidden"));
+    for (size_t i = 0; i < message->leaves.count; i++)
+        add_part(reader, &message->leaves.items[i]);
     struct place hidden = {LITERAL("hidden:"), WORD_PARTS};
     for (size_t i = 0; i < message->hidden.count; i++)
         add_words(reader, &hidden, message->hidden.items[i]);
-    for (size_t i = 0; i < message->leaves.count; i++)
-        add_part(reader, &message->leaves.items[i]);
+}
+
+void add_cuts(struct reader *reader) {
+    static const char *const NAMES[] = {"headers", "html", "links", "parts", "text", "names", "tokens", "pdf", "smime",
+                                        "tnef"};
+    reader->message.tokens_left = COUNT_OF(NAMES);
+    for (size_t i = 0; i < COUNT_OF(NAMES); i++)
+        if (reader->message.cuts >> i & 1)
+            add_token(reader, LITERAL("truncated:"), span_of_text(NAMES[i]));
 }

@@ -39,6 +39,14 @@ static inline uint64_t fast_hash(const uint64_t key[2], span text) {
     return folded_product(hash ^ load_tail(text), key[1] + size);
 }
 
+/* The same of a text in any case. */
+static inline uint64_t hash_any_case(const uint64_t key[2], span text) {
+    uint64_t hash = key[1];
+    for (; text.at < text.end; text.at++)
+        hash = folded_product(hash ^ to_lower(*text.at), key[0]);
+    return hash;
+}
+
 /* The hash of a token in a model file, the first half of its digest: nobody finds another token that has it, too. */
 uint64_t file_hash(span token);
 

@@ -2,10 +2,10 @@
 #include "reader.h"
 
 enum {
-    MAX_HEADER_BYTES = 1 << 18,
-    MAX_FIELDS = 1000,
+    MAX_FIELDS = 1000, MAX_COUNTED = 20000,
+    MAX_VALUE = 1 << 18,         /* bytes of a field */
+    MAX_BROKEN = 1 << 14,        /* bytes in which fields are looked for behind a line that is none */
     MAX_PARAMETER_BYTES = 10000, /* of a value whose parameters are read */
-    MAX_PIECES = 50,             /* of a parameter */
     MAX_WORD_CHARSET = 75,
 };
 
@@ -25,16 +25,23 @@ span with_line_feeds(struct arena *arena, span text) {
     return writer_close(&writer);
 }
 
-/* Names by which a line is known for a field of mail; a name that ends with "-" may go on. */
+/* Names by which a line is known for a field of mail; a name that ends with "-" may go on. The first N_COUNTED are read
+ * whatever stands before them. */
 static const char *const KNOWN_FIELDS[] = {
-    "subject", "from", "to", "cc", "bcc", "date", "sender", "reply-to", "received", "return-path", "message-id",
-    "in-reply-to", "references", "mime-version", "content-", "lines", "organization", "organisation", "newsgroups",
-    "path", "xref", "delivered-to", "errors-to", "precedence", "importance", "priority", "status", "user-agent",
-    "list-", "dkim-signature", "authentication-results", "envelope-to", "keywords", "approved", "x-",
+    "subject", "from", "to", "cc", "sender", "reply-to", "received", "date", "message-id", "content-type",
+    "content-transfer-encoding", "content-disposition", "list-", "bcc", "return-path", "in-reply-to", "references",
+    "mime-version", "content-", "lines", "organization", "organisation", "newsgroups", "path", "xref", "delivered-to",
+    "errors-to", "precedence", "importance", "priority", "status", "user-agent", "dkim-signature",
+    "authentication-results", "envelope-to", "keywords", "approved", "x-",
 };
 
-static bool is_known(span name) {
-    for (size_t i = 0; i < COUNT_OF(KNOWN_FIELDS); i++) {
+enum { N_COUNTED = 13 };
+
+/* Whether a name is among the first n in the list above. */
+static bool is_known(span name, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (is_empty(name) || to_lower(*name.at) != (uint8_t)*KNOWN_FIELDS[i])
+            continue;
         span known = span_of_text(KNOWN_FIELDS[i]);
         if (starts_with_any_case(name, known) && (known.end[-1] == '-' || size_of(name) == size_of(known)))
             return true;
@@ -84,41 +91,44 @@ static bool read_field(span *text, struct field *field) {
     return true;
 }
 
-struct section read_section(struct reader *reader, span message) {
-    struct section section = {.text = first_bytes(message, MAX_HEADER_BYTES)};
-    span rest = section.text;
-    bool is_mail = false, is_cut = false;
-    for (struct field field; read_field(&rest, &field);) {
-        is_cut = section.fields.count == MAX_FIELDS;
-        if (!is_cut)
-            *LIST_ADD(&reader->arena, &section.fields) = field;
-        is_mail = is_mail || is_known(field.name);
-    }
-    if (is_cut || (is_empty(rest) && rest.end < message.end))
+/* Adds a field to a section; behind very many those alone that count. */
+static void add_field(struct reader *reader, struct section *section, struct field field) {
+    size_t count = section->fields.count;
+    field.is_counted = is_known(field.name, N_COUNTED);
+    if (count < MAX_FIELDS || (count < MAX_COUNTED && field.is_counted))
+        *LIST_ADD(&reader->arena, &section->fields) = field;
+    else
         reader->message.cuts |= CUT_HEADERS;
-    section.text.end = section.body = rest.at;
-    if (is_empty(rest) && rest.end < message.end) {
-        const uint8_t *blank = find(span_between(rest.at - 1, message.end), LITERAL("\n\n"));
-        section.body = blank ? blank + 2 : message.end;
-    } else if (!is_empty(rest) && *rest.at == '\n')
-        section.body++;
-    else if (!is_mail) { /* plain text handed over as if it were a message: "URGENT: call now" */
-        section.fields.count = 0;
-        section.text.end = section.body = message.at;
-    }
-    return section;
 }
 
-span lasting_fields(struct reader *reader, const struct section *section) {
-    struct writer writer = writer_open(&reader->arena, size_of(section->text));
-    for (size_t i = 0; i < section->fields.count; i++) {
-        const struct field *field = &section->fields.items[i];
-        if (header_rule_of(&reader->rules, field->name)->how == HOW_VOLATILE)
-            continue;
-        put_span(&writer, span_between(field->name.at, field->value.end));
-        put_byte(&writer, '\n');
+struct section read_section(struct reader *reader, span message) {
+    struct section section = {0};
+    span rest = message, line;
+    bool is_mail = false, has_content = false;
+    struct field field;
+    while (read_field(&rest, &field)) {
+        add_field(reader, &section, field);
+        is_mail = is_mail || is_known(field.name, COUNT_OF(KNOWN_FIELDS));
     }
-    return strip_any(writer_close(&writer), "\n");
+    section.body = rest.at;
+    section.n_early = section.fields.count;
+    bool is_broken = !is_empty(rest) && *rest.at != '\n';
+    if ((is_broken || is_empty(rest)) && !is_mail) { /* plain text handed over as if it were a message: "URGENT: call now" */
+        section.fields.count = section.n_early = 0;
+        section.body = message.at;
+    } else if (!is_empty(rest) && !is_broken)
+        section.body++;
+    span behind = is_broken ? first_bytes(rest, MAX_BROKEN) : (span){0};
+    while (!is_empty(behind) && *behind.at != '\n' && !starts_with(behind, LITERAL("--")))
+        if (!read_field(&behind, &field))
+            next_line(&behind, &line);
+        else if (is_known(field.name, COUNT_OF(KNOWN_FIELDS))) {
+            add_field(reader, &section, field);
+            has_content = has_content || starts_with_any_case(field.name, LITERAL("content-"));
+        }
+    if (has_content)
+        section.late_body = skip_bytes(span_between(behind.at, message.end), 1).at;
+    return section;
 }
 
 /* An encoded word =?charset?B or Q?text?=, and what stands behind it. */
@@ -183,40 +193,50 @@ static span decode_words(struct reader *reader, span value) {
     return writer_close(&writer);
 }
 
-span without_byte(struct arena *arena, span text, uint8_t byte) {
-    if (!find_byte(text, byte))
+span without(struct arena *arena, span text, span bytes) {
+    const uint8_t *found = find(text, bytes);
+    if (!found)
         return text;
     struct writer writer = writer_open(arena, size_of(text));
-    for (; !is_empty(text); text = skip_bytes(text, 1)) {
-        put_span(&writer, before_first(text, byte));
-        text.at = before_first(text, byte).end;
+    for (; found; found = find(text, bytes)) {
+        put_span(&writer, span_between(text.at, found));
+        text.at = found + size_of(bytes);
     }
+    put_span(&writer, text);
     return writer_close(&writer);
 }
 
 span field_value(struct reader *reader, span value, bool with_words) {
-    value = without_byte(&reader->arena, value, '\n');
+    if (size_of(value) > MAX_VALUE)
+        reader->message.cuts |= CUT_HEADERS;
+    value = without(&reader->arena, first_characters(value, MAX_VALUE), LITERAL("\n"));
     if (!is_ascii(value))
         value = decode_text(reader, value, LITERAL(""));
     if (with_words && find(value, LITERAL("=?")))
         value = decode_words(reader, value);
-    return with_words ? without_byte(&reader->arena, value, 0) : value;
+    return with_words ? without(&reader->arena, value, LITERAL("\0")) : value;
+}
+
+const struct field *find_field(const struct section *section, size_t n, span name, bool is_last) {
+    const struct field *found = NULL;
+    for (size_t i = 0; i < n && (is_last || !found); i++)
+        if (is_same_any_case(section->fields.items[i].name, name))
+            found = &section->fields.items[i];
+    return found;
 }
 
 span value_of(struct reader *reader, const struct section *section, span name, bool with_words) {
-    for (size_t i = 0; i < section->fields.count; i++)
-        if (is_same_any_case(section->fields.items[i].name, name))
-            return field_value(reader, section->fields.items[i].value, with_words);
-    return (span){0};
+    const struct field *field = find_field(section, section->fields.count, name, false);
+    return field ? field_value(reader, field->value, with_words) : (span){0};
 }
 
 /* Which parameters are read. */
-enum { CHARSET, BOUNDARY, NAME, FILENAME, N_PARAMETERS };
-static const char *const PARAMETER_NAMES[N_PARAMETERS] = {"charset", "boundary", "name", "filename"};
+enum { CHARSET, BOUNDARY, NAME, FILENAME, DELSP, N_PARAMETERS };
+static const char *const PARAMETER_NAMES[N_PARAMETERS] = {"charset", "boundary", "name", "filename", "delsp"};
 
 struct parameter {
-    span text, charset; /* charset: of a text with percents */
-    size_t n_pieces;
+    span_list pieces;
+    span charset; /* of a text with percents */
 };
 
 /* The value that rest begins with, without quotation marks and their escapes; rest goes on behind it. */
@@ -237,20 +257,25 @@ static span parameter_value(struct arena *arena, span *rest) {
 
 /* Adds a piece of a parameter (RFC 2231) to those before it. One with percents may begin charset'language'. */
 static void add_piece(struct arena *arena, struct parameter *parameter, span text, bool has_percents) {
-    const uint8_t *language = has_percents && !parameter->n_pieces ? find_byte(text, '\'') : NULL;
+    const uint8_t *language = has_percents && !parameter->pieces.count ? find_byte(text, '\'') : NULL;
     const uint8_t *begin = language ? find_byte(span_between(language + 1, text.end), '\'') : NULL;
     if (begin) {
         parameter->charset = span_between(text.at, language);
         text.at = begin + 1;
     }
-    parameter->text = two_spans(arena, parameter->text, has_percents ? percent_decoded(arena, text) : text);
-    parameter->n_pieces++;
+    *LIST_ADD(arena, &parameter->pieces) = has_percents ? percent_decoded(arena, text) : text;
+}
+
+span uncommented(span value) {
+    for (value = strip(value); starts_with(value, LITERAL("(")) && find_byte(value, ')'); value = strip(value))
+        value.at = find_byte(value, ')') + 1;
+    return value;
 }
 
 struct parameters read_parameters(struct reader *reader, span value) {
     struct arena *arena = &reader->arena;
     struct parameter parameters[N_PARAMETERS] = {0};
-    span rest = strip(first_characters(value, MAX_PARAMETER_BYTES)), main = rest;
+    span texts[N_PARAMETERS], rest = uncommented(first_characters(value, MAX_PARAMETER_BYTES)), main = rest;
     while (!is_empty(rest) && *rest.at != ';' && !is_space(*rest.at))
         rest.at++;
     main.end = rest.at;
@@ -266,18 +291,16 @@ struct parameters read_parameters(struct reader *reader, span value) {
         span text = parameter_value(arena, &rest), base = before_first(name, '*');
         for (size_t i = 0; i < N_PARAMETERS; i++) {
             struct parameter *parameter = &parameters[i];
-            bool is_piece = base.end < name.end && parameter->n_pieces < MAX_PIECES;
-            if (is_same_any_case(base, span_of_text(PARAMETER_NAMES[i])) &&
-                (is_piece || !parameter->n_pieces))
+            bool is_piece = base.end < name.end;
+            if (is_same_any_case(base, span_of_text(PARAMETER_NAMES[i])) && (is_piece || !parameter->pieces.count))
                 add_piece(arena, parameter, text, is_piece && name.end[-1] == '*');
         }
     }
     for (size_t i = 0; i < N_PARAMETERS; i++) {
-        span *text = &parameters[i].text;
-        *text = decode_text(reader, *text, parameters[i].charset);
-        if (find(*text, LITERAL("=?")))
-            *text = decode_words(reader, *text);
+        texts[i] = decode_text(reader, joined(arena, &parameters[i].pieces), parameters[i].charset);
+        if (find(texts[i], LITERAL("=?")))
+            texts[i] = decode_words(reader, texts[i]);
     }
-    return (struct parameters){lower_copy(arena, main), parameters[CHARSET].text, parameters[BOUNDARY].text,
-                               parameters[NAME].text, parameters[FILENAME].text};
+    return (struct parameters){lower_copy(arena, main), texts[CHARSET], texts[BOUNDARY], texts[NAME], texts[FILENAME],
+                               texts[DELSP]};
 }

@@ -9,6 +9,7 @@ enum {
     MAX_TAGS = 50000, /* in one message; others open and close nothing */
     MAX_OPEN_ELEMENTS = 512, /* those inside are not opened, as in browsers */
     MAX_URLS = 1000,
+    MAX_PIECES = 1 << 17, /* of text that are kept until all of a page was read */
 };
 
 /* What the text in an element inherits from. Its style is made when the first text asks, after the whole page was read:
@@ -17,6 +18,7 @@ struct node {
     unsigned tag;
     uint32_t parent;
     span name;
+    uint64_t hash; /* of a name that HTML does not have */
     const struct attributes *attributes; /* of style; NULL where there are none */
     const struct style *style;
 };
@@ -29,11 +31,11 @@ struct element {
     bool is_dropped;    /* its text is shown nowhere */
 };
 
-/* A piece of text, as long as nobody knows whether it is seen. */
+/* A piece of text, as long as nobody knows whether it is seen; or a place where a word ends, or may end, and no text. */
 struct piece {
     span text;
     uint32_t node;
-    bool is_end_of_word; /* and no text */
+    enum { TEXT, END_OF_WORD, MAYBE_END } kind;
 };
 
 struct document {
@@ -44,16 +46,16 @@ struct document {
     struct attributes page_attributes[2]; /* of html and body */
     LIST(struct node) nodes;
     LIST(struct piece) pieces;
+    span_list written, titles; /* shown text of pieces before these; what mail programs do not show */
+    bool has_hidden;
     struct element stack[MAX_OPEN_ELEMENTS + 1];
     size_t depth;
     uint16_t counts[N_TAGS]; /* of open elements, by tag */
 };
 
-/* The node of titles, and of what stands in a table and in none of its cells: that is shown before the table, wherever
- * that may be. Neither is hidden. */
-enum { MOVED_NODE = 2 };
-
-static void note_cut(struct document *d) { d->reader->message.cuts |= CUT_HTML; }
+/* The node of what stands in a table and in none of its cells: that is shown before the table, wherever that may be, and
+ * is not hidden. What stands in a shown text where a word may end: a control. */
+enum { MOVED_NODE = 2, MAY_END = 1 };
 
 static struct element *top_of(struct document *d) { return &d->stack[d->depth - 1]; }
 
@@ -90,19 +92,15 @@ static void pop_to(struct document *d, size_t at) {
     }
 }
 
-static bool is_element(const struct document *d, const struct element *element, unsigned tag, span name) {
-    span other = d->nodes.items[element->node].name;
-    return element->tag == tag &&
-           (tag != TAG_UNKNOWN || (size_of(name) == size_of(other) && starts_with_any_case(other, name)));
-}
-
 /* Where the innermost such element is; 0 where another one stands between that bars the way. */
 static size_t find_open(const struct document *d, unsigned tag, span name) {
     unsigned kind = TAGS[tag].kind;
     bool is_inline = TAGS[tag].flags & IS_INLINE;
+    uint64_t hash = tag == TAG_UNKNOWN ? hash_any_case(SECRET, name) : 0;
     for (size_t at = d->depth - 1; at > 1; at--) {
         const struct element *element = &d->stack[at];
-        if (is_element(d, element, tag, name) || (kind == HEADING && TAGS[element->tag].kind == HEADING))
+        bool is_same_name = element->tag == tag && d->nodes.items[element->node].hash == hash;
+        if (is_same_name || (kind == HEADING && TAGS[element->tag].kind == HEADING))
             return at;
         unsigned flags = TAGS[element->tag].flags;
         if (is_part(tag) ? element->tag == TAG_TABLE : flags & IS_BARRIER || (is_inline && !(flags & IS_INLINE)))
@@ -114,10 +112,10 @@ static size_t find_open(const struct document *d, unsigned tag, span name) {
 static void push(struct document *d, unsigned tag, span name, const struct attributes *attributes) {
     if (d->depth >= MAX_OPEN_ELEMENTS)
         return;
-    bool is_dropped = top_of(d)->is_dropped || TAGS[tag].text == NOWHERE;
-    d->stack[d->depth] = (struct element){.tag = tag, .is_dropped = is_dropped};
+    d->stack[d->depth] = (struct element){.tag = tag, .is_dropped = top_of(d)->is_dropped};
     d->counts[tag]++;
-    settle(d, d->depth++, (struct node){.tag = tag, .name = name, .attributes = attributes});
+    uint64_t hash = tag == TAG_UNKNOWN ? hash_any_case(SECRET, name) : 0;
+    settle(d, d->depth++, (struct node){.tag = tag, .name = name, .hash = hash, .attributes = attributes});
 }
 
 /* The end tag of formatting, which may have blocks inside: browsers put it into these, where it ends. */
@@ -167,8 +165,10 @@ static bool make_place(struct document *d, unsigned kind) {
 
 /* Whether tags open and close nothing any more; then nothing counts as hidden. */
 static bool has_too_many_tags(struct document *d) {
-    d->sheet.is_in_doubt = d->sheet.is_in_doubt || d->reader->message.n_tags > MAX_TAGS;
-    return d->reader->message.n_tags > MAX_TAGS;
+    if (d->reader->message.n_tags <= MAX_TAGS)
+        return false;
+    d->reader->message.cuts |= CUT_HTML;
+    return d->sheet.is_in_doubt = true;
 }
 
 /* Gives the page attributes that it has not yet. */
@@ -235,8 +235,17 @@ static bool shows_nothing(struct reader *reader, span text) {
     return true;
 }
 
-/* Text, which stays unread until all styles are known. */
-static void add_piece(struct document *d, struct piece piece) { *LIST_ADD(d->arena, &d->pieces) = piece; }
+static span written_pieces(struct document *d, bool hidden_ones);
+
+/* Text, which stays unread until all styles are known; where there is very much of it nothing is hidden. */
+static void add_piece(struct document *d, struct piece piece) {
+    if (d->pieces.count == MAX_PIECES) {
+        d->sheet.is_in_doubt = true;
+        *LIST_ADD(d->arena, &d->written) = written_pieces(d, false);
+        d->pieces.count = 0;
+    }
+    *LIST_ADD(d->arena, &d->pieces) = piece;
+}
 
 /* The text between two places of the document. */
 static void add_text(struct document *d, const uint8_t *begin, const uint8_t *end) {
@@ -244,8 +253,20 @@ static void add_text(struct document *d, const uint8_t *begin, const uint8_t *en
     if (is_empty(text))
         return;
     const struct element *top = top_of(d);
-    if (!top->is_dropped)
-        add_piece(d, (struct piece){text, is_row(top) && !shows_nothing(d->reader, text) ? MOVED_NODE : top->node, false});
+    if (!top->is_dropped || has_too_many_tags(d))
+        add_piece(d, (struct piece){text, is_row(top) && !shows_nothing(d->reader, text) ? MOVED_NODE : top->node, TEXT});
+}
+
+/* What browsers show of an element beside the text in it: what stands for a picture, or in a field. */
+static void add_attribute_texts(struct document *d, unsigned tag, const struct attributes *attributes) {
+    for (enum attribute which = A_ALT; which <= A_VALUE; which++) {
+        span text = value_of_attribute(attributes, which);
+        if (is_empty(text) || (which == A_VALUE && tag != TAG_INPUT))
+            continue;
+        add_piece(d, (struct piece){.node = top_of(d)->node, .kind = END_OF_WORD});
+        add_text(d, text.at, text.end);
+        add_piece(d, (struct piece){.node = top_of(d)->node, .kind = END_OF_WORD});
+    }
 }
 
 /* The style of a node; that of its parent where nothing makes it another one. */
@@ -265,24 +286,37 @@ static const struct style *style_of(struct document *d, uint32_t number) {
 static void make_styles(struct document *d) {
     d->sheet.page = style_of(d, 1);
     for (size_t i = 0; i < d->pieces.count; i++)
-        style_of(d, d->pieces.items[i].node);
+        d->has_hidden = style_of(d, d->pieces.items[i].node)->is_hidden || d->has_hidden;
 }
 
 static bool is_hidden(struct document *d, const struct piece *piece) {
     return !d->sheet.is_in_doubt && style_of(d, piece->node)->is_hidden;
 }
 
+/* Whether an element may have room around it: its style may say so. */
+static bool has_own_style(const struct node *node) {
+    return node->attributes && node->attributes->present & STYLES;
+}
+
 /* The text that is shown, or that is hidden. Of what is hidden spaces part what is shown around it. */
 static span written_pieces(struct document *d, bool hidden_ones) {
-    struct writer writer = writer_open(d->arena, size_of(d->html));
+    struct writer writer = writer_open(d->arena, size_of(first_bytes(d->html, MAX_TEXT)));
+    uint32_t last = 0;
     for (size_t i = 0; i < d->pieces.count; i++) {
         const struct piece *piece = &d->pieces.items[i];
+        const struct node *node = &d->nodes.items[piece->node], *before = &d->nodes.items[last];
         bool is_in_word = writer.at > writer.begin && !is_space(writer.at[-1]);
-        if (piece->is_end_of_word) {
-            if (is_in_word)
+        if (piece->kind == END_OF_WORD) {
+            if (is_in_word && (d->sheet.is_in_doubt || !(node->style->flags & IS_GONE)))
                 put_byte(&writer, '\n');
+        } else if (piece->kind == MAYBE_END) {
+            if (is_in_word)
+                put_byte(&writer, MAY_END);
         } else if (hidden_ones == is_hidden(d, piece)) {
+            if (is_in_word && node != before && (has_own_style(node) || has_own_style(before)))
+                put_byte(&writer, MAY_END);
             put_resolved(&writer, piece->text, false);
+            last = piece->node;
         } else if (is_in_word && !hidden_ones && !is_empty(piece->text) && shows_nothing(d->reader, piece->text))
             put_byte(&writer, ' ');
     }
@@ -354,7 +388,7 @@ static void keep_url(struct document *d, span url) {
         message->cuts |= CUT_LINKS;
     span *place = urls->count < MAX_URLS ? LIST_ADD(d->arena, urls)
                                          : &urls->items[MAX_URLS / 2 + message->n_tags % (MAX_URLS / 2)];
-    *place = strip(first_bytes(url, MAX_URL));
+    *place = strip(url);
 }
 
 /* Where a page goes by itself: the URL in a meta refresh; none where it only loads itself again. */
@@ -376,8 +410,11 @@ static void keep_urls(struct document *d, unsigned tag, const struct attributes 
         if (which == A_HREF ? is_link : which != A_SRC || tag != TAG_SCRIPT)
             keep_url(d, attributes->values[which]);
     }
+    span content = value_of_attribute(attributes, A_CONTENT);
     if (tag == TAG_META && is_same_any_case(value_of_attribute(attributes, A_HTTP_EQUIV), LITERAL("refresh")))
-        keep_refresh(d, value_of_attribute(attributes, A_CONTENT));
+        keep_refresh(d, content);
+    if (tag == TAG_META && find_any_case(first_bytes(content, 100), LITERAL("dark")))
+        d->sheet.is_in_doubt = true; /* a page of another color */
 }
 
 /* Where the end tag begins of an element whose text holds no other tags. */
@@ -400,21 +437,40 @@ static void read_sheet(struct document *d, const struct attributes *attributes, 
         sheet_add(&d->sheet, text, value_of_attribute(attributes, A_MEDIA));
 }
 
+/* Whether what is read stands in a picture or formula, where names of elements have no meaning of their own. */
+static bool is_foreign(const struct document *d) { return d->counts[TAG_SVG] || d->counts[TAG_MATH]; }
+
 /* A start tag that ends there; from where on to read. */
 static const uint8_t *start_tag(struct document *d, unsigned tag, span name, const struct attributes *attributes,
                                 const uint8_t *at) {
     d->reader->message.tags[tag] = true;
     if (attributes->present)
         keep_urls(d, tag, attributes);
+    bool is_shown = !has(attributes, A_HIDDEN) && !is_same_any_case(value_of_attribute(attributes, A_TYPE), LITERAL("hidden"));
+    if (is_shown && attributes->present >> A_ALT)
+        add_attribute_texts(d, tag, attributes);
+    if (!is_empty(value_of_attribute(attributes, A_SRCDOC)))
+        *LIST_ADD(d->arena, &d->reader->message.frames) = attributes->values[A_SRCDOC];
     unsigned kind = TAGS[tag].text;
+    if (is_foreign(d)) { /* in pictures and formulas all is markup, but some elements end them */
+        kind = NORMAL;
+        d->sheet.is_in_doubt = d->sheet.is_in_doubt || tag != TAG_UNKNOWN;
+    }
     if (kind == NORMAL || kind == NOWHERE) {
         start_element(d, tag, name, attributes);
+        if (kind == NOWHERE && top_of(d)->tag == tag && !has(attributes, A_SHADOWROOTMODE))
+            top_of(d)->is_dropped = true;
+        bool may_be_gone = TAGS[tag].flags & MAY_END_WORD || (TAGS[tag].kind == VOID && attributes->present & STYLES);
+        if (is_shown && TAGS[tag].flags & (ENDS_WORD | MAY_END_WORD))
+            add_piece(d, (struct piece){.node = top_of(d)->node, .kind = may_be_gone ? MAYBE_END : END_OF_WORD});
+        if (is_foreign(d) && at[-2] == '/')
+            end_element(d, tag, name);
         return at;
     }
     /* The text of these ends with their end tag alone. */
     span text = span_between(at, kind == REST ? d->html.end : raw_end(d, TAGS[tag].name, at));
     if (tag == TAG_TITLE)
-        add_piece(d, (struct piece){text, MOVED_NODE, false});
+        *LIST_ADD(d->arena, &d->titles) = two_spans(d->arena, LITERAL("\n"), resolved(d, text));
     else if (tag == TAG_STYLE)
         read_sheet(d, attributes, text);
     else if (kind != RAW || tag == TAG_XMP) {
@@ -423,6 +479,14 @@ static const uint8_t *start_tag(struct document *d, unsigned tag, span name, con
         end_element(d, tag, name);
     }
     return text.end;
+}
+
+static void end_tag(struct document *d, unsigned tag, span name) {
+    size_t depth = d->depth;
+    end_element(d, tag, name);
+    uint32_t node = d->stack[d->depth < depth ? d->depth : depth - 1].node; /* that of the element that ended */
+    if (TAGS[tag].flags & ENDS_WORD)
+        add_piece(d, (struct piece){.node = node, .kind = END_OF_WORD});
 }
 
 /* Where a comment, or what is read as one, ends whose "!" or "?" stands there. */
@@ -462,24 +526,25 @@ static void read_tags(struct document *d) {
             at = search = html.end;
             if (!end) /* a tag that never ends is no tag */
                 break;
-            if (d->reader->message.n_tags++ == MAX_TAGS)
-                note_cut(d);
-            if (TAGS[tag].flags & ENDS_WORD)
-                add_piece(d, (struct piece){.is_end_of_word = true});
+            d->reader->message.n_tags++;
             if (is_end)
-                end_element(d, tag, name);
+                end_tag(d, tag, name);
             at = is_end ? end : start_tag(d, tag, name, &attributes, end);
+        } else if (is_foreign(d) && starts_with(span_between(begin, html.end), LITERAL("![CDATA["))) {
+            add_text(d, at, found);
+            const uint8_t *end = find(span_between(begin, html.end), LITERAL("]]>"));
+            add_text(d, begin + 8, end ? end : html.end);
+            at = end ? end + 3 : html.end;
         } else if (is_end || *begin == '!' || *begin == '?') {
             add_text(d, at, found);
-            at = comment_end(html, begin);
+            at = comment_end(html, found + 1); /* behind "</" none is a real one */
         } else {
             search = begin;
             continue;
         }
         search = at;
     }
-    if (at < html.end)
-        add_text(d, at, html.end);
+    add_text(d, at, html.end);
 }
 
 struct html_text read_html(struct reader *reader, span html) {
@@ -497,7 +562,10 @@ struct html_text read_html(struct reader *reader, span html) {
     *LIST_ADD(d->arena, &d->nodes) = (struct node){.style = &UNKNOWN_STYLE};
     read_tags(d);
     make_styles(d);
-    span shown = written_pieces(d, false), hidden = strip(written_pieces(d, true));
+    span hidden = d->has_hidden ? strip(written_pieces(d, true)) : (span){0};
+    *LIST_ADD(d->arena, &d->written) = written_pieces(d, false);
+    *LIST_ADD(d->arena, &d->written) = joined(d->arena, &d->titles); /* last: nobody sees them */
+    span shown = joined(d->arena, &d->written);
     while (!is_empty(shown) && is_space(*shown.at))
         shown.at++;
     return (struct html_text){shown, shows_nothing(reader, hidden) ? (span){0} : hidden};
@@ -505,7 +573,7 @@ struct html_text read_html(struct reader *reader, span html) {
 
 span declared_charset(span octets) {
     const uint8_t *found = find_any_case(first_bytes(octets, 2048), LITERAL("charset"));
-    if (!found || (is_ascii(octets) && !find_byte(octets, 27)))
+    if (!found || (valid_utf8(octets) == size_of(octets) && !find_byte(octets, 27)))
         return (span){0};
     span name = first_bytes(strip_any(span_between(found + 7, octets.end), " \t\r\n=\"'"), 40);
     for (const uint8_t *at = name.at; at < name.end; at++)

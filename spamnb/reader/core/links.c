@@ -4,7 +4,7 @@
 
 #include <arpa/inet.h>
 
-enum { MAX_HOST_NAME = 255, MAX_SCHEME = 31 };
+enum { MAX_SCHEME = 31 };
 
 static bool is_slash(uint8_t c) { return c == '/' || c == '\\'; }
 
@@ -23,12 +23,13 @@ static span dotted_address(struct arena *arena, span host) {
 /* A host as it is written in a URL -> the name or address that it is, up to the first byte that no host has. */
 static span canonical_host(struct reader *reader, span written) {
     struct arena *arena = &reader->arena;
-    span host = first_characters(written, MAX_HOST_NAME);
+    span host = first_characters(written, 3 * MAX_HOST); /* with "%61" for each letter */
     if (find_byte(host, '%'))
         host = percent_decoded(arena, host);
     host = lower_copy(arena, host);
-    if (!is_ascii(host) || find(host, LITERAL("xn--")))
+    if ((!is_ascii(host) || find(host, LITERAL("xn--"))) && may_ask(reader))
         host = ask(reader, ASK_HOST, host, (span){0}).text;
+    host.end = host.at + valid_utf8(host); /* "%ec" is a byte */
     for (const uint8_t *at = host.at; at < host.end; at++)
         if (*at <= ' ' || *at == 127 || strchr("\"#%/:<>?@[\\]^`{|}", *at))
             host.end = at;
@@ -55,14 +56,26 @@ static span behind_scheme(span url) {
     return rest;
 }
 
+/* An address of IPv6 as it is written shortest; empty where it is none. */
+static span shortest_address(struct arena *arena, span host) {
+    char written[INET6_ADDRSTRLEN + 1] = {0}, shortest[INET6_ADDRSTRLEN];
+    struct in6_addr address;
+    if (size_of(host) < sizeof written)
+        memcpy(written, host.at, size_of(host));
+    bool is_address = inet_pton(AF_INET6, written, &address) && inet_ntop(AF_INET6, &address, shortest, sizeof shortest);
+    return is_address ? arena_copy(arena, span_of_text(shortest)) : (span){0};
+}
+
 /* The host that a text begins with, without user and port. */
 static span host_of(struct reader *reader, span text) {
-    span authority = span_of(text.at, 0);
-    while (authority.end < text.end && !is_slash(*authority.end) &&
-           (*authority.end > '?' || !strchr("?#&<>\"' ", *authority.end)))
-        authority.end++;
-    const uint8_t *user_end = find_last(authority, '@');
-    return canonical_host(reader, before_first(span_between(user_end ? user_end + 1 : authority.at, authority.end), ':'));
+    span host = span_of(text.at, 0);
+    while (host.end < text.end && !is_slash(*host.end) && *host.end != '?' && *host.end != '#')
+        host.end++;
+    const uint8_t *user_end = find_last(host, '@');
+    host.at = user_end ? user_end + 1 : host.at;
+    bool is_bracketed = starts_with(host, LITERAL("["));
+    return is_bracketed ? shortest_address(&reader->arena, before_first(skip_bytes(host, 1), ']'))
+                        : canonical_host(reader, before_first(host, ':'));
 }
 
 /* A URL without blanks, line ends and controls. */
@@ -77,12 +90,10 @@ static span trimmed_url(struct arena *arena, span url) {
 void add_links(struct reader *reader) {
     const span_list *links = &reader->message.links;
     for (size_t i = 0; i < links->count; i++) {
-        span url = trimmed_url(&reader->arena, first_characters(links->items[i], MAX_URL));
-        span host = host_of(reader, behind_scheme(url));
-        if (size_of(host) > MAX_HOST) {
-            host = span_between(host.end - MAX_HOST, host.end);
-            host = skip_bytes(host, size_of(before_first(host, '.')) + 1);
-        }
-        add_host(reader, LITERAL("url:"), host);
+        span host = host_of(reader, behind_scheme(trimmed_url(&reader->arena, links->items[i])));
+        if (find_byte(host, ':'))
+            add_token(reader, LITERAL("url:"), host);
+        else
+            add_host(reader, LITERAL("url:"), host);
     }
 }

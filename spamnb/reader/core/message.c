@@ -1,28 +1,28 @@
 /* A message: raw bytes -> a row of tokens, and spans of what people ask for. */
 #include "reader.h"
 
-/* A text without NUL and with LF line ends. */
-static span shown_text(struct arena *arena, span text) { return with_line_feeds(arena, without_byte(arena, text, 0)); }
-
-/* Reads a text; of one that is far too long beginning and end. */
-static void add_octets(struct reader *reader, enum shown_as as, span octets, span charset) {
+/* Adds what people see; of a text that is far too long beginning and end. */
+static void add_shown(struct reader *reader, span text) {
     struct message *message = &reader->message;
-    struct arena *arena = &reader->arena;
+    text = with_line_feeds(&reader->arena, text); /* references may stand for carriage returns */
     size_t room = message->bytes_left > MIN_TEXT ? message->bytes_left : MIN_TEXT;
-    if (size_of(octets) > room) {
+    if (size_of(text) > room) {
         message->cuts |= CUT_TEXT;
-        octets = two_spans(arena, first_bytes(octets, room - room / 2), span_of(octets.end - room / 2, room / 2));
+        const uint8_t *last = text.end - room / 2;
+        while (last < text.end && (*last & 0xC0) == 0x80)
+            last++;
+        text = two_spans(&reader->arena, first_characters(text, room - room / 2), span_between(last, text.end));
     }
-    message->bytes_left -= size_of(octets) < message->bytes_left ? size_of(octets) : message->bytes_left;
-    if (as == AS_HTML) {
-        charset = is_empty(charset) ? declared_charset(octets) : charset;
-        struct html_text found = read_html(reader, shown_text(arena, decode_text(reader, octets, charset)));
-        *LIST_ADD(arena, &message->texts) = shown_text(arena, found.shown); /* references may stand for controls */
-        if (!is_empty(found.hidden))
-            *LIST_ADD(arena, &message->hidden) = shown_text(arena, found.hidden);
-        return;
-    }
-    *LIST_ADD(arena, &message->texts) = shown_text(arena, decode_text(reader, octets, charset));
+    message->bytes_left -= size_of(text) < message->bytes_left ? size_of(text) : message->bytes_left;
+    *LIST_ADD(&reader->arena, &message->texts) = text;
+}
+
+static void add_page(struct reader *reader, span html) {
+    struct message *message = &reader->message;
+    struct html_text found = read_html(reader, with_line_feeds(&reader->arena, without(&reader->arena, html, LITERAL("\0"))));
+    add_shown(reader, found.shown);
+    if (!is_empty(found.hidden))
+        *LIST_ADD(&reader->arena, &message->hidden) = first_characters(with_line_feeds(&reader->arena, found.hidden), MAX_TEXT);
 }
 
 /* Of a message inside the message its subject and sender are text. */
@@ -31,7 +31,7 @@ static void read_inner_header(struct reader *reader, span body) {
     span subject = value_of(reader, &section, LITERAL("subject"), true);
     span sender = value_of(reader, &section, LITERAL("from"), true);
     span text = two_spans(&reader->arena, two_spans(&reader->arena, subject, LITERAL("\n")), sender);
-    add_octets(reader, AS_TEXT, text, LITERAL("utf-8"));
+    add_shown(reader, text);
 }
 
 /* Whether a reader must open a leaf to see it. */
@@ -39,11 +39,46 @@ static bool is_attached(const struct entity *leaf) {
     return leaf->as != AS_MESSAGE && is_same(leaf->disposition, LITERAL("attachment"));
 }
 
+/* The text of a leaf, whose lines may be folded. */
+static span unfolded(struct arena *arena, const struct entity *leaf, span text) {
+    if (leaf->deletes_spaces)
+        return without(arena, text, LITERAL(" \n"));
+    if (!is_one_of(leaf->content_type, "text/calendar application/ics text/vcard text/x-vcard text/directory"))
+        return text;
+    return without(arena, without(arena, text, LITERAL("\n ")), LITERAL("\n\t"));
+}
+
 static void read_leaf(struct reader *reader, const struct entity *leaf) {
+    struct arena *arena = &reader->arena;
     if (leaf->as == AS_MESSAGE)
         read_inner_header(reader, leaf->body);
-    else if (leaf->as == AS_TEXT || leaf->as == AS_REPORT || leaf->as == AS_HTML)
-        add_octets(reader, leaf->as, decode_transfer(reader, leaf->body, leaf->encoding), leaf->charset);
+    if (leaf->as != AS_TEXT && leaf->as != AS_REPORT && leaf->as != AS_HTML)
+        return;
+    span octets = decode_transfer(reader, leaf->body, leaf->encoding);
+    bool is_html = leaf->as == AS_HTML;
+    span text = decode_text(reader, octets, is_html && is_empty(leaf->charset) ? declared_charset(octets) : leaf->charset);
+    if (!is_html) {
+        add_shown(reader, unfolded(arena, leaf, with_line_feeds(arena, text)));
+        return;
+    }
+    span_list *frames = &reader->message.frames;
+    frames->count = 0;
+    add_page(reader, text);
+    for (size_t i = 0; i < frames->count; i++)
+        add_page(reader, frames->items[i]);
+}
+
+/* The fields of a section without those that mailboxes add, and without line feeds around it. */
+static span lasting_fields(struct reader *reader, const struct section *section) {
+    struct writer writer = writer_open(&reader->arena, 4096);
+    for (size_t i = 0; i < section->fields.count; i++) {
+        const struct field *field = &section->fields.items[i];
+        if (header_rule_of(&reader->rules, field->name)->how == HOW_VOLATILE)
+            continue;
+        put_span(&writer, span_between(field->name.at, field->value.end));
+        put_byte(&writer, '\n');
+    }
+    return strip_any(writer_close(&writer), "\n");
 }
 
 /* 16 bytes that are the same however the message is stored. */
@@ -70,7 +105,7 @@ static void copy_date(struct reader *reader, uint8_t date[DATE]) {
 
 static void read_body(struct reader *reader, span text) {
     struct message *message = &reader->message;
-    message->leaves = read_leaves(reader, &message->section, text);
+    message->leaves = read_leaves(reader, text);
     for (int attached = 0; attached < 2; attached++)
         for (size_t i = 0; i < message->leaves.count; i++)
             if (is_attached(&message->leaves.items[i]) == attached)
@@ -81,6 +116,8 @@ static void make_row(struct reader *reader) {
     add_texts(reader, &reader->message.texts, LITERAL(""));
     if (!reader->options.body_only)
         add_evidence(reader);
+    if (!reader->options.body_only)
+        add_cuts(reader);
 }
 
 enum failure read_message(struct reader *reader, span raw, unsigned wants) {
@@ -92,7 +129,7 @@ enum failure read_message(struct reader *reader, span raw, unsigned wants) {
     if (size_of(raw) > SIZE_MAX / 64)
         return FAILED_MEMORY;
     arena_begin(arena, 8 * size_of(raw) + ((size_t)1 << 28));
-    *message = (struct message){.bytes_left = MAX_TEXT};
+    *message = (struct message){.bytes_left = MAX_TEXT, .questions_left = MAX_QUESTIONS, .tokens_left = MAX_TOKENS};
     message->raw = with_line_feeds(arena, raw);
     span text = span_between(skip_envelope(message->raw), message->raw.end);
     message->section = read_section(reader, text);
@@ -109,5 +146,7 @@ enum failure read_message(struct reader *reader, span raw, unsigned wants) {
         *LIST_ADD(arena, &message->headers) = field->name;
         *LIST_ADD(arena, &message->headers) = field_value(reader, field->value, true);
     }
+    for (size_t i = 0; i < message->links.count; i++)
+        message->links.items[i] = first_characters(message->links.items[i], MAX_URL);
     return FAILED_NOT;
 }

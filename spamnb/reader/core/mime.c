@@ -2,8 +2,12 @@
 #include "reader.h"
 
 enum {
-    MAX_DEPTH = 16, MAX_TYPE = 100, MAX_CHARSET = 60, MAX_ENCODING = 40, MAX_FILENAME = 255,
-    MAX_FALSE_BOUNDARIES = 2000, MAX_DOCUMENTS = 3, MAX_CODED_BYTES = 3 << 22,
+    MAX_TYPE = 100, MAX_CHARSET = 60, MAX_ENCODING = 40, MAX_FILENAME = 255, MAX_DOCUMENTS = 4, MAX_CODED_BYTES = 3 << 22,
+    MAX_PARTS = 10000,
+    MANY_PARTS = 1000,        /* behind so many those without a body are not read */
+    MAX_SEARCHES = 16,        /* how often each byte may be searched for boundaries ... */
+    MIN_SEARCHED = 32 << 20,  /* ... but bytes in any message: a short one may be as deep as it likes */
+    MAX_READINGS = 4,         /* how often each byte may be read as text */
 };
 
 /* How a type, or what begins with a type that ends with "/", is shown; a file whose type says nothing by the end of its
@@ -18,6 +22,7 @@ static const struct shown_type {
     {"message/feedback-report", AS_REPORT}, {"application/pdf", AS_PDF}, {"application/x-pdf", AS_PDF},
     {"application/pkcs7-mime", AS_SMIME}, {"application/x-pkcs7-mime", AS_SMIME}, {"application/ms-tnef", AS_TNEF},
     {"application/vnd.ms-tnef", AS_TNEF}, {"application/ics", AS_TEXT}, {"plain/text", AS_TEXT},
+    {"text/x-amp-html", AS_HTML},
     {"multipart/", AS_MULTIPART}, {"message/", AS_MESSAGE}, {"text/", AS_TEXT}, {".html", AS_HTML}, {".htm", AS_HTML},
     {".xhtml", AS_HTML}, {".xht", AS_HTML}, {".shtml", AS_HTML}, {".svg", AS_HTML}, {".eml", AS_MESSAGE},
     {".txt", AS_TEXT}, {".text", AS_TEXT}, {".ics", AS_TEXT}, {".pdf", AS_PDF}, {".p7m", AS_SMIME},
@@ -44,7 +49,7 @@ static enum shown_as shown_as(const struct entity *part) {
 
 /* A name in lower case as it is meant, without comments, quotes and blanks: programs write "base 64", "text/html,". */
 static span plain_name(struct arena *arena, span value, size_t most) {
-    value = lower_copy(arena, first_characters(before_first(before_first(value, ';'), '('), most));
+    value = lower_copy(arena, first_characters(before_first(before_first(uncommented(value), ';'), '('), most));
     struct writer writer = writer_open(arena, most);
     for (; value.at < value.end; value.at++)
         if (*value.at > ' ' && *value.at != '"' && *value.at != '\'' && *value.at != ',')
@@ -55,15 +60,17 @@ static span plain_name(struct arena *arena, span value, size_t most) {
 static span encoding_named(struct arena *arena, span value) {
     span name = plain_name(arena, value, MAX_ENCODING);
     return is_same(name, LITERAL("base-64")) ? LITERAL("base64")
+           : is_one_of(name, "x-uuencode uuencode x-uue uue") ? LITERAL("x-uuencode")
            : is_same(name, LITERAL("quotedprintable")) ? LITERAL("quoted-printable") : name;
 }
 
-/* What the Content-* fields of a message or part say of it. */
-static struct entity describe(struct reader *reader, const struct section *section, span message, const char *usual) {
+/* What fields of a message or part say of it; those that are missing are NULL. */
+static struct entity describe(struct reader *reader, const struct field *type_field, const struct field *encoding_field,
+                              const struct field *disposition_field, span body, const char *usual) {
     struct arena *arena = &reader->arena;
-    span type = value_of(reader, section, LITERAL("content-type"), false);
-    span encoding = value_of(reader, section, LITERAL("content-transfer-encoding"), false);
-    span disposition = value_of(reader, section, LITERAL("content-disposition"), false);
+    span type = type_field ? field_value(reader, type_field->value, false) : (span){0};
+    span encoding = encoding_field ? field_value(reader, encoding_field->value, false) : (span){0};
+    span disposition = disposition_field ? field_value(reader, disposition_field->value, false) : (span){0};
     struct parameters said = read_parameters(reader, is_empty(type) ? span_of_text(usual) : type);
     struct parameters more = read_parameters(reader, disposition);
     span name = plain_name(arena, said.main, MAX_TYPE);
@@ -77,48 +84,68 @@ static struct entity describe(struct reader *reader, const struct section *secti
         .encoding = encoding_named(arena, encoding),
         .disposition = first_characters(more.main, MAX_ENCODING),
         .filename = first_characters(is_empty(more.filename) ? said.name : more.filename, MAX_FILENAME),
+        .deletes_spaces = is_same_any_case(said.delsp, LITERAL("yes")),
         .boundary = said.boundary,
-        .body = span_between(section->body, message.end),
+        .body = body,
     };
     entity.as = shown_as(&entity);
     return entity;
 }
 
-/* Whether a delimiter ends with its line, and whether it is the last one. */
-static bool is_delimiter(span rest_of_line, bool *is_last) {
-    rest_of_line = first_bytes(rest_of_line, 80);
-    *is_last = starts_with(rest_of_line, LITERAL("--"));
-    return is_empty(strip(skip_bytes(rest_of_line, *is_last ? 2 : 0)));
+/* The first and the last field of a name, of which each may be what a program takes; how many others there are. */
+static size_t find_readings(const struct section *section, size_t n, span name, const struct field *found[2]) {
+    found[0] = find_field(section, n, name, false);
+    found[1] = found[0] ? find_field(section, n, name, true) : NULL;
+    return found[0] != found[1] && !is_same(found[0]->value, found[1]->value);
 }
 
-/* The texts between the lines of a delimiter in a multipart body; max_parts of them, and one that tells of more. */
+/* Adds a part as each program may take it: by the first or the last field of a name, and where a line is no field by
+ * those before it or by all. */
+static void add_readings(struct reader *reader, entity_list *parts, span text, const char *usual) {
+    struct section section = read_section(reader, text);
+    for (int late = 0; late <= (section.late_body != NULL); late++) {
+        size_t n = late ? section.fields.count : section.n_early;
+        const struct field *types[2], *encodings[2];
+        size_t n_types = find_readings(&section, n, LITERAL("content-type"), types);
+        size_t n_encodings = find_readings(&section, n, LITERAL("content-transfer-encoding"), encodings);
+        const struct field *disposition = find_field(&section, n, LITERAL("content-disposition"), false);
+        span body = span_between(late ? section.late_body : section.body, text.end);
+        for (size_t type = 0; type <= n_types; type++)
+            for (size_t encoding = 0; encoding <= n_encodings; encoding++)
+                *LIST_ADD(&reader->arena, parts) =
+                    describe(reader, types[type], encodings[encoding], disposition, body, usual);
+    }
+}
+
+/* Whether nothing stands behind the header section of a part. */
+static bool is_blank_part(span part) {
+    const uint8_t *body = find_byte(before_first(part, '\n'), ':') ? find(part, LITERAL("\n\n")) : part.at;
+    return body && is_empty(strip(span_between(body, part.end)));
+}
+
+/* The texts between the lines of a delimiter in a multipart body; max_parts of them, and one that tells of more. What
+ * stands behind a blank on such a line does not matter, and parts that follow the last delimiter are shown, too. */
 static span_list parts_of(struct arena *arena, const struct entity *entity, size_t max_parts) {
     span_list found = {0};
     if (is_empty(entity->boundary))
         return found;
     span delimiter = two_spans(arena, LITERAL("--"), entity->boundary), rest = entity->body, line;
     const uint8_t *opened = NULL, *at;
-    bool is_last = false;
-    for (size_t n_false = 0; !is_last && found.count <= max_parts && n_false < MAX_FALSE_BOUNDARIES;) {
-        at = find(rest, delimiter);
-        if (!at)
-            break;
+    while (found.count <= max_parts && (at = find(rest, delimiter))) {
         bool begins_line = at == entity->body.at || at[-1] == '\n';
         rest.at = at + size_of(delimiter);
-        if (begins_line)
-            next_line(&rest, &line);
-        if (!begins_line || !is_delimiter(line, &is_last)) {
-            n_false += begins_line;
-            is_last = false;
+        if (!begins_line)
             continue;
-        }
-        if (opened && at - opened > 1)
+        next_line(&rest, &line);
+        bool is_last = starts_with(line, LITERAL("--"));
+        line = skip_bytes(line, is_last ? 2 : 0);
+        if (!is_empty(line) && !is_space(*line.at))
+            continue;
+        if (opened && at - opened > 1 && (found.count < MANY_PARTS || !is_blank_part(span_between(opened, at))))
             *LIST_ADD(arena, &found) = span_between(opened, at - 1); /* the line feed is the delimiter's */
-        else
-            n_false++; /* two delimiters in a row hold no part */
-        opened = rest.at;
+        opened = is_last ? NULL : rest.at;
     }
-    if (opened && !is_last && found.count <= max_parts)
+    if (opened && found.count <= max_parts)
         *LIST_ADD(arena, &found) = span_between(opened, entity->body.end);
     return found;
 }
@@ -126,35 +153,18 @@ static span_list parts_of(struct arena *arena, const struct entity *entity, size
 /* What is left of the bounds while leaves are read. */
 struct walk {
     struct reader *reader;
-    entity_list leaves;
-    size_t n_documents; /* that the program opened */
+    entity_list open, leaves; /* open: the last is read next */
+    size_t n_parts, n_documents, bytes_left, text_left; /* found; opened by the program; to be searched; to be read */
 };
 
-static unsigned cut_of(enum shown_as as) {
-    return as == AS_PDF ? CUT_PDF : as == AS_SMIME ? CUT_SMIME : as == AS_TNEF ? CUT_TNEF : CUT_TEXT;
-}
-
-/* Whether an entity may stand inside a part. */
-static bool is_opened(struct walk *walk, const struct entity *entity) {
-    switch (entity->as) {
-    case AS_MESSAGE: case AS_SMIME:
-        return true;
-    case AS_PDF: case AS_TNEF:
-        if (walk->n_documents++ < MAX_DOCUMENTS)
-            return true;
-        walk->reader->message.cuts |= cut_of(entity->as);
-        return false;
-    default:
-        return false;
-    }
-}
+static unsigned cut_of(enum shown_as as) { return as >= AS_PDF ? CUT_PDF << (as - AS_PDF) : CUT_TEXT; }
 
 /* The entity inside a part; empty where none is. */
 static span inner_entity(struct walk *walk, const struct entity *entity) {
     struct reader *reader = walk->reader;
     struct arena *arena = &reader->arena;
     span body = entity->body;
-    if (entity->as != AS_MESSAGE || is_one_of(entity->encoding, "base64 quoted-printable")) {
+    if (entity->as != AS_MESSAGE || is_one_of(entity->encoding, "base64 quoted-printable x-uuencode")) {
         if (size_of(body) > MAX_CODED_BYTES)
             reader->message.cuts |= cut_of(entity->as);
         body = decode_transfer(reader, first_bytes(body, MAX_CODED_BYTES), entity->encoding);
@@ -163,35 +173,49 @@ static span inner_entity(struct walk *walk, const struct entity *entity) {
         body = with_line_feeds(arena, body);
         return span_between(skip_envelope(body), body.end);
     }
-    enum ask what = entity->as == AS_PDF ? ASK_PDF : entity->as == AS_SMIME ? ASK_SMIME : ASK_TNEF;
-    struct answer opened = ask(reader, what, body, (span){0});
+    struct answer opened = ask(reader, ASK_PDF + (entity->as - AS_PDF), body, (span){0});
     if (!opened.is_whole)
         reader->message.cuts |= cut_of(entity->as);
     return with_line_feeds(arena, opened.text);
 }
 
-static void walk_entity(struct walk *walk, struct entity entity, int depth) {
+/* Adds the parts of an entity to those that are to be read: as they stand, of alternatives plain text comes last. */
+static void open_parts(struct walk *walk, span_list inner, const char *usual, bool is_alternative) {
+    struct reader *reader = walk->reader;
+    entity_list parts = {0};
+    for (size_t i = 0; i < inner.count; i++) {
+        if (walk->n_parts++ < MAX_PARTS)
+            add_readings(reader, &parts, inner.items[i], usual);
+        else
+            reader->message.cuts |= CUT_PARTS;
+    }
+    for (int plain = is_alternative; plain >= 0; plain--)
+        for (size_t i = parts.count; i--;)
+            if (!is_alternative || (parts.items[i].as == AS_TEXT) == plain)
+                *LIST_ADD(&reader->arena, &walk->open) = parts.items[i];
+}
+
+static void read_entity(struct walk *walk, struct entity entity) {
     struct reader *reader = walk->reader;
     bool is_message = entity.as == AS_MESSAGE, is_alternative = false;
     span_list inner = {0};
     const char *usual = "text/plain";
-    if (walk->leaves.count == MAX_PARTS) {
+    size_t size = size_of(entity.body);
+    if ((entity.as == AS_MULTIPART || is_message) && size > walk->bytes_left)
         reader->message.cuts |= CUT_PARTS;
-        return;
-    }
-    if (entity.as == AS_MULTIPART) {
-        inner = parts_of(&reader->arena, &entity, MAX_PARTS - walk->leaves.count);
+    else if (entity.as == AS_MULTIPART) {
+        walk->bytes_left -= size;
+        inner = parts_of(&reader->arena, &entity, MAX_PARTS);
         is_alternative = is_same(entity.content_type, LITERAL("multipart/alternative"));
         usual = is_same(entity.content_type, LITERAL("multipart/digest")) ? "message/rfc822" : usual;
-    } else if (is_opened(walk, &entity)) {
+    } else if (entity.as >= AS_PDF && walk->n_documents++ >= MAX_DOCUMENTS)
+        reader->message.cuts |= cut_of(entity.as);
+    else if (is_message || entity.as >= AS_PDF) {
+        walk->bytes_left -= is_message ? size : 0;
         span body = inner_entity(walk, &entity);
         entity.body = is_message ? body : entity.body;
         if (is_message || !is_empty(body))
             *LIST_ADD(&reader->arena, &inner) = body;
-    }
-    if (inner.count && depth == MAX_DEPTH) {
-        reader->message.cuts |= CUT_PARTS;
-        inner.count = 0;
     }
     if (entity.as == AS_MULTIPART && !inner.count) { /* nothing separates parts: a reader sees text */
         entity.content_type = LITERAL("text/plain");
@@ -199,21 +223,21 @@ static void walk_entity(struct walk *walk, struct entity entity, int depth) {
     }
     if (is_message)
         entity.content_type = LITERAL("message/rfc822");
-    if (entity.as != AS_MULTIPART)
+    bool is_text = entity.as == AS_TEXT || entity.as == AS_HTML || entity.as == AS_REPORT;
+    if (is_text && size > walk->text_left)
+        reader->message.cuts |= CUT_PARTS;
+    else if (entity.as != AS_MULTIPART) {
         *LIST_ADD(&reader->arena, &walk->leaves) = entity;
-    struct entity *parts = arena_take(&reader->arena, inner.count, sizeof *parts);
-    for (size_t i = 0; i < inner.count; i++) {
-        struct section section = read_section(reader, inner.items[i]);
-        parts[i] = describe(reader, &section, inner.items[i], usual);
+        walk->text_left -= is_text ? size : 0;
     }
-    for (int plain = 0; plain <= is_alternative; plain++)
-        for (size_t i = 0; i < inner.count; i++)
-            if (!is_alternative || (parts[i].as == AS_TEXT) == plain)
-                walk_entity(walk, parts[i], depth + 1);
+    open_parts(walk, inner, usual, is_alternative);
 }
 
-entity_list read_leaves(struct reader *reader, const struct section *section, span message) {
-    struct walk walk = {.reader = reader};
-    walk_entity(&walk, describe(reader, section, message, "text/plain"), 0);
+entity_list read_leaves(struct reader *reader, span message) {
+    struct walk walk = {.reader = reader, .bytes_left = MAX_SEARCHES * size_of(message) + MIN_SEARCHED,
+                        .text_left = MAX_READINGS * size_of(message) + MAX_TEXT};
+    open_parts(&walk, (span_list){&message, 1, 1}, "text/plain", false);
+    while (walk.open.count)
+        read_entity(&walk, walk.open.items[--walk.open.count]);
     return walk.leaves;
 }

@@ -14,15 +14,19 @@ struct reader;
 
 struct field {
     span name, value; /* as they stand in the message: the value may be folded, and encoded in words */
+    bool is_counted;  /* it is read whatever stands before it */
 };
 
 struct section {
     LIST(struct field) fields;
-    span text; /* of the section */
     const uint8_t *body;
+    /* A line that is no field ends the section for some programs, others go on behind it: there begins the body of
+     * the former, whose fields are the first ones, and behind an empty line that of the latter. NULL: it is the same. */
+    size_t n_early;
+    const uint8_t *late_body;
 };
 
-/* What a reader shows a part as. */
+/* What a reader shows a part as; documents come last, in the order of enum ask. */
 enum shown_as {
     AS_NOTHING, AS_TEXT, AS_HTML, AS_MULTIPART, AS_MESSAGE, AS_REPORT, AS_PDF, AS_SMIME, AS_TNEF
 };
@@ -31,23 +35,25 @@ enum shown_as {
 struct entity {
     span content_type, charset, encoding, disposition, filename;
     enum shown_as as;
+    bool deletes_spaces; /* those before its line ends, and the line ends (RFC 3676, DelSp) */
     span boundary, body;
 };
 
 typedef LIST(struct entity) entity_list;
 
 enum {
-    MAX_PARTS = 250,
-    MAX_TEXT = 1 << 20,              /* bytes of decoded text in one message */
-    MIN_TEXT = MAX_TEXT / MAX_PARTS, /* of each text, however long those before it are */
-    MAX_URL = 2000,
-    MAX_HOST = 60,
+    MAX_TEXT = 1 << 20,   /* bytes of shown text in one message */
+    MIN_TEXT = 1 << 12,   /* of each text, however long those before it are */
+    MAX_URL = 2000,       /* of one that people see */
+    MAX_HOST = 255,
+    MAX_TOKENS = 50000 - 16, /* occurrences: to learn more takes seconds; and one for each bound that was reached */
+    MAX_QUESTIONS = 128,  /* about charsets and hosts, which may all be different: Python takes 0.1 ms for one */
 };
 
-/* What was left out because a bound was reached. */
+/* What was left out because a bound was reached: evidence.py has the same list in the same order. */
 enum {
-    CUT_HEADERS = 1, CUT_HTML = 2, CUT_LINKS = 4, CUT_PARTS = 8, CUT_PDF = 16, CUT_SMIME = 32, CUT_TEXT = 64,
-    CUT_TNEF = 128,
+    CUT_HEADERS = 1, CUT_HTML = 2, CUT_LINKS = 4, CUT_PARTS = 8, CUT_TEXT = 16, CUT_NAMES = 32, CUT_TOKENS = 64,
+    CUT_PDF = 128, /* and the documents behind it, as they stand in shown_as */
 };
 
 enum { DATE = 64 }; /* bytes: a date has 31, and a comment of the zone's name behind it */
@@ -57,10 +63,10 @@ struct message {
     struct section section;
     span_list headers; /* name and decoded value of each field, by turns */
     span_list texts, hidden; /* what a reader shows first, then what he opens; what HTML does not show */
-    span_list links; /* URLs */
+    span_list links, frames; /* URLs; pages that stand in attributes of a page */
     bool tags[N_TAGS]; /* that occur in HTML */
     uint32_t cuts;
-    size_t n_tags, bytes_left;
+    size_t n_tags, bytes_left, questions_left, tokens_left;
     entity_list leaves; /* its parts that are no multipart, as read_leaves has them */
     uint8_t digest[DIGEST];
     uint8_t date[DATE]; /* when it was received, as its topmost server wrote it; ends with 0 */
@@ -117,7 +123,7 @@ struct group_table {
 
 /* What is asked of the program around: for a text, another one. binding.py has the same list in the same order. */
 enum ask {
-    ASK_CHARACTER, /* a character -> struct character */
+    ASK_CHARACTERS, /* a character -> struct character of the 256 among which it is */
     ASK_DECODE,    /* octets and a charset -> UTF-8; nothing where the core reads it itself */
     ASK_COMPOSE,   /* UTF-8 -> UTF-8 with composed letters */
     ASK_HOST,      /* a host in other letters than Latin, or in punycode -> its name in small letters */
@@ -151,47 +157,54 @@ struct reader {
     struct message message;
 };
 
-/* What the program around answers. The text is in the arena; that of ASK_CHARACTER is not. */
+/* What the program around answers. The text is in the arena; that of ASK_CHARACTERS is not. */
 static inline struct answer ask(struct reader *reader, enum ask what, span text, span other) {
     struct answer answer = {0};
     if (!reader->answerer((int)what, &text, &other, &answer))
         arena_fail(&reader->arena, FAILED_ANSWER);
-    if (answer.text.at && what != ASK_CHARACTER)
+    if (answer.text.at && what != ASK_CHARACTERS)
         answer.text = arena_copy(&reader->arena, answer.text);
     return answer;
+}
+
+/* Whether a message may ask once more about a name: a sender can make as many as he likes. */
+static inline bool may_ask(struct reader *reader) {
+    if (!reader->message.questions_left)
+        reader->message.cuts |= CUT_NAMES;
+    return reader->message.questions_left && reader->message.questions_left--;
 }
 
 /* ---- header.c: fields, parameters (RFC 2045 and 2231), encoded words (RFC 2047); as tolerant as mail needs ---- */
 
 /* CRLF and CR made LF: the text itself where there is no CR. */
 span with_line_feeds(struct arena *arena, span text);
-/* A text without one byte. */
-span without_byte(struct arena *arena, span text, uint8_t byte);
+/* A text without some bytes that follow each other. */
+span without(struct arena *arena, span text, span bytes);
 /* Where the header section begins: behind a byte order mark and the "From " line of an mbox. */
 const uint8_t *skip_envelope(span message);
-/* The section at the beginning of a message, or of a part. A line that is no field ends it. Sets
- * CUT_HEADERS where a bound is reached. */
+/* The section at the beginning of a message, or of a part. Sets CUT_HEADERS where a bound is reached. */
 struct section read_section(struct reader *reader, span message);
-/* The text of a section without the fields that mailboxes add, and without line feeds around it. */
-span lasting_fields(struct reader *reader, const struct section *section);
 /* A value on one line, in UTF-8; with_words: its encoded words are decoded, too. */
 span field_value(struct reader *reader, span value, bool with_words);
-/* The value of the first field of a name in lower case; NULL spans where there is none. */
+/* The first field of a name in lower case, or the last one, among the first n; NULL where there is none. */
+const struct field *find_field(const struct section *section, size_t n, span name, bool is_last);
+/* The value of the first one among all; NULL spans where there is none. */
 span value_of(struct reader *reader, const struct section *section, span name, bool with_words);
 
 struct parameters {
     span main; /* before the first semicolon or space, in lower case */
-    span charset, boundary, name, filename;
+    span charset, boundary, name, filename, delsp;
 };
 
+/* A value without blanks around it, and without the comments before it. */
+span uncommented(span value);
 /* The parameters of a value that field_value gave. */
 struct parameters read_parameters(struct reader *reader, span value);
 
 /* ---- mime.c ---- */
 
-/* The leaves of a message whose section was read, in the order in which a reader shows them: of alternatives plain text
- * comes last. */
-entity_list read_leaves(struct reader *reader, const struct section *section, span message);
+/* The leaves of a message, in the order in which a reader shows them: of alternatives plain text comes last. */
+entity_list read_leaves(struct reader *reader, span message);
 
 /* ---- transfer.c: letters -> bytes, and bytes in the charset that a message claims -> UTF-8 ---- */
 
@@ -261,3 +274,5 @@ const struct header_rule *header_rule_of(const struct rule_table *table, span na
 uint8_t group_of(const struct group_table *table, span token);
 /* Puts the tokens of header fields, links, HTML, hidden text and parts into the row. */
 void add_evidence(struct reader *reader);
+/* Says which bounds were reached. */
+void add_cuts(struct reader *reader);

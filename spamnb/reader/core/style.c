@@ -1,6 +1,5 @@
 #include "style.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 enum {
@@ -11,17 +10,15 @@ enum {
     MAX_MATCHES = 100, /* rules of one element */
 };
 
-#define MEDIUM 16.0f   /* pixels */
 #define TINY 2.5f      /* smaller letters count as hidden */
-#define LOW_BOX 3.0f   /* nothing is read in one */
-#define MIN_SEEN 0.1f  /* fainter text is not read on anything */
-#define TOO_NEAR 24.0f /* of two colors, the three channels' distance added up: nobody reads one on the other */
+#define MIN_SEEN 0.1   /* fainter text is not read on anything */
+#define TOO_NEAR 24    /* of two colors, the three channels' distance added up: nobody reads one on the other */
 
 enum { WHITE = 0xFFFFFF, BLACK = 0 };
 
-const struct style FIRST_STYLE = {.color = BLACK, .background = WHITE, .size = MEDIUM, .opacity = 1};
+const struct style FIRST_STYLE = {.color = BLACK, .background = WHITE};
 
-const struct style UNKNOWN_STYLE = {.color = UNKNOWN, .background = UNKNOWN, .size = MEDIUM, .opacity = 1};
+const struct style UNKNOWN_STYLE = {.color = UNKNOWN, .background = UNKNOWN};
 
 /* What rules ask for, the weakest first. */
 enum key_kind { OF_ANY, OF_TAG, OF_CLASS, OF_ID };
@@ -31,12 +28,11 @@ struct rule {
     struct rule *next;
     enum key_kind kind;
     span key, tag;
+    uint64_t hash, tag_hash; /* of kind and key, of the tag */
     bool is_doubtful;
     uint64_t strength; /* its specificity, then its order */
     declaration_list declarations;
 };
-
-enum { INHERITED = IS_UNSEEN | HAS_EFFECTS, MAY_SHOW = HAS_EFFECTS | HAS_ROOM | IS_OUTSIDE };
 
 #define IS(text) is_same(value, LITERAL(text))
 
@@ -149,37 +145,41 @@ static rgb read_attribute_color(struct arena *arena, span value) {
 static int distance(rgb a, rgb b, int shift) { return abs((a >> shift & 255) - (b >> shift & 255)); }
 
 /* Whether nobody can tell letters from what is behind them. */
-static bool is_unreadable(rgb letters, rgb background, float opacity) {
+static bool is_unreadable(rgb letters, rgb background) {
     if (letters < 0 || background < 0)
         return letters == CLEAR;
     int apart = distance(letters, background, 16) + distance(letters, background, 8) + distance(letters, background, 0);
-    return (float)apart * opacity <= TOO_NEAR;
+    return apart <= TOO_NEAR;
 }
 
 /* ---- Declarations ---- */
 
-/* A size in pixels; of one that is not read, such as a share of another, that of usual letters. */
-static float read_size(span value) {
+/* Whether a size is too small for letters; one that is not understood, such as a share of another, is not. */
+static bool is_tiny(span value) {
     double number;
     if (!read_number(&value, &number) || number < 0 || !(is_empty(value) || is_one_of(value, "px pt em rem %")))
-        return MEDIUM;
-    return number == 0 ? 0 : IS("px") ? (float)number : IS("pt") ? (float)number * 4 / 3 : MEDIUM;
+        return false;
+    return number == 0 || (IS("px") && number < TINY) || (IS("pt") && number < TINY * 3 / 4);
 }
 
 /* What is read of a declaration, and the properties that say it. */
 enum property {
-    P_COLOR, P_BACKGROUND, P_SIZE, P_FONT, P_OPACITY, P_DISPLAY, P_VISIBILITY, P_OVERFLOW, P_HEIGHT, P_ROOM, P_POSITION,
-    P_EFFECT, P_ALL, N_PROPERTIES
+    P_COLOR, P_BACKGROUND, P_SIZE, P_FONT, P_OPACITY, P_DISPLAY, P_VISIBILITY, P_OVERFLOW, P_HEIGHT, P_ROOM, P_MARGIN, P_ALL,
+    P_HARMLESS, N_PROPERTIES
 };
 
 static const char *const PROPERTIES[N_PROPERTIES] = {
     [P_COLOR] = "color", [P_BACKGROUND] = "background background-color background-image", [P_SIZE] = "font-size",
     [P_FONT] = "font", [P_OPACITY] = "opacity", [P_DISPLAY] = "display", [P_VISIBILITY] = "visibility",
     [P_OVERFLOW] = "overflow overflow-x overflow-y", [P_HEIGHT] = "height max-height",
-    [P_ROOM] = "padding padding-top padding-bottom min-height", [P_POSITION] = "position",
-    [P_EFFECT] = "text-shadow -webkit-text-stroke -webkit-text-fill-color filter background-clip "
-                 "-webkit-background-clip mix-blend-mode",
-    [P_ALL] = "all",
+    [P_ROOM] = "padding padding-top padding-bottom min-height", [P_ALL] = "all",
+    [P_MARGIN] = "margin margin-top margin-bottom margin-left margin-right",
+    [P_HARMLESS] = "font-family font-weight font-style text-align text-decoration text-transform text-indent line-height "
+                   "letter-spacing vertical-align white-space width max-width min-width cursor direction list-style border "
+                   "border-top border-bottom border-left border-right border-width border-color border-collapse "
+                   "border-spacing border-radius border-style padding-left padding-right table-layout word-break word-wrap "
+                   "overflow-wrap clear font-stretch box-sizing content background-repeat background-position background-size "
+                   "-webkit-text-size-adjust -ms-text-size-adjust -ms-interpolation-mode -webkit-font-smoothing",
 };
 
 static void set_flag(struct declaration *declaration, uint32_t flag, bool is_on) {
@@ -188,24 +188,26 @@ static void set_flag(struct declaration *declaration, uint32_t flag, bool is_on)
 
 /* What a value in lower case says; of a color or size that is not understood, what shows text. */
 static struct declaration understood(enum property property, span value) {
-    struct declaration found = {.property = (uint8_t)property, .number = 1};
+    struct declaration found = {.property = (uint8_t)property};
     span word = before_first(value, ' ');
-    double opacity;
+    double opacity = 1;
     switch (property) {
     case P_COLOR: case P_BACKGROUND:
         found.color = read_color(value);
         break;
-    case P_SIZE: case P_FONT:
-        found.number = property == P_SIZE ? read_size(value) : MEDIUM;
+    case P_SIZE:
+        set_flag(&found, IS_TINY, is_tiny(value));
+        break;
+    case P_FONT:
+        found.off = IS_TINY;
         break;
     case P_OPACITY:
-        if (read_number(&value, &opacity) && (is_empty(value) || IS("%")))
-            found.number = (float)(opacity < 0 ? 0 : opacity) * (is_empty(value) ? 1 : .01f);
-        found.number = found.number > 1 ? 1 : found.number;
+        read_number(&value, &opacity);
+        set_flag(&found, IS_FAINT, opacity < (IS("%") ? 100 * MIN_SEEN : MIN_SEEN));
         break;
     case P_DISPLAY:
         set_flag(&found, IS_GONE, is_same(word, LITERAL("none")));
-        set_flag(&found, IS_BOX, is_one_of(word, "block inline-block flex inline-flex list-item flow-root none"));
+        found.on |= is_one_of(value, "none block") ? 0 : HAS_ROOM; /* it may be no box */
         break;
     case P_VISIBILITY:
         set_flag(&found, IS_UNSEEN, is_one_of(word, "hidden collapse"));
@@ -214,23 +216,22 @@ static struct declaration understood(enum property property, span value) {
         set_flag(&found, CUTS_OFF, is_one_of(word, "hidden clip scroll auto"));
         break;
     case P_HEIGHT:
-        set_flag(&found, IS_LOW, read_size(value) <= LOW_BOX && !find_byte(value, '%'));
+        set_flag(&found, IS_LOW, is_tiny(value) && !find_byte(value, '%'));
         break;
     case P_ROOM:
         found.on = is_one_of(value, "0 0px") ? 0 : HAS_ROOM;
         break;
-    case P_POSITION:
-        found.on = is_one_of(word, "absolute fixed") ? IS_OUTSIDE : 0;
+    case P_MARGIN:
+        found.on = find_byte(value, '-') ? IS_DOUBTFUL : 0; /* it may lie on something of another color */
         break;
-    default:
-        found.on = is_one_of(value, "none 0 initial") ? 0 : HAS_EFFECTS;
+    default: /* one that is not understood */
+        found.on = is_one_of(value, "none 0 0px") ? 0 : IS_DOUBTFUL;
     }
     return found;
 }
 
 /* Applies a declaration. One that may apply or not can show text, and hide none. */
 static void apply(struct style *style, const struct style *above, const struct declaration *one, bool is_doubtful) {
-    float opacity = one->number * above->opacity;
     switch (one->property) {
     case P_COLOR:
         style->color = is_doubtful ? UNKNOWN : one->color;
@@ -238,14 +239,8 @@ static void apply(struct style *style, const struct style *above, const struct d
     case P_BACKGROUND:
         style->background = is_doubtful ? UNKNOWN : one->color == CLEAR ? above->background : one->color;
         break;
-    case P_FONT: case P_SIZE:
-        style->size = is_doubtful ? fmaxf(one->number, style->size) : one->number;
-        break;
-    case P_OPACITY:
-        style->opacity = is_doubtful ? fmaxf(opacity, style->opacity) : opacity;
-        break;
     default:
-        style->flags = (style->flags | (is_doubtful ? one->on & MAY_SHOW : one->on)) & ~one->off;
+        style->flags = (style->flags | (is_doubtful ? one->on & (IS_DOUBTFUL | HAS_ROOM) : one->on)) & ~one->off;
     }
 }
 
@@ -265,7 +260,7 @@ static declaration_list read_declarations(struct sheet *sheet, span text) {
         int property = number_of(&property_table, name);
         text = skip_bytes(span_between(end, text.end), 1);
         sheet->is_in_doubt = sheet->is_in_doubt || property == P_ALL; /* which is all that is read, and more */
-        if (property < 0)
+        if (property == P_HARMLESS || is_empty(name) || starts_with(name, LITERAL("mso-")))
             continue;
         span value = span_between(colon + 1, end);
         const uint8_t *mark = find_byte(value, '!');
@@ -274,7 +269,7 @@ static declaration_list read_declarations(struct sheet *sheet, span text) {
         if (is_empty(value) || (mark && !is_important))
             continue;
         struct declaration *declaration = LIST_ADD(sheet->arena, &found);
-        *declaration = understood((enum property)property, value);
+        *declaration = understood(property < 0 ? N_PROPERTIES : (enum property)property, value);
         declaration->is_important = is_important;
     }
     return found;
@@ -290,60 +285,47 @@ static void apply_all(struct style *style, const struct style *above, const decl
 
 /* ---- Rules and the elements that they match ---- */
 
-struct match {
-    const struct rule *rule;
-    bool is_doubtful;
-};
-
 /* The rules that match an element, the strongest last. */
 struct matches {
-    struct match items[MAX_MATCHES];
+    const struct rule *items[MAX_MATCHES];
     size_t count;
 };
 
-static bool has_same_letters(span a, span b) {
-    for (size_t i = 0; size_of(a) == size_of(b) && i < size_of(a); i++)
-        if (to_lower(a.at[i]) != to_lower(b.at[i]))
-            return false;
-    return size_of(a) == size_of(b);
-}
+static uint64_t hash_of_key(enum key_kind kind, span key) { return hash_any_case(SECRET, key) + kind; }
 
-/* The rules that may ask for this, in any case. */
-static struct rule **bucket_of(struct sheet *sheet, enum key_kind kind, span key) {
-    uint32_t hash = kind;
-    for (const uint8_t *at = key.at; at < key.end; at++)
-        hash = hash * 31 + to_lower(*at);
-    return &sheet->buckets[(hash ^ hash >> 8 ^ hash >> 16) % COUNT_OF(sheet->buckets)];
-}
+/* The rules that may ask for what has this hash. */
+static struct rule **bucket_of(struct sheet *sheet, uint64_t hash) { return &sheet->buckets[hash % COUNT_OF(sheet->buckets)]; }
 
 /* Adds the rules that ask for this; where the case of a class or an id differs, which pages without a type ignore, the
- * rule is doubtful. */
-static void add_matches(struct sheet *sheet, enum key_kind kind, span key, span tag, struct matches *found) {
-    for (const struct rule *rule = *bucket_of(sheet, kind, key); rule; rule = rule->next) {
+ * page is in doubt. */
+static void add_matches(struct sheet *sheet, enum key_kind kind, span key, uint64_t tag, struct matches *found) {
+    uint64_t hash = hash_of_key(kind, key);
+    for (const struct rule *rule = *bucket_of(sheet, hash); rule; rule = rule->next) {
         size_t steps = 1 + rule->declarations.count;
         if (sheet->steps_left < steps || found->count == MAX_MATCHES) {
             sheet->is_in_doubt = true;
             return;
         }
         sheet->steps_left -= steps;
-        bool is_other_tag = !is_empty(rule->tag) && !has_same_letters(rule->tag, tag);
-        if (rule->kind != kind || is_other_tag || !has_same_letters(rule->key, key))
+        if (rule->hash != hash || (!is_empty(rule->tag) && rule->tag_hash != tag))
             continue;
+        sheet->is_in_doubt = sheet->is_in_doubt || (kind != OF_TAG && !is_same(rule->key, key));
         size_t at = found->count++;
-        for (; at > 0 && found->items[at - 1].rule->strength > rule->strength; at--)
+        for (; at > 0 && found->items[at - 1]->strength > rule->strength; at--)
             found->items[at] = found->items[at - 1];
-        found->items[at] = (struct match){rule, rule->is_doubtful || (kind != OF_TAG && !is_same(rule->key, key))};
+        found->items[at] = rule;
     }
 }
 
 static void find_matches(struct sheet *sheet, span tag, const struct attributes *attributes, struct matches *found) {
     span classes = value_of_attribute(attributes, A_CLASS);
-    add_matches(sheet, OF_ANY, (span){0}, tag, found);
-    add_matches(sheet, OF_TAG, tag, tag, found);
+    uint64_t hash = hash_any_case(SECRET, tag);
+    add_matches(sheet, OF_ANY, (span){0}, hash, found);
+    add_matches(sheet, OF_TAG, tag, hash, found);
     if (has(attributes, A_ID))
-        add_matches(sheet, OF_ID, attributes->values[A_ID], tag, found);
+        add_matches(sheet, OF_ID, attributes->values[A_ID], hash, found);
     for (span class = next_word(&classes); !is_empty(class) && !sheet->is_in_doubt; class = next_word(&classes))
-        add_matches(sheet, OF_CLASS, class, tag, found);
+        add_matches(sheet, OF_CLASS, class, hash, found);
 }
 
 /* ---- Sheets ---- */
@@ -407,7 +389,10 @@ static void add_rule(struct sheet *sheet, span selectors, span body, bool is_dou
         selectors = skip_bytes(span_between(end, selectors.end), 1);
     }
     while (added) {
-        struct rule *rule = added, **bucket = bucket_of(sheet, rule->kind, rule->key);
+        struct rule *rule = added;
+        rule->hash = hash_of_key(rule->kind, rule->key);
+        rule->tag_hash = hash_any_case(SECRET, rule->tag);
+        struct rule **bucket = bucket_of(sheet, rule->hash);
         added = rule->next;
         rule->is_doubtful = is_doubtful;
         rule->strength = (is_doubtful ? UINT32_MAX : 2 * (uint64_t)rule->kind + !is_empty(rule->tag)) << 32 | sheet->n_rules;
@@ -467,18 +452,17 @@ static void apply_attributes(struct style *style, struct arena *arena, unsigned 
 }
 
 static bool hides_text(const struct style *style) {
-    return style->flags & (IS_GONE | IS_UNSEEN | IS_CUT_OFF) || style->size < TINY || style->opacity < MIN_SEEN ||
-           (!(style->flags & HAS_EFFECTS) && is_unreadable(style->color, style->background, style->opacity));
+    return style->flags & (IS_GONE | IS_UNSEEN | IS_FAINT) ||
+           (!(style->flags & IS_DOUBTFUL) &&
+            (style->flags & (IS_TINY | IS_CUT_OFF) || is_unreadable(style->color, style->background)));
 }
 
 static struct style make_style(struct sheet *sheet, const struct style *above, unsigned tag, span name,
                                const struct attributes *attributes) {
     struct style style = *above;
-    bool is_inline = TAGS[tag].flags & IS_INLINE, is_cell = TAGS[tag].kind >= TABLE && TAGS[tag].kind <= CELL;
-    style.flags = (above->flags & INHERITED) | (is_inline || is_cell ? 0 : IS_BOX);
     if (tag == TAG_TABLE) { /* in old pages tables do not inherit letters */
         style.color = sheet->page->color;
-        style.size = MEDIUM;
+        style.flags &= ~(uint32_t)IS_TINY;
     }
     apply_attributes(&style, sheet->arena, tag, attributes);
     struct matches found;
@@ -489,16 +473,15 @@ static struct style make_style(struct sheet *sheet, const struct style *above, u
     declaration_list own = read_declarations(sheet, clean(sheet, text));
     for (int important = 0; important < 2; important++) {
         for (size_t i = 0; i < found.count; i++)
-            apply_all(&style, above, &found.items[i].rule->declarations, important, found.items[i].is_doubtful);
+            apply_all(&style, above, &found.items[i]->declarations, important, found.items[i]->is_doubtful);
         apply_all(&style, above, &own, important, false);
     }
-    if (is_inline && style.background != above->background)
+    if (TAGS[tag].flags & IS_INLINE && style.background != above->background)
         style.background = UNKNOWN; /* it is not painted behind blocks inside */
-    bool is_page = tag == TAG_HTML || tag == TAG_BODY; /* what the page cuts off can be scrolled to */
-    bool is_low = (style.flags & (IS_BOX | CUTS_OFF | IS_LOW | HAS_ROOM)) == (IS_BOX | CUTS_OFF | IS_LOW) && !is_page;
-    bool is_in_low = above->flags & IS_CUT_OFF && !(style.flags & IS_OUTSIDE);
-    uint32_t own_flags = style.flags & (INHERITED | IS_GONE);
-    style.flags = own_flags | (above->flags & IS_GONE) | (is_low || is_in_low ? IS_CUT_OFF : 0);
+    bool is_box = !(TAGS[tag].flags & IS_INLINE || TAGS[tag].kind == WHOLE_PAGE || (TAGS[tag].kind >= TABLE && TAGS[tag].kind <= CELL));
+    bool is_low = is_box && (style.flags & (CUTS_OFF | IS_LOW | HAS_ROOM | IS_DOUBTFUL)) == (CUTS_OFF | IS_LOW);
+    style.flags &= ~(uint32_t)(CUTS_OFF | IS_LOW | HAS_ROOM);
+    style.flags |= (above->flags & (IS_GONE | IS_FAINT)) | (is_low ? IS_CUT_OFF : 0);
     return style;
 }
 
@@ -506,8 +489,7 @@ const struct style *style_in(struct sheet *sheet, const struct style *above, uns
                              const struct attributes *attributes) {
     static const struct attributes NONE;
     struct style made = make_style(sheet, above, tag, name, attributes ? attributes : &NONE);
-    if (made.color == above->color && made.background == above->background && made.size == above->size &&
-        made.opacity == above->opacity && made.flags == above->flags)
+    if (made.color == above->color && made.background == above->background && made.flags == above->flags)
         return above;
     struct style *kept = arena_room(sheet->arena, 1, sizeof *kept);
     made.is_hidden = hides_text(&made);

@@ -2,11 +2,12 @@
  *
  * Read are selectors of a tag, a class or id, or both. When in doubt text is visible: a rule whose selector or condition is not
  * understood may apply wherever the last thing does that it asks for, and what it declares can show text there, but hide
- * none. A color or length that is not understood hides nothing. On a page where more is not understood, nothing does.
+ * none. A color or length that is not understood hides nothing. In an element with a property that is not understood
+ * neither sizes, boxes nor colors do. On a page where more is not understood, nothing does.
  */
 #pragma once
 
-#include "bytes.h"
+#include "hash.h"
 
 /* ---- tags.c: which tags end a word, close others, or hold text that is never shown. The groups are those of the HTML
  * standard's tree construction (https://html.spec.whatwg.org/#parsing). ---- */
@@ -33,6 +34,7 @@ enum tag_text { NORMAL, RAW, REFERENCES, NOWHERE, REST };
 
 enum {
     ENDS_WORD = 1 << 0,
+    MAY_END_WORD = 1 << 5, /* it may take no room */
     IS_INLINE = 1 << 1,  /* an end tag may reach over it to what is around */
     IS_BARRIER = 1 << 2, /* what is around is not closed from inside */
     IS_CONTROL = 1 << 3, /* has colors of its own */
@@ -47,7 +49,7 @@ struct tag {
 /* Tags that the parser asks for by name; TAG_UNKNOWN is that of all names that HTML does not have. */
 enum {
     TAG_UNKNOWN, TAG_A, TAG_BODY, TAG_HTML, TAG_P, TAG_LI, TAG_DD, TAG_DT, TAG_TABLE, TAG_STYLE, TAG_TITLE,
-    TAG_SCRIPT, TAG_XMP, TAG_META, TAG_AREA, TAG_BASE, TAG_MARK, TAG_DIV, TAG_ADDRESS
+    TAG_SCRIPT, TAG_XMP, TAG_META, TAG_AREA, TAG_BASE, TAG_MARK, TAG_DIV, TAG_ADDRESS, TAG_SVG, TAG_MATH, TAG_IMG, TAG_INPUT
 };
 
 enum { N_TAGS = 160 };
@@ -55,7 +57,7 @@ enum { N_TAGS = 160 };
 extern struct tag TAGS[N_TAGS];
 extern size_t TAG_COUNT;
 
-/* Makes the tables by which tags, attributes and properties of style are found; once, before anything is read. */
+/* Makes the tables by which tags and attributes are found; once, before anything is read. */
 void tags_begin(void);
 /* The number of a tag by its name in any case. */
 unsigned tag_of(span name);
@@ -64,10 +66,12 @@ unsigned tag_of(span name);
 enum attribute {
     A_CLASS, A_ID, A_STYLE, A_COLOR, A_BGCOLOR, A_TEXT, A_HIDDEN, A_BACKGROUND, A_HREF, N_STYLE_ATTRIBUTES,
     A_SRC = N_STYLE_ATTRIBUTES, A_ACTION, A_FORMACTION, A_PING, A_POSTER, A_LOWSRC, A_DYNSRC, A_XLINK,
-    A_CONTENT, A_HTTP_EQUIV, A_TYPE, A_MEDIA, N_ATTRIBUTES,
+    A_CONTENT, A_HTTP_EQUIV, A_TYPE, A_MEDIA, A_SRCDOC, A_SHADOWROOTMODE, A_ALT, A_PLACEHOLDER, A_LABEL, A_VALUE, N_ATTRIBUTES,
     URL_ATTRIBUTES = 1 << A_HREF | 1 << A_SRC | 1 << A_ACTION | 1 << A_FORMACTION | 1 << A_PING | 1 << A_BACKGROUND |
                      1 << A_POSTER | 1 << A_LOWSRC | 1 << A_DYNSRC | 1 << A_XLINK,
 };
+
+enum { STYLES = 1 << A_STYLE | 1 << A_CLASS };
 
 struct attributes {
     uint32_t present;
@@ -98,16 +102,16 @@ enum {
 enum {
     IS_GONE = 1 << 0,     /* display: none */
     IS_UNSEEN = 1 << 1,   /* visibility: hidden */
-    HAS_EFFECTS = 1 << 2, /* a shadow or the like, which may make any color readable */
-    IS_CUT_OFF = 1 << 3,  /* within a box that is too low to show it */
-    /* Of an element alone: it is a box, cuts off what does not fit, is low, has room besides, leaves the box it is in. */
-    IS_BOX = 1 << 4, CUTS_OFF = 1 << 5, IS_LOW = 1 << 6, HAS_ROOM = 1 << 7, IS_OUTSIDE = 1 << 8,
+    IS_FAINT = 1 << 2,    /* opacity: 0 */
+    IS_TINY = 1 << 3,     /* letters too small to be read */
+    IS_CUT_OFF = 1 << 4,  /* within a box that is too low to show it */
+    IS_DOUBTFUL = 1 << 5, /* a property that is not understood, which may show what sizes, boxes and colors would hide */
+    CUTS_OFF = 1 << 6, IS_LOW = 1 << 7, HAS_ROOM = 1 << 8, /* of a box alone: cuts off what does not fit; has room besides */
 };
 
 /* What the text in an element inherits. */
 struct style {
     rgb color, background;
-    float size, opacity; /* pixels; a share */
     uint32_t flags;
     bool is_hidden;
 };
@@ -124,7 +128,6 @@ struct declaration {
     uint8_t property;
     bool is_important;
     rgb color;
-    float number;     /* a size in pixels, an opacity */
     uint32_t on, off; /* flags that it switches */
 };
 

@@ -14,18 +14,21 @@ static const struct {
     {"li dd dt", ITEM, NORMAL, ENDS_WORD},
     {"table", TABLE, NORMAL, ENDS_WORD | IS_BARRIER},
     {"style", ORDINARY, RAW, 0},
-    {"title", ORDINARY, REFERENCES, ENDS_WORD},
+    {"title", ORDINARY, REFERENCES, 0},
     {"script xmp", ORDINARY, RAW, 0},
     {"meta area base", VOID, NORMAL, 0},
     {"mark", ORDINARY, NORMAL, IS_INLINE},
-    {"div address article aside blockquote center details dl fieldset footer form header main nav ol pre section summary "
+    {"div address", BLOCK, NORMAL, ENDS_WORD},
+    {"svg math", ORDINARY, NORMAL, IS_INLINE | MAY_END_WORD},
+    {"img input", VOID, NORMAL, MAY_END_WORD},
+    {"article aside blockquote center details dl fieldset footer form header main nav ol pre section summary "
      "ul dir figcaption figure hgroup listing menu search", BLOCK, NORMAL, ENDS_WORD},
     {"h1 h2 h3 h4 h5 h6", HEADING, NORMAL, ENDS_WORD},
     {"b big code em font i nobr s small strike strong tt u", FORMATTING, NORMAL, IS_INLINE},
-    {"abbr acronym bdo cite del dfn ins kbd label q samp span sub sup var blink ilayer layer map noscript picture svg xml "
+    {"abbr acronym bdo cite del dfn ins kbd label q samp span sub sup var blink ilayer layer map noscript picture xml "
      "bdi data time", ORDINARY, NORMAL, IS_INLINE},
     {"audio canvas video", ORDINARY, NORMAL, IS_INLINE | IS_UNSHOWN},
-    {"br hr img input", VOID, NORMAL, ENDS_WORD},
+    {"br hr", VOID, NORMAL, ENDS_WORD},
     {"basefont bgsound col link param source spacer wbr image keygen track frame embed", VOID, NORMAL, 0},
     {"caption", ROWS, NORMAL, ENDS_WORD | IS_BARRIER},
     {"colgroup tbody tfoot thead", ROWS, NORMAL, 0},
@@ -48,7 +51,8 @@ size_t TAG_COUNT;
 
 /* In the order of the header. */
 static const char ATTRIBUTES[] = "class id style color bgcolor text hidden background href src action formaction ping "
-                                 "poster lowsrc dynsrc xlink:href content http-equiv type media";
+                                 "poster lowsrc dynsrc xlink:href content http-equiv type media srcdoc shadowrootmode "
+                                 "alt placeholder label value";
 
 static struct name_table tag_table, attribute_table;
 
@@ -87,7 +91,6 @@ void tags_begin(void) {
             TAGS[TAG_COUNT++] = (struct tag){name, GROUPS[i].kind, GROUPS[i].text, GROUPS[i].flags};
     }
     add_names(&attribute_table, ATTRIBUTES, 0, 1);
-    style_begin();
 }
 
 unsigned tag_of(span name) {

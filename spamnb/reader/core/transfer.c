@@ -79,13 +79,32 @@ span percent_decoded(struct arena *arena, span text) {
     return writer_close(&writer);
 }
 
+/* Lines of up to 45 bytes, six bits a letter, behind a letter that says how many, from "begin " to "end". */
+static void put_uuencoded(struct writer *writer, span text) {
+    span line = {0};
+    while (!starts_with(line, LITERAL("begin ")) && next_line(&text, &line))
+        continue;
+    while (next_line(&text, &line) && !starts_with(line, LITERAL("end"))) {
+        size_t n = is_empty(line) ? 0 : (*line.at++ - 32u) & 63;
+        for (; n && !is_empty(line); line = skip_bytes(line, 4)) {
+            uint32_t bits = 0;
+            for (size_t i = 0; i < 4; i++)
+                bits = bits << 6 | (i < size_of(line) ? (line.at[i] - 32u) & 63 : 0);
+            for (int shift = 16; n && shift >= 0; shift -= 8, n--)
+                put_byte(writer, (uint8_t)(bits >> shift));
+        }
+    }
+}
+
 span decode_transfer(struct reader *reader, span body, span encoding) {
-    bool is_base64 = is_same(encoding, LITERAL("base64"));
-    if (!is_base64 && !is_same(encoding, LITERAL("quoted-printable")))
+    bool is_base64 = is_same(encoding, LITERAL("base64")), is_uuencode = is_same(encoding, LITERAL("x-uuencode"));
+    if (!is_base64 && !is_uuencode && !is_same(encoding, LITERAL("quoted-printable")))
         return body;
     struct writer writer = writer_open(&reader->arena, size_of(body));
     if (is_base64)
         put_base64(&writer, body);
+    else if (is_uuencode)
+        put_uuencoded(&writer, body);
     else
         put_quoted_printable(&writer, body, false);
     return writer_close(&writer);
@@ -123,9 +142,10 @@ static span decode_default(struct arena *arena, span octets) {
 span decode_text(struct reader *reader, span octets, span charset) {
     bool is_default = is_empty(charset) || is_one_of(charset, "utf-8 us-ascii iso-8859-1 windows-1252");
     bool has_ascii = is_default || starts_with(charset, LITERAL("iso-8859-")) || starts_with(charset, LITERAL("windows-"));
-    if (has_ascii && is_ascii(octets))
+    if (is_empty(octets) || (has_ascii && is_ascii(octets)))
         return octets;
-    if (!is_default || find_byte(LITERAL("\xEF\xFE\xFF\0"), *octets.at)) { /* perhaps a byte order mark */
+    bool is_asked = !is_default || find_byte(LITERAL("\xEF\xFE\xFF\0"), *octets.at); /* perhaps a byte order mark */
+    if (is_asked && may_ask(reader)) {
         span text = ask(reader, ASK_DECODE, octets, charset).text;
         if (text.at)
             return text;

@@ -4,34 +4,57 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-static _Atomic(const struct character *) characters[0x110000];
+enum { PAGE = 256 };
+
+/* What is known of 256 characters, and the bytes of all of it. Of those that are all alike it stands there once. */
+struct page {
+    const struct character *characters[PAGE];
+    uint8_t bytes[];
+};
+
+static _Atomic(const struct page *) pages[0x110000 / PAGE];
+
+static const struct page *new_page(struct reader *reader, uint32_t point) {
+    uint8_t encoded[4];
+    span described = ask(reader, ASK_CHARACTERS, span_of(encoded, write_point(encoded, point)), (span){0}).text;
+    struct page *page = malloc(sizeof *page + size_of(described));
+    if (!page)
+        arena_fail(&reader->arena, FAILED_MEMORY);
+    memcpy(page->bytes, described.at, size_of(described));
+    const uint8_t *at = page->bytes, *end = at + size_of(described);
+    for (int i = 0; i < PAGE; i++) {
+        page->characters[i] = (const struct character *)at;
+        size_t size = sizeof(struct character) + page->characters[i]->ends[N_FORMS - 1];
+        at += at + size < end ? size : 0;
+    }
+    return page;
+}
 
 const struct character *character_of(struct reader *reader, uint32_t point) {
-    _Atomic(const struct character *) *place = &characters[point < COUNT_OF(characters) ? point : 0xFFFD];
-    const struct character *known = atomic_load_explicit(place, memory_order_acquire);
-    if (known)
-        return known;
-    uint8_t encoded[4];
-    span described = ask(reader, ASK_CHARACTER, span_of(encoded, write_point(encoded, point)), (span){0}).text;
-    struct character *made = malloc(size_of(described));
-    if (!made)
-        arena_fail(&reader->arena, FAILED_MEMORY);
-    memcpy(made, described.at, size_of(described));
-    if (atomic_compare_exchange_strong(place, &known, made))
-        return made;
-    free(made); /* another thread was faster */
-    return known;
+    if (point >= 0x110000)
+        point = 0xFFFD;
+    _Atomic(const struct page *) *place = &pages[point / PAGE];
+    const struct page *known = atomic_load_explicit(place, memory_order_acquire);
+    if (!known) {
+        const struct page *made = new_page(reader, point);
+        if (atomic_compare_exchange_strong(place, &known, made))
+            known = made;
+        else
+            free((void *)made); /* another thread was faster */
+    }
+    return known->characters[point % PAGE];
 }
 
-span form_of(struct reader *reader, uint32_t point, int form) {
-    const struct character *known = character_of(reader, point);
-    return span_between(known->text + (form ? known->ends[form - 1] : 0), known->text + known->ends[form]);
-}
+span word_form(const struct character *character) { return span_of(character->text, character->ends[FORM_WORD]); }
 
 span written_as(struct reader *reader, span text, int form) {
     struct writer writer = writer_open(&reader->arena, 2 * size_of(text));
-    while (!is_empty(text))
-        put_span(&writer, form_of(reader, next_point(&text), form));
+    while (!is_empty(text)) {
+        span rest = text;
+        const struct character *known = character_of(reader, next_point(&text));
+        put_span(&writer, known->flags & IS_ITSELF ? span_between(rest.at, text.at)
+                                                   : span_between(known->text + known->ends[form - 1], known->text + known->ends[form]));
+    }
     return writer_close(&writer);
 }
 

@@ -1,4 +1,4 @@
-/* UTF-8, and what is known of each character, which Python's unicodedata describes when it is first met. */
+/* UTF-8, and what is known of each character, which Python's unicodedata describes, 256 at once, when one is first met. */
 #pragma once
 
 #include "bytes.h"
@@ -11,6 +11,7 @@ enum {
     IS_SPACE = 1 << 3,
     COMBINES = 1 << 4,    /* may become one character with those before it */
     IS_UNSPACED = 1 << 5, /* of a script without spaces */
+    IS_ITSELF = 1 << 6,   /* but for words it becomes nothing else, and has no other form in the text */
 };
 
 /* What a character becomes: in words, in lower case, without accents, and where it poses as Latin. */
@@ -25,9 +26,9 @@ struct reader;
 
 /* What is known of a character. It stays where it is for ever. */
 const struct character *character_of(struct reader *reader, uint32_t point);
-/* What it becomes. */
-span form_of(struct reader *reader, uint32_t point, int form);
-/* What a text becomes, character by character. */
+/* What a character that does not stay as it is becomes in words. */
+span word_form(const struct character *character);
+/* What a text becomes in another form, character by character. */
 span written_as(struct reader *reader, span text, int form);
 
 /* The next character of UTF-8; of what is no UTF-8 U+FFFD. */

@@ -7,7 +7,8 @@
 
 enum {
     MAX_WORD = 30,          /* characters; longer words are left out */
-    MAX_CUT_WORD = 64 * MAX_WORD, /* characters of a word that is cut into parts */
+    MAX_PIECES = 2000,      /* of a word that is cut into parts or pairs */
+    FEW_PIECES = 8,         /* of a word that counts as one; each one more counts as a word */
     MAX_TOKEN = 4096,       /* bytes of a token behind its prefix */
     MAX_SIGNS = 4,          /* characters of a run of punctuation */
     MAX_RUNS = 200,         /* of a text, those of one sign that were met before left out */
@@ -18,16 +19,20 @@ enum {
 /* ---- What bytes are ---- */
 
 /* What is in words and a mark may stand inside of a word; CUTS parts it there. ENDS: does not stay at the end of a word
- * with digits. */
-enum { IN_WORD = 1, LETTER = 2, DIGIT = 4, MARK = 8, NOT_ASCII = 16, CUTS = 32, ENDS = 64, SMALL = 128 };
+ * with digits. CONTROL: shows nothing. */
+enum { IN_WORD = 1, LETTER = 2, DIGIT = 4, MARK = 8, NOT_ASCII = 16, CUTS = 32, ENDS = 64, SMALL = 128, CONTROL = 256 };
 
-static uint8_t KIND[256];
+static uint16_t KIND[256];
 
 void words_begin(void) {
-    for (int c = 1; c < 256; c++) {
+    for (int c = 0; c < 256; c++) {
+        if (c == 127 || (c < ' ' && (c < '\t' || c > '\r'))) {
+            KIND[c] = CONTROL;
+            continue;
+        }
         bool is_plain = is_letter((uint8_t)c) || is_digit((uint8_t)c), is_other = c > 127;
         bool is_mark = is_other || (c > ' ' && c < 127 && !is_plain);
-        KIND[c] = (uint8_t)((is_plain || is_other || strchr("!$%',-._", c) ? IN_WORD : 0) | (is_mark ? MARK : 0) |
+        KIND[c] = (uint16_t)((is_plain || is_other || strchr("!$%',-._", c) ? IN_WORD : 0) | (is_mark ? MARK : 0) |
                             (is_other ? NOT_ASCII : 0) | (is_letter((uint8_t)c) ? LETTER : 0) |
                             (is_digit((uint8_t)c) ? DIGIT : 0) | (strchr("-.,!_", c) ? CUTS : 0) |
                             (strchr("'-.,_$", c) ? ENDS : 0) | (is_lower((uint8_t)c) ? SMALL : 0));
@@ -36,17 +41,31 @@ void words_begin(void) {
 
 static bool is_inner(uint8_t c) { return (KIND[c] & (IN_WORD | MARK | NOT_ASCII)) == (IN_WORD | MARK); }
 
-static uint8_t kinds_of(span text) {
-    uint8_t kinds = 0;
+static unsigned kinds_of(span text) {
+    unsigned kinds = 0;
     for (; text.at < text.end; text.at++)
         kinds |= KIND[*text.at];
     return kinds;
+}
+
+/* A word without bytes of some kind. */
+static span without_kind(struct reader *reader, span word, unsigned kind) {
+    struct writer writer = writer_open(&reader->arena, size_of(word));
+    for (; word.at < word.end; word.at++)
+        if (!(KIND[*word.at] & kind))
+            put_byte(&writer, *word.at);
+    return writer_close(&writer);
 }
 
 /* ---- Tokens ---- */
 
 /* Counts a token, which stands in the arena. */
 static void count_token(struct reader *reader, span token) {
+    if (!reader->message.tokens_left) {
+        reader->message.cuts |= CUT_TOKENS;
+        return;
+    }
+    reader->message.tokens_left--;
     if (!row_add(reader->vocabulary, token))
         arena_fail(&reader->arena, FAILED_MEMORY);
 }
@@ -71,21 +90,23 @@ static void add_number(struct reader *reader, span prefix, span name, size_t n) 
 struct scan {
     struct reader *reader;
     struct place place;
-    size_t n_words, n_capitals;
-    bool opens; /* words go to opened, too, which are to be joined */
+    size_t n_words, n_capitals, n_pieces; /* n_pieces: of the word at hand */
+    bool opens; /* the first pieces of words go to opened, too, which are to be joined */
     span_list opened;
 };
 
 /* Counts a word in lower case, which stands in the arena. */
 static void put(struct scan *scan, span word) {
     struct reader *reader = scan->reader;
+    if (scan->n_pieces++ >= MAX_PIECES)
+        return;
     if (reader->options.stems && scan->place.method == WORD_PARTS && !(kinds_of(word) & (DIGIT | CUTS)))
         word = ask(reader, ASK_STEM, word, (span){0}).text;
     if (is_empty(scan->place.prefix))
         count_token(reader, word);
     else
         add_token(reader, scan->place.prefix, word);
-    if (scan->opens)
+    if (scan->opens && scan->n_pieces <= FEW_PIECES)
         *LIST_ADD(&reader->arena, &scan->opened) = word;
 }
 
@@ -114,7 +135,7 @@ static void put_run(struct scan *scan, span run) {
         return;
     }
     put(scan, low);
-    if (!has_posers && !is_empty(latin) && is_ascii(latin) && !is_same(latin, low))
+    if (!is_empty(latin) && is_ascii(latin) && !is_same(latin, low))
         put(scan, latin);
 }
 
@@ -158,12 +179,13 @@ static void put_whole(struct scan *scan, span word, bool has_digits) {
         add_shape(scan, word);
 }
 
-/* A word cut at its inner punctuation. */
+/* A word cut at its inner punctuation; of letters one by one, as in "f-r-e-e", the word, too. */
 static void put_parts(struct scan *scan, span word) {
-    word = first_points(word, MAX_CUT_WORD);
+    size_t n_parts = 0, n_letters = 0;
+    span whole = word;
     while (word.at < word.end) {
         span part = word;
-        uint8_t kinds = 0;
+        unsigned kinds = 0;
         for (; word.at < word.end && !(KIND[*word.at] & CUTS); word.at++)
             kinds |= KIND[*word.at];
         part.end = word.at;
@@ -174,11 +196,15 @@ static void put_parts(struct scan *scan, span word) {
             part.end--;
         if (is_empty(part) || (size_of(part) == 1 && *part.at == '$'))
             continue;
+        n_parts++;
+        n_letters += size_of(part) == 1;
         if (kinds & NOT_ASCII)
             put_other(scan, part);
         else if (size_of(part) <= MAX_WORD)
             put(scan, part);
     }
+    if (n_letters == n_parts && n_parts > 2 && n_parts <= MAX_WORD)
+        put(scan, without_kind(scan->reader, whole, CUTS));
 }
 
 /* A host with the domains above it, of up to four labels, or an address with the networks it is in; nothing of what has
@@ -217,25 +243,40 @@ void add_host(struct reader *reader, span prefix, span host) {
     put_host(&(struct scan){.reader = reader, .place = {prefix, WORD_HOST}}, host);
 }
 
-/* The words of a text: the first max_words, and the first max_joined of these are to be joined. How many were read. */
+/* The words of a text: the first max_words, and the first max_joined of these are to be joined. How many were read. A word
+ * that is parted by controls, which show nothing, or by what may take no room, is read as a whole, and then in its parts.
+ */
 static size_t scan_words(struct scan *scan, span text, size_t max_words, size_t max_joined) {
     enum word_method method = scan->place.method;
     span low = lower_copy(&scan->reader->arena, text);
     size_t n = 0;
+    const uint8_t *parted = text.at; /* before it controls part words */
     for (const uint8_t *at = text.at; at < text.end;) {
         const uint8_t *begin = at;
-        uint8_t kinds = 0;
-        for (; at < text.end && KIND[*at] & IN_WORD; at++)
+        unsigned kinds = 0, in_words = at < parted ? IN_WORD : IN_WORD | CONTROL;
+        for (; at < text.end && KIND[*at] & in_words; at++)
             kinds |= KIND[*at];
         if (at == begin) {
             at++;
             continue;
         }
-        if (n++ >= max_words)
+        if (n >= max_words || (at <= parted && at - begin == 1)) { /* letters one by one say nothing */
+            scan->n_words += at > parted;
             continue;
-        scan->opens = n <= max_joined;
+        }
         span word = span_of(low.at + (begin - text.at), (size_t)(at - begin));
-        scan->n_capitals += at - begin > 1 && kinds & LETTER && !(kinds & SMALL);
+        if (kinds & CONTROL) {
+            word = without_kind(scan->reader, word, CONTROL);
+            kinds = kinds_of(word);
+            parted = at;
+            at = begin;
+            if (is_empty(word))
+                continue;
+        }
+        scan->n_words++;
+        scan->n_capitals += size_of(word) > 1 && kinds & LETTER && !(kinds & SMALL);
+        scan->opens = ++n <= max_joined;
+        scan->n_pieces = 0;
         if (!(kinds & ~(IN_WORD | LETTER | SMALL)) && size_of(word) <= MAX_WORD) /* nine words of ten */
             put(scan, word);
         else if (method == WORD_HOST)
@@ -244,9 +285,9 @@ static size_t scan_words(struct scan *scan, span text, size_t max_words, size_t 
             put_whole(scan, word, kinds & DIGIT);
         else
             put_parts(scan, word);
+        n += scan->n_pieces > FEW_PIECES ? scan->n_pieces - FEW_PIECES : 0;
     }
     scan->opens = false;
-    scan->n_words += n;
     return n < max_words ? n : max_words;
 }
 
@@ -267,8 +308,8 @@ static span words_of(struct reader *reader, span text) {
         if (is_empty(rest))
             break;
         uint32_t point = next_point(&text);
-        bool stays = character_of(reader, point)->flags & IN_WORDS;
-        put_span(&writer, stays ? span_between(rest.at, text.at) : form_of(reader, point, FORM_WORD));
+        const struct character *known = character_of(reader, point);
+        put_span(&writer, known->flags & IN_WORDS ? span_between(rest.at, text.at) : word_form(known));
     }
     return writer_close(&writer);
 }
