@@ -134,11 +134,13 @@ def _judged(
         entries = chain(first, entries)
         yield from classify_parallel(entries, classifier, told, unreadable, tokens, posterior, workers, shown.about)
         return
-    from spamnb.sources.entries import messages
+    from spamnb.sources.entries import messages, one_message
 
     for entry, raw in messages(first, unreadable):
-        (judgement,) = classifier.classify_all([raw], tokens, posterior=posterior)
-        yield told(shown.about(entry, raw), judgement)
+        judged = []
+        with one_message(entry.name, unreadable):
+            judged = [told(shown.about(entry, raw), *classifier.classify_all([raw], tokens, posterior=posterior))]
+        yield from judged
 
 
 def _shown(form: str, classifier: Classifier) -> _Shown:

@@ -89,21 +89,19 @@ def learn_command(
         classifier.store.check_writable()  # before anything is said of what it keeps
         if is_public(classifier.store) and bound(classifier.store):
             tell(f"spamnb: {model}: everybody can read it, so it keeps no message to teach again; chmod o-r lets it")
-        looked_like_another: list[bool] = []  # of each message that was learned
-        moved: Counter[str] = Counter()  # by the class that had learned them before
 
-        def learn(raw: bytes) -> bool:
+        def learn(raw: bytes) -> tuple[bool, str, bool]:
+            """Whether it was learned, the class that had learned it before, and whether it looked like another."""
             message = classifier.read(raw)
             before = classifier.store.learned(message.digest)
             judged = classifier.classify(message, tokens=0, posterior=False)
             learned = classifier.learn(label, message, judged=judged)
-            if learned and not before:
-                looked_like_another.append(classifier.contradicts(label, judged))
-            if before and learned:
-                moved[before.label] += 1
-            return learned
+            return learned, before.label if before else "", classifier.contradicts(label, judged)
 
-        seen, changed = each_message(sources, entries, unreadable, learn, classifier.store, "learning")
+        results = list(each_message(sources, entries, unreadable, learn, classifier.store, "learning"))
+    seen, new = len(results), [(before, is_unlike) for learned, before, is_unlike in results if learned]
+    changed, moved = len(new), Counter(before for before, _ in new if before)
+    looked_like_another = [is_unlike for before, is_unlike in new if not before]
     contradicted = sum(looked_like_another)
     click.echo(
         f"learned {changed:,} of {seen:,} as {label}"

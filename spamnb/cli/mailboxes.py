@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from spamnb.cli.options import Unreadable, on_command_line, tell_of_ours
-from spamnb.errors import SpamnbError
+from spamnb.errors import SpamnbError, fault
 from spamnb.naming import escape
 
 if TYPE_CHECKING:
@@ -112,10 +112,10 @@ def in_each(found: list[Target], unreadable: Unreadable, work: Callable[[Target]
     for target in found:
         try:
             failed |= not work(target)
-        except SpamnbError as error:
+        except Exception as error:
             if len(found) == 1:
                 raise
-            tell_of_ours(str(error))
+            tell_of_ours(fault(error, target.shown))
             failed = True
     if failed or unreadable.count:
         raise SystemExit(1)

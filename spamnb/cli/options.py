@@ -87,7 +87,11 @@ model_option = _model()
 new_model_option = _model(callback=_with_folder)  # of commands that make a model where there is none
 
 
-models_option = click.option("--models", type=FolderPath(), help="Folder with a model for each user.")
+models_option = click.option(
+    "--models",
+    type=FolderPath(),
+    help="Folder with a model for each user who was taught: 10,000 at most.",
+)
 
 
 def format_option(*forms: str) -> Callable[[Any], Any]:

@@ -20,7 +20,7 @@ from spamnb.engines.counting import Progress, count_parallel
 from spamnb.errors import SpamnbError
 from spamnb.reader.message import digest
 from spamnb.settings import Settings
-from spamnb.sources.entries import Entry
+from spamnb.sources.entries import Entry, one_message
 from spamnb.store.lessons import KeptLesson, add_lessons, kept_lessons, learned_and_not_kept, set_bound, unpack
 from spamnb.store.pruning import months_taught, remember_months
 from spamnb.store.store import Store
@@ -84,8 +84,10 @@ class Lessons:
         """An entry for each lesson, the oldest first."""
         for position, lesson in self._lessons():
             if (raw := self._message(lesson)) is not None:
-                self._digests[position] = digest(raw)
-                yield Entry(lesson.label, f"lesson {lesson.digest.hex()}", "", content=raw)
+                name = f"lesson {lesson.digest.hex()}"
+                with one_message(name, self._on_unreadable):
+                    self._digests[position] = digest(raw)
+                    yield Entry(lesson.label, name, "", content=raw)
 
     def write(self, store: Store) -> None:
         """Keep in the new model what ``entries`` gave, and when it was taught."""
@@ -102,7 +104,7 @@ class Lessons:
         positions, classifier = list(self._digests), Classifier(store)
         for number in numbers:
             _, lesson = next(self._lessons(positions[number] - 1))
-            classifier.learn(lesson.label, unpack(lesson.message))
+            self._learn(classifier, lesson)
 
     def catch_up(self, store: Store) -> None:
         """Teach the new model what the old one was taught meanwhile, and forget what that forgot."""
@@ -123,7 +125,11 @@ class Lessons:
             if classifier.learned(raw) == lesson.label:
                 classifier.forget(lesson.label, raw)
         for lesson in late:
-            if (taught := self._message(lesson)) is not None:
+            self._learn(classifier, lesson)
+
+    def _learn(self, classifier: Classifier, lesson: KeptLesson) -> None:
+        if (taught := self._message(lesson)) is not None:
+            with one_message(f"lesson {lesson.digest.hex()}", self._on_unreadable):
                 classifier.learn(lesson.label, taught)
 
 

@@ -14,13 +14,14 @@ import socket
 import time
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from spamnb.errors import SpamnbError
 from spamnb.mailbox.box import Arrived, Move, readable
 from spamnb.naming import escape
 from spamnb.reader.message import digest
-from spamnb.sources.entries import contents
+from spamnb.sources.entries import attempt, check_link, contents
 from spamnb.sources.folders import is_maildir
 from spamnb.sources.mailbox import Folder, MailboxMessage, decoded, encoded, role_of
 from spamnb.store.database import sql_text
@@ -110,18 +111,13 @@ class MaildirBox:
     def read(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
         """Each message's bytes, or why it cannot be read: FileNotFoundError where it is no longer there."""
         for message in messages:
-            try:
-                raw = contents(str(message.place))
-            except OSError as error:
-                yield message, error
-            else:
-                yield message, raw
+            yield message, attempt(partial(contents, str(message.place)))
 
     def kin(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
         """What each message is known by wherever it lies; those that are gone may be left out. Digests: mail readers
         give a message another file name when they move it."""
         for message, raw in self.read(messages):
-            yield message, digest(raw) if isinstance(raw, bytes) else raw
+            yield message, attempt(partial(digest, raw)) if isinstance(raw, bytes) else raw
 
     def new(self, mark: str, waiting: Sequence[str]) -> tuple[list[MailboxMessage], str]:
         """New mail since a mark, with the messages ``waiting`` since before, by key; and the mark of now."""
@@ -259,6 +255,7 @@ def _existing(parent: Path, plain: str) -> Path | None:
 
 def made(folder: Path) -> Path:
     """*folder*, made where there is none."""
+    check_link(folder, *(folder / part for part in _PARTS))
     for part in _PARTS:
         (folder / part).mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
@@ -300,6 +297,7 @@ def mailbox(maildir: Path, folder: Path) -> list[Path]:
 
 def files(part: Path) -> list[Path]:
     """The messages in a folder's ``cur`` or ``new``, in order of their names."""
+    check_link(part)
     with os.scandir(part) as entries:
         return sorted(
             Path(entry.path) for entry in entries if entry.name[0] != "." and entry.is_file(follow_symlinks=False)
@@ -327,7 +325,9 @@ def move(message: Path, into: Path) -> Path:
     sizes = "".join(_SIZES.findall(base))
     if flags.startswith("2,"):
         flags = _KEYWORDS.sub("", flags)
-    return message.rename(into / message.parent.name / f"{_fresh_name()}{sizes}{colon}{flags}")
+    part = into / message.parent.name
+    check_link(into, part)
+    return message.rename(part / f"{_fresh_name()}{sizes}{colon}{flags}")
 
 
 def _fresh_name() -> str:

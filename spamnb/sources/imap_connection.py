@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import ssl
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from spamnb.errors import SpamnbError, reason
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 VARIABLE = "SPAMNB_IMAP_PASSWORD"
 SECONDS = 60.0  # that a server may be silent while it is asked something
 _COMMAND_SECONDS = 120  # that a command may take: it may ask its user for a passphrase
+MAX_LITERAL = 8 << 20  # bytes: a message is asked for one mebibyte at most
 _MAX_SAID = 200  # letters of what a server says that are shown
 
 
@@ -63,10 +65,13 @@ def told(url: ImapUrl, doing: str = "") -> Iterator[None]:
         raise Unreachable(f"{where}: {why}; SSL_CERT_FILE may name an authority of your own") from None
     except ssl.SSLError as error:
         raise Unreachable(f"{where}: no TLS ({escape(reason(error))}); imaps:// mostly has port 993") from None
-    except ValueError as error:  # of IMAPClient, and of Python for numbers and letters that are none
-        raise Unreachable(f"{where}: the server's answer cannot be read: {_said(error)}") from None
     except (OSError, EOFError) as error:
         raise Unreachable(f"{where}: {escape(reason(error)) or 'no answer'}") from None
+    except SpamnbError:
+        raise
+    except Exception as error:  # of IMAPClient and Python, for what is nested too deep, too long or no number
+        why = _said(error) or type(error).__name__
+        raise Unreachable(f"{where}: the server's answer cannot be read: {why}") from None
 
 
 def _said(error: Exception) -> str:
@@ -97,12 +102,20 @@ def connect(account: Account) -> IMAPClient:
             ssl_context=context if url.tls else None,
             timeout=SocketTimeout(connect=SECONDS / 2, read=SECONDS),
         )
+        client._imap.read = partial(_read_literal, client._imap.read)
         try:
             _log_in(client, account)
         except BaseException:
             hang_up(client)
             raise
     return client
+
+
+def _read_literal(read: Callable[[int], bytes], size: int) -> bytes:
+    """Read no more than what is asked for: Python allocates what a server announces."""
+    if size > MAX_LITERAL:
+        raise ValueError(f"a literal of {size:,} bytes")
+    return read(size)
 
 
 def _log_in(client: IMAPClient, account: Account) -> None:

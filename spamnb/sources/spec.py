@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from spamnb.errors import SpamnbError, reason
 from spamnb.naming import check_class_name, escape, pluralize
-from spamnb.sources.entries import Entry, ReadOptions, Report
+from spamnb.sources.entries import Entry, ReadOptions, Report, one_message
 from spamnb.sources.folders import folder_notes, listing, tree
 from spamnb.sources.formats import is_table
 from spamnb.sources.mbox import mail_file
@@ -237,12 +237,11 @@ def _with_mail(
         any_read = False
         for entry in found:
             if not any_read:
-                try:
+                with one_message(entry.name, lambda name, error: failures.append((name, error))):
                     entry.read()
-                except OSError as error:
-                    failures.append((entry.name, error))
+                    any_read = True
+                if not any_read:
                     continue
-                any_read = True
             while failures:
                 on_unreadable(*failures.pop(0))
             yield entry

@@ -21,6 +21,7 @@ from mail import folders, mail, message
 
 from spamnb.classifier import Classifier
 from spamnb.cli import COMMANDS, cli
+from spamnb.errors import SpamnbError
 from spamnb.mailbox import maildir
 from spamnb.reader.message import Reader
 from spamnb.settings import SETTINGS
@@ -194,7 +195,12 @@ def test_filter_adds_headers_and_keeps_every_other_byte(model: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "said"), [(RuntimeError("out of\n order"), "out of order"), (MemoryError(), "MemoryError")]
+    ("error", "said"),
+    [
+        (SpamnbError("out of\n order"), "out of order"),
+        (RuntimeError("out of\n order"), "failed (RuntimeError: out of order)"),
+        (MemoryError(), "failed (MemoryError)"),
+    ],
 )
 def test_filter_says_in_one_line_why_it_did_not_judge(
     model: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
@@ -327,7 +333,7 @@ def test_where_no_class_is_spam_mail_is_not_passed_as_good(folder: Path, tmp_pat
 
 @pytest.mark.parametrize(
     ("error", "code", "said"),
-    [(RuntimeError("no order"), 75, "Error: no order\n"), (KeyboardInterrupt(), 130, "\nspamnb: interrupted\n")],
+    [(SpamnbError("no order"), 75, "Error: no order\n"), (KeyboardInterrupt(), 130, "\nspamnb: interrupted\n")],
 )
 def test_what_ends_classify_is_no_verdict(
     model: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, said: str

@@ -229,3 +229,30 @@ def test_a_server_that_was_lost_is_asked_again_within_half_a_minute(model: Path)
         pauses = [watching.look_and_wait(60) for _ in range(2000)]
     assert pauses[0] <= 1 and 20 < max(pauses) <= 30
     assert told.getvalue() == "spamnb: out of reach; asked again after growing pauses\n"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a link to another user")
+@pytest.mark.parametrize(
+    "name", ["spamnb-places.sqlite", "spamnb-places.sqlite-wal", "spamnb-places.lock", ".Junk", ".Junk/new", "new"]
+)
+@pytest.mark.parametrize("owner", [0, 65534])
+def test_root_follows_no_link_of_the_mailboxs_owner(tmp_path: Path, model: Path, name: str, owner: int):
+    box = maildir.made(tmp_path / "Mail")
+    elsewhere = maildir.made(tmp_path / "elsewhere")
+    if name == ".Junk/new":
+        maildir.made(box / ".Junk")
+    target = elsewhere if name == ".Junk" else elsewhere / "new" if "new" in name else tmp_path / "made"
+    raw = message("spam", 900)
+    (box / "new" / "1").write_bytes(raw)
+    if "new" in name:
+        (box / name).rename(box / f"{name}.before")
+    (elsewhere / "new" / "2").write_bytes(raw)
+    (box / name).symlink_to(target)
+    os.lchown(box / name, owner, owner)
+    result = run("sort", "-m", model, box)
+    if owner:
+        link = f"{box / name}: a symbolic link of another user, which is not followed"
+        assert result.exit_code == 1 and result.stderr.startswith(f"Error: {link}")
+        assert not (tmp_path / "made").exists() and [each.name for each in (elsewhere / "new").iterdir()] == ["2"]
+    elif not name.endswith(("-wal", ".lock")):  # links in place of these are never followed
+        assert result.exit_code == 0, result.output
