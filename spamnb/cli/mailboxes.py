@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 boxes_argument = click.argument("boxes", metavar="[MAILBOX...]", nargs=-1, type=click.Path(readable=False))
 junk_option = click.option(
     "--junk",
-    show_default="Junk; in an account the folder that the server says is for spam",
+    show_default="the one that is there by the server's word or its name in any language, or a new Junk",
     help="The folder for spam: a name, or the path of a Maildir relative to MAILBOX, as ../Junk.",
 )
 

@@ -42,7 +42,7 @@ class MaildirBox:
             raise SpamnbError(f"{self.shown}: no Maildir (it has no cur and new)")
         self.record = path / "spamnb-places.sqlite"
         self.inbox = Folder("INBOX", path, "inbox")
-        self._junk = "Junk" if junk is None else junk
+        self._junk = junk
         self.junk()  # a name that is none is refused at once
         self._listed: dict[Path, dict[str, MailboxMessage]] = {}
 
@@ -63,14 +63,26 @@ class MaildirBox:
         return _named(name, locate(self.path, name))
 
     def junk(self) -> Folder:
-        """The folder of spam. It may have yet to be made."""
-        return self.locate(self._junk)
+        """The folder of spam: one that is there by its name in any language, or Junk, which may have yet to be made."""
+        if self._junk is not None:
+            return self.locate(self._junk)
+        inside = [self._folder(path) for path in folders_in(self.path)[1:]]
+        if there := [folder for folder in inside if folder.role == "junk"]:
+            return min(there, key=lambda folder: (folder.name.count("."), folder.name != "Junk", folder.name))
+        found = self.locate("Junk")
+        for path in [] if inside else _maildirs_in(self.path.resolve().parent):
+            if role_of(path.name.removeprefix(".")) == "junk":
+                why = f"no folder of spam in it but one beside it; --junk ../{escape(path.name)} names that one"
+                raise SpamnbError(f"{self.shown}: {why}")
+        return found
 
     def exists(self, folder: Folder) -> bool:
         return folder.place.is_dir()
 
     def make(self, folder: Folder) -> None:
-        """Make a folder where it is missing."""
+        """Make a folder where it is missing, and subscribe it: mail readers show no other."""
+        if not self.exists(folder) and folder.place.parent == self.path:
+            subscribe(self.path, folder.place.name.removeprefix("."))
         made(folder.place)
 
     def is_below(self, folder: Folder, parent: Folder) -> bool:
@@ -259,6 +271,28 @@ def made(folder: Path) -> Path:
     for part in _PARTS:
         (folder / part).mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
+
+
+def subscribe(maildir: Path, name: str) -> None:
+    """Add a folder to the list of those that Dovecot or Courier shows; its name is as it is written on disk."""
+    dovecot, courier = maildir / "subscriptions", maildir / "courierimapsubscribed"
+    if courier.exists():
+        check_link(courier)
+        with courier.open("a") as file:
+            file.write(f"INBOX.{name}\n")
+    if dovecot.exists() or any(maildir.glob("dovecot*")):
+        check_link(dovecot)
+        with dovecot.open("a+") as file:
+            file.seek(0)
+            file.write((name.replace(".", "\t") if file.readline().startswith("V\t2") else name) + "\n")
+
+
+def _maildirs_in(folder: Path) -> list[Path]:
+    """The Maildirs in a folder that can be listed, by name."""
+    try:
+        return [path for path in sorted(folder.iterdir()) if is_maildir(path)]
+    except OSError:
+        return []
 
 
 def folders_in(maildir: Path) -> list[Path]:

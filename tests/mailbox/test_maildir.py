@@ -256,3 +256,45 @@ def test_root_follows_no_link_of_the_mailboxs_owner(tmp_path: Path, model: Path,
         assert not (tmp_path / "made").exists() and [each.name for each in (elsewhere / "new").iterdir()] == ["2"]
     elif not name.endswith(("-wal", ".lock")):  # links in place of these are never followed
         assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize("name", [".Spam", ".Junk E-mail", ".&BCEEPwQwBDw-", ".INBOX.Spam", "Spam"])
+def test_the_folder_of_spam_that_is_there_is_used(tmp_path: Path, model: Path, name: str):
+    box = maildir.made(tmp_path / "Mail")
+    there = maildir.made(box / name)
+    (box / "new" / "1").write_bytes(message("spam", 900))
+    result = run("sort", "-m", model, box)
+    assert result.exit_code == 0 and len(maildir.files(there / "new")) == 1 and not (box / ".Junk").exists()
+    maildir.made(box / ".Junk")
+    (box / "new" / "2").write_bytes(message("spam", 901))
+    run("sort", "-m", model, "--junk", "Junk", box)
+    assert len(maildir.files(box / ".Junk" / "new")) == 1, "a name that is given goes before"
+
+
+def test_a_folder_of_spam_beside_a_nested_mailbox_is_named_and_no_second_one_made(tmp_path: Path, model: Path):
+    box, spam = maildir.made(tmp_path / "Mail" / "INBOX"), maildir.made(tmp_path / "Mail" / "Spam")
+    (box / "new" / "1").write_bytes(message("spam", 900))
+    result = run("sort", "-m", model, box)
+    assert result.exit_code == 1 and "--junk ../Spam names that one" in result.stderr
+    assert sorted(path.name for path in box.iterdir()) == ["cur", "new", "tmp"]
+    assert run("sort", "-m", model, "--junk", "../Spam", box).exit_code == 0 and len(maildir.files(spam / "new")) == 1
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after"),
+    [
+        ("subscriptions", "Work\n", "Work\nJunk\n"),
+        ("subscriptions", "V\t2\n\nWork\n", "V\t2\n\nWork\nJunk\n"),
+        ("dovecot-uidlist", "3 V1 N1\n", "3 V1 N1\n"),
+        ("courierimapsubscribed", "INBOX.Work\n", "INBOX.Work\nINBOX.Junk\n"),
+    ],
+)
+def test_a_new_folder_of_spam_is_subscribed_once(tmp_path: Path, model: Path, file: str, before: str, after: str):
+    box = maildir.made(tmp_path / "Mail")
+    (box / file).write_text(before)
+    for number in range(2):
+        (box / "new" / "1").write_bytes(message("spam", 900 + number))
+        assert run("sort", "-m", model, box).exit_code == 0
+    assert (box / file).read_text() == after
+    assert file != "dovecot-uidlist" or (box / "subscriptions").read_text() == "Junk\n"
+    assert file != "courierimapsubscribed" or not (box / "subscriptions").exists()
