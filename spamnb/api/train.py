@@ -28,10 +28,10 @@ from spamnb.api.arguments import (
 )
 from spamnb.api.progress import progress as shown
 from spamnb.api.report import Report
-from spamnb.errors import SpamnbError
+from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.evaluation.metrics import confusion_matrix, surest
 from spamnb.formulas.decision import UNSURE
-from spamnb.naming import pluralize
+from spamnb.naming import escape, pluralize
 from spamnb.report.evaluation import MATRIX_CLASSES, confusion_table, drawn, percent
 from spamnb.settings import Settings
 from spamnb.sources.entries import LeftOut, ReadOptions
@@ -194,7 +194,8 @@ def train(
     ``sources`` is a SOURCE as on the command line or a list of them: a folder with a folder per class, "CLASS=PATH", a
     table of text and so on (docs/commands.md). The command line uses the same model files.
 
-    - ``force``: replace a model; the new one also learns what the old one was taught
+    - ``force``: replace a model; the new one also learns what the old one was taught. And take a folder that is called
+      Junk for good mail
     - ``one_class``: train on messages of a single class
     - ``recursive``: read the other folders of a Maildir or account too
     - ``text_column``, ``label_column``: the columns of a table
@@ -206,8 +207,9 @@ def train(
     - ``command``: the origin that 'spamnb info' names
     - ``settings``: settings of the model, with the names that ``--set`` takes: ``model_type``, ``alpha``, …
 
-    Raises SpamnbError for a source that does not exist or holds no mail, a wrong setting, a model that exists already
-    where ``force`` is not given, and a class that is spelt much like one of the model that is replaced.
+    Raises SpamnbError for a source that does not exist or holds no mail, and a wrong setting; without ``force`` for a
+    model that exists already and a folder called Junk that is given as good mail; and for a class that is spelt much
+    like one of the model that is replaced.
 
     >>> import spamnb
     >>> report = spamnb.train("corpora/mail", "model.spamnb", alpha=0.5)
@@ -223,6 +225,8 @@ def train(
     check_least(1, workers=workers)
     path, specs, chosen = new_file(model), specs_of(sources), settings_of(settings)
     check_replaceable(path, force=force)
+    if not force:
+        _check_swapped(specs, chosen.spam)
     _check_class_names(path, specs, tell)
     tell_notes(specs, recursive, tell)
     return make_model(
@@ -292,6 +296,24 @@ def make_model(
         tell(f"all messages of class {name!r} are in a later class too, and count for that one only")
     read, several = int(counts.documents.sum()), made.training_set.in_several_classes(made.messages)
     return TrainingReport(model, settings, made.left_out, read, left_out.count, several)
+
+
+def _check_swapped(sources: Sequence[str], spam: str) -> None:
+    """SpamnbError where a folder that is called Junk, in any language, is given as good mail."""
+    from spamnb.sources.mailbox import role_of
+    from spamnb.sources.spec import source_of
+
+    for source in map(source_of, sources):
+        *_, name = [part for part in source.path.split("/") if part not in ("", "cur", "new")] or [""]
+        name = name.removesuffix(".gz").removesuffix(".mbox")
+        is_junk = "junk" in (role_of(name), role_of(name.rpartition(".")[2]))
+        if is_junk and source.label not in (None, spam) and role_of(source.label or "") != "junk":
+            raise ArgumentError(
+                "{spec}: called {name} and given as {label}; {option.force} if that is meant",
+                spec=escape(source.spec),
+                name=escape(name),
+                label=escape(str(source.label)),
+            )
 
 
 def _check_class_names(model: Path, sources: Sequence[str], tell: Tell) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from spamnb.errors import SpamnbError
@@ -19,13 +20,14 @@ from spamnb.mailbox.box import Move
 from spamnb.mailbox.memory import PATIENCE, Lesson, Memory
 from spamnb.reader.message import digest
 from spamnb.score import Score, class_of_label, score_message
-from spamnb.sources.entries import one_message
+from spamnb.sources.entries import attempt, one_message
 from spamnb.sources.mailbox import Folder, MailboxMessage
 
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier
     from spamnb.reader.read_message import ReadMessage
 
+_FEW = 20  # messages that a run may move whatever their share is
 _AT_ONCE, _BYTES_AT_ONCE = 32, 4 << 20  # of the messages that are filed together
 
 
@@ -80,9 +82,12 @@ class Filing:
 
         What a person moved back is not judged again.
         """
+        new = self.memory.unjudged(everything)
+        if not everything and not self.memory.dry_run and len(new) > _FEW:
+            self._check_share(new, folders)
         here: set[bytes] = set()  # judged by this run: what comes again is a second copy, which no person moved back
         waiting: dict[str, list[Filed]] = {}  # by verdict
-        for message, raw in self.memory.box.read(self.memory.unjudged(everything)):
+        for message, raw in self.memory.box.read(new):
             if stopped():
                 return
             if isinstance(raw, OSError):
@@ -112,6 +117,25 @@ class Filing:
                     yield from self._file(waiting.pop(batch[0].found.verdict))
         for batch in waiting.values():
             yield from self._file(batch)
+
+    def _check_share(self, new: Sequence[MailboxMessage], folders: Mapping[str, Folder]) -> None:
+        """SpamnbError where more than half of the mail of all folders would be moved."""
+        total = self.memory.box.count()
+        moved, left, most = 0, len(new), max(_FEW, total // 2)
+        for _, raw in self.memory.box.read(new) if left > most else ():
+            left -= 1
+            if isinstance(raw, bytes):
+                moved += attempt(partial(self._verdict, raw)) in folders
+            if moved > most:
+                raise SpamnbError(
+                    f"{self.memory.box.shown}: more than half of its mail ({total:,}) would be moved; were classes"
+                    " swapped in training? 'spamnb sort --dry-run' shows what would go, 'spamnb sort --all' moves it"
+                )
+            if moved + left <= most:
+                return
+
+    def _verdict(self, raw: bytes) -> str:
+        return score_message(self.classifier, raw).verdict
 
     def _file(self, batch: list[Filed]) -> list[Filed]:
         """Move messages of one verdict to its folder, or let them stay; those that are there now."""

@@ -105,6 +105,10 @@ class MaildirBox:
     def _message(self, folder: Folder, path: Path) -> MailboxMessage:
         return MailboxMessage(folder, sql_text(delivered(path)), escape(str(path)), path)
 
+    def count(self) -> int:
+        """How many messages all folders hold."""
+        return sum(len(self.messages(folder)) for folder in self.folders())
+
     def find(self, folder: Folder, keys: Sequence[str]) -> list[MailboxMessage]:
         """Those messages that are still in a folder."""
         known = self._listed.get(folder.place, {})

@@ -174,3 +174,21 @@ def as_nobody(*words: object) -> tuple[int, str]:
         code, _, said = stream.read().partition(" ")
     os.waitpid(child, 0)
     return int(code), said
+
+
+@pytest.mark.parametrize(
+    "name", ["Junk", ".Spam", ".INBOX.Indésirables", "spam.mbox", "Maildir/.Junk/cur", "Courrier indésirable/"]
+)
+def test_a_folder_of_spam_is_not_taken_for_good_mail_unless_that_is_meant(tmp_path: Path, name: str) -> None:
+    place = tmp_path / name
+    if name.endswith(".mbox"):
+        place.write_bytes(b"".join(b"From a Thu\n" + message("ham", number) + b"\n" for number in range(9)))
+    else:
+        folders(place, [("", message("ham", number)) for number in range(9)])
+    good = folders(tmp_path / "good", [("", message("spam", number)) for number in range(9)])
+    swapped = ["-m", tmp_path / "m", f"ham={place}{'/' * name.endswith('/')}", f"spam={good}"]
+    result = run("train", *swapped)
+    assert result.exit_code == 1 and "and given as ham; --force if that is meant" in result.stderr
+    assert not (tmp_path / "m").exists()
+    assert run("train", "--force", *swapped).exit_code == 0
+    assert run("train", "-m", tmp_path / "other", f"spam={place}", f"ham={good}").exit_code == 0

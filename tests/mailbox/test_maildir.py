@@ -77,7 +77,7 @@ def test_what_is_being_moved_at_ctrl_c_is_moved_and_told_and_noted(person, tmp_p
     monkeypatch.setattr(MaildirBox, "move", interrupted)
     for seed in range(500, 540):
         person.deliver(message("spam", seed))
-    told = person.sort("--journal", str(tmp_path / "journal"))
+    told = person.sort("--all", "--journal", str(tmp_path / "journal"))
     assert told.exit_code == 130 and told.stdout.count("to Junk") == 32 == len(person.paths("Junk"))
     assert ": 32 messages, interrupted; the next run goes on from there: 32 to Junk\n" in told.stderr
     with Journal.at(tmp_path / "journal") as journal:
@@ -298,3 +298,25 @@ def test_a_new_folder_of_spam_is_subscribed_once(tmp_path: Path, model: Path, fi
     assert (box / file).read_text() == after
     assert file != "dovecot-uidlist" or (box / "subscriptions").read_text() == "Junk\n"
     assert file != "courierimapsubscribed" or not (box / "subscriptions").exists()
+
+
+def test_a_run_that_would_move_most_of_the_mailbox_stops_before_it_moves_any(tmp_path: Path, model: Path):
+    def box(name: str, spam: int, ham: int, seen: int) -> Path:
+        made = maildir.made(tmp_path / name)
+        for number in range(spam + ham + seen):
+            label = "spam" if number < spam else "ham"
+            part = "new" if number < spam + ham else "cur"
+            (made / part / f"{number:03}").write_bytes(message(label, 900 + number))
+        return made
+
+    swapped = box("swapped", 40, 10, 0)
+    for command in (["sort", "-q"], ["watch", "--once", "--sort"]):
+        result = run(*command, "-m", model, swapped)
+        assert result.exit_code == 1 and "Error: " in result.stderr, result.output
+        assert f"{swapped}: more than half of its mail (50) would be moved" in result.stderr
+        assert len(maildir.files(swapped / "new")) == 50
+    assert "50 messages, dry run: 40 to Junk, 10 stay" in run("sort", "--dry-run", "-m", model, swapped).stderr
+    assert "50 messages: 40 to Junk, 10 stay" in run("sort", "--all", "-m", model, swapped).stderr
+    for spam, ham, seen in ((20, 0, 0), (24, 26, 0), (40, 0, 60)):
+        result = run("sort", "-m", model, box(f"{spam}-{ham}-{seen}", spam, ham, seen))
+        assert result.exit_code == 0 and f"{spam} to Junk" in result.stderr, result.stderr
