@@ -258,7 +258,7 @@ def messages_of(
 ) -> Iterator[Entry]:
     """The messages of the sources, as ``label=PATH`` has them where a class is known; without any, or for "-", the one
     on standard input where there is one."""
-    from spamnb.sources.entries import Entry, ReadOptions, decompress, message_of_file, too_long
+    from spamnb.sources.entries import Entry, ReadOptions, decompress, is_mailbox, message_of_file, too_long
     from spamnb.sources.folders import folder_notes
     from spamnb.sources.formats import MAX_MESSAGE
     from spamnb.sources.mbox import split_mbox
@@ -276,6 +276,8 @@ def messages_of(
         raw = message_of_file(decompress(raw, "-"), "-")
     except OSError as error:
         raise SpamnbError(f"standard input: {error.strerror}") from None
+    if label is not None and is_mailbox(raw):
+        raise SpamnbError("standard input: a mailbox of several messages; give its name in place of '<'")
     # Not split: one message comes this way from a mail server, and what stands in its body is its sender's choice.
     if raw.startswith(b"From ") and len(list(islice(split_mbox(BytesIO(raw)), 2))) > 1:
         tell("spamnb: a mailbox on standard input is taken for one message; give its name instead")
