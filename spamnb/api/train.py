@@ -266,6 +266,14 @@ def make_model(
     from spamnb.engines.rebuilding import Lessons, rebuild
     from spamnb.sources.spec import entries
 
+    def check_copies(training_set: TrainingSet) -> None:
+        check(training_set)
+        messages, classes = training_set.messages, training_set.counts.classes
+        kept = np.unique(messages.labels[messages.last_copies()])
+        if len(kept) == 1 < len(classes) and not one_class:
+            last = f"class {classes[int(kept[0])]!r}"
+            raise SpamnbError(f"all messages of the other classes are in {last} too: each class needs mail of its own")
+
     left_out = LeftOut(tell)
     lessons = Lessons(model, left_out)
     with ending_cleanly(), chosen_cluster(dask, workers, tell) as cluster, shown("Reading", progress) as show:
@@ -280,7 +288,7 @@ def make_model(
             workers,
             force=force,
             one_class=one_class,
-            check=check,
+            check=check_copies,
             cluster=cluster,
         )
     if made.lessons:

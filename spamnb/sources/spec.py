@@ -95,7 +95,12 @@ def unlabelled(
 def notes(spec: str, recursive: bool = False) -> Iterator[str]:
     """A line for each thing that whoever gave this SOURCE may want to know before it is read."""
     source = source_of(spec)
-    if source.label is not None:
+    if source.label is not None and is_account(source.path):
+        from spamnb.sources.accounts import parsed
+        from spamnb.sources.imap_reading import unread_note
+
+        yield from unread_note(source.label, parsed(source.path), recursive)
+    elif source.label is not None:
         for note in folder_notes(source.label, source.path, recursive):
             yield f"{escape(spec)}: {note}"
 

@@ -184,7 +184,9 @@ def test_what_was_hidden_stands_apart_from_what_was_read(review, tmp_path, model
     tree = LexborHTMLParser(client.get("/message/0").text)
     assert "unseen words" in tree.css_first("pre.hidden").text() and "unseen" not in tree.css_first("pre.text").text()
     (box / "new" / "1").unlink()
-    assert "is not here to be shown" in client.get("/message/0").text
+    page = LexborHTMLParser(client.get("/message/0").text)
+    assert "is not here to be shown" in page.text() and "it lay in" in page.css_first(".lies").text()
+    assert not page.css(".lies button"), "what is gone cannot be moved"
 
 
 def test_a_lesson_goes_to_the_model_of_whom_the_message_was_for(review, tmp_path, model):
