@@ -252,7 +252,14 @@ def test_dovecot_learns_what_is_moved_into_junk_and_out_of_it(serve, model, plac
         for source, target, label in (("INBOX", "Junk", "spam"), ("Junk", "INBOX", "ham"), ("INBOX", "Junk", "spam")):
             person.move(key_of(SPAM), source, target)
             wait_until(lambda label=label: learned() == label)
+        person.move(key_of(SPAM), "Junk", "Work")
+        wait_until(lambda: learned() == "ham")
+        person.move(key_of(SPAM), "Work", "Junk")
+        wait_until(lambda: learned() == "spam")
         person.move(key_of(SPAM), "Junk", "Trash")
+        person.deliver(SPAM + b"uploaded, as Outlook moves it\n", "Junk")
+        wait_until(lambda: len([line for line in server.requests() if line["method"] == "TELL"]) == 6)
     told = [line for line in server.requests() if line["method"] == "TELL"]
-    assert [line["learned"] for line in told] == ["spam", "ham", "spam"]  # and nothing for what went to Trash
+    # And nothing for what went to Trash, or was put into the inbox.
+    assert [line["learned"] for line in told] == ["spam", "ham", "spam", "ham", "spam", "spam"]
     assert {line["user"] for line in told} == {"ann"}
