@@ -140,7 +140,10 @@ class Settings:
             )
         try:
             tokens = TokenOptions(**{name: meta["tokens"][name] for name in settings_in(TokenOptions)})
-            loss = Loss(**{name: meta["loss"][name] for name in settings_in(Loss)})
+            chosen = {**meta["loss"]}
+            if cost := chosen.get("false_positive_cost"):  # of a model of before
+                chosen["strictness"] = "cautious" if cost > 30 else "normal" if cost > 3 else "strict"
+            loss = Loss(**{name: chosen[name] for name in settings_in(Loss)})
             own = {name: meta[name] for name in settings_in(cls)}
             if not own["model_type"]:  # a model's file says which was chosen
                 raise KeyError("model_type")

@@ -21,7 +21,7 @@ def stored(settings: Settings) -> Any:
     [
         ({"model_type": "hybrid"}, "model_type is 'hybrid': it must be "),
         ({"alpha": None}, "alpha is None: it must be "),
-        ({"loss": {}}, "no 'false_positive_cost'"),
+        ({"loss": {}}, "no 'strictness'"),
     ],
 )
 def test_settings_of_another_version_say_what_to_do(change: dict[str, object], found: str) -> None:
@@ -34,7 +34,7 @@ def test_settings_of_another_version_say_what_to_do(change: dict[str, object], f
 
 def test_round_trip_through_json_and_what_follows_from_other_settings() -> None:
     all_chosen = Settings(
-        "bernoulli", 1.0, "uniform", "sum", 50, spam="junk", tokens=TokenOptions(ngrams=2), loss=Loss(3, 0.2)
+        "bernoulli", 1.0, "uniform", "sum", 50, spam="junk", tokens=TokenOptions(ngrams=2), loss=Loss("strict", 0.2)
     )
     summed, lda = Settings(pooling="sum"), Settings(model_type="lda")
     assert summed.model_type == "boolean", "a corrected model corrects the pooled mean"
@@ -67,3 +67,9 @@ def test_every_default_may_be_given_as_text_and_so_may_other_values() -> None:
     others = {"top_words": "7", "alpha": "1e-3", "body_only": "true", "ignore_headers": "List-Id,xref", "spam": "a=b"}
     found = {name: SETTINGS[name].parse(text) for name, text in others.items()}
     assert list(found.values()) == [7, 0.001, True, ("List-Id", "xref"), "a=b"]
+
+
+@pytest.mark.parametrize(("cost", "strictness"), [(1.0, "strict"), (9.0, "normal"), (99.0, "cautious")])
+def test_the_cost_of_a_model_of_before_is_the_nearest_strictness(cost: float, strictness: str) -> None:
+    of_before = stored(Settings()) | {"loss": {"false_positive_cost": cost, "unsure_cost": 0.5}}
+    assert Settings.from_meta(of_before, "m").loss == Loss(strictness, 0.5)

@@ -85,9 +85,9 @@ class SpamClassifier(ClassifierMixin):
     ``TokenOptions`` and ``Loss``. ``n_jobs`` threads (-1: one per core)
     share many messages; the answers do not depend on it.
 
-    ``predict`` says the class of least expected loss. Good mail called ``spam`` costs ``false_positive_cost`` times as
-    much as spam let through, so a class called "spam" needs a probability above 0.9. With ``false_positive_cost=1``,
-    or if no class is ``spam``, it says the likeliest class.
+    ``predict`` says the class of least expected loss. Good mail called ``spam`` costs nine times as much as spam let
+    through, so a class called "spam" needs a probability above 0.9. With ``strictness="strict"``, or if no class is
+    ``spam``, it says the likeliest class.
 
     Raises SpamnbError for a wrong parameter, ValueError if X and y do not fit together or a label cannot name a class,
     and TypeError for an X that holds no messages.
@@ -220,7 +220,7 @@ class SpamClassifier(ClassifierMixin):
         if len(self.classes_) < 2:
             return self.classes_[np.zeros(len(p), np.intp)]
         names = self._names()
-        said = Loss(settings.loss.false_positive_cost).verdicts(names, p, settings.spam)
+        said = Loss(settings.loss.strictness).verdicts(names, p, settings.spam)
         return self.classes_[[names.index(name) for name in said]]
 
     def explain(self, message: str | bytes, top: int = 20) -> Explanation:

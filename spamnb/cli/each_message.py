@@ -55,4 +55,3 @@ def each_message(
         raise KeyboardInterrupt(rest if done else "nothing has changed") from None
     if not done and not unreadable.count:
         raise no_message(sources)
-

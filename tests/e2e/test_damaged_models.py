@@ -199,7 +199,7 @@ def test_spoilt_settings_are_one_line(models: Models, kind: str, key: str) -> No
 @pytest.mark.parametrize(
     ("of", "key"),
     [("tokens", key) for key in ("tokenizer", "stem", "ngrams", "body_only", "ignore_headers")]
-    + [("loss", key) for key in ("false_positive_cost", "unsure_cost")],
+    + [("loss", key) for key in ("strictness", "unsure_cost")],
 )
 def test_spoilt_token_options_and_losses_are_one_line(models: Models, of: str, key: str) -> None:
     harmless = {"null": ("stem", "unsure_cost"), "true": ("body_only",)}

@@ -168,8 +168,11 @@ def test_learn_and_forget_take_the_others_and_leave_nothing_of_it(stage: str, mo
     for name in ("aaa", "zzz"):
         assert learned(model, (folder / f"{name}.eml").read_bytes()) == "spam"
     result = run("forget", "spam", "-m", model, folder)
-    assert result.stdout == ("forgot 2 of 2 from spam\n" if stage == "read" else f"forgot 2 of {len(KINDS) + 2} from"
-                             f" spam; {len(KINDS)} not learned as spam\n")
+    assert result.stdout == (
+        "forgot 2 of 2 from spam\n"
+        if stage == "read"
+        else f"forgot 2 of {len(KINDS) + 2} from spam; {len(KINDS)} not learned as spam\n"
+    )
     assert exported(model) == before
 
 
