@@ -112,6 +112,10 @@ class Explanation(Report):
             f"  {name}: probability {told.probabilities[name]:.4f}"
             + (f", before calibration {told.posterior[name]:.4g} ({own})" if verbose else "")
             for name in self._ranked()[:SHOWN_CLASSES]
+        ] + [
+            f"  mail is called {name} above {self.settings.loss.threshold:.4g}"
+            for name in told.probabilities
+            if name == self.settings.spam and len(told.probabilities) == 2
         ]
 
     def _tokens(self, verbose: bool) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -40,6 +41,7 @@ from spamnb.training import LeaveOneOutResult
 if TYPE_CHECKING:
     from spamnb.counts.training_set import TrainingSet
 
+MAX_SOURCES = 8  # that a command shows: a shell may have made thousands of one word
 FEW = 50  # messages of a class below which its error estimate is worth little
 
 
@@ -70,6 +72,7 @@ class TrainingReport(Report):
     read: int
     unreadable: int = 0
     conflicts: int = 0
+    sources: tuple[str, ...] = ()  # with the options to read them, as a command line has them
 
     @property
     def classes(self) -> dict[str, int]:
@@ -133,8 +136,7 @@ class TrainingReport(Report):
         suspects = len(surest(left_out.scores, left_out.probabilities, left_out.labels, verdicts))
         if suspects:
             told = f"{pluralize(suspects, 'message')} {'looks' if suspects == 1 else 'look'} mislabelled"
-            which = f"'spamnb evaluate --doubtful {suspects}'"
-            lines.append(f"  {told}: {which} with the same sources says which and why")
+            lines.append(f"  {told}. To see which and why: {self._command('--doubtful', str(suspects))}")
         if n := left_out.doubted:
             them = "it was" if n == 1 else "they were"
             lines.append(f"  The labels of {pluralize(n, 'message')} contradict all the others: {them} not learned.")
@@ -146,14 +148,21 @@ class TrainingReport(Report):
     def _newest(self) -> list[str]:
         newest = self.left_out.newest
         if newest is None:
-            how = "'spamnb evaluate --split 0.8 --by-date' says how many, if enough messages of each class have dates"
-            return [f"For mail to come expect more errors: {how}."]
+            return [
+                "For mail to come expect more errors. If enough messages of each class have dates, this says how many:",
+                f"  {self._command('--split', '0.8', '--by-date')}",
+            ]
         since, messages = datetime.fromtimestamp(newest.since, UTC).date(), pluralize(len(newest.labels), "message")
         return [
             f"The newest fifth, {messages} since {since}, judged by a model of the older ones:",
             *self._errors(newest.labels, newest.verdicts),
             "  For mail to come believe these: above, messages were judged by a model that knew newer mail.",
         ]
+
+    def _command(self, *options: str) -> str:
+        """An evaluation of the same mail."""
+        command = shlex.join(["spamnb", "evaluate", *options, *map(escape, self.sources)])
+        return command if 0 < len(self.sources) <= MAX_SOURCES else f"spamnb evaluate {' '.join(options)} SOURCE..."
 
     def _errors(self, labels: NDArray[np.intp], verdicts: list[str]) -> list[str]:
         """How many verdicts are wrong, and what that means for good mail and spam."""
@@ -303,7 +312,10 @@ def make_model(
     for name in sorted({*counts.classes} - {*made.left_out.classes}):
         tell(f"all messages of class {name!r} are in a later class too, and count for that one only")
     read, several = int(counts.documents.sum()), made.training_set.in_several_classes(made.messages)
-    return TrainingReport(model, settings, made.left_out, read, left_out.count, several)
+    how = ["--recursive"] * options.recursive
+    for name, column in (("--text-column", options.text_column), ("--label-column", options.label_column)):
+        how += [] if column is None else [name, column]
+    return TrainingReport(model, settings, made.left_out, read, left_out.count, several, (*how, *sources))
 
 
 def _check_swapped(sources: Sequence[str], spam: str) -> None:

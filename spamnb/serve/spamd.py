@@ -181,9 +181,7 @@ class Spamd:
                 while await reader.read(CHUNK):
                     pass
 
-    async def _answer(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, facts: dict[str, Any]
-    ) -> bytes:
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, facts: dict[str, Any]) -> bytes:
         if len(self._conversations) > self.limits.connections and not self._end_slowest(writer):
             raise Refusal(ExitCode.EX_UNAVAILABLE, "Service Unavailable: too many connections")
         asked = await _within(self.limits.head_time, self._head(reader, facts), "the request's headers")

@@ -21,9 +21,7 @@ Report = Callable[[str, Exception], None]  # told the name of what cannot be rea
 # Opened without waiting, and then looked at: a fifo may have taken the file's place since it was listed.
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 R = TypeVar("R")
-_SEPARATOR = re.compile(
-    rb"\n\r?\nFrom \S{1,999} {1,9}(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ 0-9]\d \d\d:\d\d"
-)
+_SEPARATOR = re.compile(rb"\n\r?\nFrom \S{1,999} {1,9}(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ 0-9]\d \d\d:\d\d")
 GZIP = b"\x1f\x8b"  # what such a file begins with
 
 
