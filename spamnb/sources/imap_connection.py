@@ -9,9 +9,8 @@ from __future__ import annotations
 import os
 import ssl
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from typing import TYPE_CHECKING
 
 from spamnb.errors import SpamnbError, reason
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 VARIABLE = "SPAMNB_IMAP_PASSWORD"
 SECONDS = 60.0  # that a server may be silent while it is asked something
 _COMMAND_SECONDS = 120  # that a command may take: it may ask its user for a passphrase
-MAX_LITERAL = 8 << 20  # bytes: a message is asked for one mebibyte at most
+MAX_ANSWER = 64 << 20  # bytes: at most 32 MiB of messages are asked for at once
 _MAX_SAID = 200  # letters of what a server says that are shown
 
 
@@ -102,7 +101,7 @@ def connect(account: Account) -> IMAPClient:
             ssl_context=context if url.tls else None,
             timeout=SocketTimeout(connect=SECONDS / 2, read=SECONDS),
         )
-        client._imap.read = partial(_read_literal, client._imap.read)
+        client.answers = Answers(client)
         try:
             _log_in(client, account)
         except BaseException:
@@ -111,11 +110,32 @@ def connect(account: Account) -> IMAPClient:
     return client
 
 
-def _read_literal(read: Callable[[int], bytes], size: int) -> bytes:
-    """Read no more than what is asked for: Python allocates what a server announces."""
-    if size > MAX_LITERAL:
-        raise ValueError(f"a literal of {size:,} bytes")
-    return read(size)
+class Answers:
+    """Bounds what a server answers: Python allocates what it announces, and keeps all lines up to the last one.
+
+    ``heard`` counts bytes, and 500 for each line or literal; whoever asks sets it to 0.
+    """
+
+    heard = 0
+
+    def __init__(self, client: IMAPClient) -> None:
+        imap = client._imap
+        self._read, self._readline = imap.read, imap.readline
+        imap.read, imap.readline = self._literal, self._line
+
+    def _count(self, size: int) -> None:
+        self.heard += size
+        if self.heard > MAX_ANSWER:
+            raise ValueError(f"an answer of more than {MAX_ANSWER >> 20} MiB")
+
+    def _literal(self, size: int) -> bytes:
+        self._count(size + 500)
+        return self._read(size)
+
+    def _line(self) -> bytes:
+        line: bytes = self._readline()
+        self._count(len(line) + 500)
+        return line
 
 
 def _log_in(client: IMAPClient, account: Account) -> None:

@@ -94,6 +94,7 @@ class ImapReader:
                 self._met = True
             with told(self.url, doing):
                 self._client.socket().settimeout(seconds or SECONDS)
+                self._client.answers.heard = 0
                 yield self._client
         except Unreachable as error:
             self.close()

@@ -146,11 +146,15 @@ def test_train_learns_the_others_as_if_it_were_not_there(stage: str, tmp_path: P
     assert exported(tmp_path / "m") == exported(tmp_path / "other")
 
 
-@only("stage", ["read", "judge"], indirect=True)
-@only("how", [["--folds", "2"], ["--online"], ["--online", "--by-date"], ["-m", "model.spamnb"]])
+HOW = [["--folds", "2"], ["--online"], ["--online", "--by-date"], ["-m", "model.spamnb"]]
+
+
+@only(
+    ("stage", "how"),
+    [*(("read", how) for how in HOW), *(("judge", how) for how in HOW[1:])],  # folds judge rows, and no messages
+    indirect=["stage"],
+)
 def test_evaluate_judges_the_others(stage: str, model: Path, tmp_path: Path, folder: Path, how: list[str], monkeypatch):
-    if stage == "judge" and "--folds" in how:
-        pytest.skip("folds judge rows, and no messages")
     monkeypatch.chdir(tmp_path)
     for number in range(20):
         write(tmp_path / "ham" / f"{number}.eml", message("ham", 500 + number))
