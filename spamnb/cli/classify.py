@@ -90,6 +90,9 @@ def classify_command(
                 out.write(text)
             if not verdicts and not unreadable.count:
                 raise no_message(sources)
+            spam, loss = classifier.settings.spam, classifier.settings.loss
+            if form == "text" and out.isatty() and spam in classifier.store.totals().classes:
+                tell(f"spamnb: mail is called {spam} above P({spam}) {loss.threshold:.4g}")
             if "unsure" in verdicts and (why := why_unsure(classifier)):
                 tell(f"spamnb: {model}: 'unsure' because {why}")
     except Exception as error:  # whatever it is: any status that Python ends with would be a verdict
