@@ -95,6 +95,18 @@ def reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error)
 
 
+def fault(error: Exception, where: str = "") -> str:
+    """Return in one line what went wrong, whatever was raised; a SpamnbError says ``where`` itself.
+
+    >>> fault(SpamnbError("a full disk")), fault(MemoryError()), fault(ValueError("no codec"), "ann.eml")
+    ('a full disk', 'failed (MemoryError)', 'ann.eml: failed (ValueError: no codec)')
+    """
+    if isinstance(error, SpamnbError):
+        return str(error)
+    said = ascii(" ".join(reason(error).split()))[1:-1][:200]
+    return f"{where}{where and ': '}failed ({type(error).__name__}{said and ': '}{said})"
+
+
 class Outdated(SpamnbError):
     """A model of an older format: it can be replaced, not read."""
 

@@ -21,7 +21,7 @@ def stored(settings: Settings) -> Any:
     [
         ({"model_type": "hybrid"}, "model_type is 'hybrid': it must be "),
         ({"alpha": None}, "alpha is None: it must be "),
-        ({"loss": {}}, "no 'false_positive_cost'"),
+        ({"loss": {}}, "no 'strictness'"),
     ],
 )
 def test_settings_of_another_version_say_what_to_do(change: dict[str, object], found: str) -> None:
@@ -34,7 +34,7 @@ def test_settings_of_another_version_say_what_to_do(change: dict[str, object], f
 
 def test_round_trip_through_json_and_what_follows_from_other_settings() -> None:
     all_chosen = Settings(
-        "bernoulli", 1.0, "uniform", "sum", spam="junk", tokens=TokenOptions(ngrams=2), loss=Loss(3, 0.2)
+        "bernoulli", 1.0, "uniform", "sum", spam="junk", tokens=TokenOptions(ngrams=2), loss=Loss("strict", 0.2)
     )
     summed, lda = Settings(pooling="sum"), Settings(model_type="lda")
     assert summed.model_type == "boolean", "a corrected model corrects the pooled mean"

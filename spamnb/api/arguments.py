@@ -156,6 +156,8 @@ def new_file(path: FilePath, argument: str = "model", over_model: bool = True) -
         raise SpamnbError(f"{argument} is {str(made)!r:.60}: no file can be called so")
     if not folder.is_dir():
         raise SpamnbError(f"{escape(str(made))}: there is no folder {escape(str(folder))}")
+    if not over_model and made.is_dir():
+        raise SpamnbError(f"{escape(str(made))}: a folder; name a file in it")
     if not os.access(made if made.exists() else folder, os.W_OK):
         raise SpamnbError(f"{escape(str(made))}: cannot be written (permission denied)")
     if not over_model and made.is_file():

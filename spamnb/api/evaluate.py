@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,7 +31,7 @@ from spamnb.formulas.trust import PRIOR_NOISE, trust
 from spamnb.naming import escape, pluralize
 from spamnb.reader.meaning import meaning
 from spamnb.report.evaluation import percent, tables, text
-from spamnb.sources.entries import LeftOut, ReadOptions
+from spamnb.sources.entries import LeftOut, ReadOptions, one_message, private
 
 if TYPE_CHECKING:
     from spamnb.evaluation.figures import Figures
@@ -150,7 +149,8 @@ class Evaluation(Report):
         """Write the page to ``path``. Raises SpamnbError if it cannot be written."""
         file = new_file(path, "path", over_model=False)
         try:
-            file.write_text(self.page(), encoding="utf-8")
+            with open(file, "w", encoding="utf-8", opener=private) as stream:
+                stream.write(self.page())
         except OSError as error:
             raise SpamnbError(f"{path}: cannot be written: {error.strerror}") from error
 
@@ -319,7 +319,7 @@ def _with_heads(result: Result, specs: Sequence[str], options: ReadOptions) -> R
     # What is wrong with some was told the first time.
     for entry in entries(specs, lambda name, error: None, options) if missing else ():
         if answer := missing.pop(entry.name, None):
-            with suppress(OSError):  # it has gone since
+            with one_message(entry.name, lambda name, error: None):  # it has gone since
                 heads[entry.name] = answer.with_head(entry.read())
             if not missing:
                 break

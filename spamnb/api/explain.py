@@ -11,12 +11,12 @@ import numpy as np
 
 from spamnb.api.arguments import FilePath, Tell, check_least, file_path, warn
 from spamnb.api.report import Report
-from spamnb.errors import SpamnbError
+from spamnb.errors import SpamnbError, reason
 from spamnb.judgement import Judgement
 from spamnb.naming import escape, pluralize
 from spamnb.reader.meaning import meaning, narrower
 from spamnb.settings import BAYES_MODELS, Settings
-from spamnb.sources.entries import LeftOut
+from spamnb.sources.entries import LeftOut, attempt
 
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier
@@ -112,6 +112,10 @@ class Explanation(Report):
             f"  {name}: probability {told.probabilities[name]:.4f}"
             + (f", before calibration {told.posterior[name]:.4g} ({own})" if verbose else "")
             for name in self._ranked()[:SHOWN_CLASSES]
+        ] + [
+            f"  mail is called {name} above {self.settings.loss.threshold:.4g}"
+            for name in told.probabilities
+            if name == self.settings.spam and len(told.probabilities) == 2
         ]
 
     def _tokens(self, verbose: bool) -> list[str]:
@@ -215,7 +219,10 @@ def explain(message: bytes | FilePath, model: FilePath, top: int = 20, *, tell: 
     check_least(1, top=top)
     raw = message if isinstance(message, bytes) else _only(str(file_path(message, "message")), tell)
     with Classifier.open(file_path(model)) as classifier:
-        return explanation_of(raw, classifier, top)
+        explanation = attempt(lambda: explanation_of(raw, classifier, top))
+    if isinstance(explanation, OSError):
+        raise SpamnbError(f"{'the message' if isinstance(message, bytes) else message}: {reason(explanation)}")
+    return explanation
 
 
 def explanation_of(raw: bytes, classifier: Classifier, top: int) -> Explanation:

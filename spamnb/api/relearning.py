@@ -10,6 +10,7 @@ import numpy as np
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.reader.message import digest
+from spamnb.sources.entries import one_message
 from spamnb.store.lessons import kept_lessons, learned_and_not_kept, set_bound, unpack
 from spamnb.store.records import learned_message
 from spamnb.store.store import Store
@@ -56,13 +57,10 @@ class Relearning:
                 set_bound(store, bound)
             for position, lesson in kept_lessons(old, self._last):
                 self._last = position
-                try:
+                with one_message(f"lesson {lesson.digest.hex()}", self._on_unreadable):
                     raw = unpack(lesson.message)
-                except ValueError as error:
-                    self._on_unreadable(f"lesson {lesson.digest.hex()}", error)
-                    continue
-                classifier.learn(lesson.label, raw, taught_at=lesson.taught_at)
-                self._learned[lesson.digest] = lesson.label, digest(raw)
+                    classifier.learn(lesson.label, raw, taught_at=lesson.taught_at)
+                    self._learned[lesson.digest] = lesson.label, digest(raw)
             gone = (self._learned[each] for each in self._learned if learned_message(old, each) is None)
             forgotten = {new: label for label, new in gone}
             for _, lesson in kept_lessons(store) if forgotten else ():

@@ -82,8 +82,8 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
     calibrated, for any number of classes.
 
     **A class called "spam" needs a probability above 0.9.** ``predict`` says the class of least expected loss, and good
-    mail called ``spam`` costs ``false_positive_cost`` (9) times as much as spam let through. With
-    ``false_positive_cost=1``, or if no class is ``spam``, it says the likeliest class.
+    mail called ``spam`` costs nine times as much as spam let through. With ``strictness="strict"``, or if no class is
+    ``spam``, it says the likeliest class.
 
     **Mail is read otherwise than text.** ``mail`` says what the messages X are: True for raw mail, whose headers,
     links and parts count; False for texts without headers; "auto" for both: bytes are raw mail, and so is a str that
@@ -142,7 +142,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         ngrams: int = 2,
         body_only: bool = False,
         ignore_headers: Iterable[str] = ("newsgroups", "xref", "path"),
-        false_positive_cost: float = 9.0,
+        strictness: str = "normal",
         unsure_cost: float | None = None,
     ) -> None:
         set_parameters(self, locals())
@@ -252,7 +252,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         if len(self.classes_) < 2:
             return self.classes_[np.zeros(len(p), np.intp)]
         names = self._names()
-        said = Loss(settings.loss.false_positive_cost).verdicts(names, p, settings.spam)
+        said = Loss(settings.loss.strictness).verdicts(names, p, settings.spam)
         return self.classes_[[names.index(name) for name in said]]
 
     def explain(self, message: str | bytes, top: int = 20) -> Explanation:

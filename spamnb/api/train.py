@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -28,10 +29,10 @@ from spamnb.api.arguments import (
 )
 from spamnb.api.progress import progress as shown
 from spamnb.api.report import Report
-from spamnb.errors import SpamnbError
+from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.evaluation.metrics import confusion_matrix, doubtful_rows
 from spamnb.formulas.decision import UNSURE
-from spamnb.naming import pluralize
+from spamnb.naming import escape, pluralize
 from spamnb.report.evaluation import MATRIX_CLASSES, confusion_table, percent
 from spamnb.report.table import drawn
 from spamnb.settings import Settings
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from spamnb.api.relearning import Relearning
     from spamnb.counts.training_set import TrainingSet
 
+MAX_SOURCES = 8  # that a command shows: a shell may have made thousands of one word
 FEW = 50  # messages of a class below which its error estimate is worth little
 
 
@@ -72,6 +74,7 @@ class TrainingReport(Report):
     read: int
     unreadable: int = 0
     conflicts: int = 0
+    sources: tuple[str, ...] = ()  # with the options to read them, as a command line has them
 
     @property
     def classes(self) -> dict[str, int]:
@@ -134,8 +137,7 @@ class TrainingReport(Report):
         suspects = len(doubtful_rows(left_out.scores, left_out.labels))
         if suspects:
             told = f"{pluralize(suspects, 'message')} {'looks' if suspects == 1 else 'look'} mislabelled"
-            which = f"'spamnb evaluate --doubtful {suspects}'"
-            lines.append(f"  {told}: {which} with the same sources says which and why")
+            lines.append(f"  {told}. To see which and why: {self._command('--doubtful', str(suspects))}")
         if n := left_out.doubtful:
             them = "it was" if n == 1 else "they were"
             lines.append(f"  The labels of {pluralize(n, 'message')} contradict all the others: {them} not learned.")
@@ -147,14 +149,21 @@ class TrainingReport(Report):
     def _newest(self) -> list[str]:
         newest = self.left_out.newest
         if newest is None:
-            how = "'spamnb evaluate --split 0.8 --by-date' says how many, if enough messages of each class have dates"
-            return [f"For mail to come expect more errors: {how}."]
+            return [
+                "For mail to come expect more errors. If enough messages of each class have dates, this says how many:",
+                f"  {self._command('--split', '0.8', '--by-date')}",
+            ]
         since, messages = datetime.fromtimestamp(newest.since, UTC).date(), pluralize(len(newest.labels), "message")
         return [
             f"The newest fifth, {messages} since {since}, judged by a model of the older ones:",
             *self._errors(newest.labels, newest.verdicts),
             "  For mail to come believe these: above, messages were judged by a model that knew newer mail.",
         ]
+
+    def _command(self, *options: str) -> str:
+        """An evaluation of the same mail."""
+        command = shlex.join(["spamnb", "evaluate", *options, *map(escape, self.sources)])
+        return command if 0 < len(self.sources) <= MAX_SOURCES else f"spamnb evaluate {' '.join(options)} SOURCE..."
 
     def _errors(self, labels: NDArray[np.intp], verdicts: list[str]) -> list[str]:
         """How many verdicts are wrong, and what that means for good mail and spam."""
@@ -195,7 +204,8 @@ def train(
     ``sources`` is a SOURCE as on the command line or a list of them: a folder with a folder per class, "CLASS=PATH", a
     table of text and so on (docs/commands.md). The command line uses the same model files.
 
-    - ``force``: replace a model; the new one also learns what the old one was taught
+    - ``force``: replace a model; the new one also learns what the old one was taught. And take a folder that is called
+      Junk for good mail
     - ``one_class``: train on messages of a single class
     - ``recursive``: read the other folders of a Maildir or account too
     - ``text_column``, ``label_column``: the columns of a table
@@ -207,8 +217,9 @@ def train(
     - ``command``: the origin that 'spamnb info' names
     - ``settings``: settings of the model, with the names that ``--set`` takes: ``model_type``, ``alpha``, …
 
-    Raises SpamnbError for a source that does not exist or holds no mail, a wrong setting, a model that exists already
-    where ``force`` is not given, and a class that is spelt much like one of the model that is replaced.
+    Raises SpamnbError for a source that does not exist or holds no mail, and a wrong setting; without ``force`` for a
+    model that exists already and a folder called Junk that is given as good mail; and for a class that is spelt much
+    like one of the model that is replaced.
 
     >>> import spamnb
     >>> report = spamnb.train("corpora/mail", "model.spamnb", alpha=0.5)
@@ -224,6 +235,8 @@ def train(
     check_least(1, workers=workers)
     path, specs, chosen = new_file(model), specs_of(sources), settings_of(settings)
     check_replaceable(path, force=force)
+    if not force:
+        _check_swapped(specs, chosen.spam)
     _check_class_names(path, specs, tell)
     tell_notes(specs, recursive, tell)
     return make_model(
@@ -273,6 +286,9 @@ def make_model(
         check(counted, relearning)
         training_set = prepare(counted)
         classes = training_set.counts.classes
+        if len(classes) == 1 < len(counted.counts.classes) and not one_class:
+            last = f"class {classes[0]!r}"
+            raise SpamnbError(f"all messages of the other classes are in {last} too: each class needs mail of its own")
         if classes or not relearning.kept_digests():
             check_classes(classes, settings, one_class)
         with atomic_replace(model, settings.as_meta(), force=force, catch_up=relearning) as store:
@@ -292,7 +308,29 @@ def make_model(
     for name in sorted({*counted.counts.classes} - {*classes}):
         tell(f"all messages of class {name!r} are in a later class too, and count for that one only")
     read, several = int(counted.counts.documents.sum()), counted.in_several_classes()
-    return TrainingReport(model, settings, estimate(fitted, settings), read, left_out.count, several)
+    how = ["--recursive"] * options.recursive
+    for name, column in (("--text-column", options.text_column), ("--label-column", options.label_column)):
+        how += [] if column is None else [name, column]
+    found = estimate(fitted, settings)
+    return TrainingReport(model, settings, found, read, left_out.count, several, (*how, *sources))
+
+
+def _check_swapped(sources: Sequence[str], spam: str) -> None:
+    """SpamnbError where a folder that is called Junk, in any language, is given as good mail."""
+    from spamnb.sources.mailbox import role_of
+    from spamnb.sources.spec import source_of
+
+    for source in map(source_of, sources):
+        *_, name = [part for part in source.path.split("/") if part not in ("", "cur", "new")] or [""]
+        name = name.removesuffix(".gz").removesuffix(".mbox")
+        is_junk = "junk" in (role_of(name), role_of(name.rpartition(".")[2]))
+        if is_junk and source.label not in (None, spam) and role_of(source.label or "") != "junk":
+            raise ArgumentError(
+                "{spec}: called {name} and given as {label}; {option.force} if that is meant",
+                spec=escape(source.spec),
+                name=escape(name),
+                label=escape(str(source.label)),
+            )
 
 
 def _check_class_names(model: Path, sources: Sequence[str], tell: Tell) -> None:

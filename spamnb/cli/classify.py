@@ -90,6 +90,9 @@ def classify_command(
                 out.write(text)
             if not verdicts and not unreadable.count:
                 raise no_message(sources)
+            spam, loss = classifier.settings.spam, classifier.settings.loss
+            if form == "text" and out.isatty() and spam in classifier.store.totals().classes:
+                tell(f"spamnb: mail is called {spam} above P({spam}) {loss.threshold:.4g}")
             if "unsure" in verdicts and (why := why_unsure(classifier)):
                 tell(f"spamnb: {model}: 'unsure' because {why}")
     except Exception as error:  # whatever it is: any status that Python ends with would be a verdict
@@ -134,11 +137,13 @@ def _judged(
         entries = chain(first, entries)
         yield from classify_parallel(entries, classifier, told, unreadable, tokens, posterior, workers, shown.about)
         return
-    from spamnb.sources.entries import messages
+    from spamnb.sources.entries import messages, one_message
 
     for entry, raw in messages(first, unreadable):
-        (judgement,) = classifier.classify_all([raw], tokens, posterior=posterior)
-        yield told(shown.about(entry, raw), judgement)
+        judged = []
+        with one_message(entry.name, unreadable):
+            judged = [told(shown.about(entry, raw), *classifier.classify_all([raw], tokens, posterior=posterior))]
+        yield from judged
 
 
 def _shown(form: str, classifier: Classifier) -> _Shown:

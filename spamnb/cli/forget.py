@@ -33,16 +33,14 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
     from spamnb.reader.message import digest
 
     unreadable = Unreadable()
-    others: Counter[str] = Counter()  # by class, messages that it has learned and not CLASS
 
-    def forget(raw: bytes) -> bool:
+    def forget(raw: bytes) -> tuple[bool, str]:
+        """Whether it was forgotten, and the class that had learned it."""
         learned = classifier.learned(raw)
         changed = classifier.forget(label, raw)
-        if learned and not changed:
-            others[learned] += 1
         if notes is not None:
             notes.drop(digest(raw))
-        return changed
+        return changed, learned or ""
 
     with contextlib.ExitStack() as stack:
         classifier = stack.enter_context(Classifier.open(model, writable=True))
@@ -52,14 +50,10 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
 
             notes = stack.enter_context(Journal.there(journal))
         check_has_class(label, sorted(classifier.store.class_ids()), f"{model}: ")  # those that were emptied, too
-        seen, changed = each_message(
-            sources,
-            messages_of(sources, unreadable, label=label),
-            unreadable,
-            forget,
-            classifier.store,
-            "forgetting",
-        )
+        entries = messages_of(sources, unreadable, label=label)
+        results = list(each_message(sources, entries, unreadable, forget, classifier.store, "forgetting"))
+    seen, changed = len(results), sum(was_forgotten for was_forgotten, _ in results)
+    others = Counter(name for was_forgotten, name in results if name and not was_forgotten)
     left = f"; {seen - changed:,} not learned as {label}" if seen > changed else ""
     elsewhere = f" ({', '.join(f'{number:,} as {name}' for name, number in sorted(others.items()))})" if others else ""
     click.echo(f"forgot {changed:,} of {seen:,} from {label}{left}{elsewhere}")

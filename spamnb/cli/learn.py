@@ -94,23 +94,19 @@ def learn_command(
         judgements = classifier.classify_all([raw for _, raw in messages(first, lambda name, error: None)], 0)
         if looks_swapped([classifier.trust(label, judgement) for judgement in judgements]):
             tell("spamnb: most of the first look like another class: were names swapped, here or in training?")
-        doubtful = 0  # messages that looked like another class
-        moved: Counter[str] = Counter()  # by the class that had learned them before
 
-        def learn(raw: bytes) -> bool:
-            nonlocal doubtful
+        def learn(raw: bytes) -> tuple[bool, str, bool]:
+            """Whether it was learned, the class that had learned it before, and whether it looked like another."""
             message = classifier.read(raw)
             before = classifier.learned(message)
             judged = classifier.classify(message, tokens=0, posterior=False)
             trust = classifier.trust(label, judged)
-            learned = classifier.learn(label, message, judged=judged)
-            if learned and not before:
-                doubtful += trust < DOUBTFUL
-            if before and learned:
-                moved[before] += 1
-            return learned
+            return classifier.learn(label, message, judged=judged), before or "", trust < DOUBTFUL
 
-        seen, changed = each_message(sources, entries, unreadable, learn, classifier.store, "learning")
+        results = list(each_message(sources, entries, unreadable, learn, classifier.store, "learning"))
+    seen, new = len(results), [(before, is_unlike) for learned, before, is_unlike in results if learned]
+    changed, moved = len(new), Counter(before for before, _ in new if before)
+    doubtful = sum(is_unlike for before, is_unlike in new if not before)
     click.echo(
         f"learned {changed:,} of {seen:,} as {label}"
         + "".join(f"; {number:,} moved from {name}" for name, number in sorted(moved.items()))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from spamnb.cli.options import Unreadable, on_command_line, tell_of_ours
-from spamnb.errors import SpamnbError
+from spamnb.errors import SpamnbError, fault
 from spamnb.naming import escape
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 boxes_argument = click.argument("boxes", metavar="[MAILBOX...]", nargs=-1, type=click.Path(readable=False))
 junk_option = click.option(
     "--junk",
-    show_default="Junk; in an account the folder that the server says is for spam",
+    show_default="the one that is there by the server's word or its name in any language, or a new Junk",
     help="The folder for spam: a name, or the path of a Maildir relative to MAILBOX, as ../Junk.",
 )
 
@@ -112,10 +112,10 @@ def in_each(found: list[Target], unreadable: Unreadable, work: Callable[[Target]
     for target in found:
         try:
             failed |= not work(target)
-        except SpamnbError as error:
+        except Exception as error:
             if len(found) == 1:
                 raise
-            tell_of_ours(str(error))
+            tell_of_ours(fault(error, target.shown))
             failed = True
     if failed or unreadable.count:
         raise SystemExit(1)

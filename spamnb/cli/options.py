@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from io import BytesIO
@@ -20,6 +20,7 @@ from spamnb.naming import escape
 from spamnb.sources.entries import LeftOut
 
 if TYPE_CHECKING:
+    from spamnb.setting_fields import Setting
     from spamnb.sources.entries import Entry
 
 
@@ -87,7 +88,11 @@ model_option = _model()
 new_model_option = _model(callback=_with_folder)  # of commands that make a model where there is none
 
 
-models_option = click.option("--models", type=FolderPath(), help="Folder with a model for each user.")
+models_option = click.option(
+    "--models",
+    type=FolderPath(),
+    help="Folder with a model for each user who was taught: 10,000 at most.",
+)
 
 
 def format_option(*forms: str) -> Callable[[Any], Any]:
@@ -152,22 +157,27 @@ def _set(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> 
     if "help" in given:
         click.echo(_settings_help())
         context.exit()
-    chosen: dict[str, Any] = {}
-    for each in given:
-        name, equals, text = each.partition("=")
-        if not equals or name not in SETTINGS:
-            what = f"no setting is called {name!r}" if equals else "write NAME=VALUE"
-            names = ", ".join(SETTINGS)
-            raise click.UsageError(f"--set {each}: {what}; the settings are {names}. '--set help' explains them.")
-        try:
-            chosen[name] = SETTINGS[name].parse(text)
-        except SpamnbError as error:
-            raise click.UsageError(f"--set {each}: {error}") from None
+    chosen = parse_settings(given, SETTINGS, "--set ", "; '--set help' explains them")
     kind = settings_of(chosen).model_type  # what cannot be is told now, not when all the mail has been read
     for name in chosen:
         models = SETTINGS[name].models
         if models and kind not in models:
             raise click.UsageError(f"--set {name} changes nothing in a {kind} model; it is for {', '.join(models)}")
+    return chosen
+
+
+def parse_settings(given: Iterable[str], settings: dict[str, Setting], before: str, advice: str) -> dict[str, Any]:
+    """The values of texts like NAME=VALUE; ``before`` and ``advice`` stand around each in an error."""
+    chosen: dict[str, Any] = {}
+    for each in given:
+        name, equals, text = each.partition("=")
+        if not equals or name not in settings:
+            what = f"no setting is called {name!r}" if equals else "write NAME=VALUE"
+            raise click.UsageError(f"{before}{each}: {what}; the settings are {', '.join(settings)}{advice}.")
+        try:
+            chosen[name] = settings[name].parse(text)
+        except SpamnbError as error:
+            raise click.UsageError(f"{before}{each}: {error}") from None
     return chosen
 
 
@@ -254,7 +264,7 @@ def messages_of(
 ) -> Iterator[Entry]:
     """The messages of the sources, as ``label=PATH`` has them where a class is known; without any, or for "-", the one
     on standard input where there is one."""
-    from spamnb.sources.entries import Entry, ReadOptions, decompress, message_of_file, too_long
+    from spamnb.sources.entries import Entry, ReadOptions, decompress, is_mailbox, message_of_file, too_long
     from spamnb.sources.folders import folder_notes
     from spamnb.sources.formats import MAX_MESSAGE
     from spamnb.sources.mbox import split_mbox
@@ -272,6 +282,8 @@ def messages_of(
         raw = message_of_file(decompress(raw, "-"), "-")
     except OSError as error:
         raise SpamnbError(f"standard input: {error.strerror}") from None
+    if label is not None and is_mailbox(raw):
+        raise SpamnbError("standard input: a mailbox of several messages; give its name in place of '<'")
     # Not split: one message comes this way from a mail server, and what stands in its body is its sender's choice.
     if raw.startswith(b"From ") and len(list(islice(split_mbox(BytesIO(raw)), 2))) > 1:
         tell("spamnb: a mailbox on standard input is taken for one message; give its name instead")

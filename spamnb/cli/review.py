@@ -43,7 +43,7 @@ def review_command(model: Path, journal: Path, port: int, models: Path | None) -
     key = secrets.token_urlsafe(32)
     app = Review(journal, Teacher(model, models), key).app()
     listening = listen_tcp("127.0.0.1", port)
-    where = f"http://127.0.0.1:{listening[0].getsockname()[1]}/?key={key}"
+    where = f"http://127.0.0.1:{listening[0].getsockname()[1]}/{key}/"
     tell(f"spamnb: {where} shows {journal}; Ctrl-C ends it")
     config = uvicorn.Config(
         app,

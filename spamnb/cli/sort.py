@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections import Counter
@@ -77,10 +78,11 @@ def _sort(target: Target, work: Filing, unreadable: Unreadable, everything: bool
     """Sort a mailbox, and say how much of what was done."""
     from spamnb.naming import pluralize
 
-    before = unreadable.count
+    before, is_read = unreadable.count, not quiet
     counts: Counter[str] = Counter()
 
     def sort() -> None:
+        nonlocal is_read
         with work.alone() as finished, _after_the_batch() as stopped:
             if finished and not quiet:
                 told = f"{pluralize(finished, 'message')} moved by a run that was interrupted"
@@ -92,8 +94,12 @@ def _sort(target: Target, work: Filing, unreadable: Unreadable, everything: bool
             for one in work.sort(folders, stopped, everything):
                 where = f"to {one.into.name}" if one.into is not None else "stays"
                 counts["stay" if one.into is None else where] += 1
-                if not quiet:
-                    say(one, where)
+                if is_read:
+                    try:
+                        say(one, where)
+                    except BrokenPipeError:  # as of "| head": the mail is sorted and counted all the same
+                        is_read = False
+                        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
     whole = False
     try:

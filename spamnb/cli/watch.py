@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import click
 
 from spamnb.cli.mailboxes import Target, boxes_argument, filing, folders_of, in_each, junk_option, targets, until_done
-from spamnb.cli.options import Seconds, Unreadable, journal_option, model_option, tell
-from spamnb.errors import SpamnbError
+from spamnb.cli.options import Seconds, Unreadable, journal_option, model_option, tell, tell_of_ours
+from spamnb.errors import fault
 
 if TYPE_CHECKING:
     from spamnb.mailbox.filing import Filing
@@ -76,19 +76,23 @@ def watch_command(
         return in_each(found, unreadable, look)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
-    failed: list[BaseException] = []
+    failed: list[Exception] = []
 
     def follow(target: Target) -> None:
-        """Look at a mailbox again and again, and as soon as something happens in it."""
+        """Look at a mailbox again and again, and as soon as something happens in it; the others are watched on when it
+        cannot be."""
         try:
             with filing(target, unreadable, journal, writable=True) as work:
                 watching = Watching(target, work, stop)
                 while not stop:
                     usual = _ACCOUNT_SECONDS if target.is_account else _MAILDIR_SECONDS
                     stop.wait(watching.look_and_wait(interval or usual))
-        except BaseException as error:  # of a thread, which nobody would hear of
+        except Exception as error:  # of a thread, which nobody would hear of
             failed.append(error)
-            stop()
+            if len(failed) == len(found):
+                stop()
+            else:
+                tell_of_ours(fault(error, target.shown))
 
     threads = [threading.Thread(target=follow, args=(target,), daemon=True) for target in found]
     for thread in threads:
@@ -182,12 +186,13 @@ class Watching:
             self._pause, self._told = 0.0, ""
             box.wait(self._memory.state_of_inbox(), seconds, self._stop.descriptor)
             return 0.0
-        except SpamnbError as error:
+        except Exception as error:
             box.close()
+            told = fault(error, self._target.shown)
             first, longest = _AFTER_REFUSAL if isinstance(error, LoginRefused) else _AFTER_LOSS
             # A pause out of these bounds was after the other kind of failure.
             self._pause = min(2 * self._pause, longest) if first <= self._pause <= longest else first
-            if str(error) != self._told:
-                self._told = str(error)
-                tell(f"spamnb: {error}; asked again after growing pauses")
+            if told != self._told:
+                self._told = told
+                tell(f"spamnb: {told}; asked again after growing pauses")
             return self._pause * random.uniform(0.7, 1.0)  # not all accounts of a server at once

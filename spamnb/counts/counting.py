@@ -16,8 +16,9 @@ from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import reason
 from spamnb.reader.message import Reader, seconds
 from spamnb.reader.options import TokenOptions
+from spamnb.reader.rows import ReadRows
 from spamnb.reader.tokens import TokenArray, Vocabulary
-from spamnb.sources.entries import Entry
+from spamnb.sources.entries import Entry, Raw, in_batches
 
 MAX_READ = 1 << 22  # bytes of mail that are in memory at a time
 SORTED_AT_ONCE = 1 << 12  # messages: some 20 MB
@@ -90,34 +91,34 @@ class Counter:
         """Read and count labelled messages."""
         if len(self._own) > MAX_TOKENS:
             self._own, self._shared_ids = Vocabulary(), self._shared_ids[:0]
-        positions, labels, unread = [], [], []
-        found, raws, size = [], [], 0
-        for position, entry in enumerate(entries):
-            try:
-                raw = entry.read()
-            except OSError as error:
-                unread.append(Unread(entry.name, entry.path, reason(error), error.errno in _MISSING))
-                continue
-            assert entry.label is not None
-            positions.append(position)
-            labels.append(entry.label)
-            raws.append(raw)
-            size += len(raw)
-            if size > MAX_READ:
-                found.append(self._reader.read(raws, self._own))
-                raws, size = [], 0
-        found.append(self._reader.read(raws, self._own))
-        dates = [seconds(date.decode()) for read in found for date in read.dates.tolist()]
+        read: list[Raw] = []
+        unread: list[Unread] = []
+        dates: list[int] = []
+        found = [self._reader.read([], self._own)]
+
+        def leave_out(name: str, error: Exception) -> None:
+            missing = isinstance(error, OSError) and error.errno in _MISSING
+            unread.append(Unread(name, str(getattr(error, "filename", "")), reason(error), missing))
+
+        def read_batch(batch: list[Raw]) -> tuple[ReadRows, list[int]]:
+            rows = self._reader.read([each.raw for each in batch], self._own)
+            received = [seconds(date.decode()) for date in rows.dates.tolist()]
+            return rows, [UNDATED if each is None else each for each in received]
+
+        for batch, (rows, received) in in_batches(entries, read_batch, leave_out, MAX_READ, MAX_READ):
+            found.append(rows)
+            dates += received
+            read += [each._replace(raw=b"") for each in batch]
         new = self._own.take(np.arange(len(self._shared_ids), len(self._own)))
         self._shared_ids = np.append(self._shared_ids, self._shared.ids(new))
         return Counted(
             np.concatenate([np.diff(read.rows.indptr) for read in found]),
             self._shared_ids[np.concatenate([read.rows.ids for read in found])],
             np.concatenate([_narrow(read.rows.counts) for read in found]),
-            np.array(positions, np.int64),
-            np.array(labels, np.str_),
+            np.array([each.number for each in read], np.int64),
+            np.array([str(each.entry.label) for each in read], np.str_),
             np.frombuffer(b"".join([read.digests for read in found]), np.uint8).reshape(-1, 16),
-            np.array([UNDATED if date is None else date for date in dates], np.int64),
+            np.array(dates, np.int64),
             tuple(unread),
         )
 
@@ -165,11 +166,13 @@ class Collection:
         hashes, groups = vocabulary.describe(np.arange(len(held), dtype=np.uint32))
         order = np.argsort(hashes)
         order = order[np.argsort(-held[order], kind="stable")]
+        order = order[: np.count_nonzero(held)]  # without what only messages hold that could not be read
         text, lengths = vocabulary.texts(order.astype(np.uint32))
+        size = len(vocabulary)
         del vocabulary  # with the many copies of a training's end there is no room for both
         give_memory_back()
         offsets = np.cumsum(lengths, dtype=np.int64) - lengths
-        return TokenArray(text, offsets, lengths, hashes[order], groups[order]), inverse_index(order, len(order))
+        return TokenArray(text, offsets, lengths, hashes[order], groups[order]), inverse_index(order, size)
 
     def training_set(self) -> TrainingSet:
         """The training set of all messages; the collection is empty afterwards."""

@@ -6,23 +6,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from spamnb.classifier import Classifier
 from spamnb.counts.counting import MAX_READ
 from spamnb.engines.executor import cores, map_parts
 from spamnb.errors import reason
 from spamnb.judgement import Judgement
-from spamnb.sources.entries import Entry, messages
+from spamnb.sources.entries import Entry, Raw, in_batches
 
 T = TypeVar("T")
-
-
-class _Unread(NamedTuple):
-    """A message that could not be read, and why."""
-
-    name: str
-    reason: str
 
 
 def classify_parallel(
@@ -43,39 +36,31 @@ def classify_parallel(
     a core), each of which opens its file. What they find is the same.
     """
 
-    def judge(own: Classifier, part: list[Entry]) -> list[T | _Unread]:
+    def judge_part(own: Classifier, part: list[Entry]) -> list[T | OSError]:
         """What ``tell`` says of each message, or why it could not be read."""
-        told: list[T | _Unread] = []
-        waiting: list[tuple[int, Any]] = []  # place of each message that is to be judged, and what is known of it
-        raws: list[bytes] = []
-        size = 0
+        told: list[T | OSError] = []
 
-        def judge_read() -> None:
-            for (place, known), judgement in zip(waiting, own.classify_all(raws, tokens, posterior=posterior)):
-                told[place] = tell(known, judgement)
-            waiting.clear()
-            raws.clear()
+        def judge(batch: list[Raw]) -> list[T]:
+            judgements = own.classify_all([each.raw for each in batch], tokens, posterior=posterior)
+            return [tell(about(each.entry, each.raw), found) for each, found in zip(batch, judgements)]
 
-        for entry, raw in messages(part, lambda name, error: told.append(_Unread(name, reason(error)))):
-            waiting.append((len(told), about(entry, raw)))
-            told.append(_Unread(entry.name, ""))  # until it is judged
-            raws.append(raw)
-            size += len(raw)
-            if size > MAX_READ:  # 256 letters with 10 MB of photographs are 2.6 GB
-                judge_read()
-                size = 0
-        judge_read()
+        def leave_out(name: str, error: Exception) -> None:
+            told.append(OSError(0, reason(error), name))
+
+        # 256 letters with 10 MB of photographs are 2.6 GB.
+        for _, texts in in_batches(part, judge, leave_out, len(part), MAX_READ):
+            told += texts
         return told
 
-    def opened() -> Callable[[list[Entry]], list[T | _Unread]]:
+    def opened() -> Callable[[list[Entry]], list[T | OSError]]:
         own = files.enter_context(Classifier.open(classifier.store.path))
         own.store.table = classifier.store.table
-        return partial(judge, own)
+        return partial(judge_part, own)
 
     with ExitStack() as files:
-        for told in map_parts(entries, partial(judge, classifier), opened, workers or cores()):
+        for told in map_parts(entries, partial(judge_part, classifier), opened, workers or cores()):
             for one in told:
-                if isinstance(one, _Unread):
-                    on_unreadable(one.name, OSError(one.reason))
+                if isinstance(one, OSError):
+                    on_unreadable(one.filename, OSError(one.strerror))
                 else:
                     yield one

@@ -7,16 +7,16 @@ the same time per message: 75,000 take minutes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from itertools import islice
 from math import inf, log
 
 from spamnb.classifier import Classifier
+from spamnb.counts.counting import MAX_READ
 from spamnb.errors import SpamnbError
 from spamnb.evaluation.result import EVIDENCE, Answer, Result, result_of
 from spamnb.naming import check_has_class, pluralize
 from spamnb.reader.message import arrival
 from spamnb.settings import Settings
-from spamnb.sources.entries import Entry, Report, messages
+from spamnb.sources.entries import Entry, Raw, Report, in_batches, messages, one_message
 
 AT_ONCE = 4  # messages judged together: few enough that memory can hold them, however large they are
 
@@ -38,13 +38,15 @@ def online(
     with Classifier.create(":memory:", settings) as classifier, classifier.store.writing():
         for done, (entry, raw) in enumerate(messages(entries, on_unreadable), 1):
             assert entry.label is not None
-            message = classifier.read(raw)
-            judgement = classifier.classify(message, tokens=0, posterior=False)
-            if judgement.verdict != entry.label:  # what explains an error
-                judgement = classifier.classify(message, tokens=EVIDENCE, posterior=False)
-            said = Answer.of(entry.name, entry.label, judgement, raw)
-            answers.append(said._replace(unknown=_unknown(said, classifier)))
-            classifier.learn(entry.label, message, judged=judgement)
+            with one_message(entry.name, on_unreadable):
+                message = classifier.read(raw)
+                judgement = classifier.classify(message, tokens=0, posterior=False)
+                if judgement.verdict != entry.label:  # what explains an error
+                    judgement = classifier.classify(message, tokens=EVIDENCE, posterior=False)
+                said = Answer.of(entry.name, entry.label, judgement, raw)
+                said = said._replace(unknown=_unknown(said, classifier))
+                classifier.learn(entry.label, message, judged=judgement)
+                answers.append(said)
             on_progress(done)
     return result_of(answers, "On-line", settings.spam)
 
@@ -72,16 +74,22 @@ def judged(
     answers: list[Answer] = []
     classes = classifier.store.totals().classes
     where = "in memory" if classifier.store.file == ":memory:" else classifier.store.path
-    done, known, every = 0, 0, iter(entries)
-    while chunk := list(islice(every, AT_ONCE)):
-        read = list(messages(chunk, on_unreadable))
-        part = [(entry, raw) for entry, raw in read if classifier.learned(raw) is None]
-        known += len(read) - len(part)
-        judgements = classifier.classify_all([raw for _, raw in part], EVIDENCE, posterior=False)
-        for (entry, raw), judgement in zip(part, judgements):
-            check_has_class(str(entry.label), classes, f"model {where}: ")
-            answers.append(Answer.of(entry.name, str(entry.label), judgement, raw))
-        done += len(read)
+    done, known = 0, 0
+
+    def judge(batch: list[Raw]) -> list[Answer]:
+        """The answers to those that it has not learned."""
+        new = [each for each in batch if classifier.learned(each.raw) is None]
+        judgements = classifier.classify_all([each.raw for each in new], EVIDENCE, posterior=False)
+        return [
+            Answer.of(each.entry.name, str(each.entry.label), found, each.raw) for each, found in zip(new, judgements)
+        ]
+
+    for batch, judged_now in in_batches(entries, judge, on_unreadable, AT_ONCE, MAX_READ):
+        for answer in judged_now:
+            check_has_class(answer.truth, classes, f"model {where}: ")
+        answers += judged_now
+        known += len(batch) - len(judged_now)
+        done += len(batch)
         on_progress(done)
     told = f", without {pluralize(known, 'message')} that it has learned" if known else ""
     if known == done > 0:
@@ -98,7 +106,8 @@ def by_date(entries: Iterable[Entry], on_unreadable: Report) -> list[Entry]:
     last = 0
     dated: list[tuple[int, Entry]] = []
     for entry, raw in messages(entries, on_unreadable):
-        received = arrival(raw)
-        last = last if received is None else received
-        dated.append((last, entry))
+        with one_message(entry.name, on_unreadable):
+            received = arrival(raw)
+            last = last if received is None else received
+            dated.append((last, entry))
     return [entry for _, entry in sorted(dated, key=lambda item: item[0])]

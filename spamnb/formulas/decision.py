@@ -1,8 +1,8 @@
 """Posterior and loss → verdict: the action of least expected loss.
 
 The actions are each class, and ``unsure``. A verdict that is right costs 0, a wrong one 1, but calling something spam
-that is not costs λ = ``false_positive_cost``; ``unsure`` costs u = ``unsure_cost`` whatever the truth. With two classes
-the verdict is spam where p(spam) > max(λ/(1+λ), 1 − u/λ); without a class of spam it is the most probable class.
+that is not costs λ: 99, 9 or 1 by ``strictness``. ``unsure`` costs u = ``unsure_cost`` whatever the truth. With two
+classes the verdict is spam where p(spam) > max(λ/(1+λ), 1 − u/λ); without a class of spam the most probable class wins.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from spamnb.setting_fields import check_settings, setting
 
 UNSURE = "unsure"
+STRICTNESS = {"normal": 9.0, "cautious": 99.0, "strict": 1.0}  # how much worse losing a good message is: λ
 MAX_SETTING = 1e9  # of a cost and of alpha: beyond it, rounding leaves nothing of what is derived
 
 
@@ -34,15 +35,18 @@ def least_loss(probabilities: np.ndarray, loss: np.ndarray) -> np.ndarray:
 class Loss:
     """What errors cost, in units of one spam let through; without ``unsure_cost`` unsure is not among the actions.
 
-    >>> loss = Loss(false_positive_cost=9, unsure_cost=0.3)
+    >>> loss = Loss("normal", unsure_cost=0.3)
     >>> loss.verdicts(["ham", "spam"], np.array([[0.01, 0.99], [0.1, 0.9], [0.8, 0.2]]), spam="spam")
     ['spam', 'unsure', 'ham']
     >>> round(loss.threshold, 4)
     0.9667
     """
 
-    false_positive_cost: float = setting(
-        9.0, "How much worse losing a good message is than letting a spam through.", above=0, most=MAX_SETTING
+    strictness: str = setting(
+        "normal",
+        "What is called spam: with two classes mail whose probability of spam is above 90 % (`normal`), 99 %"
+        " (`cautious`) or 50 % (`strict`).",
+        choices=tuple(STRICTNESS),
     )
     unsure_cost: float | None = setting(
         None,
@@ -55,11 +59,15 @@ class Loss:
         check_settings(self)
 
     @property
+    def cost(self) -> float:
+        """How much worse losing a good message is than letting a spam through."""
+        return STRICTNESS[self.strictness]
+
+    @property
     def threshold(self) -> float:
         """The probability of spam above which the verdict is spam, with two classes."""
-        cost = self.false_positive_cost
-        even = cost / (1 + cost)
-        return even if self.unsure_cost is None else max(even, 1 - self.unsure_cost / cost)
+        even = self.cost / (1 + self.cost)
+        return even if self.unsure_cost is None else max(even, 1 - self.unsure_cost / self.cost)
 
     def matrix(self, classes: Sequence[str], spam: str) -> np.ndarray:
         """Loss of each action (each class, then unsure where it has a cost) under each true class, (A, C).
@@ -70,7 +78,7 @@ class Loss:
         """
         loss = 1.0 - np.eye(len(classes))
         if spam in classes:
-            loss[list(classes).index(spam)] *= self.false_positive_cost
+            loss[list(classes).index(spam)] *= self.cost
         if self.unsure_cost is not None:
             loss = np.vstack([loss, np.full(len(classes), self.unsure_cost)])
         return loss

@@ -86,6 +86,7 @@ class Day(NamedTuple):
 class Journal(Database):
     """The journal at a path; `at` opens it."""
 
+    OWN_ID = APPLICATION_ID
     KIND = "journal of verdicts"
     REMEDY = "remove it: a new one is begun"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from spamnb.errors import SpamnbError
@@ -19,12 +20,14 @@ from spamnb.mailbox.box import Move
 from spamnb.mailbox.memory import PATIENCE, Lesson, Memory
 from spamnb.reader.message import digest
 from spamnb.score import Score, class_of_label, score_message
+from spamnb.sources.entries import attempt, one_message
 from spamnb.sources.mailbox import Folder, MailboxMessage
 
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier
     from spamnb.reader.read_message import ReadMessage
 
+_FEW = 20  # messages that a run may move whatever their share is
 _AT_ONCE, _BYTES_AT_ONCE = 32, 4 << 20  # of the messages that are filed together
 
 
@@ -35,6 +38,7 @@ class Filed(NamedTuple):
     mail: ReadMessage
     found: Score
     into: Folder | None
+    entry: Verdict | None = None  # for the journal
 
     @property
     def short_name(self) -> str:
@@ -78,36 +82,66 @@ class Filing:
 
         What a person moved back is not judged again.
         """
+        new = self.memory.unjudged(everything)
+        if not everything and not self.memory.dry_run and len(new) > _FEW:
+            self._check_share(new, folders)
         here: set[bytes] = set()  # judged by this run: what comes again is a second copy, which no person moved back
         waiting: dict[str, list[Filed]] = {}  # by verdict
-        for message, raw in self.memory.box.read(self.memory.unjudged(everything)):
+        for message, raw in self.memory.box.read(new):
             if stopped():
                 return
             if isinstance(raw, OSError):
                 if not isinstance(raw, FileNotFoundError):  # a mail reader moved it on since it was listed
                     self.memory.report(message.name, raw)
                 continue
-            known = digest(raw)
-            if not everything and known not in here and self.memory.judged(known):
-                self.memory.keep([(message, known)])
-                continue
-            here.add(known)
-            mail = self.classifier.read(raw)
-            found = score_message(self.classifier, mail)
-            batch = waiting.setdefault(found.verdict, [])
-            batch.append(Filed(message, mail, found, folders.get(found.verdict)))
-            if len(batch) >= _AT_ONCE or sum(len(each.mail.raw) for each in batch) > _BYTES_AT_ONCE:
-                yield from self._file(waiting.pop(found.verdict))
+            known = b""
+
+            def leave(name: str, error: Exception) -> None:
+                """It stays where it is; the next run would fail the same way."""
+                self.memory.report(name, error)
+                self.memory.keep([(message, known)])  # noqa: B023 (called at once)
+
+            with one_message(message.name, leave):
+                known = digest(raw)
+                if not everything and known not in here and self.memory.judged(known):
+                    self.memory.keep([(message, known)])
+                    continue
+                here.add(known)
+                mail = self.classifier.read(raw)
+                found = score_message(self.classifier, mail)
+                entry = entry_of(mail, found, self.classifier.settings) if self.journal is not None else None
+                one = Filed(message, mail, found, folders.get(found.verdict), entry)
+                waiting.setdefault(found.verdict, []).append(one)
+            for batch in list(waiting.values()):
+                if len(batch) >= _AT_ONCE or sum(len(each.mail.raw) for each in batch) > _BYTES_AT_ONCE:
+                    yield from self._file(waiting.pop(batch[0].found.verdict))
         for batch in waiting.values():
             yield from self._file(batch)
+
+    def _check_share(self, new: Sequence[MailboxMessage], folders: Mapping[str, Folder]) -> None:
+        """SpamnbError where more than half of the mail of all folders would be moved."""
+        total = self.memory.box.count()
+        moved, left, most = 0, len(new), max(_FEW, total // 2)
+        for _, raw in self.memory.box.read(new) if left > most else ():
+            left -= 1
+            if isinstance(raw, bytes):
+                moved += attempt(partial(self._verdict, raw)) in folders
+            if moved > most:
+                raise SpamnbError(
+                    f"{self.memory.box.shown}: more than half of its mail ({total:,}) would be moved; were classes"
+                    " swapped in training? 'spamnb sort --dry-run' shows what would go, 'spamnb sort --all' moves it"
+                )
+            if moved + left <= most:
+                return
+
+    def _verdict(self, raw: bytes) -> str:
+        return score_message(self.classifier, raw).verdict
 
     def _file(self, batch: list[Filed]) -> list[Filed]:
         """Move messages of one verdict to its folder, or let them stay; those that are there now."""
         into = batch[0].into
         messages = [(one.message, one.mail.digest) for one in batch]
-        entries: dict[MailboxMessage, Verdict] = {}
-        if self.journal is not None:
-            entries = {one.message: entry_of(one.mail, one.found, self.classifier.settings) for one in batch}
+        entries = {one.message: one.entry for one in batch if one.entry is not None}
         after: Mapping[MailboxMessage, MailboxMessage | None]
         if into is None:
             after = self.memory.keep(messages)
@@ -136,15 +170,16 @@ class Filing:
         """Learn what a person moved since the last look."""
         for lesson in self.memory.lessons():
             label = class_of_label(self.classifier, "spam" if lesson.spam else "ham")
-            try:
-                changed = self.classifier.learn(label, lesson.raw)
-            except SpamnbError as error:  # busy, mostly: the move is still there to be seen next time
-                yield Learned(lesson, label, False, error)
-                continue
-            self.memory.put(lesson)
-            if changed and self.journal is not None:
-                self.journal.put(Correction(digest(lesson.raw), label, lesson.spam, "move"))
-            yield Learned(lesson, label, changed)
+            with one_message(lesson.message.name, self.memory.report):
+                try:
+                    changed = self.classifier.learn(label, lesson.raw)
+                except SpamnbError as error:  # busy, mostly: the move is still there to be seen next time
+                    yield Learned(lesson, label, False, error)
+                    continue
+                self.memory.put(lesson)
+                if changed and self.journal is not None:
+                    self.journal.put(Correction(digest(lesson.raw), label, lesson.spam, "move"))
+                yield Learned(lesson, label, changed)
 
 
 def noted(box: Box, finished: Mapping[Move, MailboxMessage], junk: str) -> list[Verdict]:

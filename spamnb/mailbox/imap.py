@@ -71,6 +71,9 @@ class ImapBox(ImapReader):
 
     # -- messages --------------------------------------------------------------------------------------------
 
+    def count(self) -> int:
+        return sum(self.state(folder).messages for folder in self.folders())
+
     def find(self, folder: Folder, keys: Sequence[str]) -> list[MailboxMessage]:
         validity = self.opened(folder).validity
         places = [Uid(*map(int, key.split("."))) for key in keys]

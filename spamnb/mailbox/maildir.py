@@ -14,13 +14,14 @@ import socket
 import time
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from spamnb.errors import SpamnbError
 from spamnb.mailbox.box import Arrived, Move, readable
 from spamnb.naming import escape
 from spamnb.reader.message import digest
-from spamnb.sources.entries import contents
+from spamnb.sources.entries import attempt, check_link, contents
 from spamnb.sources.folders import is_maildir
 from spamnb.sources.mailbox import Folder, MailboxMessage, decoded, encoded, role_of
 from spamnb.store.database import sql_text
@@ -41,7 +42,7 @@ class MaildirBox:
             raise SpamnbError(f"{self.shown}: no Maildir (it has no cur and new)")
         self.record = path / "spamnb-places.sqlite"
         self.inbox = Folder("INBOX", path, "inbox")
-        self._junk = "Junk" if junk is None else junk
+        self._junk = junk
         self.junk()  # a name that is none is refused at once
         self._listed: dict[Path, dict[str, MailboxMessage]] = {}
 
@@ -62,14 +63,26 @@ class MaildirBox:
         return _named(name, locate(self.path, name))
 
     def junk(self) -> Folder:
-        """The folder of spam. It may have yet to be made."""
-        return self.locate(self._junk)
+        """The folder of spam: one that is there by its name in any language, or Junk, which may have yet to be made."""
+        if self._junk is not None:
+            return self.locate(self._junk)
+        inside = [self._folder(path) for path in folders_in(self.path)[1:]]
+        if there := [folder for folder in inside if folder.role == "junk"]:
+            return min(there, key=lambda folder: (folder.name.count("."), folder.name != "Junk", folder.name))
+        found = self.locate("Junk")
+        for path in [] if inside else _maildirs_in(self.path.resolve().parent):
+            if role_of(path.name.removeprefix(".")) == "junk":
+                why = f"no folder of spam in it but one beside it; --junk ../{escape(path.name)} names that one"
+                raise SpamnbError(f"{self.shown}: {why}")
+        return found
 
     def exists(self, folder: Folder) -> bool:
         return folder.place.is_dir()
 
     def make(self, folder: Folder) -> None:
-        """Make a folder where it is missing."""
+        """Make a folder where it is missing, and subscribe it: mail readers show no other."""
+        if not self.exists(folder) and folder.place.parent == self.path:
+            subscribe(self.path, folder.place.name.removeprefix("."))
         made(folder.place)
 
     def is_below(self, folder: Folder, parent: Folder) -> bool:
@@ -92,6 +105,10 @@ class MaildirBox:
     def _message(self, folder: Folder, path: Path) -> MailboxMessage:
         return MailboxMessage(folder, sql_text(delivered(path)), escape(str(path)), path)
 
+    def count(self) -> int:
+        """How many messages all folders hold."""
+        return sum(len(self.messages(folder)) for folder in self.folders())
+
     def find(self, folder: Folder, keys: Sequence[str]) -> list[MailboxMessage]:
         """Those messages that are still in a folder."""
         known = self._listed.get(folder.place, {})
@@ -110,18 +127,13 @@ class MaildirBox:
     def read(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
         """Each message's bytes, or why it cannot be read: FileNotFoundError where it is no longer there."""
         for message in messages:
-            try:
-                raw = contents(str(message.place))
-            except OSError as error:
-                yield message, error
-            else:
-                yield message, raw
+            yield message, attempt(partial(contents, str(message.place)))
 
     def kin(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
         """What each message is known by wherever it lies; those that are gone may be left out. Digests: mail readers
         give a message another file name when they move it."""
         for message, raw in self.read(messages):
-            yield message, digest(raw) if isinstance(raw, bytes) else raw
+            yield message, attempt(partial(digest, raw)) if isinstance(raw, bytes) else raw
 
     def new(self, mark: str, waiting: Sequence[str]) -> tuple[list[MailboxMessage], str]:
         """New mail since a mark, with the messages ``waiting`` since before, by key; and the mark of now."""
@@ -259,9 +271,32 @@ def _existing(parent: Path, plain: str) -> Path | None:
 
 def made(folder: Path) -> Path:
     """*folder*, made where there is none."""
+    check_link(folder, *(folder / part for part in _PARTS))
     for part in _PARTS:
         (folder / part).mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
+
+
+def subscribe(maildir: Path, name: str) -> None:
+    """Add a folder to the list of those that Dovecot or Courier shows; its name is as it is written on disk."""
+    dovecot, courier = maildir / "subscriptions", maildir / "courierimapsubscribed"
+    if courier.exists():
+        check_link(courier)
+        with courier.open("a") as file:
+            file.write(f"INBOX.{name}\n")
+    if dovecot.exists() or any(maildir.glob("dovecot*")):
+        check_link(dovecot)
+        with dovecot.open("a+") as file:
+            file.seek(0)
+            file.write((name.replace(".", "\t") if file.readline().startswith("V\t2") else name) + "\n")
+
+
+def _maildirs_in(folder: Path) -> list[Path]:
+    """The Maildirs in a folder that can be listed, by name."""
+    try:
+        return [path for path in sorted(folder.iterdir()) if is_maildir(path)]
+    except OSError:
+        return []
 
 
 def folders_in(maildir: Path) -> list[Path]:
@@ -300,6 +335,7 @@ def mailbox(maildir: Path, folder: Path) -> list[Path]:
 
 def files(part: Path) -> list[Path]:
     """The messages in a folder's ``cur`` or ``new``, in order of their names."""
+    check_link(part)
     with os.scandir(part) as entries:
         return sorted(
             Path(entry.path) for entry in entries if entry.name[0] != "." and entry.is_file(follow_symlinks=False)
@@ -327,7 +363,9 @@ def move(message: Path, into: Path) -> Path:
     sizes = "".join(_SIZES.findall(base))
     if flags.startswith("2,"):
         flags = _KEYWORDS.sub("", flags)
-    return message.rename(into / message.parent.name / f"{_fresh_name()}{sizes}{colon}{flags}")
+    part = into / message.parent.name
+    check_link(into, part)
+    return message.rename(part / f"{_fresh_name()}{sizes}{colon}{flags}")
 
 
 def _fresh_name() -> str:

@@ -19,7 +19,7 @@ from spamnb.errors import SpamnbError
 from spamnb.mailbox import Box
 from spamnb.mailbox.box import Move
 from spamnb.naming import escape
-from spamnb.sources.entries import Report
+from spamnb.sources.entries import Report, check_link
 from spamnb.sources.imap_connection import Denied
 from spamnb.sources.mailbox import Folder, MailboxMessage
 from spamnb.store.database import Database
@@ -56,6 +56,10 @@ class Memory(Database):
     KIND = "record of a mailbox's mail"
     REMEDY = "remove it: new mail is then judged again, and mail is noted anew where it is"
 
+    @classmethod
+    def _is_own(cls, file: str) -> bool:  # by its name, which nobody chose
+        return True
+
     box: Box
     report: Report
     dry_run: bool
@@ -78,6 +82,7 @@ class Memory(Database):
                 box.record.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             except OSError as error:
                 raise SpamnbError(f"{escape(str(box.record.parent))}: cannot be made: {error.strerror}") from None
+            check_link(box.record.parent, *(f"{box.record}{suffix}" for suffix in ("", "-wal", "-shm", "-journal")))
             memory = cls.connect(box.record, writable=True)
         memory.box, memory.report, memory.dry_run = box, report, dry_run
         with memory.writing():
@@ -94,7 +99,9 @@ class Memory(Database):
             yield {}
             return
         deadline = time.monotonic() + patience
-        descriptor = os.open(self.box.record.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        lock = self.box.record.with_suffix(".lock")
+        check_link(lock)
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             while True:
                 try:

@@ -13,6 +13,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
@@ -28,7 +29,7 @@ from spamnb.review import pages
 from spamnb.review.lessons import Taught, Teacher, missing
 from spamnb.review.moving import Moving
 
-COOKIE = "spamnb_review"
+HOSTS = ["127.0.0.1", "localhost"]  # any other name may be a site that answers with this machine's address
 MAX_BODY = 65_536  # bytes of a form: a page has 50 boxes
 MAX_FIELDS = 300
 MAX_TYPED = 80  # characters of a word
@@ -38,7 +39,7 @@ HEADERS = {
     " base-uri 'none'; frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    "referrer-policy": "same-origin",  # "no-referrer" would take the Origin field from forms, too
+    "referrer-policy": "no-referrer",  # the path holds the key
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-store",
 }
@@ -57,7 +58,8 @@ class Refused(Exception):
 class Review:
     """What the pages are about, and who may see them.
 
-    Who knows ``key`` sees all mail: it is part of the address that is opened first, and stays in a cookie.
+    Who knows ``key`` sees all mail: it is the first part of each page's path. A cookie would not do, which browsers
+    send to every port of this machine, where another user may listen.
     """
 
     journal: Path
@@ -66,38 +68,37 @@ class Review:
 
     def app(self) -> Starlette:
         """The application, for any server of ASGI."""
-        routes = [
+        pages = [
             Route("/", self._page(self._list)),
             Route("/filtered", self._page(self._list)),
-            Route("/message/{position:int}", self._page(self._message)),
+            Route("/message/{position}", self._page(self._message)),
             Route("/words", self._page(self._words)),
             Route("/figures", self._page(self._figures)),
             Route("/teach", self._form(self._teach), methods=["POST"]),
             Route("/undo", self._form(self._undo), methods=["POST"]),
             Route("/move", self._form(self._move), methods=["POST"]),
-            Mount("/static", StaticFiles(packages=[("spamnb.review", "static")])),
         ]
+        static = Mount("/static", StaticFiles(packages=[("spamnb.review", "static")]))
+        routes = [static, Mount("/{key}", routes=pages), Route("/", self._page(self._list))]
         handlers: dict[Any, Any] = {Refused: self._refuse, SpamnbError: self._refuse}
         policy = Middleware(BaseHTTPMiddleware, dispatch=_with_policy)
-        return Starlette(routes=routes, exception_handlers=handlers, middleware=[policy])
+        own_names = Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS, www_redirect=False)
+        return Starlette(routes=routes, exception_handlers=handlers, middleware=[policy, own_names])
 
     # -- who asks --------------------------------------------------------------------------------------------
 
     def _check(self, request: Request) -> None:
-        if not self._knows_key(request.cookies.get(COOKIE, "")):
+        if not self._knows_key(request):
             raise Refused(403, "Open the address that 'spamnb review' printed: it holds a key.")
 
-    def _knows_key(self, told: str) -> bool:
+    def _knows_key(self, request: Request) -> bool:
+        told = request.path_params.get("key", "")
         return bool(self.key) and hmac.compare_digest(told.encode("utf-8", "replace"), self.key.encode())
 
     def _page(self, make: Callable[[Request], Response]) -> Callable[[Request], Awaitable[Response]]:
         """A page, made in a thread: SQLite may wait."""
 
         async def answer(request: Request) -> Response:
-            if self._knows_key(request.query_params.get("key", "")):
-                response = RedirectResponse("/", 303)  # the address in the browser's history has no key
-                response.set_cookie(COOKIE, self.key, httponly=True, samesite="strict")
-                return response
             self._check(request)
             return await run_in_threadpool(make, request)
 
@@ -108,7 +109,7 @@ class Review:
 
         async def answer(request: Request) -> Response:
             self._check(request)
-            if not _is_from_own_page(request):
+            if request.headers.get("sec-fetch-site", "same-origin") != "same-origin":
                 raise Refused(403, "Another site's page asked for that.")
             body = b""
             async for part in request.stream():
@@ -124,7 +125,9 @@ class Review:
         return answer
 
     def _render(self, request: Request, template: str, status: int = 200, **values: Any) -> Response:
-        values |= {"here": request.url.path, "let_in": self._knows_key(request.cookies.get(COOKIE, ""))}
+        let_in = self._knows_key(request)
+        base = f"/{self.key}" if let_in else ""
+        values |= {"here": request.url.path.removeprefix(base), "let_in": let_in, "base": base}
         return HTMLResponse(pages.render(template, **values), status)
 
     async def _refuse(self, request: Request, error: Exception) -> Response:
@@ -136,18 +139,18 @@ class Review:
 
     def _list(self, request: Request) -> Response:
         query = request.query_params
-        doubtful, page = request.url.path != "/filtered", _number(query.get("page", "0"))
+        doubtful, page = not request.url.path.endswith("/filtered"), _number(query.get("page", "0"))
         with Journal.at(self.journal) as journal:
             values = pages.mail_list(journal, doubtful, page, query.get("done", ""))
         values |= {"stay": query.get("stay", "") == "1", "undone": _number(query.get("undone", "0"))}
         return self._render(request, "list.html", threshold=self._threshold(), **values)
 
     def _message(self, request: Request) -> Response:
-        position = min(request.path_params["position"], 1 << 62)
+        position = request.path_params["position"]
         with Journal.at(self.journal) as journal, Moving(journal) as moving:
-            entry = journal.verdict(position)
+            entry = journal.verdict(int(position)) if _is_position(position) else None
             if entry is None:
-                raise Refused(404, missing(request.path_params["position"]))
+                raise Refused(404, missing(position[:20]))
             values = pages.message(journal, entry, moving.mail(entry))
         return self._render(request, "message.html", threshold=self._threshold(), **values)
 
@@ -182,14 +185,14 @@ class Review:
         with Journal.at(self.journal) as journal:
             positions = list(dict.fromkeys(map(int, chosen)))
             taught = self.teacher.teach(journal, positions, as_what == "spam", move="move" in fields)
-        return _answered(fields, taught, "stay=1" if "movable" in fields and "move" not in fields else "")
+        return self._answered(fields, taught, "stay=1" if "movable" in fields and "move" not in fields else "")
 
     def _undo(self, fields: Fields) -> Response:
         with Journal.at(self.journal) as journal:
             taught = self.teacher.undo(journal, _first(fields, "batch"))
         if not (taught.changed or taught.problems):
             raise Refused(404, "Nothing was taken back: that lesson was taken back before, or has left the journal.")
-        return _answered(fields, taught, f"undone={taught.changed}")
+        return self._answered(fields, taught, f"undone={taught.changed}")
 
     def _move(self, fields: Fields) -> Response:
         role, _, position = _first(fields, "to").partition(":")
@@ -197,33 +200,24 @@ class Review:
             raise Refused(400, "Say which message goes where.")
         with Journal.at(self.journal) as journal:
             self.teacher.move(journal, int(position), role)
-        return RedirectResponse(f"/message/{int(position)}", 303)
+        return RedirectResponse(f"/{self.key}/message/{int(position)}", 303)
+
+    def _answered(self, fields: Fields, taught: Taught, more: str) -> Response:
+        """Back to the list that a form was on, or a line for each thing that went wrong."""
+        if taught.problems:
+            if not taught.changed:
+                raise Refused(409, "; ".join(taught.problems))
+            learned = f"{pluralize(taught.changed, 'lesson')} learned; "
+            raise Refused(409, learned + "; ".join(taught.problems), "Not all of that was done")
+        path = f"/{self.key}/{'filtered' if _first(fields, 'list') == '/filtered' else ''}"
+        query = "&".join(filter(None, [f"done={taught.batch}" if taught.batch.isalnum() else "", more]))
+        return RedirectResponse(f"{path}?{query}" if query else path, 303)
 
 
 async def _with_policy(request: Request, call_next: RequestResponseEndpoint) -> Response:
     response = await call_next(request)
     response.headers.update(HEADERS)
     return response
-
-
-def _is_from_own_page(request: Request) -> bool:
-    """Whether a page of this site sent a form, as browsers tell. Over plain HTTP some tell only the Origin."""
-    site = request.headers.get("sec-fetch-site")
-    if site is not None:
-        return site == "same-origin"
-    return request.headers.get("origin", "").partition("://")[2] == request.headers.get("host")
-
-
-def _answered(fields: Fields, taught: Taught, more: str) -> Response:
-    """Back to the list that a form was on, or a line for each thing that went wrong."""
-    if taught.problems:
-        if not taught.changed:
-            raise Refused(409, "; ".join(taught.problems))
-        learned = f"{pluralize(taught.changed, 'lesson')} learned; "
-        raise Refused(409, learned + "; ".join(taught.problems), "Not all of that was done")
-    path = "/filtered" if _first(fields, "list") == "/filtered" else "/"
-    query = "&".join(filter(None, [f"done={taught.batch}" if taught.batch.isalnum() else "", more]))
-    return RedirectResponse(f"{path}?{query}" if query else path, 303)
 
 
 def _number(text: str) -> int:

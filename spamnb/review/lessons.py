@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spamnb.classifier import Classifier
-from spamnb.errors import SpamnbError
+from spamnb.errors import SpamnbError, reason
 from spamnb.journal.entries import INBOX, JUNK, Verdict, token_rules, unpack_tokens
 from spamnb.journal.journal import DAYS, Correction, Journal
 from spamnb.reader.read_message import ReadMessage
 from spamnb.review.moving import Moving
 from spamnb.score import class_of_label
 from spamnb.serve.users import Models
+from spamnb.sources.entries import one_message
 
 
 @dataclass(frozen=True)
@@ -51,12 +52,14 @@ class Teacher:
                     problems.append(missing(position))
                     continue
                 try:
-                    model = models.for_learning(entry.user)
-                    made, new = _learn(journal, model, entry, spam, batch, moving.mail(entry))
-                    changed += new
-                    if move and entry.mailbox and moving.to(entry, JUNK if spam else INBOX):
-                        journal.correct(made._replace(moved_from=entry.place))
-                except (SpamnbError, OSError) as error:
+                    with one_message("", lambda name, error: problems.append(reason(error))):
+                        known = models.taught(entry.user) or models.for_classifying("")
+                        mail = known.read(raw) if (raw := moving.mail(entry)) else _recalled(journal, known, entry)
+                        made, new = _learn(journal, models.for_learning(entry.user), entry, spam, batch, mail)
+                        changed += new
+                        if move and entry.mailbox and moving.to(entry, JUNK if spam else INBOX):
+                            journal.correct(made._replace(moved_from=entry.place))
+                except SpamnbError as error:
                     problems.append(str(error))
         return Taught(batch, changed, tuple(dict.fromkeys(problems)))
 
@@ -67,10 +70,11 @@ class Teacher:
             for made in journal.corrections(batch=batch) if batch else []:
                 entry = journal.of_message(made.digest, made.user)
                 try:
-                    changed += _unlearn(journal, models.for_learning(made.user), made, entry, moving)
-                    if entry is not None and made.moved_from:
-                        moving.back(entry, made.moved_from)
-                except (SpamnbError, OSError) as error:
+                    with one_message("", lambda name, error: problems.append(reason(error))):
+                        changed += _unlearn(journal, models.for_learning(made.user), made, entry, moving)
+                        if entry is not None and made.moved_from:
+                            moving.back(entry, made.moved_from)
+                except SpamnbError as error:
                     problems.append(str(error))
         return Taught(batch, changed, tuple(dict.fromkeys(problems)))
 
@@ -83,19 +87,18 @@ class Teacher:
             moving.to(entry, role)
 
 
-def missing(position: int) -> str:
+def missing(position: int | str) -> str:
     """What is said of a message that is not in the journal."""
     return f"message {position} is not in the journal, which keeps the mail of {DAYS} days"
 
 
 def _learn(
-    journal: Journal, model: Classifier, entry: Verdict, spam: bool, batch: str, raw: bytes | None
+    journal: Journal, model: Classifier, entry: Verdict, spam: bool, batch: str, mail: ReadMessage
 ) -> tuple[Correction, bool]:
     """Teach a message and note it; whether that changed the model, which may have learned it as that already."""
     label = class_of_label(model, "spam" if spam else "ham")
-    message = raw or _recalled(journal, model, entry)
-    before = model.learned(message) or ""
-    changed = model.learn(label, message)
+    before = model.learned(mail) or ""
+    changed = model.learn(label, mail)
     made = Correction(
         entry.digest,
         label,

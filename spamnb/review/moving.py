@@ -16,6 +16,7 @@ from spamnb.mailbox.filing import lies_in, noted
 from spamnb.mailbox.memory import Memory
 from spamnb.naming import escape
 from spamnb.reader.message import digest
+from spamnb.sources.entries import attempt
 from spamnb.sources.mailbox import Folder, MailboxMessage
 
 PATIENCE = 20.0  # seconds for another program that sorts the same mailbox
@@ -36,10 +37,10 @@ class Moving(ExitStack):
         """The mail, where it lies where it lay; None where it does not, nobody knows its mailbox, or that cannot be
         reached: its tokens in the journal stand in for it."""
         try:
-            found = _same(self._box(entry), entry) if entry.mailbox else None
-        except (SpamnbError, OSError):  # a server that is away, mostly: a lesson is the same without it
+            found = attempt(lambda: _same(self._box(entry), entry)) if entry.mailbox else None
+        except SpamnbError:  # a server that is away, mostly: a lesson is the same without it
             return None
-        return found[1] if found is not None else None
+        return found[1] if isinstance(found, tuple) else None
 
     def to(self, entry: Verdict, role: str) -> bool:
         """Move a message to the inbox or to the folder of spam; False where it lies there already."""

@@ -7,7 +7,7 @@ its beginning, as `printable` does.
 from __future__ import annotations
 
 import time
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from spamnb.journal.entries import Verdict
@@ -15,6 +15,7 @@ from spamnb.journal.journal import Journal
 from spamnb.naming import pluralize, printable
 from spamnb.reader.meaning import meaning
 from spamnb.settings import origin
+from spamnb.sources.entries import attempt
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -55,12 +56,13 @@ def mail_list(journal: Journal, doubtful: bool, page: int, batch: str) -> dict[s
 def message(journal: Journal, entry: Verdict, raw: bytes | None) -> dict[str, Any]:
     """The page *Message*: evidence, and the text as the filter read it beside what it hid. ``raw`` is the mail where it
     is still there."""
-    shown = {"entry": entry, "taught": journal.corrections(digest=entry.digest), "is_there": raw is not None}
-    if raw is not None:
-        from spamnb.reader.evidence import CUTS
-        from spamnb.reader.message import parse
+    from spamnb.reader.evidence import CUTS
+    from spamnb.reader.message import Message, parse
 
-        read = parse(raw)
+    read = None if raw is None else attempt(partial(parse, raw))
+    is_there = isinstance(read, Message)
+    shown = {"entry": entry, "taught": journal.corrections(digest=entry.digest), "is_there": is_there}
+    if isinstance(read, Message):
         shown["text"] = _paragraphs("\n\n".join(read.texts))
         shown["hidden"] = _paragraphs(read.hidden)
         shown["left_out"] = [CUTS[name] for name in read.cuts]

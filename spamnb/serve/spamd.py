@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import queue
+import re
 import time
 import traceback
 from collections import defaultdict
@@ -22,7 +23,7 @@ from spamnb.journal.entries import entry_of
 from spamnb.journal.journal import Correction
 from spamnb.journal.writer import JournalWriter
 from spamnb.reader import spam_fields
-from spamnb.reader.message import digest, header_of
+from spamnb.reader.message import digest
 from spamnb.reader.read_message import ReadMessage
 from spamnb.reader.spam_fields import section_length
 from spamnb.score import THRESHOLD, Score, class_of_label, score_message
@@ -31,6 +32,8 @@ from spamnb.serve.protocol import ExitCode, Refusal, Request
 from spamnb.serve.users import Models, NoSuchUser
 
 CHUNK = 1 << 16
+MAX_TOP = 1 << 19  # bytes that mail software puts on top: one search of 8 MB keeps all threads waiting for 180 ms
+_MESSAGE_ID = re.compile(rb"(?im)^message-id:\s{0,9}([^\s]{1,200})")
 T = TypeVar("T")
 
 
@@ -84,6 +87,7 @@ class Spamd:
             self._models.put(each)
         self._judges = ThreadPoolExecutor(threads, thread_name_prefix="judge")
         self._conversations: set[asyncio.Task | None] = set()
+        self._slow: dict[asyncio.StreamWriter, None] = {}  # connections that wait for their client, longest first
 
     async def close(self, patience: float = 0) -> None:
         """Wait so many seconds for the open conversations, finish the lessons under way, and close models and
@@ -104,13 +108,14 @@ class Spamd:
     async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one connection and close it."""
         self._conversations.add(asyncio.current_task())
+        self._slow[writer] = None
         self.counts[metrics.CONNECTIONS, ""] += 1
         facts: dict[str, Any] = {}
         started = time.perf_counter()
         try:
             refused = False
             try:
-                reply = await self._answer(reader, facts)
+                reply = await self._answer(reader, writer, facts)
             except Refusal as refusal:
                 refused, reply = True, self._refused(refusal, facts)
             except SpamnbError as error:  # of a model
@@ -119,9 +124,7 @@ class Spamd:
             except ConnectionError:
                 raise
             except Exception:  # a fault of ours must cost one reply, not the worker and its connections
-                self._log(event="fault", id=facts.get("id", ""), error=traceback.format_exc(limit=-4))
-                fault = Refusal(ExitCode.EX_SOFTWARE, "internal error; the server's log says more")
-                refused, reply = True, self._refused(fault, facts)
+                refused, reply = True, self._refused(self._fault(facts), facts)
             if facts:
                 seconds = time.perf_counter() - started
                 if "method" in facts:
@@ -134,8 +137,22 @@ class Spamd:
             pass  # the client has gone; what it asked is logged above where it had asked anything
         finally:
             writer.close()
+            self._slow.pop(writer, None)
             self.counts[metrics.CONNECTIONS, ""] -= 1
             self._conversations.discard(asyncio.current_task())
+
+    def _end_slowest(self, own: asyncio.StreamWriter) -> bool:
+        """End the connection that has waited longest for its client, to make room; False where there is no other."""
+        slowest = next((writer for writer in self._slow if writer is not own), None)
+        if slowest is not None:
+            del self._slow[slowest]
+            slowest.transport.abort()
+        return slowest is not None
+
+    def _fault(self, facts: dict[str, Any]) -> Refusal:
+        """The refusal after an exception, which is logged."""
+        self._log(event="fault", id=facts.get("id", ""), error=traceback.format_exc(limit=-4))
+        return Refusal(ExitCode.EX_SOFTWARE, "internal error; the server's log says more")
 
     def _refused(self, refusal: Refusal, facts: dict[str, Any]) -> bytes:
         facts.update(code=int(refusal.code), error=str(refusal))
@@ -164,8 +181,8 @@ class Spamd:
                 while await reader.read(CHUNK):
                     pass
 
-    async def _answer(self, reader: asyncio.StreamReader, facts: dict[str, Any]) -> bytes:
-        if len(self._conversations) > self.limits.connections:
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, facts: dict[str, Any]) -> bytes:
+        if len(self._conversations) > self.limits.connections and not self._end_slowest(writer):
             raise Refusal(ExitCode.EX_UNAVAILABLE, "Service Unavailable: too many connections")
         asked = await _within(self.limits.head_time, self._head(reader, facts), "the request's headers")
         if asked is None:
@@ -178,16 +195,17 @@ class Spamd:
             raise Refusal(ExitCode.EX_UNAVAILABLE, "Service Unavailable: TELL needs --allow-tell")
         received = bytearray()
         try:
-            receiving = self._receive(reader, asked.content_length, received)
+            receiving = self._receive(reader, writer, asked.content_length, received)
             await _within(self.limits.message_time, receiving, "the message")
+            self._slow.pop(writer, None)
             raw = bytes(received)
-            top = raw[:CHUNK]
-            facts.update(size=len(raw), id=header_of(top[: section_length(top)], "message-id").strip()[:200])
+            facts.update(size=len(raw), id=_message_id(raw))
             if asked.method == "TELL":
                 return await self._tell(asked, raw, facts)
             return await self._classify(asked, raw, facts)
         finally:
             self._held -= len(received)
+            self._slow[writer] = None
 
     # -- a request off a connection -----------------------------------------------------------------------------
 
@@ -226,7 +244,9 @@ class Spamd:
             raise too_long
         return line[:-1].removesuffix(b"\r")
 
-    async def _receive(self, reader: asyncio.StreamReader, length: int | None, received: bytearray) -> None:
+    async def _receive(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, length: int | None, received: bytearray
+    ) -> None:
         """Append the message that follows to *received*; its bytes count as held."""
         limit = self.limits.message_size
         too_large = Refusal(ExitCode.EX_UNAVAILABLE, f"Service Unavailable: the message is over {limit} bytes")
@@ -240,33 +260,47 @@ class Spamd:
             self._held += len(chunk)
             if len(received) > limit:
                 raise too_large
-            if self._held > self.limits.held:
-                raise Refusal(ExitCode.EX_UNAVAILABLE, "Service Unavailable: too many large messages at once")
+            while self._held > self.limits.held:
+                if not self._end_slowest(writer):
+                    raise Refusal(ExitCode.EX_UNAVAILABLE, "Service Unavailable: too many large messages at once")
+                await asyncio.sleep(0.01)  # until it has let go of its bytes
         if length is not None and len(received) < length:
             got = f"Expected {length} bytes, got {len(received)} bytes"
             raise Refusal(ExitCode.EX_PROTOCOL, f"Bad header line: (Content-Length mismatch: {got})")
 
     # -- what was asked --------------------------------------------------------------------------------------
 
+    async def _in_thread(self, threads: ThreadPoolExecutor, facts: dict[str, Any], work: Callable[[], T]) -> T:
+        """What *work* returns, in one of these threads: the event loop must answer others meanwhile."""
+
+        def run() -> T:
+            try:
+                return work()
+            except (Refusal, SpamnbError):
+                raise
+            except Exception:  # some, as StopIteration, cannot leave a thread
+                raise self._fault(facts) from None
+
+        return await asyncio.get_running_loop().run_in_executor(threads, run)
+
     async def _classify(self, asked: Request, raw: bytes, facts: dict[str, Any]) -> bytes:
-        loop = asyncio.get_running_loop()
-        stripped = spam_fields.strip_filter_headers(raw)
-        found = await loop.run_in_executor(self._judges, self._judge, asked.user, stripped, facts)
+        def judge() -> tuple[Score, bytes]:
+            stripped = spam_fields.strip_filter_headers(raw[:MAX_TOP]) + raw[MAX_TOP:]
+            found = self._judge(asked.user, stripped, facts)
+            return found, _body(asked, found, raw)
+
+        found, body = await self._in_thread(self._judges, facts, judge)
         facts.update(verdict=found.verdict, score=found.points)
         self.counts[metrics.VERDICTS, found.verdict] += 1
-        return protocol.verdict_reply(asked, found.spam, found.text, str(THRESHOLD), _body(asked, found, raw))
+        return protocol.verdict_reply(asked, found.spam, found.text, str(THRESHOLD), body)
 
     async def _tell(self, asked: Request, raw: bytes, facts: dict[str, Any]) -> bytes:
         label = asked.message_class if asked.set_local else None
         if label is None and not asked.remove_local:
             return protocol.tell_reply(False, False)
-        loop = asyncio.get_running_loop()
-        changed = await loop.run_in_executor(self._learner, self._teach, asked.user, label, raw, facts)
+        changed = await self._in_thread(self._learner, facts, lambda: self._teach(asked.user, label, raw, facts))
         facts["learned" if label else "forgotten"] = changed and (label or True)
-        if changed:
-            self.counts[metrics.LESSONS, ""] += 1
-            if self._journal is not None and label is not None:
-                self._journal.put(Correction(digest(raw), label, label == "spam", "client", asked.user))
+        self.counts[metrics.LESSONS, ""] += changed
         return protocol.tell_reply(changed and label is not None, changed and label is None)
 
     # -- in a judge's thread ---------------------------------------------------------------------------------
@@ -291,14 +325,18 @@ class Spamd:
         """Learn *raw* as *label*, or forget it; whether anything changed."""
         assert self._learning_models is not None
         models = self._learning_models
-        model = models.for_learning(user) if label is not None else models.taught(user)
-        if model is None:
-            return False
+        if label is None:
+            own = models.taught(user)
+            known = own.learned(raw) if own is not None else None
+            return own is not None and known is not None and own.forget(known, raw)
+        if models.taught(user) is None:  # no model is made for what cannot be read
+            models.for_classifying("").read(raw)
+        model = models.for_learning(user)
         facts["model"] = model.store.path
-        if label is not None:
-            return model.learn(class_of_label(model, label), raw)
-        known = model.learned(raw)
-        return known is not None and model.forget(known, raw)
+        changed = model.learn(class_of_label(model, label), raw)
+        if changed and self._journal is not None:
+            self._journal.put(Correction(digest(raw), label, label == "spam", "client", user))
+        return changed
 
 
 async def _within(seconds: float, reading: Awaitable[T], what: str) -> T:
@@ -307,6 +345,12 @@ async def _within(seconds: float, reading: Awaitable[T], what: str) -> T:
         return await asyncio.wait_for(reading, seconds)
     except TimeoutError:
         raise Refusal(ExitCode.EX_TIMEOUT, f"Timeout: {what} took too long") from None
+
+
+def _message_id(raw: bytes) -> str:
+    """The first Message-ID of a message as it stands there, of its beginning."""
+    found = _MESSAGE_ID.search(raw, 0, section_length(raw[:CHUNK]))
+    return found[1].decode("ascii", "backslashreplace") if found else ""
 
 
 def _body(asked: Request, found: Score, raw: bytes) -> bytes:

@@ -6,6 +6,7 @@ answers for that user: a filter that knows ten messages is worse than none.
 
 from __future__ import annotations
 
+import os
 import re
 from collections import OrderedDict
 from pathlib import Path
@@ -16,6 +17,7 @@ from spamnb.store.snapshot import create_empty
 
 SUFFIX = ".spamnb"
 MAX_OPEN_MODELS = 64
+MAX_MODELS = 10_000  # that a folder holds: a client that may teach names any user
 ENOUGH = 100  # messages of each class that a user's own model holds before it answers
 # A name becomes a file's name: no separator, no leading dot or dash, no control character.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,127}\Z")
@@ -62,10 +64,15 @@ class Models:
         return self._owned(user)
 
     def for_learning(self, user: str) -> Classifier:
-        """The model that learns from *user*, made where there is none yet. NoSuchUser as for `taught`."""
+        """The model that learns from *user*, made where there is none yet: ask for it when the lesson can be read.
+
+        NoSuchUser as for `taught`; SpamnbError where the folder is full.
+        """
         own = self.taught(user)
         if own is None:
             assert self._folder is not None
+            if sum(name.endswith(SUFFIX) for name in os.listdir(self._folder)) >= MAX_MODELS:
+                raise SpamnbError(f"{self._folder}: holds models of {MAX_MODELS:,} users, the most there may be")
             meta = {key: value for key, value in self._shared.store.meta().items() if key == "keep_lessons"}
             meta |= self._shared.settings.as_meta()
             create_empty(self._folder / (user + SUFFIX), meta)  # another process may, too

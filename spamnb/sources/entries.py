@@ -8,16 +8,20 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from typing import BinaryIO, NamedTuple
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import BinaryIO, NamedTuple, TypeVar
 
-from spamnb.errors import reason
+from spamnb.errors import SpamnbError, fault, reason
+from spamnb.naming import escape
 from spamnb.sources.formats import COMPOUND_FILE, COMPRESSED, COMPRESSIONS, MAX_MESSAGE, NotMail, foreign_format
 
 Report = Callable[[str, Exception], None]  # told the name of what cannot be read, and why
 
 # Opened without waiting, and then looked at: a fifo may have taken the file's place since it was listed.
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+R = TypeVar("R")
+_SEPARATOR = re.compile(rb"\n\r?\nFrom \S{1,999} {1,9}(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ 0-9]\d \d\d:\d\d")
 GZIP = b"\x1f\x8b"  # what such a file begins with
 
 
@@ -51,6 +55,14 @@ class Entry(NamedTuple):
         Raises OSError, also when over MAX_MESSAGE, and NotMail for a file that is something else.
         """
         return message_of_file(contents(self.path), self.path) if self.content is None else self.content
+
+
+class Raw(NamedTuple):
+    """A message that was read, and its number among the entries."""
+
+    number: int
+    entry: Entry
+    raw: bytes
 
 
 class LeftOut:
@@ -95,13 +107,79 @@ def raw_message(given: str | bytes) -> bytes:
     return bytes(given)
 
 
+def _blamed(error: Exception) -> OSError:
+    """Return what was raised while one message was read, judged or learned as an error of this message.
+
+    MemoryError and RecursionError, too. SpamnbError is raised again: it speaks of a model or a mailbox.
+    """
+    if isinstance(error, SpamnbError):
+        raise error
+    return error if isinstance(error, OSError) and str(error) else OSError(errno.EBADMSG, fault(error))
+
+
+@contextmanager
+def one_message(name: str, report: Report) -> Iterator[None]:
+    """Read, judge or learn one message inside: what it makes raise is reported, and the others go on."""
+    try:
+        yield
+    except Exception as error:
+        report(name, _blamed(error))
+
+
+def attempt(work: Callable[[], R]) -> R | OSError:
+    """Return what the work on one message returns, or what it raises."""
+    try:
+        return work()
+    except Exception as error:
+        return _blamed(error)
+
+
+def in_batches(
+    entries: Iterable[Entry], work: Callable[[list[Raw]], R], report: Report, size: int, most_bytes: int
+) -> Iterator[tuple[list[Raw], R]]:
+    """Read messages and work on so many at once, or so many bytes; yield those of a batch with the result.
+
+    Where a batch fails, each of its messages makes one, and those that fail are reported.
+
+    >>> entries = [Entry("ham", str(number), "", content=bytes(number)) for number in range(3)]
+    >>> for batch, result in in_batches(entries, lambda batch: [6 // len(each.raw) for each in batch], print, 9, 9):
+    ...     print([each.number for each in batch], result)
+    0 [Errno 74] failed (ZeroDivisionError: integer division or modulo by zero)
+    [1] [6]
+    [2] [3]
+    """
+
+    def worked(batch: list[Raw]) -> Iterator[tuple[list[Raw], R]]:
+        result = attempt(partial(work, batch))
+        if not isinstance(result, OSError):
+            yield batch, result
+        elif len(batch) == 1:
+            report(batch[0].entry.name, result)
+        else:
+            for each in batch:
+                yield from worked([each])
+
+    batch: list[Raw] = []
+    carried = 0
+    for number, entry in enumerate(entries):
+        if isinstance(raw := attempt(entry.read), OSError):
+            yield from worked(batch) if batch else ()
+            report(entry.name, raw)
+            batch, carried = [], 0
+            continue
+        batch.append(Raw(number, entry, raw))
+        carried += len(raw)
+        if len(batch) == size or carried > most_bytes:
+            yield from worked(batch)
+            batch, carried = [], 0
+    yield from worked(batch) if batch else ()
+
+
 def messages(found: Iterable[Entry], on_unreadable: Report) -> Iterator[tuple[Entry, bytes]]:
     """Entries with their raw messages; the unreadable are only reported."""
     for entry in found:
-        try:
-            raw = entry.read()
-        except OSError as error:
-            on_unreadable(entry.name, error)
+        if isinstance(raw := attempt(entry.read), OSError):
+            on_unreadable(entry.name, raw)
         else:
             yield entry, raw
 
@@ -160,6 +238,20 @@ def _decompressed(compressed: BinaryIO, path: str) -> Iterator[BinaryIO]:
         raise OSError(errno.EIO, f"broken gzip data: {error}", path) from error
 
 
+def private(path: str, flags: int) -> int:
+    """Open a file for ``open(…, opener=private)``: one that is made is for nobody else, as it tells of private mail."""
+    return os.open(path, flags | os.O_CLOEXEC, 0o600)
+
+
+def check_link(*paths: str | os.PathLike[str]) -> None:
+    """Raise SpamnbError for a symbolic link of another user than root: root would write where its maker may not."""
+    for path in paths:
+        with suppress(FileNotFoundError):
+            status = os.lstat(path)
+            if stat.S_ISLNK(status.st_mode) and status.st_uid not in (0, os.geteuid()):
+                raise SpamnbError(f"{escape(os.fspath(path))}: a symbolic link of another user, which is not followed")
+
+
 def _size(descriptor: int, path: str) -> int:
     """The size of a regular file; OSError for what is none."""
     status = os.fstat(descriptor)
@@ -179,9 +271,20 @@ def message_of_file(raw: bytes, path: str) -> bytes:
         from spamnb.sources.outlook import message_of_msg  # other mail has nothing of it
 
         return message_of_msg(raw, path)
-    if what := foreign_format(raw):
+    what = foreign_format(raw)
+    if what is None and path != "-" and is_mailbox(raw):
+        what = "a mailbox of several messages; as CLASS=FILE, or with a name that ends in .mbox, it is read"
+    if what is not None:
         raise NotMail(what, path)
     return message_of_emlx(raw, path) if path.endswith(".emlx") else raw
+
+
+def is_mailbox(raw: bytes) -> bool:
+    """Whether these bytes are an mbox of several messages, each under its line with sender and date.
+
+    No message of six public collections is taken for one, 5,523 of which begin with such a line.
+    """
+    return raw.startswith(b"From ") and _SEPARATOR.search(raw) is not None
 
 
 def message_of_emlx(raw: bytes, path: str) -> bytes:

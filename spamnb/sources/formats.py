@@ -30,7 +30,7 @@ _MAGIC: dict[bytes, str] = {
     **dict.fromkeys(COMPRESSIONS, COMPRESSED),
     b"Rar!\x1a\x07": "a RAR archive" + _UNPACK,
     b"%PDF-": "a PDF document",
-    b"\xff\xd8\xff": "an image",
+    **dict.fromkeys((b"\xff\xd8\xff", b"\x89PNG\r\n", b"GIF8"), "an image"),
     b"{\\rtf": "an RTF document",
     b"PAR1": "a Parquet table; pandas.read_parquet(FILE).to_csv(...) makes a table that is read",
     COMPOUND_FILE: OUTLOOK,

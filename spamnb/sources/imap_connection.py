@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 VARIABLE = "SPAMNB_IMAP_PASSWORD"
 SECONDS = 60.0  # that a server may be silent while it is asked something
 _COMMAND_SECONDS = 120  # that a command may take: it may ask its user for a passphrase
+MAX_ANSWER = 64 << 20  # bytes: at most 32 MiB of messages are asked for at once
 _MAX_SAID = 200  # letters of what a server says that are shown
 
 
@@ -63,10 +64,13 @@ def told(url: ImapUrl, doing: str = "") -> Iterator[None]:
         raise Unreachable(f"{where}: {why}; SSL_CERT_FILE may name an authority of your own") from None
     except ssl.SSLError as error:
         raise Unreachable(f"{where}: no TLS ({escape(reason(error))}); imaps:// mostly has port 993") from None
-    except ValueError as error:  # of IMAPClient, and of Python for numbers and letters that are none
-        raise Unreachable(f"{where}: the server's answer cannot be read: {_said(error)}") from None
     except (OSError, EOFError) as error:
         raise Unreachable(f"{where}: {escape(reason(error)) or 'no answer'}") from None
+    except SpamnbError:
+        raise
+    except Exception as error:  # of IMAPClient and Python, for what is nested too deep, too long or no number
+        why = _said(error) or type(error).__name__
+        raise Unreachable(f"{where}: the server's answer cannot be read: {why}") from None
 
 
 def _said(error: Exception) -> str:
@@ -97,12 +101,41 @@ def connect(account: Account) -> IMAPClient:
             ssl_context=context if url.tls else None,
             timeout=SocketTimeout(connect=SECONDS / 2, read=SECONDS),
         )
+        client.answers = Answers(client)
         try:
             _log_in(client, account)
         except BaseException:
             hang_up(client)
             raise
     return client
+
+
+class Answers:
+    """Bounds what a server answers: Python allocates what it announces, and keeps all lines up to the last one.
+
+    ``heard`` counts bytes, and 500 for each line or literal; whoever asks sets it to 0.
+    """
+
+    heard = 0
+
+    def __init__(self, client: IMAPClient) -> None:
+        imap = client._imap
+        self._read, self._readline = imap.read, imap.readline
+        imap.read, imap.readline = self._literal, self._line
+
+    def _count(self, size: int) -> None:
+        self.heard += size
+        if self.heard > MAX_ANSWER:
+            raise ValueError(f"an answer of more than {MAX_ANSWER >> 20} MiB")
+
+    def _literal(self, size: int) -> bytes:
+        self._count(size + 500)
+        return self._read(size)
+
+    def _line(self) -> bytes:
+        line: bytes = self._readline()
+        self._count(len(line) + 500)
+        return line
 
 
 def _log_in(client: IMAPClient, account: Account) -> None:

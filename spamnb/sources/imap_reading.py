@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from spamnb.errors import SpamnbError
-from spamnb.naming import escape
+from spamnb.naming import escape, pluralize
 from spamnb.sources.accounts import Account, ImapUrl, account_of
 from spamnb.sources.entries import Entry, Report
 from spamnb.sources.imap_connection import SECONDS, NeverReached, Unreachable, connect, hang_up, told
@@ -94,6 +94,7 @@ class ImapReader:
                 self._met = True
             with told(self.url, doing):
                 self._client.socket().settimeout(seconds or SECONDS)
+                self._client.answers.heard = 0
                 yield self._client
         except Unreachable as error:
             self.close()
@@ -258,6 +259,21 @@ def imap_entries(label: str | None, url: ImapUrl, on_unreadable: Report, recursi
                     on_unreadable(message.name, raw)
                 elif raw:
                     yield Entry(label, message.name, "", content=raw)
+    finally:
+        box.close()
+
+
+def unread_note(label: str, url: ImapUrl, recursive: bool) -> Iterator[str]:
+    """A line that counts an account's mail that no mail reader has shown, where it is given as good mail: nobody said
+    that it is. SpamnbError where the account cannot be read."""
+    if role_of(label) == "junk":
+        return
+    box = ImapReader(account_of(url), PAUSES)
+    try:
+        folders = _wanted_folders(box, label, recursive)
+        if unread := sum(len(box.messages(folder, criteria=["UNSEEN"])) for folder in folders):
+            count = pluralize(unread, "message")
+            yield f"{box.shown}: takes for {escape(label)}, too, {count} that no mail reader has shown"
     finally:
         box.close()
 

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from spamnb.errors import SpamnbError, reason
 from spamnb.naming import check_class_name, escape, pluralize
-from spamnb.sources.entries import Entry, ReadOptions, Report
+from spamnb.sources.entries import Entry, ReadOptions, Report, one_message
 from spamnb.sources.folders import folder_notes, listing, tree
 from spamnb.sources.formats import is_table
 from spamnb.sources.mbox import mail_file
@@ -95,7 +95,12 @@ def unlabelled(
 def notes(spec: str, recursive: bool = False) -> Iterator[str]:
     """A line for each thing that whoever gave this SOURCE may want to know before it is read."""
     source = source_of(spec)
-    if source.label is not None:
+    if source.label is not None and is_account(source.path):
+        from spamnb.sources.accounts import parsed
+        from spamnb.sources.imap_reading import unread_note
+
+        yield from unread_note(source.label, parsed(source.path), recursive)
+    elif source.label is not None:
         for note in folder_notes(source.label, source.path, recursive):
             yield f"{escape(spec)}: {note}"
 
@@ -237,12 +242,11 @@ def _with_mail(
         any_read = False
         for entry in found:
             if not any_read:
-                try:
+                with one_message(entry.name, lambda name, error: failures.append((name, error))):
                     entry.read()
-                except OSError as error:
-                    failures.append((entry.name, error))
+                    any_read = True
+                if not any_read:
                     continue
-                any_read = True
             while failures:
                 on_unreadable(*failures.pop(0))
             yield entry

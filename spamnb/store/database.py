@@ -33,6 +33,7 @@ Fits = type | Callable[[Any], bool]  # a type of Python, or what the value is as
 class Database:
     """A connection to one file, with nested transactions, and a hook to drop what was cached of its content."""
 
+    OWN_ID = APPLICATION_ID  # SQLite's application_id
     KIND = "spamnb model"  # what the file is, and what to do where it is damaged
     REMEDY = "restore a copy, or remove it and train again"
 
@@ -62,9 +63,9 @@ class Database:
             if getattr(error, "sqlite_errorname", "") not in NO_ROOM:
                 why = f"cannot be opened ({error}); are its permissions and its folder's right?"
                 raise SpamnbError(f"{name}: {why}") from None
-            raise SpamnbError(f"{name}: {cls._advice(error)}") from None
-        except sqlite3.DatabaseError as error:
-            raise SpamnbError(f"{name}: {cls._advice(error)}") from None
+            raise SpamnbError(f"{name}: {cls._advice(error, name)}") from None
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # the second as in `execute`
+            raise SpamnbError(f"{name}: {cls._advice(error, name)}") from None
 
     def close(self) -> None:
         """Close the file; a transaction that was cut off on the way is undone."""
@@ -74,7 +75,10 @@ class Database:
     def execute(self, statement: str, values: Sequence[Any] = ()) -> Any:
         """Run one statement, ``values`` in place of its question marks, and hand back its cursor; for subclasses,
         inside ``reading`` or ``writing``."""
-        return self._connection.execute(statement, values)
+        try:
+            return self._connection.execute(statement, values)
+        except UnicodeDecodeError as error:  # sqlite3 cannot read its own words: they quote a damaged schema
+            raise Damaged(str(error)) from None
 
     def executemany(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run a statement once with each of ``rows``; for subclasses, inside ``writing``."""
@@ -128,7 +132,7 @@ class Database:
             self._connection.execute(begin)
             self._busy = True
             try:
-                version = self._connection.execute("PRAGMA data_version").fetchone()[0]
+                version = self.execute("PRAGMA data_version").fetchone()[0]
                 if version != self._data_version:  # another process wrote since
                     self.drop_cache()
                     self._data_version = version
@@ -147,13 +151,13 @@ class Database:
     def _told(self) -> Iterator[None]:
         try:
             yield
-        # sqlite3 cannot read its own words where they quote what is no UTF-8 in a damaged schema.
-        except (sqlite3.Error, Damaged, UnicodeDecodeError) as error:
-            raise SpamnbError(f"{self.path}: {self._advice(error)}") from None
+        except (sqlite3.Error, Damaged) as error:
+            raise SpamnbError(f"{self.path}: {self._advice(error, self.file)}") from None
 
     @classmethod
-    def _advice(cls, error: Exception) -> str:
+    def _advice(cls, error: Exception, file: str) -> str:
         """What is wrong and what to do; SQLite's own words can hold what it found in the file."""
+        remedy = cls.REMEDY if cls._is_own(file) else "name another file"
         said = escape(str(error)[:100])[:160]  # what is escaped gets longer
         if isinstance(error, sqlite3.OperationalError):
             if "locked" in said or "busy" in said:
@@ -162,10 +166,20 @@ class Database:
                 return "cannot be written; are its permissions and its folder's right? In Python, open it writable=True"
             if getattr(error, "sqlite_errorname", "") in NO_ROOM:
                 return "the disk is full, or your quota; this change was not made"
-            return f"{said}; if this lasts, {cls.REMEDY}"
+            return f"{said}; if this lasts, {remedy}"
         if isinstance(error, sqlite3.ProgrammingError):  # no file is to blame
             return f"{said.rstrip('.')}; open it anew"
-        return f"not a {cls.KIND}, or damaged ({said}); {cls.REMEDY}"
+        return f"not a {cls.KIND}, or damaged ({said}); {remedy}"
+
+    @classmethod
+    def _is_own(cls, file: str) -> bool:
+        """Whether a file was made by spamnb, as its first bytes say: nobody is told to remove any other."""
+        try:
+            with open(file, "rb") as stream:
+                head = stream.read(72)
+        except OSError:
+            return False
+        return head.startswith(b"SQLite format 3\0") and int.from_bytes(head[68:]) == cls.OWN_ID
 
     def drop_cache(self) -> None:
         """Forget what was read: a change was undone, or made beside the methods that keep it up to date."""

@@ -139,10 +139,8 @@ def check_replaceable(path: str | Path, *, force: bool) -> None:
     except Outdated:
         pass
     except SpamnbError as error:
-        said = str(error).removesuffix(f"; {Store.REMEDY}")
-        raise ArgumentError(
-            "{said}; only a model is replaced: remove this file, or {option.model} names another", said=said
-        ) from None
+        said = str(error).removesuffix(f"; {Store.REMEDY}").removesuffix("; name another file")
+        raise ArgumentError("{said}; only a model is replaced; {option.model} names another", said=said) from None
     if not force:
         raise InTheWay("{at}: exists already; {option.force} replaces it, 'spamnb learn' adds to it", at=target)
 

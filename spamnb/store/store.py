@@ -68,7 +68,7 @@ class Store(Database):
     def create(cls, path: str | Path, meta: Mapping[str, Any]) -> Self:
         """A new, empty model at ``path`` (``":memory:"`` for none), which must not exist yet."""
         if str(path) != ":memory:" and Path(path).exists():
-            raise SpamnbError(f"{path}: exists already; choose another name or remove it")
+            raise SpamnbError(f"{path}: exists already; choose another name")
         store = cls.connect(path, writable=True)
         with store._told():
             store.execute(f"PRAGMA page_size = {PAGE_BYTES}")
@@ -90,7 +90,7 @@ class Store(Database):
                 "{at}: {what}; 'spamnb train' makes one, {option.model} names another", at=path, what=what
             )
         if not Path(path).stat().st_size:
-            raise SpamnbError(f"{path}: an empty file and no model; remove it, 'spamnb train' makes one")
+            raise SpamnbError(f"{path}: an empty file and no model; name another")
         store = cls.connect(path, writable=writable)
         try:
             store._check()

@@ -99,7 +99,7 @@ def test_several_classes_and_a_class_of_copies(texts: list[str]) -> None:
 def test_one_class_and_few_messages() -> None:
     one = SpamClassifier().fit(["lunch"], ["ham"])
     assert one.predict(["pills"]).tolist() == ["ham"] and one.verdicts(["pills"]) == ["unsure"]
-    few = SpamClassifier(false_positive_cost=1, unsure_cost=0.9).fit(["lunch", "pills"], ["ham", "spam"])
+    few = SpamClassifier(strictness="strict", unsure_cost=0.9).fit(["lunch", "pills"], ["ham", "spam"])
     assert few.predict(["pills"]).tolist() == ["spam"] and few.verdicts(["pills"]) == ["unsure"]
     assert few.predict([]).shape == (0,) and few.predict_proba([]).shape == (0, 2)
 
@@ -211,7 +211,7 @@ def test_a_text_is_one_class_and_commas_part_names_of_fields() -> None:
 
 
 def test_numbers_of_numpy_are_settings_as_a_search_gives_them(texts: list[str], labels: list[str]) -> None:
-    model = SpamClassifier(ngrams=np.int64(1), false_positive_cost=np.float32(3), body_only=np.True_).fit(texts, labels)
+    model = SpamClassifier(ngrams=np.int64(1), alpha=np.float32(3), body_only=np.True_).fit(texts, labels)
     assert model.model_.classifier.settings.by_name()["ngrams"] == 1 and model.predict(texts[:1]).tolist()
 
 

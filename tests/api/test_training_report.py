@@ -52,9 +52,9 @@ def test_every_figure_is_that_of_a_count() -> None:
     assert said[11:] == [
         "  wrong: 12 of 1,260 (0.952 %), unsure: 5 (0.397 %)",
         "  good mail lost 0.250 %, spam let through 20.00 % (15.00 % called good, 5.00 % unsure)",
-        "  12 messages look mislabelled: 'spamnb evaluate --doubtful 12' with the same sources says which and why",
-        "For mail to come expect more errors: 'spamnb evaluate --split 0.8 --by-date' says how many, if enough messages"
-        " of each class have dates.",
+        "  12 messages look mislabelled. To see which and why: spamnb evaluate --doubtful 12 SOURCE...",
+        "For mail to come expect more errors. If enough messages of each class have dates, this says how many:",
+        "  spamnb evaluate --split 0.8 --by-date SOURCE...",
     ]
     assert made.to_dict()["confusion"]["spam"] == {"ham": 9, "spam": 48, "unsure": 3}
 
@@ -78,7 +78,7 @@ def test_the_newest_fifth_has_its_own_figures() -> None:
 
 
 def test_what_there_is_nothing_of_is_not_told() -> None:
-    assert lines({**GOOD, ("spam", "spam"): 49})[-4:-1] == [
+    assert lines({**GOOD, ("spam", "spam"): 49})[-5:-2] == [
         "  wrong: 0 of 109 (0 %)",
         "  good mail lost 0 %, spam let through 0 %",
         "  few messages of class 'spam' (49): these figures and all probabilities are rough",
@@ -93,3 +93,13 @@ def test_what_there_is_nothing_of_is_not_told() -> None:
 def test_many_classes_have_no_table() -> None:
     for names in ("abcdefgh", "abcdefghi"):
         assert ("Verdicts" in str(report({(name, name): 60 for name in names}))) == (len(names) == 8)
+
+
+def test_the_last_line_is_a_command_for_the_same_mail(tmp_path: Path) -> None:
+    mail_folder = folders(tmp_path / "my mail", mail(3))
+    said = str(spamnb.train(str(mail_folder), tmp_path / "m")).split("\n")
+    assert said[-1] == f"  spamnb evaluate --split 0.8 --by-date '{mail_folder}'"
+    table = tmp_path / "t.csv"
+    table.write_text("kind,words\n" + "ham,tea\nspam,pills\n" * 3)
+    said = str(spamnb.train(table, tmp_path / "t", text_column="words", label_column="kind")).split("\n")
+    assert said[-1] == f"  spamnb evaluate --split 0.8 --by-date --text-column words --label-column kind {table}"

@@ -20,6 +20,7 @@ from mail import folders, mail, message
 
 from spamnb.classifier import Classifier
 from spamnb.cli import COMMANDS, cli
+from spamnb.errors import SpamnbError
 from spamnb.mailbox import maildir
 from spamnb.reader.message import Reader
 from spamnb.settings import SETTINGS
@@ -139,7 +140,7 @@ def test_train_refuses_what_it_should_not_replace_or_learn_alone(folder: Path, m
     for arguments, said in [
         ([folder], "exists already; --force replaces it"),
         (["--force", f"ham={folder / 'ham'}"], one_class),
-        (["--force", tmp_path / "copies"], one_class),  # copies count for the later class only
+        (["--force", tmp_path / "copies"], "all messages of the other classes are in class 'b' too"),
         (["--force", "--set", "spam=spma", folder], "spam is 'spma': no class has this name"),
         (["--force", f"hma={folder}/ham", f"spam={folder}/spam"], "are ham, spam, and not 'hma'; did you mean ham?"),
     ]:
@@ -193,7 +194,12 @@ def test_filter_adds_headers_and_keeps_every_other_byte(model: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "said"), [(RuntimeError("out of\n order"), "out of order"), (MemoryError(), "MemoryError")]
+    ("error", "said"),
+    [
+        (SpamnbError("out of\n order"), "out of order"),
+        (RuntimeError("out of\n order"), "failed (RuntimeError: out of order)"),
+        (MemoryError(), "failed (MemoryError)"),
+    ],
 )
 def test_filter_says_in_one_line_why_it_did_not_judge(
     model: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
@@ -325,7 +331,7 @@ def test_where_no_class_is_spam_mail_is_not_passed_as_good(folder: Path, tmp_pat
 
 @pytest.mark.parametrize(
     ("error", "code", "said"),
-    [(RuntimeError("no order"), 75, "Error: no order\n"), (KeyboardInterrupt(), 130, "\nspamnb: interrupted\n")],
+    [(SpamnbError("no order"), 75, "Error: no order\n"), (KeyboardInterrupt(), 130, "\nspamnb: interrupted\n")],
 )
 def test_what_ends_classify_is_no_verdict(
     model: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, said: str
@@ -464,3 +470,27 @@ def test_swapped_names_are_told(model: Path, tmp_path: Path) -> None:
     folders(tmp_path / "new", mail(90)[120:])
     swapped = run("learn", "ham", "-m", model, tmp_path / "new" / "spam")
     assert swapped.exit_code == 0 and "were names swapped" in swapped.stderr
+
+
+def test_set_changes_decisions_and_nothing_that_was_learned(model: Path) -> None:
+    raw = b"Subject: meeting offer\n\nthe offer\n"
+    with Classifier.open(model) as classifier:  # as a filter has it open
+        p = classifier.classify(raw).probabilities["spam"]
+        assert 0.5 < p < 0.9, "it is spam to a strict model alone"
+        before = [line for line in done("export", "-m", model).splitlines() if '"meta"' not in line]
+        for strictness, verdict in (("strict", "spam"), ("cautious", "ham"), ("normal", "ham")):
+            told = done("set", f"strictness={strictness}", "-m", model)
+            bound = {"strict": "50", "cautious": "99", "normal": "90"}[strictness]
+            assert told.endswith(f": mail is called spam if its probability of spam is above {bound} %\n")
+            assert classifier.classify(raw).verdict == verdict and classifier.classify(raw).probabilities["spam"] == p
+    assert "unsure_cost: none -> 0.1" in done("set", "unsure_cost=0.1", "-m", model)
+    assert "  unsure_cost: 0.1" in done("info", "-m", model)
+    assert [line for line in done("export", "-m", model).splitlines() if '"meta"' not in line] == before
+    for wrong, said in (
+        ("strictness=lax", "strictness is 'lax': it must be normal, cautious or strict"),
+        ("alpha=1", "no setting is called 'alpha'; the settings are strictness, unsure_cost; 'spamnb train --set'"),
+        ("strictness", "write NAME=VALUE"),
+    ):
+        result = run("set", wrong, "-m", model)
+        assert result.exit_code == 2 and said in result.stderr
+    assert "  strictness" not in done("info", "-m", model)

@@ -32,6 +32,8 @@ def test_text_scores_comparison_and_page(folder: Path, tmp_path: Path) -> None:
     assert len(written) == 2 * EACH and all(name.endswith(".eml") for name in written)
     two = run("--leave-one-out", "--compare", tmp_path / "one.tsv", folder)
     assert "McNemar against" in two.output and "p = " in two.output
+    modes = {(tmp_path / name).stat().st_mode & 0o777 for name in ("one.tsv", "page.html")}
+    assert modes == {0o600}, "they are as private as mail"
     run("--split", 0.5, "--scores", tmp_path / "half.tsv", folder)
     assert "different messages" in run("--folds", 2, "--compare", tmp_path / "half.tsv", folder).stderr
     ours = json.loads(run("--online", "--compare", tmp_path / "one.tsv", "--format", "json", folder).output)

@@ -21,8 +21,8 @@ BIG5 = b"=?big5?b?" + base64.b64encode(SUBJECT.encode("big5")) + b"?="
 HOSTILE = b"Subject: =?utf-8?q?pills=1B[2J=E2=80=AE=0Aspam=091.0000?=\nFrom: \x1b]0;x\x07\nDate: \x9b2J\n\n"
 
 
-def in_terminal(columns: int, *arguments: object) -> list[str]:
-    """The lines that a command writes into a pseudo terminal of so many columns."""
+def in_terminal(columns: int, *arguments: object, said: str = "") -> list[str]:
+    """The lines that a command writes into a pseudo terminal of so many columns; ``said`` is on standard error."""
     controller, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
@@ -44,7 +44,7 @@ def in_terminal(columns: int, *arguments: object) -> list[str]:
     assert process.stderr is not None
     with process.stderr:
         told = process.stderr.read().decode()
-    assert process.wait() == 0, told
+    assert process.wait() == 0 and said in told, told
     return out.decode().replace("\r\n", "\n").splitlines()
 
 
@@ -63,7 +63,8 @@ def box(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(("command", "columns"), [("classify", 40), ("classify", 120), ("sort", 80)])
 def test_every_message_is_one_line_that_fits(trained: Path, box: Path, command: str, columns: int) -> None:
     where = [box] if command == "sort" else [box / "new"]
-    lines = in_terminal(columns, command, "-m", trained, *where)
+    said = "spamnb: mail is called spam above P(spam) 0.9\n" if command == "classify" else "to Junk"
+    lines = in_terminal(columns, command, "-m", trained, *where, said=said)
     assert len(lines) == 7 and all(line.isprintable() and cell_len(line) <= columns for line in lines)
     if columns == 40:
         return  # too narrow to tell them apart

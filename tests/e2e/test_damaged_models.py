@@ -4,6 +4,7 @@ Each cell of a model's tables in turn gets a value that it cannot have, then eve
 """
 
 import contextlib
+import re
 import shutil
 import sqlite3
 import tempfile
@@ -198,7 +199,7 @@ def test_spoilt_settings_are_one_line(models: Models, kind: str, key: str) -> No
 @pytest.mark.parametrize(
     ("of", "key"),
     [("tokens", key) for key in ("tokenizer", "stem", "ngrams", "body_only", "ignore_headers")]
-    + [("loss", key) for key in ("false_positive_cost", "unsure_cost")],
+    + [("loss", key) for key in ("strictness", "unsure_cost")],
 )
 def test_spoilt_token_options_and_losses_are_one_line(models: Models, of: str, key: str) -> None:
     harmless = {"null": ("stem", "unsure_cost"), "true": ("body_only",)}
@@ -232,3 +233,36 @@ def test_damaged_bytes_are_one_line(
             assert result.exception is None or isinstance(result.exception, SystemExit), result.exc_info
             if result.exit_code:
                 assert result.output.splitlines()[-1].startswith("Error: "), result.output
+
+
+def test_an_odd_byte_in_the_text_of_the_schema_is_one_line(models: Models, tmp_path: Path) -> None:
+    content = (models.root / "bernoulli").read_bytes()
+    begins = [found.start() for found in re.finditer(rb"CREATE (TABLE|INDEX) \w+", content[: 1 << 16])]
+    assert len(begins) >= 5
+    for at in {begin + step for begin in begins for step in (0, 3, 7, 14, 30)}:
+        path = tmp_path / "m"
+        path.write_bytes(content[:at] + b"\x97" + content[at + 1 :])
+        for command in (["classify"], ["learn", "spam"], ["export"]):
+            result = run(*command, "-m", path, stdin=message("spam", 3))
+            assert result.exception is None or isinstance(result.exception, SystemExit), (at, result.exc_info)
+            assert result.exit_code == 0 or result.output.count("\n") == 1
+            told = result.output
+            assert "utf-8" not in told or told.endswith("; restore a copy, or remove it and train again\n")
+
+
+@pytest.mark.parametrize("content", [b"From ann@example.org Thu\nSubject: x\n\nmail\n", b"", b"SQLite format 3\0" * 99])
+def test_nobody_is_told_to_remove_what_spamnb_did_not_make(model: Path, tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "ham.mbox"
+    raw = message("ham", 3)
+    path.write_bytes(content)
+    for arguments in (
+        ["filter", "--journal", path, "-m", model] if content else ["filter", "-m", path],
+        ["classify", "-m", path],
+        ["learn", "spam", "-m", path],
+        ["train", "--force", "-m", path, folders(tmp_path / "labelled", mail(8))],
+        ["merge", "-m", tmp_path / "merged", path, model],
+        ["forget", "--journal", path, "-m", model, "spam"] if content else ["info", "-m", path],
+    ):
+        result = run(*arguments, stdin=raw)
+        assert "remove " not in result.output and "ham.mbox" in result.output, result.output
+        assert path.read_bytes() == content

@@ -2,18 +2,21 @@
 
 import itertools
 import os
+import shlex
 import shutil
 import signal
 import stat
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from commands import run
+from commands import SPAMNB, run
 from mail import folders, mail, message
 
 from spamnb.classifier import Classifier
+from spamnb.mailbox import maildir
 from spamnb.store.store import Store
 
 
@@ -114,7 +117,7 @@ def test_what_is_in_the_way_of_a_model_is_called_what_it_is(tmp_path: Path, word
     for name, said in (
         ("folder", f"a folder; --model names the file to make in it, as {tmp_path}/folder/model.spamnb"),
         ("empty", "no model, and only a model is replaced; --model names another"),
-        ("text", "only a model is replaced: remove this file, or --model names another"),
+        ("text", "only a model is replaced; --model names another"),
     ):
         before = (tmp_path / name).stat()
         done = run("train", *words, "-m", tmp_path / name, tmp_path / "mail")
@@ -174,3 +177,39 @@ def as_nobody(*words: object) -> tuple[int, str]:
         code, _, said = stream.read().partition(" ")
     os.waitpid(child, 0)
     return int(code), said
+
+
+@pytest.mark.parametrize(
+    "name", ["Junk", ".Spam", ".INBOX.Indésirables", "spam.mbox", "Maildir/.Junk/cur", "Courrier indésirable/"]
+)
+def test_a_folder_of_spam_is_not_taken_for_good_mail_unless_that_is_meant(tmp_path: Path, name: str) -> None:
+    place = tmp_path / name
+    if name.endswith(".mbox"):
+        place.write_bytes(b"".join(b"From a Thu\n" + message("ham", number) + b"\n" for number in range(9)))
+    else:
+        folders(place, [("", message("ham", number)) for number in range(9)])
+    good = folders(tmp_path / "good", [("", message("spam", number)) for number in range(9)])
+    swapped = ["-m", tmp_path / "m", f"ham={place}{'/' * name.endswith('/')}", f"spam={good}"]
+    result = run("train", *swapped)
+    assert result.exit_code == 1 and "and given as ham; --force if that is meant" in result.stderr
+    assert not (tmp_path / "m").exists()
+    assert run("train", "--force", *swapped).exit_code == 0
+    assert run("train", "-m", tmp_path / "other", f"spam={place}", f"ham={good}").exit_code == 0
+
+
+def test_copies_of_one_folder_as_two_classes_are_told(tmp_path: Path) -> None:
+    for name in ("one", "copy"):
+        folders(tmp_path / name, [("", message("ham", number)) for number in range(9)])
+    result = run("train", "-m", tmp_path / "m", f"ham={tmp_path / 'one'}", f"spam={tmp_path / 'copy'}")
+    told = "all messages of the other classes are in class 'spam' too: each class needs mail of its own"
+    assert result.exit_code == 1 and result.stderr == f"Error: {told}\n"
+
+
+def test_sort_counts_all_that_it_moved_though_nobody_reads_on(tmp_path: Path, model: Path) -> None:
+    box = maildir.made(tmp_path / "Mail")
+    for number in range(90):
+        (box / ("new" if number < 40 else "cur") / f"{number:02}").write_bytes(message("spam", 900 + number))
+    command = f"{shlex.join(SPAMNB)} sort -m {model} {box} | head -1"
+    ran = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120)
+    assert ran.stdout.count("\n") == 1 and ran.stderr == "spamnb: 40 messages: 40 to Junk\n"
+    assert len(maildir.files(box / ".Junk" / "new")) == 40

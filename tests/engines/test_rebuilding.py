@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from mail import folders, mail, message, never, sums
+from spamnb.engines.rebuilding import Lessons, Rebuilt, rebuild
 
 from spamnb.classifier import Classifier
-from spamnb.engines.rebuilding import Lessons, Rebuilt, rebuild
 from spamnb.settings import MODELS, Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import entries

@@ -48,12 +48,12 @@ def test_rounding_is_judged_cell_by_cell() -> None:
         subtract(np.array([[1, 0, 0]]), np.array([[0, 1, 0]]))
 
 
-costs = st.floats(0.1, 1000)
+COSTS = {"cautious": 99, "normal": 9, "strict": 1}  # λ of Androutsopoulos is 1, 9 and 999
 
 
-@given(p=st.floats(0, 1), cost=costs, unsure=st.none() | st.floats(0.01, 10))
-def test_verdict_has_least_expected_loss(p: float, cost: float, unsure: float | None) -> None:
-    loss = Loss(cost, unsure)
+@given(p=st.floats(0, 1), strictness=st.sampled_from(list(COSTS)), unsure=st.none() | st.floats(0.01, 10))
+def test_verdict_has_least_expected_loss(p: float, strictness: str, unsure: float | None) -> None:
+    loss, cost = Loss(strictness, unsure), COSTS[strictness]
     expected = {"ham": p, "spam": cost * (1 - p)} | ({} if unsure is None else {"unsure": unsure})
     verdict = loss.verdicts(["ham", "spam"], np.array([[1 - p, p]]), "spam")[0]
     assert expected[verdict] <= min(expected.values()) + 1e-9
@@ -65,24 +65,24 @@ def test_verdict_has_least_expected_loss(p: float, cost: float, unsure: float | 
 def test_without_a_class_of_spam_the_most_probable_class_wins(weights: list[float]) -> None:
     p = np.array(weights) / sum(weights)
     names = [f"group{i}" for i in range(len(p))]
-    (verdict,) = Loss(99).verdicts(names, p[None, :], "spam")
+    (verdict,) = Loss("cautious").verdicts(names, p[None, :], "spam")
     assert p[names.index(verdict)] >= p.max() - 1e-11  # closer ones are ties
 
 
 def test_costs_decide() -> None:
-    assert [round(Loss(cost).threshold, 3) for cost in (1, 9, 999)] == [0.5, 0.9, 0.999]  # of Androutsopoulos
+    assert [round(Loss(name).threshold, 3) for name in COSTS] == [0.99, 0.9, 0.5]
     many = np.array([[0.05, 0.15, 0.8]])
-    assert Loss(1).verdicts(["ham", "lists", "spam"], many, "spam") == ["spam"]
-    assert Loss(9).verdicts(["ham", "lists", "spam"], many, "spam") == ["lists"]
+    assert Loss("strict").verdicts(["ham", "lists", "spam"], many, "spam") == ["spam"]
+    assert Loss("normal").verdicts(["ham", "lists", "spam"], many, "spam") == ["lists"]
     even = np.array([[0.5, 0.5]])  # a tie is not spam
-    assert Loss(1).verdicts(["ham", "spam"], even, "spam") == ["ham"]
-    assert Loss(1).verdicts(["spam", "work"], even, "spam") == ["work"]
+    assert Loss("strict").verdicts(["ham", "spam"], even, "spam") == ["ham"]
+    assert Loss("strict").verdicts(["spam", "work"], even, "spam") == ["work"]
 
 
 def test_nothing_is_called_spam_before_enough_was_seen_nor_anything_by_one_class() -> None:
     p = np.array([[0.01, 0.99], [0.99, 0.01]])
-    assert Loss(9).verdicts(["ham", "spam"], p, "spam", enough=False) == ["unsure", "ham"]
-    assert Loss(9).verdicts(["spam"], np.ones((2, 1)), "spam") == ["unsure", "unsure"]
+    assert Loss("normal").verdicts(["ham", "spam"], p, "spam", enough=False) == ["unsure", "ham"]
+    assert Loss("normal").verdicts(["spam"], np.ones((2, 1)), "spam") == ["unsure", "unsure"]
 
 
 counts = st.lists(st.integers(0, 50), min_size=2, max_size=5).filter(any)

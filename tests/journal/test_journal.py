@@ -110,7 +110,7 @@ def test_another_programs_database_is_refused_and_left_alone(model, tmp_path):
             Journal.at(path)
         assert path.read_bytes() == before
     (tmp_path / "text").write_bytes(b"no database at all" * 100)
-    with pytest.raises(SpamnbError, match="begun"):
+    with pytest.raises(SpamnbError, match="name another file"):
         Journal.at(tmp_path / "text")
 
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from mail import counted, mail, message, sums
 from sklearn.linear_model import LogisticRegression
+from spamnb.learners.logistic import MIN_DF, C, Logistic
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.formulas.softmax import softmax
 from spamnb.learners.learner import Screened
-from spamnb.learners.logistic import MIN_DF, C, Logistic
 from spamnb.reader.message import Reader
 from spamnb.reader.rows import CsrRows
 from spamnb.settings import MODELS, VECTOR_MODELS, Settings

@@ -77,7 +77,7 @@ def test_what_is_being_moved_at_ctrl_c_is_moved_and_told_and_noted(person, tmp_p
     monkeypatch.setattr(MaildirBox, "move", interrupted)
     for seed in range(500, 540):
         person.deliver(message("spam", seed))
-    told = person.sort("--journal", str(tmp_path / "journal"))
+    told = person.sort("--all", "--journal", str(tmp_path / "journal"))
     assert told.exit_code == 130 and told.stdout.count("to Junk") == 32 == len(person.paths("Junk"))
     assert ": 32 messages, interrupted; the next run goes on from there: 32 to Junk\n" in told.stderr
     with Journal.at(tmp_path / "journal") as journal:
@@ -229,3 +229,94 @@ def test_a_server_that_was_lost_is_asked_again_within_half_a_minute(model: Path)
         pauses = [watching.look_and_wait(60) for _ in range(2000)]
     assert pauses[0] <= 1 and 20 < max(pauses) <= 30
     assert told.getvalue() == "spamnb: out of reach; asked again after growing pauses\n"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a link to another user")
+@pytest.mark.parametrize(
+    "name", ["spamnb-places.sqlite", "spamnb-places.sqlite-wal", "spamnb-places.lock", ".Junk", ".Junk/new", "new"]
+)
+@pytest.mark.parametrize("owner", [0, 65534])
+def test_root_follows_no_link_of_the_mailboxs_owner(tmp_path: Path, model: Path, name: str, owner: int):
+    box = maildir.made(tmp_path / "Mail")
+    elsewhere = maildir.made(tmp_path / "elsewhere")
+    if name == ".Junk/new":
+        maildir.made(box / ".Junk")
+    target = elsewhere if name == ".Junk" else elsewhere / "new" if "new" in name else tmp_path / "made"
+    raw = message("spam", 900)
+    (box / "new" / "1").write_bytes(raw)
+    if "new" in name:
+        (box / name).rename(box / f"{name}.before")
+    (elsewhere / "new" / "2").write_bytes(raw)
+    (box / name).symlink_to(target)
+    os.lchown(box / name, owner, owner)
+    result = run("sort", "-m", model, box)
+    if owner:
+        link = f"{box / name}: a symbolic link of another user, which is not followed"
+        assert result.exit_code == 1 and result.stderr.startswith(f"Error: {link}")
+        assert not (tmp_path / "made").exists() and [each.name for each in (elsewhere / "new").iterdir()] == ["2"]
+    elif not name.endswith(("-wal", ".lock")):  # links in place of these are never followed
+        assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize("name", [".Spam", ".Junk E-mail", ".&BCEEPwQwBDw-", ".INBOX.Spam", "Spam"])
+def test_the_folder_of_spam_that_is_there_is_used(tmp_path: Path, model: Path, name: str):
+    box = maildir.made(tmp_path / "Mail")
+    there = maildir.made(box / name)
+    (box / "new" / "1").write_bytes(message("spam", 900))
+    result = run("sort", "-m", model, box)
+    assert result.exit_code == 0 and len(maildir.files(there / "new")) == 1 and not (box / ".Junk").exists()
+    maildir.made(box / ".Junk")
+    (box / "new" / "2").write_bytes(message("spam", 901))
+    run("sort", "-m", model, "--junk", "Junk", box)
+    assert len(maildir.files(box / ".Junk" / "new")) == 1, "a name that is given goes before"
+
+
+def test_a_folder_of_spam_beside_a_nested_mailbox_is_named_and_no_second_one_made(tmp_path: Path, model: Path):
+    box, spam = maildir.made(tmp_path / "Mail" / "INBOX"), maildir.made(tmp_path / "Mail" / "Spam")
+    (box / "new" / "1").write_bytes(message("spam", 900))
+    result = run("sort", "-m", model, box)
+    assert result.exit_code == 1 and "--junk ../Spam names that one" in result.stderr
+    assert sorted(path.name for path in box.iterdir()) == ["cur", "new", "tmp"]
+    assert run("sort", "-m", model, "--junk", "../Spam", box).exit_code == 0 and len(maildir.files(spam / "new")) == 1
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after"),
+    [
+        ("subscriptions", "Work\n", "Work\nJunk\n"),
+        ("subscriptions", "V\t2\n\nWork\n", "V\t2\n\nWork\nJunk\n"),
+        ("dovecot-uidlist", "3 V1 N1\n", "3 V1 N1\n"),
+        ("courierimapsubscribed", "INBOX.Work\n", "INBOX.Work\nINBOX.Junk\n"),
+    ],
+)
+def test_a_new_folder_of_spam_is_subscribed_once(tmp_path: Path, model: Path, file: str, before: str, after: str):
+    box = maildir.made(tmp_path / "Mail")
+    (box / file).write_text(before)
+    for number in range(2):
+        (box / "new" / "1").write_bytes(message("spam", 900 + number))
+        assert run("sort", "-m", model, box).exit_code == 0
+    assert (box / file).read_text() == after
+    assert file != "dovecot-uidlist" or (box / "subscriptions").read_text() == "Junk\n"
+    assert file != "courierimapsubscribed" or not (box / "subscriptions").exists()
+
+
+def test_a_run_that_would_move_most_of_the_mailbox_stops_before_it_moves_any(tmp_path: Path, model: Path):
+    def box(name: str, spam: int, ham: int, seen: int) -> Path:
+        made = maildir.made(tmp_path / name)
+        for number in range(spam + ham + seen):
+            label = "spam" if number < spam else "ham"
+            part = "new" if number < spam + ham else "cur"
+            (made / part / f"{number:03}").write_bytes(message(label, 900 + number))
+        return made
+
+    swapped = box("swapped", 40, 10, 0)
+    for command in (["sort", "-q"], ["watch", "--once", "--sort"]):
+        result = run(*command, "-m", model, swapped)
+        assert result.exit_code == 1 and "Error: " in result.stderr, result.output
+        assert f"{swapped}: more than half of its mail (50) would be moved" in result.stderr
+        assert len(maildir.files(swapped / "new")) == 50
+    assert "50 messages, dry run: 40 to Junk, 10 stay" in run("sort", "--dry-run", "-m", model, swapped).stderr
+    assert "50 messages: 40 to Junk, 10 stay" in run("sort", "--all", "-m", model, swapped).stderr
+    for spam, ham, seen in ((20, 0, 0), (24, 26, 0), (40, 0, 60)):
+        result = run("sort", "-m", model, box(f"{spam}-{ham}-{seen}", spam, ham, seen))
+        assert result.exit_code == 0 and f"{spam} to Junk" in result.stderr, result.stderr

@@ -126,10 +126,11 @@ def test_the_first_line_is_what_a_person_asks(classes: tuple[str, ...], pairs: s
 
 
 def test_a_page_says_how_it_was_made_with_every_setting() -> None:
-    result, chosen = made_up(TWO, 5), Settings(alpha=0.5, tokens=TokenOptions(ignore_headers=()), loss=Loss(2.5))
+    result = made_up(TWO, 5)
+    chosen = Settings(alpha=0.5, tokens=TokenOptions(ignore_headers=()), loss=Loss("strict"))
     tree = LexborHTMLParser(module.page(result, figures(result, replicates=5), chosen, MADE))
     said = dict(zip(*([node.text() for node in tree.css(f".made {tag}")] for tag in ("dt", "dd"))))
     assert said.keys() == {"Date", "spamnb", *MADE, *SETTINGS}
     assert said["Command"] == f"spamnb evaluate {SPITE[0]}" and said["spamnb"] == __version__
-    assert said["alpha"] == "0.5 (default 0.1)" and said["false_positive_cost"] == "2.5 (default 9.0)"
+    assert said["alpha"] == "0.5 (default 0.1)" and said["strictness"] == "strict (default normal)"
     assert said["ignore_headers"] == " (default newsgroups,xref,path)" and said["spam"] == "spam"

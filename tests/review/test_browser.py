@@ -50,10 +50,7 @@ def opened(browser: Chromium, url: str, path: str = "/") -> Page:
     page = browser.new_page()
     page.go(url)
     assert "Open the address" in page.text(".problem")
-    page.go(f"{url}/?key=secret")
-    assert page.text("h1") == "Doubtful mail" and page.run("location.href") == f"{url}/"
-    if path != "/":
-        page.go(url + path)
+    page.go(f"{url}/secret{path}")
     return page
 
 
@@ -91,7 +88,7 @@ def test_hostile_mail_changes_nothing(browser, url, hostile):
     page.look(390)
     links = page.run("[...document.querySelectorAll('.mail a.subject')].map((each) => each.href)")
     assert len(links) == hostile
-    for link in [url + "/", *links, url + "/words?word=" + "%3Cscript%3E"]:
+    for link in [url + "/secret/", *links, url + "/secret/words?word=" + "%3Cscript%3E"]:
         page.go(link)
         assert page.run("window.pwned") is None and page.run("document.scripts.length") == 1
         assert page.run("document.querySelectorAll('img, iframe, base, [onfocus], main form form').length") == 0
@@ -111,13 +108,14 @@ def test_everybody_can_use_the_pages(browser, url, tmp_path, model):
     page.ask("Page.setBypassCSP", enabled=True)  # axe makes functions out of text; the pages do not
     page.go(url)
     found = {"refused": problems(page, axe)}
-    page.go(f"{url}/?key=secret")
+    page.go(f"{url}/secret/")
     page.click(".row button.good")
     message_page = page.run("new URL(document.querySelector('a.subject').href).pathname")
+    message_page = message_page.removeprefix("/secret")
     for path in ("/", "/filtered", message_page, "/words?word=prize", "/figures", "/message/999999"):
         for width, dark in ((390, False), (1280, True)):
             page.look(width, dark)
-            page.go(url + path)
+            page.go(f"{url}/secret{path}")
             assert page.run("document.documentElement.scrollWidth <= window.innerWidth")
             found[f"{path} {width}"] = problems(page, axe)
     assert {path: told for path, told in found.items() if told} == {}

@@ -38,9 +38,9 @@ def running(tmp_path: Path, *more: str) -> Iterator[str]:
 def test_it_answers_whom_it_told_the_key_and_ends_when_told_to(tmp_path):
     Journal.at(tmp_path / "journal").close()
     with running(tmp_path, "--port", "0") as told:
-        found = re.search(r"http://(127.0.0.1:\d+)(/\?key=(\S+)) shows", told)
+        found = re.search(r"http://(127.0.0.1:\d+)(/(\S+)/) shows", told)
         assert found is not None and len(found[3]) > 40
-        for path, status in (("/", 403), (found[2], 303)):
+        for path, status in (("/", 403), (found[2], 200)):
             client = http.client.HTTPConnection(found[1], timeout=120)
             client.request("GET", path)
             reply = client.getresponse()

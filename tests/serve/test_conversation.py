@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,8 @@ from mail import message as mail
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
+from spamnb.reader import spam_fields
+from spamnb.reader.binding import ReaderCore
 from spamnb.score import _MAX_REPORT_ROWS, Score, class_of_label, name_of, points_of, score_message
 from spamnb.serve import users
 from spamnb.serve.spamd import Limits, Spamd
@@ -120,6 +123,9 @@ class Stub:
         return self.judge(raw)
 
     def for_classifying(self, user: str) -> Stub:
+        return self
+
+    def taught(self, user: str) -> Stub:
         return self
 
     def for_learning(self, user: str) -> Stub:
@@ -227,3 +233,135 @@ def test_large_messages_at_once_are_bounded():
     assert reply.startswith(b"SPAMD/1.0 69 EX_UNAVAILABLE Service Unavailable: too many large messages at once")
     reply, _ = converse(CHECK, hang, connections=0)
     assert reply == b"SPAMD/1.0 69 EX_UNAVAILABLE Service Unavailable: too many connections\r\n"
+
+
+async def opened(spamd: Spamd, request: bytes) -> tuple[asyncio.Task[None], asyncio.StreamReader, asyncio.StreamWriter]:
+    """A conversation that begins with this."""
+    ours, theirs = socket.socketpair()
+    served = asyncio.create_task(spamd.converse(*await asyncio.open_connection(sock=ours)))
+    reader, writer = await asyncio.open_connection(sock=theirs)
+    writer.write(request)
+    return served, reader, writer
+
+
+def test_slow_connections_use_up_neither_all_places_nor_all_memory():
+    slow = [b"", b"CHECK SPAMC/1.5\r\nX", b"CHECK SPAMC/1.5\r\nContent-length: 999999\r\n\r\n" + b"x" * 99_000]
+
+    async def talk() -> None:
+        limits = Limits(connections=6, held=250_000)
+        spamd = Spamd(lambda writable: Stub(fail(SpamnbError("judged"))), lambda **facts: None, limits)  # type: ignore
+        clients = []
+        for number in range(60):
+            clients.append(await opened(spamd, slow[number % 3]))
+            await asyncio.sleep(0.02)
+            _, reader, writer = await opened(spamd, CHECK)
+            writer.write_eof()
+            assert await reader.read() == b"SPAMD/1.0 75 EX_TEMPFAIL judged\r\n", number
+            writer.close()
+            assert sum(not served.done() for served, _, _ in clients) <= 6
+        for _, _, writer in clients:
+            writer.close()
+        await asyncio.gather(*(served for served, _, _ in clients))
+        assert spamd._held == 0 and not spamd._slow
+        await spamd.close()
+
+    asyncio.run(talk())
+
+
+def test_whoever_is_judged_keeps_its_place():
+    begun, goes_on = threading.Event(), threading.Event()
+
+    def wait(raw: bytes) -> object:
+        begun.set()
+        goes_on.wait(120)
+        raise SpamnbError("judged")
+
+    async def talk() -> None:
+        spamd = Spamd(lambda writable: Stub(wait), lambda **facts: None, Limits(connections=1))  # type: ignore
+        served, reader, writer = await opened(spamd, CHECK)
+        writer.write_eof()
+        await asyncio.to_thread(begun.wait, 120)
+        _, other, other_writer = await opened(spamd, b"PING SPAMC/1.5\r\n\r\n")
+        assert b"too many connections" in await other.read()
+        goes_on.set()
+        assert await reader.read() == b"SPAMD/1.0 75 EX_TEMPFAIL judged\r\n"
+        writer.close(), other_writer.close()
+        await served
+        await spamd.close()
+
+    asyncio.run(talk())
+
+
+@pytest.mark.parametrize("method", [b"CHECK", b"PROCESS", b"HEADERS", b"REPORT", b"TELL"])
+def test_the_event_loop_reads_nothing_of_a_message(model: Path, monkeypatch: pytest.MonkeyPatch, method: bytes):
+    threads: dict[str, set[str]] = {}
+
+    def note_thread(owner: object, name: str) -> None:
+        function = getattr(owner, name)
+
+        def noted(*given: object, **named: object) -> object:
+            threads.setdefault(name, set()).add(threading.current_thread().name.partition("_")[0])
+            return function(*given, **named)
+
+        monkeypatch.setattr(owner, name, noted)
+
+    note_thread(ReaderCore, "_read")
+    for name in ("rewritten", "strip_filter_headers"):
+        note_thread(spam_fields, name)
+    head = method + b" SPAMC/1.5\r\nMessage-class: spam\r\nSet: local\r\n\r\n"
+    field = b"Message-ID: =?idna?q?caf=E9?= " + b"=?utf-16?q?x?= " * 2_000
+    logged: list[dict] = []
+
+    async def talk() -> bytes:
+        spamd = Spamd(
+            lambda writable: Models(model, None, writable=writable),
+            lambda **facts: logged.append(facts),
+            Limits(),
+            allow_tell=True,
+        )
+        served, reader, writer = await opened(spamd, head + field + b"\n" + mail("spam", 5000))
+        writer.write_eof()
+        reply = await reader.read()
+        writer.close()
+        await served
+        await spamd.close()
+        return reply
+
+    assert asyncio.run(talk()).startswith(b"SPAMD/1.")
+    assert threads["_read"] and set.union(*threads.values()) <= {"judge", "learner"}
+    assert [line["id"] for line in logged if line["event"] == "request"] == ["=?idna?q?caf=E9?="]
+
+
+def test_no_model_is_made_for_whom_nobody_teaches_and_a_folder_has_a_bound(model, folder, monkeypatch):
+    def ask(method: bytes, user: str, raw: bytes, allow_tell: bool = True) -> bytes:
+        async def talk() -> bytes:
+            spamd = Spamd(
+                lambda writable: Models(model, folder, writable=writable),
+                lambda **facts: None,
+                Limits(),
+                allow_tell=allow_tell,
+            )
+            head = method + f" SPAMC/1.5\r\nUser: {user}\r\nMessage-class: spam\r\n".encode()
+            served, reader, writer = await opened(spamd, head + b"Set: local\r\n\r\n" + raw)
+            writer.write_eof()
+            reply = await reader.read()
+            writer.close()
+            await served
+            await spamd.close()
+            return reply
+
+        return asyncio.run(talk())
+
+    raw = mail("spam", 5000)
+    ask(b"CHECK", "ann", raw)
+    assert ask(b"TELL", "ann", raw, allow_tell=False).startswith(b"SPAMD/1.0 69 ")
+    with monkeypatch.context() as patched:
+        patched.setattr(ReaderCore, "_read", lambda *given: fail(MemoryError())(b""))
+        assert ask(b"TELL", "ann", raw).startswith(b"SPAMD/1.0 70 ")
+    assert list(folder.iterdir()) == []
+    monkeypatch.setattr(users, "MAX_MODELS", 2)
+    for user in ("ann", "bob", "ann"):
+        assert ask(b"TELL", user, raw + user.encode()).startswith(b"SPAMD/1.1 0 EX_OK")
+    full = ask(b"TELL", "eve", raw)
+    assert full.startswith(b"SPAMD/1.0 75 ") and b"holds models of 2 users" in full
+    assert {path.name for path in folder.glob("*.spamnb")} == {"ann.spamnb", "bob.spamnb"}

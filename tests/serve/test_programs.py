@@ -113,10 +113,7 @@ begin acl
 accept_rcpt:
   accept
 check_data:
-  warn   spam = nobody:true
-         add_header = X-Spam-Score: $spam_score ($spam_bar)
-  deny   message = spam scored $spam_score
-         spam = nobody
+{acl}
   accept
 begin routers
 discard:
@@ -125,9 +122,11 @@ discard:
 """
 
 
-def test_exim_refuses_spam_and_accepts_ham(server: Server, tmp_path: Path):
+def test_exim_refuses_spam_and_accepts_ham_and_what_cannot_be_judged(serve, model, tmp_path: Path):
+    server = serve(model)
     path = tmp_path / "exim.conf"
-    path.write_text(EXIM_CONF.format(place=tmp_path, user=getpass.getuser(), port=server.port))
+    acl = documented("in acl_check_data", tmp_path)
+    path.write_text(EXIM_CONF.format(place=tmp_path, user=getpass.getuser(), port=server.port, acl=acl))
     path.chmod(0o600)
     # Its package makes the user whom Debian's Exim asks for at its start.
     programs = [*command_of_unpacked("usr/sbin/exim4"), *command_with_user("Debian-exim", tmp_path)]
@@ -140,10 +139,14 @@ def test_exim_refuses_spam_and_accepts_ham(server: Server, tmp_path: Path):
         return answers[5] if len(answers) > 5 else done.stdout + done.stderr
 
     points = server.verdict(SPAM).split()[3]
-    assert answer(SPAM) == f"550 spam scored {points}".encode()
+    assert answer(SPAM) == f"550 This message scored {points} spam points.".encode()
     assert answer(HAM).startswith(b"250 OK")
     queued = b"".join(path.read_bytes() for path in tmp_path.glob("spool/input/*-H"))
     assert b"X-Spam-Score: " + server.verdict(HAM).split()[3].encode() + b" (" in queued
+    assert answer(SPAM + b"attached\n" * (12 << 20 >> 3)).startswith(b"250 OK"), "it is over --max-size"
+    assert {line["size"] for line in server.requests()} < set(range(1 << 20)), "and was not asked about"
+    server.stop()
+    assert answer(SPAM).startswith(b"250 OK"), "and all mail is, while the server is away"
 
 
 MAIN_CF = """
@@ -249,7 +252,14 @@ def test_dovecot_learns_what_is_moved_into_junk_and_out_of_it(serve, model, plac
         for source, target, label in (("INBOX", "Junk", "spam"), ("Junk", "INBOX", "ham"), ("INBOX", "Junk", "spam")):
             person.move(key_of(SPAM), source, target)
             wait_until(lambda label=label: learned() == label)
+        person.move(key_of(SPAM), "Junk", "Work")
+        wait_until(lambda: learned() == "ham")
+        person.move(key_of(SPAM), "Work", "Junk")
+        wait_until(lambda: learned() == "spam")
         person.move(key_of(SPAM), "Junk", "Trash")
+        person.deliver(SPAM + b"uploaded, as Outlook moves it\n", "Junk")
+        wait_until(lambda: len([line for line in server.requests() if line["method"] == "TELL"]) == 6)
     told = [line for line in server.requests() if line["method"] == "TELL"]
-    assert [line["learned"] for line in told] == ["spam", "ham", "spam"]  # and nothing for what went to Trash
+    # And nothing for what went to Trash, or was put into the inbox.
+    assert [line["learned"] for line in told] == ["spam", "ham", "spam", "ham", "spam", "spam"]
     assert {line["user"] for line in told} == {"ann"}

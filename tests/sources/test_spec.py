@@ -181,6 +181,27 @@ def test_mbox_in_a_folder_is_known_by_its_name(tmp_path: Path) -> None:
     assert names(tmp_path / "ham", tmp_path) == found
 
 
+@pytest.mark.parametrize("newline", [b"\n", b"\r\n"])
+def test_an_mbox_that_is_not_called_one_is_refused_and_no_single_message(tmp_path: Path, newline: bytes) -> None:
+    line = b"From ann@example.org  Thu Aug 22 12:36:23 2002\n"
+    one = line + b"Subject: one\n\nFrom now on\n\nFrom the early train\n\n>" + line + b"Subject: x\n"
+    several = one + b"\n" + line + b"Subject: two\n\nbody\n"
+    write(tmp_path / "ham" / "1.eml", one.replace(b"\n", newline))
+    write(tmp_path / "ham" / "Inbox", several.replace(b"\n", newline))
+    write(tmp_path / "spam" / "Local Folders" / "Junk", several.replace(b"\n", newline))
+    told = Unreadable()
+    assert names(tmp_path / "ham", f"ham={tmp_path / 'ham'}", unreadable=told) == ["1.eml"]
+    assert "a mailbox of several messages" in str(told)
+    for command in (["train", tmp_path], ["learn", "spam", tmp_path / "spam"]):
+        result = run(*command, "-m", tmp_path / "m")
+        assert result.exit_code == 1 and "a mailbox of several messages, not mail; as CLASS=FILE" in result.stderr
+    inbox = tmp_path / "ham" / "Inbox"
+    assert len(names(tmp_path, f"ham={inbox}")) == 2, "it is read where it is named"
+    result = run("learn", "ham", "-m", tmp_path / "m2", stdin=inbox.read_bytes())
+    assert result.exit_code == 1 and "standard input: a mailbox of several messages" in result.stderr
+    assert not (tmp_path / "m2").exists()
+
+
 def test_a_message_alone_in_its_file_is_the_same_message_as_on_standard_input(tmp_path: Path) -> None:
     raw = b"From a 1:00\nSubject: 4\n\n>From here on\n"
     for path in (write(tmp_path / "box", raw), write(tmp_path / "box.gz", gzip.compress(raw))):

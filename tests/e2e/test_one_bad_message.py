@@ -1,0 +1,304 @@
+"""One message at which spamnb fails, whatever is raised: every command names it and goes on with the others."""
+
+import asyncio
+import builtins
+import re
+import socket
+from collections.abc import Iterator
+from email.errors import HeaderParseError
+from pathlib import Path
+from struct import error as StructError
+
+import pytest
+from commands import done, run
+from mail import exported, learned, message, note, write
+
+from spamnb.classifier import Classifier
+from spamnb.journal.journal import Journal
+from spamnb.mailbox import maildir
+from spamnb.reader.binding import ReaderCore
+from spamnb.review.lessons import Teacher
+from spamnb.serve.spamd import Limits, Spamd
+from spamnb.serve.users import Models
+from spamnb.store.store import Store
+
+
+def made(kind: type[Exception]) -> Exception:
+    if issubclass(kind, UnicodeDecodeError):
+        return kind("ascii", b"\xe9", 0, 1, "odd")
+    if issubclass(kind, UnicodeEncodeError):
+        return kind("ascii", "\xe9", 0, 1, "odd")
+    if issubclass(kind, UnicodeTranslateError):
+        return kind("\xe9", 0, 1, "odd")
+    return kind("odd", [ValueError("within")]) if issubclass(kind, BaseExceptionGroup) else kind()
+
+
+KINDS: dict[str, type[Exception]] = {
+    kind.__name__.lower(): kind
+    for kind in [*vars(builtins).values(), HeaderParseError, StructError]
+    if isinstance(kind, type) and issubclass(kind, Exception)
+}
+NAMES = list(KINDS)
+POISON = re.compile("poisoned([a-z])([a-z])")  # a short word, which is one token
+
+
+def poison(kind: str, label: str = "spam") -> bytes:
+    number = NAMES.index(kind)
+    return message(label, 7000) + f"poisoned{chr(97 + number // 26)}{chr(97 + number % 26)}\n".encode()
+
+
+def fail_at(texts: Iterator[str]) -> None:
+    for text in texts:
+        if found := POISON.search(text):
+            raise made(KINDS[NAMES[26 * (ord(found[1]) - 97) + ord(found[2]) - 97]])
+
+
+@pytest.fixture(params=["read", "judge", "learn"])
+def stage(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Where a message fails that holds such a word: it is read, judged, or half learned."""
+    read, judge, add = ReaderCore._read, Classifier._judge, Store.add
+
+    def fail_to_read(self: ReaderCore, messages: list[bytes], *more: object) -> object:
+        fail_at(raw.decode("latin-1") for raw in messages)
+        return read(self, messages, *more)
+
+    def fail_to_judge(self: Classifier, found: object, *more: object) -> object:
+        fail_at(iter(found.tokens))
+        return judge(self, found, *more)
+
+    def fail_to_learn(self: Store, label: str, counted: object, *more: object) -> None:
+        add(self, label, counted, *more)
+        fail_at(iter(counted.tokens))
+
+    where, what, fails = {
+        "read": (ReaderCore, "_read", fail_to_read),
+        "judge": (Classifier, "_judge", fail_to_judge),
+        "learn": (Store, "add", fail_to_learn),
+    }[request.param]
+    monkeypatch.setattr(where, what, fails)
+    return request.param
+
+
+only = pytest.mark.parametrize
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two good messages, and between them one for each kind of exception."""
+    names = ["aaa", *KINDS, "zzz"]
+    for name in names:
+        raw = message("spam", 8000 + ord(name[0])) if name in ("aaa", "zzz") else poison(name)
+        write(tmp_path / "mail" / f"{name}.eml", raw)
+    return tmp_path / "mail"
+
+
+def check_named(told: str, folder: Path) -> None:
+    """One line of its own for each bad message."""
+    lines = [line for line in told.splitlines() if "left out" in line]
+    for name, kind in KINDS.items():
+        own = [line for line in lines if line.startswith(f"spamnb: {folder}/{name}.eml: ")]
+        assert len(own) == 1 and "Traceback" not in own[0], name
+        assert kind.__name__ in own[0] or issubclass(kind, OSError) or own[0].count(": ") >= 2
+    assert len(lines) == len(KINDS)
+
+
+@only("stage", ["read", "judge"], indirect=True)
+@only("workers", [1, 2])
+def test_classify_says_what_the_others_are(stage: str, model: Path, folder: Path, workers: int):
+    result = run("classify", "--workers", workers, "-m", model, folder)
+    assert result.exit_code == 1 and [line.split("\t")[0] for line in result.stdout.splitlines()] == ["spam", "spam"]
+    check_named(result.stderr, folder)
+
+
+@only("stage", ["read", "judge"], indirect=True)
+@only("name", KINDS)
+def test_alone_it_is_told_and_filter_passes_it_on(stage: str, model: Path, name: str):
+    raw = poison(name)
+    assert run("classify", "-m", model, stdin=raw).exit_code == 1
+    assert run("classify", "--exit-code", "-m", model, stdin=raw).exit_code == 75
+    passed = run("filter", "-m", model, stdin=raw)
+    assert passed.exit_code == 0 and passed.stdout.startswith("X-Spam-Warning: not judged: ")
+    assert passed.stdout.encode().endswith(raw) and passed.stderr.count("\n") == 1
+
+
+@only("stage", ["read", "judge"], indirect=True)
+def test_explain_says_why_it_cannot(stage: str, model: Path, folder: Path):
+    for name in KINDS:
+        result = run("explain", "-m", model, folder / f"{name}.eml")
+        assert result.exit_code == 1 and result.output.startswith("Error: ") and result.output.count("\n") == 1, name
+
+
+@only("stage", ["read"], indirect=True)
+@only("workers", [1, 2])
+def test_train_learns_the_others_as_if_it_were_not_there(stage: str, tmp_path: Path, folder: Path, workers: int):
+    mail = [(label, message(label, number)) for number in range(20) for label in ("ham", "spam")]
+    for number, (label, raw) in enumerate(mail):
+        write(tmp_path / label / f"{number}.eml", raw)
+    sources = f"ham={tmp_path / 'ham'}", f"spam={tmp_path / 'spam'}"
+    told = run("train", "--workers", workers, "-m", tmp_path / "m", *sources, f"spam={folder}")
+    assert told.exit_code == 0 and f"left out, as told above: {len(KINDS)}" in told.output
+    check_named(told.stderr, folder)
+    good = tmp_path / "good"
+    good.mkdir()
+    for name in ("aaa", "zzz"):
+        (folder / f"{name}.eml").rename(good / f"{name}.eml")
+    done("train", "-m", tmp_path / "other", *sources, f"spam={good}")
+    assert exported(tmp_path / "m") == exported(tmp_path / "other")
+
+
+HOW = [["--folds", "2"], ["--online"], ["--online", "--by-date"], ["-m", "model.spamnb"]]
+
+
+@only(
+    ("stage", "how"),
+    [*(("read", how) for how in HOW), *(("judge", how) for how in HOW[1:])],  # folds judge rows, and no messages
+    indirect=["stage"],
+)
+def test_evaluate_judges_the_others(stage: str, model: Path, tmp_path: Path, folder: Path, how: list[str], monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for number in range(20):
+        write(tmp_path / "ham" / f"{number}.eml", message("ham", 500 + number))
+    result = run("evaluate", "--format", "json", *how, f"ham={tmp_path / 'ham'}", f"spam={folder}")
+    assert result.exit_code == 0 and '"messages": 22' in result.stdout, result.output
+    check_named(result.stderr, folder)
+
+
+@only("stage", ["read", "learn"], indirect=True)
+def test_learn_and_forget_take_the_others_and_leave_nothing_of_it(stage: str, model: Path, folder: Path, tmp_path):
+    before = exported(model)
+    result = run("learn", "spam", "-m", model, folder)
+    assert result.exit_code == 1 and result.stdout == "learned 2 of 2 as spam\n"
+    check_named(result.stderr, folder)
+    for name in ("aaa", "zzz"):
+        assert learned(model, (folder / f"{name}.eml").read_bytes()) == "spam"
+    result = run("forget", "spam", "-m", model, folder)
+    assert result.stdout == (
+        "forgot 2 of 2 from spam\n"
+        if stage == "read"
+        else f"forgot 2 of {len(KINDS) + 2} from spam; {len(KINDS)} not learned as spam\n"
+    )
+    assert exported(model) == before
+
+
+@only("stage", ["read", "judge"], indirect=True)
+def test_sort_moves_the_others_and_leaves_it_where_it_is(stage: str, model: Path, folder: Path, tmp_path: Path):
+    box = maildir.made(tmp_path / "Mail")
+    for path in folder.iterdir():
+        path.rename(box / "new" / path.name)
+    result = run("sort", "--journal", tmp_path / "journal", "-m", model, box)
+    assert result.exit_code == 1 and result.stderr.endswith("spamnb: 2 messages: 2 to Junk\n")
+    check_named(result.stderr, box / "new")
+    assert {path.stem for path in maildir.files(box / "new")} == set(KINDS)
+    assert len(maildir.files(box / ".Junk" / "new")) == 2
+    again = run("sort", "-m", model, box)
+    assert "left out" not in again.stderr and len(maildir.files(box / "new")) == len(KINDS), "each is judged once"
+
+
+@only("stage", ["judge", "learn"], indirect=True)
+def test_watch_learns_the_others(stage: str, model: Path, folder: Path, tmp_path: Path):
+    box = maildir.made(tmp_path / "Mail")
+    junk = maildir.made(box / ".Junk")
+    for path in folder.iterdir():
+        path.rename(box / "cur" / path.name)
+    done("watch", "--once", "-m", model, box)
+    for path in maildir.files(box / "cur"):
+        path.rename(junk / "cur" / path.name)
+    result = run("watch", "--once", "--sort", "-m", model, box)
+    assert result.exit_code == 1 and result.stdout.count("learned\tspam") == 2
+    check_named(result.stderr, junk / "cur")
+
+
+@only("stage", ["read"], indirect=True)
+def test_watch_notes_where_the_others_are(stage: str, model: Path, folder: Path, tmp_path: Path):
+    box = maildir.made(tmp_path / "Mail")
+    for path in folder.iterdir():
+        path.rename(box / "cur" / path.name)
+    result = run("watch", "--once", "-m", model, box)
+    assert result.exit_code == 1 and "2 messages noted" in result.stderr
+    check_named(result.stderr, box / "cur")
+
+
+@pytest.fixture
+def taught(tmp_path: Path) -> Path:
+    """A model of a folder of mail that was taught messages, all but the first of which are bad ones from then on."""
+    for number in range(20):
+        for label in ("ham", "spam"):
+            write(tmp_path / "labelled" / label / f"{number}.eml", message(label, number))
+    done("train", "-m", tmp_path / "m", tmp_path / "labelled")
+    for raw in (message("ham", 600), *map(poison, KINDS)):
+        done("learn", "ham", "-m", tmp_path / "m", stdin=raw)
+    return tmp_path / "m"
+
+
+@only("stage", ["read"], indirect=True)
+def test_a_model_made_anew_leaves_out_the_lesson(taught: Path, stage: str, tmp_path: Path):
+    result = run("train", "--force", "-m", taught, tmp_path / "labelled")
+    assert result.exit_code == 0 and "taught again 1 message" in result.output, result.output
+    assert result.output.count("; left out") == len(KINDS) and learned(taught, message("ham", 600)) == "ham"
+
+
+@pytest.fixture
+def noted(model: Path, tmp_path: Path) -> list[bytes]:
+    """Messages that stand in the journal; all but the first and the last are bad ones from then on."""
+    raws = [message("spam", 900), *map(poison, KINDS), message("spam", 901)]
+    note(tmp_path, model, *raws)
+    return raws
+
+
+@only("stage", ["judge", "learn"], indirect=True)
+def test_review_teaches_the_others(noted: list[bytes], stage: str, model: Path, tmp_path: Path):
+    with Journal.at(tmp_path / "journal") as journal:
+        positions = [entry.position for entry in journal.uncorrected(0, doubtful=True, most=200, skip=0)]
+        taught = Teacher(model, None).teach(journal, positions, spam=False)
+    assert len(positions) == len(noted) and taught.changed == 2
+    assert taught.problems and all("\n" not in line for line in taught.problems)
+    assert learned(model, noted[0]) == learned(model, noted[-1]) == "ham"
+    assert not any(learned(model, raw) for raw in noted[1:-1])
+
+
+@only("stage", ["read"], indirect=True)
+def test_review_shows_what_it_has_of_a_message_that_it_cannot_read(stage: str, tmp_path: Path, model: Path):
+    app = pytest.importorskip("spamnb.review.app")
+    client = pytest.importorskip("starlette.testclient").TestClient
+    box = maildir.made(tmp_path / "Mail")
+    note(tmp_path, model, raw := message("spam", 900), place=str(write(box / "cur" / "1", message("spam", 900))))
+    review = app.Review(tmp_path / "journal", Teacher(model, None), "secret")
+    with client(review.app(), base_url="http://127.0.0.1") as browser:
+        assert "cheap" in browser.get("/secret/message/0").text or raw
+        (box / "cur" / "1").write_bytes(poison("runtimeerror"))
+        page = browser.get("/secret/message/0")
+    assert page.status_code == 200 and "is not here to be shown" in page.text
+
+
+@only("stage", ["read", "judge", "learn"], indirect=True)
+def test_serve_answers_the_others(stage: str, model: Path):
+    logged: list[dict] = []
+
+    async def replies(*requests: bytes) -> list[bytes]:
+        spamd = Spamd(
+            lambda writable: Models(model, None, writable=writable),
+            lambda **facts: logged.append(facts),
+            Limits(),
+            allow_tell=True,
+        )
+        found = []
+        for request in requests:
+            ours, theirs = socket.socketpair()
+            served = asyncio.create_task(spamd.converse(*await asyncio.open_connection(sock=ours)))
+            reader, writer = await asyncio.open_connection(sock=theirs)
+            writer.write(request)
+            writer.write_eof()
+            found.append(await reader.read())
+            writer.close()
+            await served
+        await spamd.close()
+        return found
+
+    asks = b"TELL" if stage == "learn" else b"CHECK"
+    asks += b" SPAMC/1.5\r\nMessage-class: spam\r\nSet: local\r\n\r\n"
+    raws = [message("spam", 900), *(poison(name) for name in KINDS), message("spam", 901)]
+    first, *bad, last = asyncio.run(replies(*(asks + raw for raw in raws)))
+    assert first.startswith(b"SPAMD/1.1 0 EX_OK") and last.startswith(b"SPAMD/1.1 0 EX_OK")
+    assert {reply.split()[2] for reply in bad} == {b"EX_SOFTWARE"} and all(reply.count(b"\n") == 1 for reply in bad)
+    requests = [line for line in logged if line["event"] == "request"]
+    assert requests[0]["id"] == "<spam.900@spam.example>" and len(requests) == len(raws)
