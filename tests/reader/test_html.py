@@ -21,7 +21,8 @@ def shown(page: str) -> str:
 
 
 def letters(text: str) -> str:
-    return "".join(text.split())
+    """Text without what shows nothing."""
+    return "".join([char for char in text if char >= " " and char != "\x7f" and not char.isspace()])
 
 
 @pytest.mark.parametrize(

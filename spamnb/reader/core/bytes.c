@@ -116,6 +116,8 @@ span arena_copy(struct arena *arena, span text) { return two_spans(arena, text, 
 
 span joined(struct arena *arena, const span_list *texts) {
     size_t size = 0;
+    if (texts->count < 2)
+        return texts->count ? texts->items[0] : (span){0};
     for (size_t i = 0; i < texts->count; i++)
         size += size_of(texts->items[i]);
     struct writer writer = writer_open(arena, size);

@@ -61,11 +61,11 @@ static span without_kind(struct reader *reader, span word, unsigned kind) {
 
 /* Counts a token, which stands in the arena. */
 static void count_token(struct reader *reader, span token) {
-    if (!reader->message.tokens_left) {
+    if (!reader->message.tokens_left--) {
+        reader->message.tokens_left = 0;
         reader->message.cuts |= CUT_TOKENS;
         return;
     }
-    reader->message.tokens_left--;
     if (!row_add(reader->vocabulary, token))
         arena_fail(&reader->arena, FAILED_MEMORY);
 }
