@@ -176,7 +176,7 @@ def _fit(counts: np.ndarray, unscored: np.ndarray, prior: float) -> Calibration:
         moves = np.abs(step[0][:, None] * x + step[1][:, None]).max(axis=1)
         slope, intercept = (slope, intercept) + step * np.minimum(1, _MAX_MOVE / np.maximum(moves, _MAX_MOVE))
         log_odds = slope[:, None] * x + intercept[:, None]
-        if moves.max() < _STILL:
+        if moves.max(initial=0) < _STILL:  # nothing moves where there is no class
             break
     flat = slope <= 0  # scores say nothing, or the opposite
     intercept = np.where(flat, np.log(of_side[:, 0] / of_side[:, 1]), intercept)
