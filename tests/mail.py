@@ -19,8 +19,9 @@ from spamnb.score import score_message
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export, parse_export
-from spamnb.store.snapshot import read_snapshot, write_snapshot
+from spamnb.store.snapshot import atomic_replace, read_snapshot, write_snapshot
 from spamnb.store.store import Store
+from spamnb.training import LeaveOneOutResult, estimate, fit, prepare, write_model
 
 SPAM = "offer prize winner pills cheap click unsubscribe credit casino free money guarantee".split()
 HAM = "meeting minutes report lunch thanks branch review patch kernel agenda train weather".split()
@@ -79,7 +80,7 @@ def sums(lines: Iterable[str]) -> list[dict[str, Any]]:
 
 def counts(lines: Iterable[str]) -> list[dict[str, Any]]:
     """The sums but for the correction, which depends on the order of learning."""
-    parts = ("correction", "brought")
+    parts = ("correction", "contribution")
     return [{key: value for key, value in record.items() if key not in parts} for record in sums(lines)]
 
 
@@ -170,3 +171,11 @@ def counted(messages: Sequence[tuple[str, bytes]]) -> TrainingSet:
     """The messages as training counts them."""
     entries = [Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages)]
     return count_parallel(entries, TokenOptions(), never, workers=1)
+
+
+def train_file(path: Path, training_set: TrainingSet, settings: Settings, *, force: bool = False) -> LeaveOneOutResult:
+    """Make the model file of a training set, and judge each message by the model without it."""
+    fitted = fit(prepare(training_set), settings)
+    with atomic_replace(path, settings.as_meta(), force=force) as store:
+        write_model(store, fitted, settings)
+    return estimate(fitted, settings)
