@@ -199,7 +199,7 @@ def label_trust(scores: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, flo
     >>> labels = (margins > 0).astype(int)
     >>> labels[[0, 99]] = 1, 0
     >>> label_trust(np.stack([0 * margins, margins], axis=1), labels)[0][[0, 1, 50, 99]].round(2)
-    array([0.01, 1.  , 0.92, 0.01])
+    array([0.  , 1.  , 0.98, 0.  ])
     """
     counts = histogram(scores, labels)
     calibration = fit(counts, counts[:, 0].sum(axis=1), PRIOR_MESSAGES_OF_TRAINING)
