@@ -63,7 +63,7 @@ class Database:
                 why = f"cannot be opened ({error}); are its permissions and its folder's right?"
                 raise SpamnbError(f"{name}: {why}") from None
             raise SpamnbError(f"{name}: {cls._advice(error)}") from None
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # the latter: as in ``_told``
             raise SpamnbError(f"{name}: {cls._advice(error)}") from None
 
     def close(self) -> None:
