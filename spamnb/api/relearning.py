@@ -22,7 +22,7 @@ class Relearning:
 
     def __init__(self, path: Path, on_unreadable: Callable[[str, Exception], None]) -> None:
         self._path, self._on_unreadable = path, on_unreadable
-        self._last = -1  # position of the last message that was learned again
+        self._unreadable: set[bytes] = set()  # digests
         self._learned: dict[bytes, tuple[str, bytes]] = {}  # by digest: class and the new model's digest
         self.not_kept = 0  # messages that the replaced model was taught and does not keep
         try:
@@ -53,16 +53,21 @@ class Relearning:
         with Store.open(self._path) as old, old.reading(), store.writing():
             if (bound := old.meta().get("keep_lessons")) is not None:
                 set_bound(store, bound)
-            for position, lesson in kept_lessons(old, self._last):
-                self._last = position
+            # Not those behind a position: the position of a message that was forgotten may be another's now.
+            for _, lesson in kept_lessons(old):
+                label, _ = self._learned.get(lesson.digest, ("", b""))
+                if label == lesson.label or lesson.digest in self._unreadable:
+                    continue
                 try:
                     raw = unpack(lesson.message)
                 except ValueError as error:
+                    self._unreadable.add(lesson.digest)
                     self._on_unreadable(f"lesson {lesson.digest.hex()}", error)
                     continue
                 classifier.learn(lesson.label, raw, taught_at=lesson.taught_at)
                 self._learned[lesson.digest] = lesson.label, digest(raw)
-            forgotten = {new: label for digest_, (label, new) in self._learned.items() if old.learned(digest_) is None}
+            gone = [each for each in self._learned if old.learned(each) is None]
+            forgotten = {new: label for label, new in map(self._learned.pop, gone)}
             for _, lesson in kept_lessons(store) if forgotten else ():
                 if forgotten.get(lesson.digest) == lesson.label:
                     classifier.forget(lesson.label, unpack(lesson.message))
