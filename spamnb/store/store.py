@@ -546,6 +546,13 @@ class Store(Database):
             self.executemany(put, zip(*(each.tolist() for each in (slope, intercept, knee, self.present()))))
             self.put_meta({NOISE: noise})
 
+    def check_calibration(self) -> None:
+        """Damaged where the curves are not those of the sums."""
+        view, present = self.view, self.present()
+        fitted = calibration.fit(view.histogram[present], view.sums[present, 0])
+        if not all(np.allclose(*each, rtol=1e-3, atol=1e-3) for each in zip(self.calibration(), fitted)):
+            raise Damaged("curves in table classes that are not those of its calibration")
+
     # -- what was learned ------------------------------------------------------------------------------------
 
     def learned(self, digest: bytes) -> LearnedMessage | None:
