@@ -268,9 +268,10 @@ class Classifier:
             if known:
                 judged = None
                 self._take_back(read, known)
-            judged = judged or self._judge_one(read)
+            judged = judged or self._judge_without(label, read)
             noise = self.store.calibration().noise  # before the message is part of it
-            new = NewMessage(read.digest, label, counted, _scores(label, judged), self.trust(label, judged), noise)
+            trusted = self.trust(label, judged) if judged else 1.0
+            new = NewMessage(read.digest, label, counted, _scores(label, judged), trusted, noise)
             self.store.add(label, counted)
             learned = self.learner.learn(self.store, new)
             self.store.count_scores(label, learned.bins or {}, 1)
@@ -298,16 +299,21 @@ class Classifier:
         self.learner.forget(self.store, known, counted, read.digest)
         self.store.add(label, counted, -1)
         if bins is None:
-            bins = bins_by_class(_scores(label, self._judge_one(read)))
+            bins = bins_by_class(_scores(label, self._judge_without(label, read)))
         self.store.count_scores(label, bins, -1)
         delete_learned(self.store, read.digest)
         drop(self.store, read.digest)
 
+    def _judge_without(self, label: str, read: ReadMessage) -> Judgement | None:
+        """The judgement of a message that is no part of the model; None where there is nothing to tell apart."""
+        classes = self.store.totals().classes
+        return self._judge_one(read) if label in classes and len(classes) > 1 else None
 
-def _scores(label: str, judged: Judgement) -> dict[str, float]:
+
+def _scores(label: str, judged: Judgement | None) -> dict[str, float]:
     """The scores of a message by class; none while there is one class, or none of its own."""
-    classes = list(judged.probabilities)
-    return dict(zip(classes, judged.scores.tolist())) if label in classes and len(classes) > 1 else {}
+    classes = list(judged.probabilities) if judged else []
+    return dict(zip(classes, judged.scores.tolist())) if judged and label in classes and len(classes) > 1 else {}
 
 
 def _counted(message: ReadMessage) -> CountedTokens:

@@ -2,7 +2,9 @@
 
 import json
 import random
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +21,9 @@ from spamnb.score import score_message
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export, parse_export
-from spamnb.store.snapshot import read_snapshot, write_snapshot
+from spamnb.store.snapshot import atomic_replace, read_snapshot, write_snapshot
 from spamnb.store.store import Store
+from spamnb.training import LeaveOneOutResult, estimate, fit, prepare, write_model
 
 SPAM = "offer prize winner pills cheap click unsubscribe credit casino free money guarantee".split()
 HAM = "meeting minutes report lunch thanks branch review patch kernel agenda train weather".split()
@@ -43,6 +46,34 @@ def message(label: str, number: int) -> bytes:
 def mail(each: int) -> list[tuple[str, bytes]]:
     """``each`` messages of ham and of spam, in turn."""
     return [(label, message(label, number)) for number in range(each) for label in ("ham", "spam")]
+
+
+CORPORA = Path(__file__).parents[1] / "corpora"
+
+
+@cache
+def _letters(folder: str) -> tuple[bytes, ...]:
+    return tuple(path.read_bytes() for path in sorted((CORPORA / folder).iterdir()))
+
+
+@cache
+def _words(folders: tuple[str, ...]) -> list[bytes]:
+    return [word for folder in folders for raw in _letters(folder) for word in raw.partition(b"\n\n")[2].split()]
+
+
+def copies(folders: Mapping[str, str], each: int, first: int = 0, most: float = 0.8) -> list[tuple[str, bytes]]:
+    """``each`` messages of every class, in turn: copies of those in a folder of corpora/, each of which lacks a share of
+    its header fields, between a fifth and ``most``, and has words of all classes in place of as many of its own."""
+    made, words = [], _words((*folders.values(),))
+    for number in range(first, first + each):
+        for label, folder in folders.items():
+            rng = random.Random(f"{label}{number}")
+            share = rng.uniform(0.2, most)
+            head, _, body = _letters(folder)[number % len(_letters(folder))].partition(b"\n\n")
+            fields = [field for field in re.split(rb"\n(?![ \t])", head) if rng.random() > share]
+            own = [rng.choice(words) if rng.random() < share else word for word in body.split(b" ")]
+            made.append((label, b"%s\n\n%s\n#%d\n" % (b"\n".join(fields), b" ".join(own), number)))
+    return made
 
 
 def dated(messages: Iterable[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
@@ -79,7 +110,7 @@ def sums(lines: Iterable[str]) -> list[dict[str, Any]]:
 
 def counts(lines: Iterable[str]) -> list[dict[str, Any]]:
     """The sums but for the correction, which depends on the order of learning."""
-    parts = ("correction", "brought")
+    parts = ("correction", "contribution")
     return [{key: value for key, value in record.items() if key not in parts} for record in sums(lines)]
 
 
@@ -170,3 +201,11 @@ def counted(messages: Sequence[tuple[str, bytes]]) -> TrainingSet:
     """The messages as training counts them."""
     entries = [Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages)]
     return count_parallel(entries, TokenOptions(), never, workers=1)
+
+
+def train_file(path: Path, training_set: TrainingSet, settings: Settings, *, force: bool = False) -> LeaveOneOutResult:
+    """Make the model file of a training set, and judge each message by the model without it."""
+    fitted = fit(prepare(training_set), settings)
+    with atomic_replace(path, settings.as_meta(), force=force) as store:
+        write_model(store, fitted, settings)
+    return estimate(fitted, settings)

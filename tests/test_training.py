@@ -5,17 +5,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mail import counted, mail, message, sums
+from mail import counted, mail, message, sums, train_file
 
 from spamnb.classifier import Classifier
-from spamnb.counts.top_words import top_words
 from spamnb.errors import SpamnbError
-from spamnb.formulas.calibration import Calibration
+from spamnb.formulas import calibration
 from spamnb.settings import Settings
 from spamnb.store.jsonl import export
-from spamnb.store.snapshot import read_sums
 from spamnb.store.store import Store
-from spamnb.training import leave_one_out_estimate, prepare, train_file
+from spamnb.training import check_classes, leave_one_out_estimate, prepare
 
 THREE = [*mail(6), *[("list", message("ham", n)) for n in range(50, 53)], *[("list", message("spam", 60))]]
 
@@ -46,12 +44,14 @@ def test_training_and_learning_make_the_same_sums_of_naive_bayes(tmp_path: Path)
     classifier = Classifier.create(":memory:", settings)
     for label, raw in THREE:
         classifier.learn(label, raw)
-    calibration = Calibration(len(left_out.classes))
-    calibration.add(left_out.scores, left_out.labels)
+    histogram = calibration.histogram(left_out.scores, left_out.labels)
+    curves = calibration.fit(histogram, left_out.documents)
     with Store.open(tmp_path / "m") as store:
         assert sums(export(store)) == sums(export(classifier.store))
-        np.testing.assert_array_equal(store.calibrated().histogram, calibration.histogram)
-    np.testing.assert_allclose(left_out.probabilities, calibration.probabilities(left_out.scores))
+        np.testing.assert_array_equal(store.view.histogram, histogram)
+        for found, expected in zip(store.calibration(), curves, strict=True):
+            np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(left_out.probabilities, curves.probabilities(left_out.scores))
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -67,7 +67,7 @@ def test_a_class_of_copies_alone_does_not_exist(tmp_path: Path, kind: str) -> No
         assert classifier.classify(message("ham", 40)).verdict == "ham"
 
 
-@pytest.mark.parametrize("kind", ["boolean", "multinomial", "bernoulli", "corrected", "logistic"])
+@pytest.mark.parametrize("kind", ["boolean", "multinomial", "bernoulli", "corrected"])
 def test_one_class_trains_and_takes_a_second(tmp_path: Path, kind: str) -> None:
     of_one_class = counted([("ham", message("ham", n)) for n in range(9)])
     train_file(tmp_path / "m", of_one_class, Settings(model_type=kind))
@@ -90,38 +90,22 @@ def test_a_folder_whose_name_is_not_utf_8_holds_a_model(tmp_path: Path) -> None:
         assert classifier.store.totals().documents.sum() == 12
 
 
-def test_top_words_are_those_with_the_highest_mutual_information(tmp_path: Path) -> None:
-    full = counted(mail(20))
-    _, informative = top_words(full.counts, full.tokens, 10)
-    train_file(tmp_path / "m", full, Settings(top_words=10))
-    with Store.open(tmp_path / "m") as store:
-        found = read_sums(store)
-    tokens, sums = found.tokens, found.counts
-    bits = {word.token: word.value for word in informative}
-    assert len(tokens) == 10
-    assert set(tokens) >= {token for token, value in bits.items() if value > min(bits.values()) + 1e-12}
-    assert {word.token: word.value for word in top_words(sums, tokens, 10)[1]}.keys() == set(tokens)
+@pytest.mark.parametrize(
+    ("classes", "spam", "says"),
+    [
+        ((), "spam", "nothing to train on"),
+        (("ham", "Ham", "spam"), "spam", "'ham' and 'Ham' differ in case alone"),
+        (("ham",), "spam", "only class 'ham'"),
+        (("ham", "list"), "junk", "no class has this name; the classes are ham, list"),
+    ],
+)
+def test_classes_that_a_person_hardly_wants_are_told(classes: tuple[str, ...], spam: str, says: str) -> None:
+    with pytest.raises(SpamnbError, match=says):
+        check_classes(classes, Settings(spam=spam), one_class=False)
 
 
-def test_no_messages_is_told(tmp_path: Path) -> None:
-    with pytest.raises(SpamnbError, match="nothing to train on"):
-        train_file(tmp_path / "m", counted([]), Settings())
-    assert not (tmp_path / "m").exists()
-
-
-@pytest.mark.parametrize("model", [{}, {"model_type": "lda", "embedding": "lsa:20"}], ids=["counts", "vectors"])
-def test_words_chosen_without_the_message_that_is_judged(tmp_path: Path, model: dict[str, str]) -> None:
-    """Labels drawn by lot: nobody can tell the classes apart, and whoever had a say in the choice of words seems to."""
-    rng = np.random.default_rng(4)
-    texts = [" ".join(f"w{word}x" for word in rng.choice(1500, 150, replace=False)) for _ in range(120)]
-    noise = [("ab"[n % 2], f"Subject: x\n\n{text}\n".encode()) for n, text in enumerate(texts)]
-    left_out = train_file(tmp_path / "m", counted(noise), Settings(**model, top_words=40))
-    assert left_out.n_folds == 10
-    assert 40 <= (left_out.scores.argmax(axis=1) == left_out.labels).sum() <= 80, "of 120; chosen by all of them 100"
-
-
-@pytest.mark.parametrize("settings", [Settings(top_words=15), Settings("bernoulli", pooling="sum")])
-def test_a_part_is_judged_by_a_model_of_the_others(tmp_path: Path, settings: Settings) -> None:
+def test_a_part_is_judged_by_a_model_of_the_others(tmp_path: Path) -> None:
+    settings = Settings("bernoulli", pooling="sum")
     messages = [*mail(12), ("spam", message("spam", 3)), *(("list", message("ham", n)) for n in range(50, 56))]
     left_out = train_file(tmp_path / "m", counted(messages), settings)
     messages = [one for n, one in enumerate(messages) if one not in messages[n + 1 :]]  # the last copy is learned

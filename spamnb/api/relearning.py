@@ -24,7 +24,7 @@ class Relearning:
 
     def __init__(self, path: Path, on_unreadable: Callable[[str, Exception], None]) -> None:
         self._path, self._on_unreadable = path, on_unreadable
-        self._last = -1  # position of the last message that was learned again
+        self._failed: set[bytes] = set()  # digests of those that could not be learned
         self._learned: dict[bytes, tuple[str, bytes]] = {}  # by digest: class and the new model's digest
         self.not_kept = 0  # messages that the replaced model was taught and does not keep
         try:
@@ -55,14 +55,19 @@ class Relearning:
         with Store.open(self._path) as old, old.reading(), store.writing():
             if (bound := old.meta().get("keep_lessons")) is not None:
                 set_bound(store, bound)
-            for position, lesson in kept_lessons(old, self._last):
-                self._last = position
+            # Not those behind a position: the position of a message that was forgotten may be another's now.
+            for _, lesson in kept_lessons(old):
+                label, _ = self._learned.get(lesson.digest, ("", b""))
+                if label == lesson.label or lesson.digest in self._failed:
+                    continue
+                self._failed.add(lesson.digest)
                 with one_message(f"lesson {lesson.digest.hex()}", self._on_unreadable):
                     raw = unpack(lesson.message)
                     classifier.learn(lesson.label, raw, taught_at=lesson.taught_at)
                     self._learned[lesson.digest] = lesson.label, digest(raw)
-            gone = (self._learned[each] for each in self._learned if learned_message(old, each) is None)
-            forgotten = {new: label for label, new in gone}
+                    self._failed.remove(lesson.digest)
+            gone = [each for each in self._learned if learned_message(old, each) is None]
+            forgotten = {new: label for label, new in map(self._learned.pop, gone)}
             for _, lesson in kept_lessons(store) if forgotten else ():
                 if forgotten.get(lesson.digest) == lesson.label:
                     classifier.forget(lesson.label, unpack(lesson.message))

@@ -98,9 +98,9 @@ def doubtful_rows(scores: NDArray, labels: NDArray) -> NDArray[np.intp]:
 
     >>> scores = np.stack([np.zeros(100), np.linspace(-20, 20, 100)], axis=1)
     >>> labels = np.repeat([0, 1], 50)
-    >>> labels[[0, 99]] = 1, 0
+    >>> labels[[5, 99]] = 1, 0
     >>> doubtful_rows(scores, labels)
-    array([ 0, 99])
+    array([99,  5])
     """
     trusts, _ = label_trust(scores, labels)
     order: NDArray[np.intp] = np.argsort(trusts, kind="stable")

@@ -175,7 +175,7 @@ def _fit(counts: np.ndarray, unscored: np.ndarray, prior: float) -> Calibration:
         moves = np.abs(step[0][:, None] * x + step[1][:, None]).max(axis=1)
         slope, intercept = (slope, intercept) + step * np.minimum(1, _MAX_MOVE / np.maximum(moves, _MAX_MOVE))
         log_odds = slope[:, None] * x + intercept[:, None]
-        if moves.max(initial=0) < _STILL:
+        if moves.max(initial=0) < _STILL:  # nothing moves where there is no class
             break
     flat = slope <= 0  # scores say nothing, or the opposite
     intercept = np.where(flat, np.log(of_side[:, 0] / of_side[:, 1]), intercept)
@@ -198,7 +198,7 @@ def label_trust(scores: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, flo
     >>> labels = (margins > 0).astype(int)
     >>> labels[[0, 99]] = 1, 0
     >>> label_trust(np.stack([0 * margins, margins], axis=1), labels)[0][[0, 1, 50, 99]].round(2)
-    array([0.01, 1.  , 0.92, 0.01])
+    array([0.  , 1.  , 0.98, 0.  ])
     """
     counts = histogram(scores, labels)
     calibration = fit(counts, counts[:, 0].sum(axis=1), PRIOR_MESSAGES_OF_TRAINING)

@@ -98,7 +98,8 @@ class Corrected(Learner):
         if not len(scores):
             return self.naive_bayes.scores_by_others(others, messages)
         passes = min(PASSES_OF_OLDER, (PASSES if scores.shape[1] == 2 else MANY_PASSES)[0])
-        return self._scores_by(_solve(others, scores, 0.0, passes), others, messages)
+        _, noise = label_trust(offset_of(scores.shape[1]) * scores, others.included_labels())
+        return self._scores_by(_solve(others, scores, noise, passes), others, messages)
 
     def _scores_by(self, solution: _Solution, others: TrainingSet, messages: TrainingSet) -> np.ndarray:
         """Return scores (m, C) of ``messages`` by all of ``others``, whose solution this is."""

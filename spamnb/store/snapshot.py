@@ -107,6 +107,7 @@ def read_sums(store: Store) -> Snapshot:
 def read_snapshot(store: Store) -> Snapshot:
     """Everything a store holds, in memory."""
     with store.reading():
+        store.state.check_calibration()
         return read_sums(store)._replace(
             messages=learned_messages(store),
             arrays=read_arrays(store),

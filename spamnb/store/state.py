@@ -83,6 +83,12 @@ class State:
         slope, intercept, knee = self.curves[self.present].T
         return Calibration(slope, intercept, knee, self.meta[NOISE])
 
+    def check_calibration(self) -> None:
+        """Damaged where the curves are not those of the sums."""
+        fitted = calibration.fit(self.histogram[self.present], self.sums[self.present, 0])
+        if not all(np.allclose(*each, rtol=1e-3, atol=1e-3) for each in zip(self.calibration, fitted)):
+            raise Damaged("curves in table classes that are not those of its calibration")
+
     def with_meta(self, changes: Mapping[str, Any]) -> State:
         """Return the state with these settings or single figures."""
         return replace(self, meta={**self.meta, **changes}, cache={})

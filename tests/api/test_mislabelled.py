@@ -1,23 +1,21 @@
 """Messages that may stand in the wrong folder: which, why, and nothing of what a stranger wrote reaches a terminal."""
 
-import math
+import numpy as np
 
 from spamnb.api.evaluate import LONGEST, lines_of, shortened
-from spamnb.evaluation.metrics import surest
-from spamnb.evaluation.result import Answer, result_of
+from spamnb.evaluation.metrics import doubtful_rows
+from spamnb.evaluation.result import Answer
 
 
-def test_the_surest_stand_first() -> None:
-    p_spam = {"a": 0.01, "b": 0.95, "c": 0.8, "d": 0.999, "e": 0.001, "f": 0.001, "g": 0.98}
-    verdicts = {"a": "ham", "b": "spam", "c": "spam", "d": "spam", "e": "ham", "f": "ham", "g": "unsure"}
-    answers = []
-    for name, p in p_spam.items():
-        odds = math.log(p / (1 - p)) * (2 if name == "f" else 1)
-        scores, probabilities = {"ham": 0.0, "spam": odds}, {"ham": 1 - p, "spam": p}
-        answers.append(Answer(name, "spam" if name in "ef" else "ham", verdicts[name], scores, probabilities))
-    result = result_of(answers, "by hand")
-    rows = surest(result.scores, result.probabilities, result.truth, result.verdicts)
-    assert [answers[row].name for row in rows.tolist()] in (list("fedb"), list("fdeb"))
+def test_the_least_trusted_stand_first() -> None:
+    """Of messages along the border, those that stand furthest on the wrong side of it."""
+    margin = np.linspace(-10, 10, 201)
+    labels = (margin > 0).astype(int)
+    wrong = [195, 3, 190, 12, 185]  # ascending by how near to the border they are
+    labels[wrong] = 1 - labels[wrong]
+    scores = np.stack([np.zeros(201), margin], axis=1)
+    assert doubtful_rows(scores, labels).tolist() == sorted(wrong, key=lambda row: -abs(margin[row]))
+    assert not len(doubtful_rows(scores, (margin > 0).astype(int)))
 
 
 def test_what_a_stranger_wrote_is_escaped_and_short() -> None:

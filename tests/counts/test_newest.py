@@ -7,17 +7,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mail import counted, mail, message
+from mail import counted, mail, message, train_file
 
 from spamnb.classifier import Classifier
 from spamnb.counts.newest import newest, newest_of
-from spamnb.formulas.calibration import Calibration
+from spamnb.formulas import calibration
 from spamnb.formulas.decision import Loss
 from spamnb.learners.corrected import PASSES
 from spamnb.reader.message import digest
 from spamnb.settings import Settings
 from spamnb.store.store import Store
-from spamnb.training import leave_one_out_estimate, model_of, newest_scores, prepare, train_file
+from spamnb.training import estimate, fit, model_of, prepare
 
 HOUR = 3600
 BEGIN = 1_600_000_000
@@ -61,7 +61,7 @@ def test_the_newest_are_judged_by_a_model_that_was_trained_without_them(
     messages += messages[:30]  # copies count once
     made = counted(messages)
     left_out = train_file(tmp_path / "all", made, settings)
-    found, scored = left_out.newest, newest_scores(prepare(made), settings)
+    found, scored = left_out.newest, fit(prepare(made), settings).newest
     assert found is not None and scored is not None
     begin = 600 - round((600 - 40) / 5)
     assert found.since == scored.since == BEGIN + begin * HOUR and len(found.labels) == 112
@@ -76,7 +76,7 @@ def test_the_newest_are_judged_by_a_model_that_was_trained_without_them(
         np.testing.assert_allclose(scores, [classifier.classify(raw).scores for _, raw in new], atol=1e-9)
     assert [left_out.classes[label] for label in found.labels] == [label for label, _ in new]
     with Store.open(tmp_path / "all") as store:  # and calibrated as the model of all
-        p = store.calibrated().probabilities(scores)
+        p = store.calibration().probabilities(scores)
     assert found.verdicts == settings.loss.verdicts(left_out.classes, p, "spam", True)
     assert len(set(found.verdicts)) > 1
     assert model_type == "corrected" or found.verdicts != [label for label, _ in new], "not all is right"
@@ -86,17 +86,17 @@ def test_the_newest_are_judged_by_a_model_that_was_trained_without_them(
 def test_a_model_is_calibrated_on_what_the_older_mail_says_of_the_newest(model_type: str) -> None:
     settings = Settings(model_type=model_type)
     training_set = prepare(counted(drifting(300)))
-    left_out, scored = leave_one_out_estimate(training_set, settings), newest_scores(training_set, settings)
-    assert scored is not None
-    expected, blind = Calibration(2), Calibration(2)
-    blind.add(left_out.scores, left_out.labels)
+    fitted = fit(training_set, settings)
+    left_out, scored = estimate(fitted, settings), fitted.newest
+    assert scored is not None and fitted.doubtful is None
     rows = np.searchsorted(left_out.positions, training_set.included_positions()[scored.rows])
     is_new = np.isin(np.arange(len(left_out.labels)), rows)
-    expected.add(left_out.scores[~is_new], left_out.labels[~is_new])
-    expected.add(scored.scores, left_out.labels[rows])
+    expected = calibration.histogram(left_out.scores[~is_new], left_out.labels[~is_new])
+    expected += calibration.histogram(scored.scores, left_out.labels[rows])
     with model_of(training_set, settings) as store:
-        np.testing.assert_array_equal(store.calibrated().histogram, expected.histogram)
-    np.testing.assert_array_equal(left_out.probabilities, expected.probabilities(left_out.scores))
+        np.testing.assert_array_equal(store.view.histogram, expected)
+    curves = calibration.fit(expected, left_out.documents)
+    np.testing.assert_array_equal(left_out.probabilities, curves.probabilities(left_out.scores))
     errors = [
         (scores.argmax(axis=1) != left_out.labels[rows]).sum() for scores in (scored.scores, left_out.scores[rows])
     ]
@@ -124,12 +124,10 @@ def test_just_enough_messages_are_enough(spam: str) -> None:
     assert newest_of(prepare(counted(drifting(300, undated=100))), spam) is not None
 
 
-@pytest.mark.parametrize(
-    "settings", [Settings(top_words=50), Settings(model_type="logistic")], ids=["words", "logistic"]
-)
-def test_models_that_would_have_to_be_trained_again_are_not_asked(settings: Settings) -> None:
+def test_models_that_would_have_to_be_trained_again_are_not_asked() -> None:
     training_set = prepare(counted(drifting(300)))
-    assert newest_scores(training_set, settings) is None and newest_scores(training_set, Settings()) is not None
+    assert fit(training_set, Settings("lda", embedding="lsa:2")).newest is None
+    assert fit(training_set, Settings()).newest is not None
 
 
 def test_of_one_second_the_last_in_the_mail_is_the_newest() -> None:

@@ -62,7 +62,7 @@ def test_train_with_force_teaches_the_lessons_again_and_says_how_many(model: Pat
         assert held(model) == LESSONS and facts(model)["messages"] == {"ham": 21, "spam": 21}
         assert sum(facts(model)["learned_one_by_one"].values()) == 2
     done("learn", "-m", model, "spam", stdin=message("ham", 0))  # a person says that the folder is wrong
-    told = done("train", "--force", "-m", model, "--set", "model_type=logistic", tmp_path / "mail")
+    told = done("train", "--force", "-m", model, "--set", "model_type=boolean", tmp_path / "mail")
     assert "taught again 3 messages" in told
     assert facts(model)["messages"] == {"ham": 20, "spam": 22}
 

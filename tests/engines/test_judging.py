@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from mail import counted, mail, message, never
+from mail import counted, mail, message, never, train_file
 
 from spamnb.classifier import Classifier
 from spamnb.engines import executor as module
@@ -15,7 +15,6 @@ from spamnb.judgement import Judgement
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import unlabelled
-from spamnb.training import train_file
 
 
 def tell(name: str, judgement: Judgement) -> str:

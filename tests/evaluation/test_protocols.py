@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mail import mail, message, model_of, never
+from mail import mail, message, model_of, never, train_file
 
 from spamnb.classifier import Classifier
 from spamnb.engines.counting import count_parallel
@@ -17,14 +17,13 @@ from spamnb.evaluation.protocols import Mail, mail_of
 from spamnb.evaluation.result import Result
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
-from spamnb.training import train_file
 
 COPIES = [("ham", message("ham", 3)), ("spam", message("spam", 4))]
 THREE = [*mail(9), *COPIES, *[("list", message("ham", n)) for n in range(40, 47)], ("spam", b"")]
 SETTINGS = [
     Settings(),
     Settings(model_type="bernoulli", pooling="sum", alpha=1.0),
-    Settings(model_type="multinomial", pooling="sum", top_words=40),
+    Settings(model_type="multinomial", pooling="sum"),
 ]
 
 
@@ -131,7 +130,7 @@ def test_what_cannot_be_split_is_said(tmp_path):
         (lambda: protocols.halves(held, 1.5, 0), "between 0 and 1"),
         (lambda: protocols.evaluate_parts(held, Settings(), np.zeros(6, int), ""), "no message on one side"),
         (lambda: protocols.folds_of(held.digests, held.labels, 7), "folds"),
-        (lambda: online(stream(MAIL), Settings(top_words=10), never), "before the first message"),
+        (lambda: online(stream(MAIL), Settings("lda", embedding="lsa:10"), never), "before the first message"),
     ):
         with pytest.raises(SpamnbError, match=said):
             call()

@@ -10,23 +10,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mail import counted, exported, mail, message
+from mail import counted, exported, mail, message, train_file
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.learners import corrected
 from spamnb.learners.corrected import Corrected, offset_of
-from spamnb.learners.learner import Screened
 from spamnb.learners.naive_bayes import NaiveBayes
 from spamnb.reader.message import digest
 from spamnb.settings import Settings
-from spamnb.store import hard_messages
+from spamnb.store import hard_examples
 from spamnb.store.jsonl import export, parse_export
 from spamnb.store.merging import merge_models
 from spamnb.store.rows import WEIGHT
 from spamnb.store.snapshot import Snapshot, read_snapshot, write_snapshot
 from spamnb.store.store import Store
-from spamnb.training import train_file
 
 CORRECTED = Settings(model_type="corrected")
 
@@ -47,11 +45,11 @@ def labelled(n: int, classes: tuple[str, ...] = ("ham", "spam")) -> list[tuple[s
 
 def test_left_out_scores_are_those_of_folds_solved_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     made = counted(labelled(150))
-    warm = Corrected(CORRECTED).train(Screened(made)).scores
-    solved = Corrected.train
+    fitted = Corrected(CORRECTED).fit(made)
+    warm = fitted.scores
     monkeypatch.setattr(corrected, "PASSES", (10, 10, 60))
-    exact = solved(Corrected(CORRECTED), Screened(made)).scores
-    plain = offset_of(2) * NaiveBayes(Settings(model_type="boolean")).train(Screened(made)).scores
+    exact = Corrected(CORRECTED).fit(made).scores
+    plain = offset_of(2) * NaiveBayes(Settings(model_type="boolean")).fit(fitted.training_set).scores
     moved = np.abs(exact - plain).mean()
     assert np.abs(warm - exact).mean() < 0.2 * moved
 
@@ -65,7 +63,7 @@ def test_what_was_learned_is_forgotten_line_for_line(tmp_path: Path, classes: tu
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         for label, raw in rest:
             assert classifier.learn(label, raw)
-        assert any("brought" in line for line in export(classifier.store) if line not in before)
+        assert any("contribution" in line for line in export(classifier.store) if line not in before)
         for label, raw in [*rest[::2], *rest[1::2]]:
             assert classifier.forget(label, raw)
     assert exported(tmp_path / "m") == before
@@ -76,10 +74,10 @@ LESSON = st.tuples(st.integers(0, 1), st.integers(0, 11), st.sampled_from(["ham"
 
 @settings(max_examples=15, deadline=None)
 @given(st.lists(LESSON, max_size=24), st.sampled_from([3, 300]))
-def test_weights_are_what_messages_brought_whoever_learned_and_forgot_them(steps: list, hard: int) -> None:
+def test_weights_are_the_sum_of_contributions_whoever_learned_and_forgot_them(steps: list, hard: int) -> None:
     messages = [raw for _, raw in labelled(6)]
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("spamnb.store.hard_messages.MAX_HARD", hard)
+        patch.setattr("spamnb.store.hard_examples.MAX_HARD", hard)
         path = Path(folder, "m")
         Classifier.create(path, CORRECTED).close()
         writers = [Classifier.open(path, writable=True) for _ in range(2)]
@@ -92,9 +90,9 @@ def test_weights_are_what_messages_brought_whoever_learned_and_forgot_them(steps
             for raw in messages:
                 read = writers[1 - who].read(raw)
                 known = store.learned(read.digest)
-                brought = known.brought if known else {}
+                contribution = known.contribution if known else {}
                 for token in read.counts:
-                    expected[token] = expected.get(token, 0) + np.array([brought.get(name, 0) for name in names])
+                    expected[token] = expected.get(token, 0) + np.array([contribution.get(name, 0) for name in names])
             found = store.weights(list(expected), names)
             assert np.array_equal(found.T, list(expected.values()))
         for raw in messages:
@@ -104,20 +102,20 @@ def test_weights_are_what_messages_brought_whoever_learned_and_forgot_them(steps
             classifier.close()
 
 
-def brought_to(store: Store) -> dict[bytes, dict[str, int]]:
-    return {digest: {**learned.brought} for digest, learned in store.messages() if learned.brought}
+def contributions(store: Store) -> dict[bytes, dict[str, int]]:
+    return {digest: {**learned.contribution} for digest, learned in store.messages() if learned.contribution}
 
 
-def test_a_hard_message_is_solved_again_and_that_is_taken_back(tmp_path: Path) -> None:
+def test_a_hard_example_is_fitted_again_and_that_is_taken_back(tmp_path: Path) -> None:
     messages = labelled(40)
     with Classifier.create(tmp_path / "m", CORRECTED) as classifier:
         for label, raw in messages[:60]:
             classifier.learn(label, raw)
-        before, lines = brought_to(classifier.store), list(export(classifier.store))
-        assert hard_messages.pick(classifier.store, bytes(16)) is not None
+        before, lines = contributions(classifier.store), list(export(classifier.store))
+        assert hard_examples.pick(classifier.store, bytes(16))
         label, raw = messages[60]
         classifier.learn(label, raw)
-        after = brought_to(classifier.store)
+        after = contributions(classifier.store)
         moved = [digest for digest, units in before.items() if after[digest] != units]
         assert len(moved) == 1, "one of those before it"
         classifier.forget(label, raw)
@@ -131,14 +129,14 @@ def test_forgetting_the_hardest_message_of_training_leaves_the_others_as_if_it_h
     sample = [(label, path.read_bytes()) for label in ("ham", "spam") for path in sorted((folder / label).iterdir())]
     train_file(tmp_path / "m", counted(sample), CORRECTED)
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
-        largest = {digest: max(units.values()) for digest, units in brought_to(classifier.store).items()}
+        largest = {digest: max(units.values()) for digest, units in contributions(classifier.store).items()}
         ((label, raw),) = [each for each in sample if digest(each[1]) == max(largest, key=largest.__getitem__)]
         assert classifier.forget(label, raw)
         rest = [each for each in sample if each[1] != raw]
         forgotten = scores_of(classifier, rest)
     train_file(tmp_path / "n", counted(rest), CORRECTED)
     with Classifier.open(tmp_path / "n") as classifier:
-        assert np.abs(forgotten - scores_of(classifier, rest)).mean() < 0.3  # nats; 2.1 where nothing is solved again
+        assert np.abs(forgotten - scores_of(classifier, rest)).mean() < 0.3  # nats; 2.1 where nothing is fitted again
 
 
 def scores_of(classifier: Classifier, messages: list[tuple[str, bytes]]) -> np.ndarray:
@@ -183,12 +181,12 @@ def test_merged_models_score_by_the_sum_of_both_corrections(tmp_path: Path) -> N
         assert not len(store.cells()[0])
 
 
-def test_classes_learned_one_after_the_other_bring_nothing_until_both_have_scores() -> None:
+def test_classes_learned_one_after_the_other_move_no_weight_until_both_have_scores() -> None:
     classifier = Classifier.create(":memory:", CORRECTED)
     for label, raw in sorted(mail(30)):  # all ham, then all spam: only spam could move weights
         classifier.learn(label, raw)
-    assert not brought_to(classifier.store)
+    assert not contributions(classifier.store)
     for label, raw in mail(90)[60:]:
         classifier.learn(label, raw)
-    assert brought_to(classifier.store)
+    assert contributions(classifier.store)
     assert classifier.classify(message("spam", 90)).scores[1] > classifier.classify(message("ham", 90)).scores[1]

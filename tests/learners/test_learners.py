@@ -1,22 +1,17 @@
-"""learners/: the kinds of model that are no sums, against the estimators they are made of, and what all kinds share."""
+"""learners/: models of vectors, and what all kinds of model share."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
-from mail import counted, mail, message, sums
-from sklearn.linear_model import LogisticRegression
-from spamnb.learners.logistic import MIN_DF, C, Logistic
+from mail import counted, mail, message, sums, train_file
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
-from spamnb.formulas.softmax import softmax
-from spamnb.learners.learner import Screened
 from spamnb.reader.message import Reader
 from spamnb.reader.rows import CsrRows
 from spamnb.settings import MODELS, VECTOR_MODELS, Settings
 from spamnb.store.jsonl import export
-from spamnb.training import train_file
 
 
 @pytest.mark.parametrize("model_type", MODELS)
@@ -37,43 +32,6 @@ def test_many_at_once_score_as_one_by_one(tmp_path: Path, model_type: str) -> No
         assert classifier.classify_all([]) == []
         spam, ham = (classifier.classify(message(label, 95)).probabilities["spam"] for label in ("spam", "ham"))
         assert spam > 0.5 > ham
-
-
-@pytest.mark.parametrize("names", [("ham", "spam"), ("ham", "list", "spam")])
-def test_logistic_is_scikit_learns_on_rows_of_length_one(names: tuple[str, ...]) -> None:
-    messages = [(names[n % len(names)], message("spam" if n % len(names) else "ham", n % 37)) for n in range(90)]
-    messages = list({raw: label for label, raw in messages}.items())
-    made = counted([(label, raw) for raw, label in messages])
-    fitted = Logistic(Settings(model_type="logistic")).train(Screened(made))
-    held = np.asarray(made.counts.document_frequency()).ravel() >= MIN_DF
-    X = np.zeros((len(messages), len(made.tokens)))
-    for row, (raw, _) in enumerate(messages):
-        X[row, [made.tokens.index(token) for token in Reader().tokens(raw)]] = 1
-    X[:, ~held] = 0
-    X /= np.linalg.norm(X, axis=1, keepdims=True)
-    y = [label for _, label in messages]
-    twin = LogisticRegression(C=C, tol=1e-8, max_iter=10_000).fit(X, y)
-    scores = X @ fitted.vectors + fitted.arrays["linear_intercept"]
-    np.testing.assert_allclose(softmax(scores), twin.predict_proba(X), atol=2e-3)
-    assert not fitted.vectors[~held].any()
-
-
-def test_learning_moves_the_verdict_of_logistic_regression_and_forgetting_is_refused(tmp_path: Path) -> None:
-    train_file(tmp_path / "m", counted(mail(20)), Settings("logistic"))
-    raw = message("spam", 500)
-    with Classifier.open(tmp_path / "m", writable=True) as classifier:
-        before = classifier.classify(raw).scores
-        classifier.learn("ham", raw)
-        after = classifier.classify(raw).scores
-        assert after[0] - after[1] > before[0] - before[1]
-        lines = list(export(classifier.store))
-        with pytest.raises(SpamnbError, match="cannot forget"):
-            classifier.forget("ham", raw)
-        assert list(export(classifier.store)) == lines, "a refusal changes nothing"
-        assert classifier.learn("spam", raw), "a correction is a step the other way"
-        assert classifier.learned(raw) == "spam"
-        corrected = classifier.classify(raw).scores
-        assert corrected[0] - corrected[1] < after[0] - after[1]
 
 
 @pytest.mark.parametrize("model_type", VECTOR_MODELS)
@@ -118,7 +76,6 @@ def test_evidence_of_vectors_adds_up_to_the_score(tmp_path: Path, model_type: st
 @pytest.mark.parametrize(
     ("model_type", "spoil", "says"),
     [
-        ("logistic", {"linear_intercept": [0.0]}, "linear_classes in table meta and the array"),
         ("lda", {"dense_documents": [1, 2, 3]}, "do not belong together"),
         ("lda", {"dense_documents": [1.0, 2.0]}, "do not belong together"),
         ("gaussian", {"dense_second": np.zeros((2, 2, 2), int)}, "do not belong together"),
@@ -126,14 +83,12 @@ def test_evidence_of_vectors_adds_up_to_the_score(tmp_path: Path, model_type: st
         ("lda", {"dense_classes": ["ham", "other"]}, "dense_classes in table meta lack"),
         ("lda", {"dense_classes": "ham"}, "dense_classes in table meta are no names"),
         ("lda", {"vectors": np.ones((1, 3))}, "vectors in table vectors that have not 2 numbers"),
-        ("logistic", {"vectors": np.ones((1, 3))}, "vectors of more classes than there are"),
     ],
 )
 def test_what_does_not_belong_together_is_told(
     tmp_path: Path, model_type: str, spoil: dict[str, list], says: str
 ) -> None:
-    embedding = "lsa:2" if model_type in ("lda", "gaussian") else None
-    train_file(tmp_path / "m", counted(mail(20)), Settings(model_type=model_type, embedding=embedding))
+    train_file(tmp_path / "m", counted(mail(20)), Settings(model_type=model_type, embedding="lsa:2"))
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         for name, value in spoil.items():
             if name == "vectors":

@@ -1,126 +1,167 @@
-"""Wrong labels: what training leaves out, and what a lesson moves that all others contradict."""
+"""Wrong labels: training finds them, and lessons that all others contradict change little; with mail of this project."""
 
 from __future__ import annotations
 
-import os
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
-from mail import counted
+from mail import copies, counted, train_file
 
 from spamnb.classifier import Classifier
+from spamnb.evaluation.metrics import doubtful_rows, expected_calibration_error, log_loss, reliability
+from spamnb.formulas.trust import looks_swapped
 from spamnb.learners.corrected import Corrected
-from spamnb.reader.message import digest
 from spamnb.settings import Settings
 from spamnb.store.jsonl import export
-from spamnb.training import prepare, train_file
+from spamnb.training import estimate, fit, model_of, prepare
 
-N = 400  # messages of each class
-MAIL = {"ham": ("spamassassin/easy_ham",), "spam": ("spamassassin/spam_2",)}
-NEWS = {group: (f"20news-bydate/train/{group}",) for group in ("rec.autos", "sci.space", "talk.politics.guns")}
+EACH = 400  # messages of each class
+CLEAR = 0.4  # share that copies lack at most: of these spam is told from good mail, whoever is asked
+MAIL = {"ham": "mail/ham", "spam": "mail/spam"}
+NEWS = {"cycling": "newsgroups/rec.cycling", "gardening": "newsgroups/rec.gardening", "ham": "mail/ham"}
 Labelled = list[tuple[str, bytes]]
 
 
-def letters(where: dict[str, tuple[str, ...]], first: int = 0, n: int = N) -> Labelled:
-    """Real messages, ``n`` of each class from number ``first`` on, the classes in turn."""
-    if "SPAMNB_CORPORA" not in os.environ:
-        pytest.skip("SPAMNB_CORPORA is not set: see corpora/README.md for the public corpora")
-    root, of_class = Path(os.environ["SPAMNB_CORPORA"]), []
-    for label, folders in where.items():
-        files = sorted(path for folder in folders for path in (root / folder).iterdir())
-        random.Random(1).shuffle(files)
-        of_class.append([(label, path.read_bytes()) for path in files[first : first + n]])
-    return [each for row in zip(*of_class) for each in row]
-
-
 def wrongly_filed(right: Labelled, share: float) -> tuple[Labelled, set[int]]:
-    """The messages, of which every so many are labelled as the next class, and where these are."""
-    wrong = set(range(0, len(right), round(1 / share)))
+    """The messages, of which a share drawn by lot is labelled as the next class, and where these are."""
+    wrong = set(random.Random(1).sample(range(len(right)), round(share * len(right))))
     classes = sorted({label for label, _ in right})
     following = dict(zip(classes, (*classes[1:], classes[0])))
     return [(following[c] if i in wrong else c, raw) for i, (c, raw) in enumerate(right)], wrong
 
 
-@pytest.mark.parametrize(("where", "share"), [(MAIL, 0.02), (MAIL, 0.05), (MAIL, 0.2), (NEWS, 0.05)])
-def test_messages_in_the_wrong_folder_are_not_learned(
-    where: dict[str, tuple[str, ...]], share: float
+@pytest.mark.parametrize(("folders", "share"), [(MAIL, 0.02), (MAIL, 0.05), (MAIL, 0.2), (NEWS, 0.05)])
+def test_messages_in_the_wrong_folder_are_found_counted_and_not_learned(
+    folders: dict[str, str], share: float
 ) -> None:
-    mail, wrong = wrongly_filed(letters(where), share)
-    found = Corrected(Settings()).screen(prepare(counted(mail)))
-    assert found.doubted is not None
-    doubted = set(found.doubted.included_positions().tolist())
-    assert len(doubted & wrong) >= 0.75 * len(wrong) and len(doubted - wrong) <= 0.02 * len(mail)
-    assert not doubted & set(found.training_set.included_positions().tolist())
-    clean = prepare(counted([each for i, each in enumerate(mail) if i not in doubted]))
+    mail, wrong = wrongly_filed(copies(folders, EACH), share)
+    found = Corrected(Settings()).fit(prepare(counted(mail)))
+    assert found.doubtful is not None
+    doubtful = set(found.doubtful.included_positions().tolist())
+    assert len(doubtful & wrong) >= 0.7 * len(wrong) and len(doubtful - wrong) <= 0.02 * len(mail)
+    assert found.noise == pytest.approx(share, abs=0.06)
+    assert not doubtful & set(found.training_set.included_positions().tolist())
+    clean = prepare(counted([each for i, each in enumerate(mail) if i not in doubtful]))
     learned = found.training_set.select_columns(found.training_set.by_hash())
     assert list(learned.tokens) == list(clean.select_columns(clean.by_hash()).tokens)
     assert np.array_equal(found.training_set.counts.documents, clean.counts.documents)
-    right = Corrected(Settings()).screen(prepare(counted(letters(where))))
-    assert right.doubted is None and right.noise == 0, "where labels are clean every message is learned"
 
 
-def test_what_was_left_out_is_judged_by_the_rest_and_told(tmp_path: Path) -> None:
-    mail, wrong = wrongly_filed(letters(MAIL), 0.05)
-    estimate = train_file(tmp_path / "m", counted(mail), Settings())
-    rows = np.flatnonzero(np.isin(estimate.positions, list(wrong)))
-    assert estimate.doubted >= 0.75 * len(wrong)
-    assert estimate.documents.sum() == len(estimate.positions) - estimate.doubted
-    said = np.array(estimate.verdicts)[rows] != np.array(estimate.classes)[estimate.labels[rows]]
+@pytest.mark.parametrize("folders", [MAIL, NEWS])
+def test_of_right_labels_every_message_is_learned(folders: dict[str, str]) -> None:
+    found = Corrected(Settings()).fit(prepare(counted(copies(folders, EACH))))
+    assert found.doubtful is None and found.noise < 0.002
+
+
+def test_where_too_few_of_a_class_are_trusted_all_are_learned() -> None:
+    """Names were swapped for nearly all messages of a class: which labels are wrong cannot be told."""
+    mail = [("spam" if n < 360 else label, raw) for n, (label, raw) in enumerate(copies({"ham": "mail/ham"}, EACH))]
+    found = Corrected(Settings()).fit(prepare(counted(mail)))
+    assert found.doubtful is None and len(found.scores) == EACH
+
+
+def test_a_model_of_wrong_labels_judges_as_one_of_right_labels() -> None:
+    right, tomorrow = copies(MAIL, EACH), copies(MAIL, 150, 10_000)
+    wrong, _ = wrongly_filed(right, 0.1)
+    errors = []
+    for mail in (right, wrong):
+        classifier = Classifier(model_of(counted(mail), Settings()))
+        verdicts = [judged.verdict for judged in classifier.classify_all([raw for _, raw in tomorrow], 0)]
+        errors.append(sum(verdict != label for verdict, (label, _) in zip(verdicts, tomorrow)))
+    assert errors[1] <= errors[0] + 20, errors
+
+
+def test_what_is_not_learned_is_judged_by_the_rest_and_told(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    mail, wrong = wrongly_filed(copies(MAIL, EACH), 0.05)
+    told = train_file(tmp_path / "m", counted(mail), Settings())
+    rows = np.flatnonzero(np.isin(told.positions, list(wrong)))
+    assert told.doubtful >= 0.75 * len(wrong)
+    assert told.documents.sum() == len(told.positions) - told.doubtful
+    said = np.array(told.verdicts)[rows] != np.array(told.classes)[told.labels[rows]]
     assert said.mean() >= 0.75, "a wrong label is judged as what the message is"
-    with Classifier.open(tmp_path / "m", writable=True) as classifier:
-        label, raw = mail[int(estimate.positions[-1])]
-        assert classifier.learned(raw) is None and classifier.contradicts(label, classifier.classify(raw))
+    named = set(told.positions[doubtful_rows(told.scores, told.labels)].tolist())
+    assert len(named & wrong) >= 0.75 * len(wrong) and len(named - wrong) <= 0.01 * len(mail)
+    with Classifier.open(tmp_path / "m") as classifier:
+        label, raw = mail[int(told.positions[-1])]
+        assert classifier.learned(raw) is None and classifier.trust(label, classifier.classify(raw)) < 0.5
 
 
-@pytest.fixture
-def model(tmp_path: Path) -> Path:
-    train_file(tmp_path / "model", counted(letters(MAIL)), Settings())
-    return tmp_path / "model"
+@pytest.mark.parametrize("model_type", ["boolean", "corrected"])
+def test_probabilities_are_honest_though_labels_are_wrong(model_type: str) -> None:
+    """What training does not screen is in the calibration, and there it is trusted as little as it should be."""
+    right = copies(MAIL, EACH)
+    settings = Settings(model_type=model_type)
+    labels = np.array([int(label == "spam") for label, _ in right])
+    losses = []
+    for mail in (right, wrongly_filed(right, 0.05)[0]):
+        told = estimate(fit(prepare(counted(mail)), settings), settings)
+        truth = labels[told.positions]
+        losses.append(log_loss(truth, told.probabilities))
+        assert expected_calibration_error(reliability(truth, told.probabilities, positive=1)) < 3
+    assert losses[1] < losses[0] + 0.07, losses
 
 
-def spam(first: int, n: int) -> list[bytes]:
-    return [raw for label, raw in letters(MAIL, first, n) if label == "spam"]
+def test_of_many_classes_wrong_labels_are_found_too() -> None:
+    chance, right = random.Random(2), []
+    for n in range(1200):
+        words = [f"common{chance.randrange(300)}" for _ in range(30)]
+        words += [f"topic{n % 12}x{chance.randrange(40)}" for _ in range(chance.randrange(1, 25))]
+        words += [f"topic{chance.randrange(12)}x{chance.randrange(40)}" for _ in range(4)]
+        right.append((f"class{n % 12:02}", f"Subject: {n}\n\n{' '.join(words)}\n".encode()))
+    mail, wrong = wrongly_filed(right, 0.05)
+    settings = Settings()
+    found = fit(prepare(counted(mail)), settings)
+    assert found.doubtful is not None and found.noise == pytest.approx(0.05, abs=0.02)
+    doubtful = set(found.doubtful.included_positions().tolist())
+    assert len(doubtful & wrong) >= 0.9 * len(wrong) and len(doubtful - wrong) <= 0.01 * len(mail)
+    told = estimate(found, settings)
+    truth = np.array([n % 12 for n in range(1200)])[told.positions]
+    assert log_loss(truth, told.probabilities) < 0.2
 
 
 def caught(classifier: Classifier) -> int:
-    return [judgement.verdict for judgement in classifier.classify_all(spam(N, 100))].count("spam")
+    spam = [raw for label, raw in copies(MAIL, 100, 10_000, CLEAR) if label == "spam"]
+    return [judged.verdict for judged in classifier.classify_all(spam, 0)].count("spam")
 
 
-def test_eight_wrong_lessons_leave_the_filter_as_it_was(model: Path) -> None:
-    lessons = spam(N + 100, 8)
-    with Classifier.open(model, writable=True) as classifier:
-        before, content = caught(classifier), list(export(classifier.store))
-        for raw in lessons:
-            assert not classifier.contradicts("spam", classifier.classify(raw))
-            assert classifier.learn("ham", raw)
-            assert classifier.classify(raw).verdict == "ham", "judged as taught"
-        assert before >= 95 and caught(classifier) >= before - 4
-        for raw in random.Random(1).sample(lessons, len(lessons)):
+@pytest.mark.parametrize(("each", "lessons", "least"), [(400, 12, 95), (100, 6, 85)])
+def test_contrary_lessons_leave_the_filter_as_it_was(each: int, lessons: int, least: int) -> None:
+    contrary = [raw for label, raw in copies(MAIL, lessons, 20_000, CLEAR) if label == "spam"]
+    with Classifier(model_of(counted(copies(MAIL, each, most=CLEAR)), Settings())) as classifier:
+        assert caught(classifier) >= 98
+        content, trusts = list(export(classifier.store)), []
+        for raw in contrary:
+            trusts.append(classifier.trust("ham", classifier.classify(raw)))
+            assert classifier.learn("ham", raw) and classifier.learned(raw) == "ham"
+        assert caught(classifier) >= least
+        assert sum(trust < 0.5 for trust in trusts) >= lessons - 1
+        for raw in random.Random(1).sample(contrary, len(contrary)):
             assert classifier.forget("ham", raw)
         assert list(export(classifier.store)) == content
 
 
-@pytest.mark.parametrize(("n", "counts"), [(150, False), (N, True)])
-def test_a_wrong_lesson_counts_in_the_calibration_of_many_messages(tmp_path: Path, n: int, counts: bool) -> None:
-    train_file(tmp_path / "model", counted(letters(MAIL, 0, n)), Settings())
-    (raw,) = spam(N + 100, 1)
-    with Classifier.open(tmp_path / "model", writable=True) as classifier:
-        assert classifier.contradicts("ham", classifier.classify(raw))
-        classifier.learn("ham", raw)
-        known = classifier.store.learned(digest(raw))
-        assert known is not None and bool(known.bins) is counts
+def test_names_that_were_swapped_are_noticed_by_the_first_ten_lessons() -> None:
+    lessons = copies(MAIL, 15, 20_000)
+    for swapped in (False, True):
+        with Classifier(model_of(counted(copies(MAIL, EACH)), Settings())) as classifier:
+            trusts = []
+            for label, raw in lessons:
+                taught = {"ham": "spam", "spam": "ham"}[label] if swapped else label
+                trusts.append(classifier.trust(taught, classifier.classify(raw)))
+                classifier.learn(taught, raw)
+            assert looks_swapped(trusts) == swapped
 
 
-def test_three_lessons_of_a_sender_are_enough_for_that_sender(model: Path) -> None:
-    head = b"From: News <news@shop.example>\nReceived: from out.shop.example (10.1.2.3)\nReply-To: ask@shop.example\n"
-    bodies = [raw.partition(b"\n\n")[2] for raw in spam(N + 200, 40)]
-    of_sender = [head + b"Subject: our offer\n\n" + body for body in bodies]
-    with Classifier.open(model, writable=True) as classifier:
-        before = [judgement.verdict for judgement in classifier.classify_all(of_sender[3:])].count("spam")
-        for raw in of_sender[:3]:
-            classifier.learn("ham", raw)
-        after = [judgement.verdict for judgement in classifier.classify_all(of_sender[3:])].count("spam")
-        assert after <= before // 10, (before, after)
-        assert caught(classifier) >= 93
+def test_a_wrong_lesson_is_counted_and_moves_no_weight() -> None:
+    (_, ham), (_, spam) = copies(MAIL, 1, 20_000)
+    with Classifier(model_of(counted(copies(MAIL, EACH)), Settings())) as classifier:
+        assert classifier.trust("spam", classifier.classify(spam)) > 0.9 > 0.5 > classifier.trust("ham", classifier.classify(spam))
+        before = classifier.store.totals().documents.tolist(), classifier.store.calibration().noise
+        classifier.learn("ham", spam)
+        learned = classifier.store.learned(classifier.read(spam).digest)
+        assert learned is not None and learned.bins and not learned.contribution and not learned.changes
+        documents, noise = classifier.store.totals().documents.tolist(), classifier.store.calibration().noise
+        assert documents == [before[0][0] + 1, before[0][1]] and noise > before[1]
+        assert classifier.learn("spam", spam) and classifier.learned(spam) == "spam"
+        assert classifier.learn("ham", ham) and classifier.trust("ham", classifier.classify(ham)) > 0.9

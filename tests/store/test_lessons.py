@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mail import counted, imported, mail, message
+from mail import counted, imported, mail, message, train_file
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
@@ -30,7 +30,6 @@ from spamnb.store.lessons import (
     taught,
     unpack,
 )
-from spamnb.training import train_file
 
 
 @pytest.fixture

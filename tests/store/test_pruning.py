@@ -10,7 +10,7 @@ from mail import bag, filled, trained
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
-from spamnb.store import hard_messages
+from spamnb.store import hard_examples
 from spamnb.store.jsonl import export
 from spamnb.store.pruning import prune, survey
 from spamnb.store.snapshot import read_snapshot
@@ -81,13 +81,13 @@ def weights_of(store: Store) -> dict[int, list[int]]:
     return {key: units for key, units in zip(hashes, weights) if any(units)}
 
 
-def brought_to(store: Store) -> dict[bytes, dict[str, int]]:
-    return {digest: {**learned.brought} for digest, learned in store.messages() if learned.brought}
+def contributions(store: Store) -> dict[bytes, dict[str, int]]:
+    return {digest: {**learned.contribution} for digest, learned in store.messages() if learned.contribution}
 
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(LETTER, min_size=4, max_size=14), st.lists(LETTER, max_size=6))
-@example(  # a pruned token that came back keeps what others than the first message brought
+@example(  # a pruned token that came back keeps the contributions of others than the first message
     [
         *((label, [*words, f"{label}{n}"]) for n in range(3) for label, words in (("ham", "ab"), ("spam", "cd"))),
         ("spam", ["a", "c", "rare"]),
@@ -101,14 +101,14 @@ def test_weights_of_a_correction_go_with_their_tokens(first: list, then: list) -
     for label, words in first:
         known[letter(words)] = label
         classifier.learn(label, letter(words))
-    before, brought = weights_of(store), brought_to(store)
+    before, each = weights_of(store), contributions(store)
     told = survey(store, 0)
     assert prune(store, 0) == told
     kept = set(read_snapshot(store).tokens.hashes.tolist())
     assert weights_of(store) == {key: units for key, units in before.items() if key in kept}
-    assert brought_to(store) == brought, "what messages brought is kept once a message"
+    assert contributions(store) == each, "a contribution is kept once a message"
     for number in range(1, 20):
-        hard = hard_messages.get(store, number)
+        hard = hard_examples.get(store, number)
         assert hard is None or set(hard.hashes.tolist()) <= kept
     for label, words in then:
         known[letter(words)] = label
@@ -116,11 +116,9 @@ def test_weights_of_a_correction_go_with_their_tokens(first: list, then: list) -
     for raw, label in known.items():
         classifier.forget(label, raw)
         assert set(weights_of(store)) <= set(read_snapshot(store).tokens.hashes.tolist())
-    assert not weights_of(store) and not brought_to(store)
+    assert not weights_of(store) and not contributions(store)
 
 
 def test_models_whose_tokens_are_more_than_sums_are_refused() -> None:
-    refused = {"logistic model": {"model_type": "logistic"}, "a model with top_words": {"top_words": 5}}
-    for says, chosen in refused.items():
-        with pytest.raises(SpamnbError, match=says):
-            survey(filled([], **Settings(**chosen).as_meta()), 0)  # type: ignore[arg-type]
+    with pytest.raises(SpamnbError, match="a lda model cannot be pruned"):
+        survey(filled([], **Settings("lda", embedding="lsa:5").as_meta()), 0)

@@ -7,12 +7,11 @@ import random
 from pathlib import Path
 
 import pytest
-from mail import counted, mail, message
+from mail import counted, mail, message, train_file
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
-from spamnb.training import train_file
 
 
 def train(path: Path, each: int) -> None:

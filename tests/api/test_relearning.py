@@ -1,0 +1,151 @@
+"""api/relearning.py: a new model of the sources learns what the one that it replaces was taught, in order."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mail import exported, folders, mail, message, never, sums
+
+from spamnb.api.arguments import settings_of
+from spamnb.api.relearning import Relearning
+from spamnb.api.train import make_model
+from spamnb.classifier import Classifier
+from spamnb.settings import MODELS, VECTOR_MODELS
+from spamnb.sources.entries import ReadOptions
+from spamnb.store.lessons import kept_lessons, set_bound, unpack
+from spamnb.store.store import Store
+
+TAUGHT = [("spam", message("spam", 100)), ("ham", message("ham", 101)), ("spam", message("ham", 3))]
+
+
+def made(path: Path, source: Path, **chosen: Any) -> list[str]:
+    """Make the model anew; return what is told."""
+    told: list[str] = []
+    settings = settings_of(chosen)
+    make_model(path, [str(source)], settings, ReadOptions(), command="x", tell=told.append, force=True)
+    return told
+
+
+def held(path: Path) -> list[tuple[str, bytes]]:
+    with Store.open(path) as store:
+        return [(lesson.label, unpack(lesson.message)) for _, lesson in kept_lessons(store)]
+
+
+@pytest.fixture
+def taught(tmp_path: Path) -> Path:
+    """A model of 24 messages that was taught three, one of them among the 24 in the other class."""
+    folders(tmp_path / "mail", mail(12))
+    made(tmp_path / "m", tmp_path / "mail")
+    with Classifier.open(tmp_path / "m", writable=True) as classifier:
+        for label, raw in TAUGHT:
+            classifier.learn(label, raw)
+    return tmp_path / "m"
+
+
+@pytest.mark.parametrize("model_type", MODELS)
+def test_a_model_made_anew_is_one_of_the_sources_that_was_taught_the_same(
+    taught: Path, tmp_path: Path, model_type: str
+) -> None:
+    chosen = {"model_type": model_type, **({"embedding": "lsa:2"} if model_type in VECTOR_MODELS else {})}
+    made(tmp_path / "n", tmp_path / "mail", **chosen)
+    with Classifier.open(tmp_path / "n", writable=True) as classifier:
+        for label, raw in TAUGHT:
+            classifier.learn(label, raw)
+    for _ in range(2):
+        assert made(taught, tmp_path / "mail", **chosen) == [
+            "taught again 3 messages that had been learned one by one"
+        ]
+        assert exported(taught) == exported(tmp_path / "n")
+        assert held(taught) == TAUGHT
+
+
+def test_times_bound_and_what_is_not_kept_outlive_the_model(taught: Path, tmp_path: Path) -> None:
+    with Classifier.open(taught, writable=True) as classifier:
+        set_bound(classifier.store, 1)
+        classifier.learn("spam", message("spam", 300), taught_at=1_000_000_000)
+        classifier.learn("spam", message("spam", 301) + b"x" * 100_000)  # too large a part of the bound
+    made(taught, tmp_path / "mail")
+    with Store.open(taught) as store:
+        assert store.meta()["keep_lessons"] == 1
+        assert [lesson.taught_at for _, lesson in kept_lessons(store)][-1] == 1_000_000_000
+        assert store.totals().documents.tolist() == [12, 15]
+
+
+def test_without_a_replaced_model_nothing_is_learned_again(tmp_path: Path) -> None:
+    relearning = Relearning(tmp_path / "none", never)
+    with Store.create(":memory:", {}) as store:
+        relearning(store)
+        assert not relearning.count and not relearning.not_kept and not relearning.kept_digests()
+        assert not store.messages()
+
+
+def test_each_call_learns_what_was_taught_since_and_forgets_what_was_forgotten(taught: Path, tmp_path: Path) -> None:
+    relearning, late = Relearning(taught, never), [("spam", message("spam", n)) for n in (200, 201)]
+    with Classifier.create(tmp_path / "new") as classifier:
+        for step in range(3):
+            relearning(classifier.store)
+            known = [classifier.learned(raw) for _, raw in (*TAUGHT, *late)]
+            assert known == [
+                ["spam", "ham", "spam", None, None],
+                [None, "ham", "spam", "spam", None],
+                [None, "ham", "ham", None, "spam"],
+            ][step]
+            with Classifier.open(taught, writable=True) as old:
+                if step == 0:
+                    assert old.forget(*TAUGHT[0]) and old.learn(*late[0])
+                if step == 1:
+                    assert old.forget(*late[0]) and old.learn("ham", TAUGHT[2][1]) and old.learn(*late[1])
+
+
+def teach(model: Path, verb: str, label: str, raw: bytes) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "spamnb", verb, "-m", str(model), label]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE)
+    assert process.stdin is not None
+    process.stdin.write(raw)
+    process.stdin.close()
+    return process
+
+
+def test_nothing_that_other_processes_teach_or_forget_meanwhile_is_lost(
+    taught: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At each of two moments: while training runs, and when the new model is about to take the place of the old one,
+    where what others do has to wait until it has."""
+    late, calls = [("spam", message("spam", 200)), ("spam", message("spam", 201))], []
+    waiting: list[subprocess.Popen[bytes]] = []
+
+    class Interrupted(Relearning):
+        def __call__(self, store: Store) -> None:
+            calls.append(store)
+            if len(calls) == 2:
+                waiting.append(teach(taught, "learn", *late[1]))
+                time.sleep(1)  # so long it could have been taught
+                assert waiting[0].poll() is None
+            super().__call__(store)
+            if len(calls) == 1:
+                assert teach(taught, "learn", *late[0]).wait() == 0
+                assert teach(taught, "forget", *TAUGHT[0]).wait() == 0
+
+    monkeypatch.setattr("spamnb.api.relearning.Relearning", Interrupted)
+    made(taught, tmp_path / "mail", model_type="boolean")  # of which the order of learning changes no sum
+    assert waiting[0].wait(120) == 0 and len(calls) == 2
+    right = [*(pair for pair in mail(12) if pair[1] != message("ham", 3)), *TAUGHT[1:], *late]
+    monkeypatch.undo()
+    made(tmp_path / "n", folders(tmp_path / "right", right), model_type="boolean")
+    assert sums(exported(taught)) == sums(exported(tmp_path / "n"))
+    assert held(taught) == [*TAUGHT[1:], *late]
+    assert not list(tmp_path.glob(".*.new*"))
+
+
+def test_a_damaged_lesson_is_told_and_left_out(taught: Path, tmp_path: Path) -> None:
+    with Store.open(taught, writable=True) as store, store.writing():
+        store.execute("UPDATE kept_lessons SET message = x'ffff' WHERE position = 0")
+    told = made(taught, tmp_path / "mail")
+    assert held(taught) == TAUGHT[1:]
+    damaged, again = told
+    assert "a kept message that is damaged" in damaged and again.startswith("taught again 2 messages")
