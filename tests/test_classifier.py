@@ -148,11 +148,11 @@ def test_one_class_alone_is_never_a_verdict_and_calibrates_nothing() -> None:
     judgement = classifier.classify(message("ham", 9))
     assert (judgement.verdict, judgement.enough) == ("unsure", False)
     classifier.learn("spam", message("spam", 1))
-    assert not classifier.store.view.histogram.any()  # there was nothing of its class to score it against
+    assert not classifier.store.state.histogram.any()  # there was nothing of its class to score it against
     classifier.learn("spam", message("spam", 2))
-    assert classifier.store.view.histogram.sum() == 2
+    assert classifier.store.state.histogram.sum() == 2
     classifier.learn("list", message("ham", 90))
-    assert classifier.store.view.histogram.sum() == 2
+    assert classifier.store.state.histogram.sum() == 2
 
 
 @settings(max_examples=40, deadline=None)
@@ -206,7 +206,7 @@ def test_what_is_remembered_of_tokens_is_bounded_and_changes_nothing(monkeypatch
     for label, raw in asked:
         expected.append(whole.classify(raw).scores.tolist())
         whole.learn(label, raw)
-    monkeypatch.setattr("spamnb.store.store.MAX_VOCABULARY", 50)
+    monkeypatch.setattr("spamnb.store.token_table.MAX_VOCABULARY", 50)
     for (label, raw), scores in zip(asked, expected):
         assert small.classify(raw).scores.tolist() == scores
         small.learn(label, raw)

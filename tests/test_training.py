@@ -48,7 +48,7 @@ def test_training_and_learning_make_the_same_sums_of_naive_bayes(tmp_path: Path)
     curves = calibration.fit(histogram, left_out.documents)
     with Store.open(tmp_path / "m") as store:
         assert sums(export(store)) == sums(export(classifier.store))
-        np.testing.assert_array_equal(store.view.histogram, histogram)
+        np.testing.assert_array_equal(store.state.histogram, histogram)
         for found, expected in zip(store.calibration(), curves, strict=True):
             np.testing.assert_array_equal(found, expected)
     np.testing.assert_array_equal(left_out.probabilities, curves.probabilities(left_out.scores))

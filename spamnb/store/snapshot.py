@@ -17,6 +17,7 @@ import numpy as np
 
 from spamnb.counts.class_counts import ClassCounts
 from spamnb.errors import ArgumentError, Damaged, InTheWay, Outdated, SpamnbError
+from spamnb.formulas.trust import PRIOR_NOISE
 from spamnb.reader.tokens import TokenArray
 from spamnb.store import hard_examples
 from spamnb.store.arrays import all_vectors, put_arrays, put_vectors, read_arrays
@@ -70,7 +71,7 @@ def write_snapshot(
         blobs = [of_class.tobytes() for of_class in snapshot.histogram.astype(HISTOGRAM)]
         put = "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ? WHERE id = ?"
         store.executemany(put, zip(snapshot.documents.tolist(), *sums.tolist(), blobs, numbers))
-        store.put_meta({**snapshot.meta, SIZE: size, NOISE: 0.0})
+        store.put_meta({**snapshot.meta, SIZE: size, NOISE: PRIOR_NOISE})
         store.drop_cache()
         if snapshot.vectors is not None:
             some = np.flatnonzero(snapshot.vectors.any(axis=1))

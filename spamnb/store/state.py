@@ -86,7 +86,8 @@ class State:
     def check_calibration(self) -> None:
         """Damaged where the curves are not those of the sums."""
         fitted = calibration.fit(self.histogram[self.present], self.sums[self.present, 0])
-        if not all(np.allclose(*each, rtol=1e-3, atol=1e-3) for each in zip(self.calibration, fitted)):
+        pairs = zip(self.calibration, fitted)
+        if not all(np.allclose(np.asarray(a), np.asarray(b), rtol=1e-3, atol=1e-3) for a, b in pairs):
             raise Damaged("curves in table classes that are not those of its calibration")
 
     def with_meta(self, changes: Mapping[str, Any]) -> State:

@@ -27,6 +27,7 @@ import numpy as np
 from spamnb.counts.class_counts import ClassTotals, CountedTokens, TokenCounts
 from spamnb.errors import ArgumentError, Damaged, Outdated, SpamnbError
 from spamnb.formulas.calibration import BINS, Calibration
+from spamnb.formulas.trust import PRIOR_NOISE
 from spamnb.naming import check_class_name
 from spamnb.reader.tokens import TokenArray, Vocabulary
 from spamnb.store.database import APPLICATION_ID, Database
@@ -78,7 +79,7 @@ class Store(Database):
                     store.execute(statement)
                 store.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 store.execute(f"PRAGMA user_version = {FORMAT}")
-                store.put_meta({**meta, SIZE: 0, NOISE: 0.0})
+                store.put_meta({**meta, SIZE: 0, NOISE: PRIOR_NOISE})
         return store
 
     @classmethod

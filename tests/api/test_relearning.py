@@ -18,6 +18,7 @@ from spamnb.classifier import Classifier
 from spamnb.settings import MODELS, VECTOR_MODELS
 from spamnb.sources.entries import ReadOptions
 from spamnb.store.lessons import kept_lessons, set_bound, unpack
+from spamnb.store.records import learned_messages
 from spamnb.store.store import Store
 
 TAUGHT = [("spam", message("spam", 100)), ("ham", message("ham", 101)), ("spam", message("ham", 3))]
@@ -81,7 +82,7 @@ def test_without_a_replaced_model_nothing_is_learned_again(tmp_path: Path) -> No
     with Store.create(":memory:", {}) as store:
         relearning(store)
         assert not relearning.count and not relearning.not_kept and not relearning.kept_digests()
-        assert not store.messages()
+        assert not learned_messages(store)
 
 
 def test_each_call_learns_what_was_taught_since_and_forgets_what_was_forgotten(taught: Path, tmp_path: Path) -> None:

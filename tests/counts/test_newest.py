@@ -94,7 +94,7 @@ def test_a_model_is_calibrated_on_what_the_older_mail_says_of_the_newest(model_t
     expected = calibration.histogram(left_out.scores[~is_new], left_out.labels[~is_new])
     expected += calibration.histogram(scored.scores, left_out.labels[rows])
     with model_of(training_set, settings) as store:
-        np.testing.assert_array_equal(store.view.histogram, expected)
+        np.testing.assert_array_equal(store.state.histogram, expected)
     curves = calibration.fit(expected, left_out.documents)
     np.testing.assert_array_equal(left_out.probabilities, curves.probabilities(left_out.scores))
     errors = [

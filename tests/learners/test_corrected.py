@@ -18,10 +18,12 @@ from spamnb.learners import corrected
 from spamnb.learners.corrected import Corrected, offset_of
 from spamnb.learners.naive_bayes import NaiveBayes
 from spamnb.reader.message import digest
+from spamnb.reader.tokens import TokenArray
 from spamnb.settings import Settings
 from spamnb.store import hard_examples
 from spamnb.store.jsonl import export, parse_export
 from spamnb.store.merging import merge_models
+from spamnb.store.records import learned_message, learned_messages
 from spamnb.store.rows import WEIGHT
 from spamnb.store.snapshot import Snapshot, read_snapshot, write_snapshot
 from spamnb.store.store import Store
@@ -89,21 +91,21 @@ def test_weights_are_the_sum_of_contributions_whoever_learned_and_forgot_them(st
             names = list(store.class_ids())
             for raw in messages:
                 read = writers[1 - who].read(raw)
-                known = store.learned(read.digest)
+                known = learned_message(store, read.digest)
                 contribution = known.contribution if known else {}
                 for token in read.counts:
                     expected[token] = expected.get(token, 0) + np.array([contribution.get(name, 0) for name in names])
-            found = store.weights(list(expected), names)
+            found = store.weights(TokenArray.of(expected).hashes, names)
             assert np.array_equal(found.T, list(expected.values()))
         for raw in messages:
             writers[0].forget(writers[0].learned(raw) or "", raw)
-        assert not len(writers[1].store.cells()[0]) and not writers[1].store.messages()
+        assert not len(writers[1].store.cells()[0]) and not learned_messages(writers[1].store)
         for classifier in writers:
             classifier.close()
 
 
 def contributions(store: Store) -> dict[bytes, dict[str, int]]:
-    return {digest: {**learned.contribution} for digest, learned in store.messages() if learned.contribution}
+    return {digest: {**learned.contribution} for digest, learned in learned_messages(store) if learned.contribution}
 
 
 def test_a_hard_example_is_fitted_again_and_that_is_taken_back(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from spamnb.errors import SpamnbError
 from spamnb.reader.message import Reader
 from spamnb.reader.rows import CsrRows
 from spamnb.settings import MODELS, VECTOR_MODELS, Settings
+from spamnb.store.arrays import put_arrays, put_vectors
 from spamnb.store.jsonl import export
 
 
@@ -92,10 +93,10 @@ def test_what_does_not_belong_together_is_told(
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         for name, value in spoil.items():
             if name == "vectors":
-                classifier.store.put_vectors(["meeting"], np.array(value))
+                put_vectors(classifier.store, ["meeting"], np.array(value))
             elif name == "dense_classes":
                 classifier.store.put_meta({name: value})
             else:
-                classifier.store.put_arrays({name: np.array(value)})
+                put_arrays(classifier.store, {name: np.array(value)})
         with pytest.raises(SpamnbError, match=says):
             classifier.classify(b"\nmeeting")

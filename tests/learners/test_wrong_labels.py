@@ -14,6 +14,7 @@ from spamnb.formulas.trust import looks_swapped
 from spamnb.learners.corrected import Corrected
 from spamnb.settings import Settings
 from spamnb.store.jsonl import export
+from spamnb.store.records import learned_message
 from spamnb.training import estimate, fit, model_of, prepare
 
 EACH = 400  # messages of each class
@@ -159,7 +160,7 @@ def test_a_wrong_lesson_is_counted_and_moves_no_weight() -> None:
         assert classifier.trust("spam", classifier.classify(spam)) > 0.9 > 0.5 > classifier.trust("ham", classifier.classify(spam))
         before = classifier.store.totals().documents.tolist(), classifier.store.calibration().noise
         classifier.learn("ham", spam)
-        learned = classifier.store.learned(classifier.read(spam).digest)
+        learned = learned_message(classifier.store, classifier.read(spam).digest)
         assert learned is not None and learned.bins and not learned.contribution and not learned.changes
         documents, noise = classifier.store.totals().documents.tolist(), classifier.store.calibration().noise
         assert documents == [before[0][0] + 1, before[0][1]] and noise > before[1]

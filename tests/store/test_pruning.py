@@ -13,8 +13,10 @@ from spamnb.settings import Settings
 from spamnb.store import hard_examples
 from spamnb.store.jsonl import export
 from spamnb.store.pruning import prune, survey
+from spamnb.store.records import learned_messages
 from spamnb.store.snapshot import read_snapshot
-from spamnb.store.store import Store, this_month
+from spamnb.store.store import Store
+from spamnb.store.token_table import this_month
 
 WORDS = list("abcdefghij")
 LESSON = st.tuples(st.sampled_from(["ham", "spam"]), st.dictionaries(st.sampled_from(WORDS), st.integers(1, 3)))
@@ -45,7 +47,7 @@ def test_tokens_of_lessons_of_the_last_months_stay(monkeypatch: pytest.MonkeyPat
     store = trained(filled([("ham", {"a": 1, "b": 1}), ("spam", {"b": 1})]))
     now = this_month()
     for ago, token in ((7, "c"), (3, "d"), (0, "e")):
-        monkeypatch.setattr("spamnb.store.store.this_month", lambda ago=ago: now - ago)
+        monkeypatch.setattr("spamnb.store.token_table.this_month", lambda ago=ago: now - ago)
         store.add("ham", bag({token: 1}))
     assert survey(store, 6) == 2  # "a" of training and "c"
     assert prune(store, 6) == 2
@@ -82,7 +84,7 @@ def weights_of(store: Store) -> dict[int, list[int]]:
 
 
 def contributions(store: Store) -> dict[bytes, dict[str, int]]:
-    return {digest: {**learned.contribution} for digest, learned in store.messages() if learned.contribution}
+    return {digest: {**learned.contribution} for digest, learned in learned_messages(store) if learned.contribution}
 
 
 @settings(max_examples=25, deadline=None)
