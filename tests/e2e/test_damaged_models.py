@@ -215,6 +215,7 @@ def test_spoilt_token_options_and_losses_are_one_line(models: Models, of: str, k
     st.booleans(),
 )
 @example("bernoulli", [(0.0390625, b"\x80")], False)  # in the schema: sqlite3 cannot tell what is wrong
+@example("bernoulli", [(0.234375, b"'\x80")], False)  # and there where the file is opened
 def test_damaged_bytes_are_one_line(
     models: Models, kind: str, damage: list[tuple[float, bytes]], cut_short: bool
 ) -> None:
