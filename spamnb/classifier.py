@@ -34,6 +34,7 @@ from spamnb.store.lessons import drop, keep
 from spamnb.store.records import LearnedMessage
 from spamnb.store.store import Store
 
+
 class TokensOf(NamedTuple):
     """The tokens of n messages, the messages as rows of these, which of them are empty, and what was left out."""
 

@@ -549,8 +549,8 @@ class Store(Database):
     def check_calibration(self) -> None:
         """Damaged where the curves are not those of the sums."""
         view, present = self.view, self.present()
-        fitted = calibration.fit(view.histogram[present], view.sums[present, 0])
-        if len(present) and not all(np.allclose(*each, rtol=1e-3, atol=1e-3) for each in zip(self.calibration(), fitted)):
+        fitted = np.hstack(calibration.fit(view.histogram[present], view.sums[present, 0]))
+        if len(present) and not np.allclose(np.hstack(self.calibration()), fitted, rtol=1e-3, atol=1e-3):
             raise Damaged("curves in table classes that are not those of its calibration")
 
     # -- what was learned ------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from spamnb.settings import Settings
 KINDS = ("bernoulli", "corrected", "lda")
 COLUMNS = {
     "meta": ["key", "value", "content"],
-    "classes": ["id", "name", "documents", "document_counts", "occurrences", "calibration", "slope", "intercept", "knee"],
+    "classes": "id name documents document_counts occurrences calibration slope intercept knee".split(),
     "tokens": ["hash", "token", "month", "cells", "vector"],
     "messages": ["digest", "class", "facts"],
     "kept_lessons": ["position", "digest", "class", "taught_at", "message"],
