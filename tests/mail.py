@@ -62,8 +62,8 @@ def _words(folders: tuple[str, ...]) -> list[bytes]:
 
 
 def copies(folders: Mapping[str, str], each: int, first: int = 0, most: float = 0.8) -> list[tuple[str, bytes]]:
-    """``each`` messages of every class, in turn: copies of those in a folder of corpora/, each of which lacks a share of
-    its header fields, between a fifth and ``most``, and has words of all classes in place of as many of its own."""
+    """``each`` messages of every class, in turn: copies of those in a folder of corpora/, each of which lacks a
+    share of its header fields, between a fifth and ``most``, and has words of all classes in place of as many."""
     made, words = [], _words((*folders.values(),))
     for number in range(first, first + each):
         for label, folder in folders.items():

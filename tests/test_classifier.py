@@ -9,17 +9,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mail import mail, message, model_of, sums
+from mail import counted, mail, message, model_of, sums, train_file
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
+from spamnb.formulas import calibration
 from spamnb.reader.message import Reader
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.tokens import TokenArray, Vocabulary
+from spamnb.settings import Settings
 from spamnb.store.jsonl import export, parse_export
+from spamnb.store.merging import merge_models
 from spamnb.store.snapshot import atomic_replace, read_snapshot, write_snapshot
+from spamnb.store.store import Store
 
 
 def exported(classifier: Classifier) -> list[str]:
@@ -197,6 +201,44 @@ def test_two_words_of_one_hash_do_no_harm(monkeypatch: pytest.MonkeyPatch) -> No
     assert all(map(np.array_equal, totals[1:4], whole[1:4]))
     assert classifier.forget("spam", raw)
     assert exported(classifier) == before
+
+
+def check_curves(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The curves in the file are those of its histograms, and whoever judges reads them."""
+    with Store.open(path) as store:
+        with store.reading():
+            present = store.present()
+            wanted = calibration.fit(store.view.histogram[present], store.view.sums[present, 0])
+        for found, expected in zip(store.calibration(), wanted, strict=True):
+            np.testing.assert_array_equal(found, expected)
+    with monkeypatch.context() as patch, Classifier.open(path) as reader:
+        patch.setattr(calibration, "fit", lambda *_: pytest.fail("a reader fitted the calibration"))
+        reader.classify(message("spam", 900))
+        assert len(reader.classify_all([message("ham", 901)])) == 1
+
+
+def test_a_file_holds_the_curves_of_its_sums_whoever_wrote_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    train_file(tmp_path / "a", counted(mail(30)), Settings())
+    check_curves(tmp_path / "a", monkeypatch)
+    with Classifier.create(tmp_path / "b") as classifier:
+        for number, (label, raw) in enumerate([*mail(90)[60:], ("spam", message("ham", 500))]):
+            classifier.learn(label, raw)
+            if number % 20 == 0:
+                check_curves(tmp_path / "b", monkeypatch)
+        classifier.learn("ham", message("ham", 500))  # moved
+        check_curves(tmp_path / "b", monkeypatch)
+        assert classifier.forget("ham", message("ham", 500)) and classifier.forget(*mail(90)[70])
+        check_curves(tmp_path / "b", monkeypatch)
+        lines = exported(classifier)
+    parts = []
+    for name in "ab":
+        with Store.open(tmp_path / name) as store:
+            parts.append(read_snapshot(store))
+    merged, _ = merge_models(parts, ["a", "b"])
+    for name, content in (("merged", merged), ("imported", parse_export(lines, "-"))):
+        with atomic_replace(tmp_path / name, content.meta) as store:
+            write_snapshot(store, content)
+        check_curves(tmp_path / name, monkeypatch)
 
 
 def test_what_is_remembered_of_tokens_is_bounded_and_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ d/(n+2d) in place of 1 and 0 (Platt 1999), so a few messages never make certaint
 succession, to Jeffreys' ½ as messages become many.
 
 Some labels are wrong. Each message counts for its label with its trust (formulas/trust.py) and for the other side with
-the rest. Curve, trust and noise are computed in turn: expectation maximisation, one step of Newton's method a round.
+the rest. Trust, noise and curve are computed in turn: a few rounds of expectation maximisation.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ _PRIOR_MARGIN = 2.0  # nats: the prior is one imagined message of the class and 
 _CAREFUL = 50  # messages of the smaller side with which d is ¾: docs/experiments.md#calibration
 _MAX_LOG_ODDS = 16.0  # nats: no probability is 0 or 1
 _FIRST_NOISE = 0.2  # share of wrong labels in the first round
-_ROUNDS = 20  # few on purpose: more rounds explain wrong labels by a flatter curve (docs/experiments.md#wrong-labels)
-_MAX_MOVE, _STILL = 2.0, 1e-3  # nats that a round may move a message's log-odds, and below which it is the last
+_ROUNDS = 3  # of trust and curve in turn: more explain wrong labels by a flatter curve
+_STEPS = 8  # of Newton's method in a round, at most
+_MAX_MOVE, _STILL = 2.0, 1e-3  # nats that a step may move a message's log-odds, and below which it is the last
 _MIN_CURVATURE = 1e-9  # of the likelihood at a message that is far from the curve
 
 
@@ -168,15 +169,17 @@ def _fit(counts: np.ndarray, unscored: np.ndarray, prior: float) -> Calibration:
         d = 0.5 + 0.5 * _CAREFUL / (_CAREFUL + of_side.min(axis=1, keepdims=True))
         high, low = (of_side + d) / (of_side + 2 * d), d / (of_side + 2 * d)
         target = sides[:, 0] * high[:, :1] + sides[:, 1] * low[:, 1:]
-        weight, gradient = total * np.maximum(p * (1 - p), _MIN_CURVATURE), target - total * p
-        w, wx, wxx = (np.sum(weight * x**power, axis=1) for power in range(3))
-        g, gx = gradient.sum(axis=1), (gradient * x).sum(axis=1)
-        step = np.stack([w * gx - wx * g, wxx * g - wx * gx]) / (w * wxx - wx * wx)  # of slope and intercept
-        moves = np.abs(step[0][:, None] * x + step[1][:, None]).max(axis=1)
-        slope, intercept = (slope, intercept) + step * np.minimum(1, _MAX_MOVE / np.maximum(moves, _MAX_MOVE))
+        for _ in range(_STEPS):
+            p = _sigmoid(slope[:, None] * x + intercept[:, None])
+            weight, gradient = total * np.maximum(p * (1 - p), _MIN_CURVATURE), target - total * p
+            w, wx, wxx = (np.sum(weight * x**power, axis=1) for power in range(3))
+            g, gx = gradient.sum(axis=1), (gradient * x).sum(axis=1)
+            step = np.stack([w * gx - wx * g, wxx * g - wx * gx]) / (w * wxx - wx * wx)  # of slope and intercept
+            moves = np.abs(step[0][:, None] * x + step[1][:, None]).max(axis=1)
+            slope, intercept = (slope, intercept) + step * np.minimum(1, _MAX_MOVE / np.maximum(moves, _MAX_MOVE))
+            if moves.max(initial=0) < _STILL:  # nothing moves where there is no class
+                break
         log_odds = slope[:, None] * x + intercept[:, None]
-        if moves.max(initial=0) < _STILL:  # nothing moves where there is no class
-            break
     flat = slope <= 0  # scores say nothing, or the opposite
     intercept = np.where(flat, np.log(of_side[:, 0] / of_side[:, 1]), intercept)
     own = slice(None) if len(counts) == 1 else slice(1)  # one curve of two classes has the messages of both

@@ -25,7 +25,7 @@ from spamnb.settings import Settings
 KINDS = ("bernoulli", "corrected", "lda")
 COLUMNS = {
     "meta": ["key", "value", "content"],
-    "classes": ["id", "name", "documents", "document_counts", "occurrences", "calibration", "slope", "intercept", "knee"],
+    "classes": "id name documents document_counts occurrences calibration slope intercept knee".split(),
     "tokens": ["hash", "token", "month", "cells", "vector"],
     "messages": ["digest", "class", "facts"],
     "kept_lessons": ["position", "digest", "class", "taught_at", "message"],
@@ -216,6 +216,7 @@ def test_spoilt_token_options_and_losses_are_one_line(models: Models, of: str, k
     st.booleans(),
 )
 @example("bernoulli", [(0.0390625, b"\x80")], False)  # in the schema: sqlite3 cannot tell what is wrong
+@example("bernoulli", [(0.234375, b"'\x80")], False)  # and there where the file is opened
 def test_damaged_bytes_are_one_line(
     models: Models, kind: str, damage: list[tuple[float, bytes]], cut_short: bool
 ) -> None:

@@ -93,7 +93,7 @@ def quiet(line: str) -> None:
         ({"model_type": "bernoulli"}, 80),
         ({}, 45),
         ({"model_type": "lda", "embedding": "lsa:5"}, 45),
-        ({"model_type": "boolean", "top_words": 200}, 1000),
+        ({"model_type": "boolean"}, 1000),
     ],
     ids=str,
 )

@@ -1,4 +1,4 @@
-"""formulas/calibration.py: probabilities that mean what they say, of the likeliest curve, though some labels are wrong."""
+"""formulas/calibration.py: honest probabilities by the likeliest curve, though some labels are wrong."""
 
 from __future__ import annotations
 
@@ -49,25 +49,29 @@ def fitted(margin: np.ndarray, y: np.ndarray) -> Calibration:
 
 
 def likeliest(own: np.ndarray, rest: np.ndarray, knee: float, noise: float) -> np.ndarray:
-    """Slope and intercept by expectation maximisation to its end: each round trusts every label by the curve of the last
-    one, and has scipy minimise the cross-entropy towards the two sides, which are a little short of certain."""
+    """Slope and intercept by expectation maximisation to its end: each round trusts every label by the last curve, and
+    has scipy minimise the cross-entropy towards the two sides, which are a little short of certain."""
     x = knee * np.arcsinh(_BIN_MARGINS / knee)
     curve, p = np.array([1.0, 0.0]), expit(_BIN_MARGINS)
     for _ in range(500):
-        right, wrong = (1 - noise) * p / ((1 - noise) * p + noise * (1 - p)), noise * p / (noise * p + (1 - noise) * (1 - p))
+        right = (1 - noise) * p / ((1 - noise) * p + noise * (1 - p))  # of what is labelled as the class
+        wrong = noise * p / (noise * p + (1 - noise) * (1 - p))  # of what is not
         sides = np.stack([own * right + rest * wrong, own * (1 - right) + rest * (1 - wrong)])
         sides[[0, 1], [_bins(np.array(margin)) for margin in (_PRIOR_MARGIN, -_PRIOR_MARGIN)]] += 1
         n = sides.sum(axis=1)
         doubt = (100 + n.min()) / 2 / (50 + n.min())  # 1 of few messages, ½ of many
         wanted = sides[0] * (n[0] + doubt) / (n[0] + 2 * doubt) + sides[1] * doubt / (n[1] + 2 * doubt)
 
-        def error(curve: np.ndarray, wanted: np.ndarray = wanted) -> tuple[float, np.ndarray]:
+        every = sides.sum(axis=0)
+
+        def error(
+            curve: np.ndarray, every: np.ndarray = every, wanted: np.ndarray = wanted
+        ) -> tuple[float, np.ndarray]:
             activation = curve[0] * x + curve[1]
-            gradient = (own + rest + imagined) * expit(activation) - wanted
-            value = ((own + rest + imagined) * np.logaddexp(0, activation) - wanted * activation).sum()
+            gradient = every * expit(activation) - wanted
+            value = (every * np.logaddexp(0, activation) - wanted * activation).sum()
             return value, np.array([(gradient * x).sum(), gradient.sum()])
 
-        imagined = sides.sum(axis=0) - own - rest
         before, curve = curve, minimize(error, curve, jac=True, method="BFGS", options={"gtol": 1e-8}).x
         if np.abs(curve - before).max() < 1e-6:
             break
@@ -76,7 +80,9 @@ def likeliest(own: np.ndarray, rest: np.ndarray, knee: float, noise: float) -> n
 
 
 @pytest.mark.parametrize("noise", [1e-12, 0.02, 0.05, 0.1])
-@pytest.mark.parametrize(("n", "slope", "shift"), [(40, 1.5, -1.0), (200, 3.0, 0.5), (1000, 0.5, 0.0), (1000, 8.0, 0.0)])
+@pytest.mark.parametrize(
+    ("n", "slope", "shift"), [(40, 1.5, -1.0), (200, 3.0, 0.5), (1000, 0.5, 0.0), (1000, 8.0, 0.0)]
+)
 def test_the_curve_is_the_likeliest(
     n: int, slope: float, shift: float, noise: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,7 +164,8 @@ def test_good_mail_counts_as_a_whole_so_one_message_of_a_third_class_makes_no_sp
     assert not has_enough(np.array([400, 1, 30]))
     assert not has_enough(np.array([400, 1, 30]), spam=1)
     assert not has_enough(np.array([5, 4, 30]), spam=2)
-    for documents, enough in (([MIN_MESSAGES] * 2, True), ([MIN_MESSAGES - 1, 900], False), ([900], False), ([], False)):
+    few = MIN_MESSAGES - 1
+    for documents, enough in (([few + 1, few + 1], True), ([few, 900], False), ([900], False), ([], False)):
         assert has_enough(np.array(documents, int)) == enough
 
 
@@ -205,7 +212,8 @@ def test_probabilities_come_true_though_labels_are_wrong(share: float) -> None:
     assert expected_calibration_error(reliability(y, p, positive=1)) < 2.5
     assert log_loss(y, p) < 0.005 + log_loss(y, fitted(margin, y).probabilities(binary(margin)))
     x = np.linspace(-2, 2, 41)
-    np.testing.assert_allclose(fitted(margin, flipped(y, share, 5)[0]).probabilities(binary(x))[:, 1], expit(3.0 * x + 0.5), atol=0.1)
+    p = fitted(margin, flipped(y, share, 5)[0]).probabilities(binary(x))
+    np.testing.assert_allclose(p[:, 1], expit(3.0 * x + 0.5), atol=0.1)
 
 
 def test_one_message_far_from_the_curve_does_not_bend_it() -> None:

@@ -49,7 +49,9 @@ def test_coefficients_are_the_gradient_at_the_scores_that_they_make(
     assert found[y] >= 0 and all(c <= 0 for k, c in enumerate(found) if k != y)
 
 
-@pytest.mark.parametrize(("classes", "penalty", "has_small"), [(2, PENALTY, True), (2, LEARNING_PENALTY, False), (3, PENALTY, False)])
+@pytest.mark.parametrize(
+    ("classes", "penalty", "has_small"), [(2, PENALTY, True), (2, LEARNING_PENALTY, False), (3, PENALTY, False)]
+)
 def test_small_coefficients_are_those_of_two_classes_fitted_together(
     classes: int, penalty: float, has_small: bool
 ) -> None:
@@ -139,7 +141,7 @@ READ_ONLY = np.zeros((2, 2), np.int64)
 READ_ONLY.setflags(write=False)
 
 
-@pytest.mark.parametrize("name", ["begins", "ends", "columns", "values", "offsets", "labels", "contributions", "weights"])
+@pytest.mark.parametrize("name", sorted(ARRAYS.keys() - {"visits"}))
 @pytest.mark.parametrize("how", ["short", "long", "type", "dimensions", "strides"])
 def test_arrays_that_do_not_fit_are_refused(name: str, how: str) -> None:
     fitted()

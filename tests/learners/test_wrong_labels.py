@@ -1,8 +1,9 @@
-"""Wrong labels: training finds them, and lessons that all others contradict change little; with mail of this project."""
+"""Wrong labels: training finds them, and lessons that all others contradict change little."""
 
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -73,7 +74,7 @@ def test_a_model_of_wrong_labels_judges_as_one_of_right_labels() -> None:
     assert errors[1] <= errors[0] + 20, errors
 
 
-def test_what_is_not_learned_is_judged_by_the_rest_and_told(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_what_is_not_learned_is_judged_by_the_rest_and_told(tmp_path: Path) -> None:
     mail, wrong = wrongly_filed(copies(MAIL, EACH), 0.05)
     told = train_file(tmp_path / "m", counted(mail), Settings())
     rows = np.flatnonzero(np.isin(told.positions, list(wrong)))
@@ -157,7 +158,8 @@ def test_names_that_were_swapped_are_noticed_by_the_first_ten_lessons() -> None:
 def test_a_wrong_lesson_is_counted_and_moves_no_weight() -> None:
     (_, ham), (_, spam) = copies(MAIL, 1, 20_000)
     with Classifier(model_of(counted(copies(MAIL, EACH)), Settings())) as classifier:
-        assert classifier.trust("spam", classifier.classify(spam)) > 0.9 > 0.5 > classifier.trust("ham", classifier.classify(spam))
+        judged = classifier.classify(spam)
+        assert classifier.trust("spam", judged) > 0.9 > 0.5 > classifier.trust("ham", judged)
         before = classifier.store.totals().documents.tolist(), classifier.store.calibration().noise
         classifier.learn("ham", spam)
         learned = learned_message(classifier.store, classifier.read(spam).digest)

@@ -82,7 +82,7 @@ def test_no_token_loses_more_than_it_has() -> None:
     content = read_snapshot(store)  # Damaged where the sums do not add up, or are below 0
     assert sorted(content.tokens) == ["a", "b", "c"] and content.documents.tolist() == [1, 1]
     found = store.look_up(["a", "b", "c"])
-    assert found.document_counts.tolist() == [[1, 0, 1], [0, 1, 0]] and found.occurrences.tolist() == [[1, 0, 1], [0, 1, 0]]
+    assert found.document_counts.tolist() == found.occurrences.tolist() == [[1, 0, 1], [0, 1, 0]]
 
 
 def test_classes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
