@@ -89,6 +89,7 @@ def test_the_curve_is_the_likeliest(
     margin, y = drawn(n, n, slope, shift)
     told, _ = flipped(y, noise, 1)
     monkeypatch.setattr(calibration, "PRIOR_NOISE", noise)
+    monkeypatch.setattr(calibration, "_ROUNDS", 2000)  # to its end
     counts = histogram(binary(margin), told)
     found = fit(counts, np.bincount(told), BOUNDLESS)
     assert found.noise == pytest.approx(noise)
