@@ -107,7 +107,7 @@ def upgrade_command(
 def _recorded(meta: dict[str, Any], path: str) -> tuple[list[str], ReadOptions]:
     """The sources that the model was trained from and that are there, and how they were read; says why others cannot be
     read."""
-    from spamnb.errors import SpamnbError
+    from spamnb.errors import SpamnbError, in_options
     from spamnb.naming import escape
     from spamnb.sources.entries import ReadOptions
     from spamnb.sources.spec import entries, is_account
@@ -130,7 +130,7 @@ def _recorded(meta: dict[str, Any], path: str) -> tuple[list[str], ReadOptions]:
         try:
             next(iter(entries([source], lambda name, error: None, options)), None)
         except SpamnbError as error:
-            tell_of_ours(str(error))
+            tell_of_ours(in_options(error))
         else:
             found.append(source)
     return found, options

@@ -21,7 +21,7 @@ from starlette.staticfiles import StaticFiles
 
 from spamnb.api.words import word_of
 from spamnb.classifier import Classifier
-from spamnb.errors import SpamnbError
+from spamnb.errors import SpamnbError, in_options
 from spamnb.journal.entries import INBOX, JUNK
 from spamnb.journal.journal import Journal
 from spamnb.naming import pluralize, printable
@@ -131,7 +131,7 @@ class Review:
         return HTMLResponse(pages.render(template, **values), status)
 
     async def _refuse(self, request: Request, error: Exception) -> Response:
-        refused = error if isinstance(error, Refused) else Refused(409, str(error))
+        refused = error if isinstance(error, Refused) else Refused(409, in_options(error))
         line = printable(str(refused), 500)
         return self._render(request, "refused.html", refused.status, line=line, heading=refused.heading)
 
