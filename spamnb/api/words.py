@@ -10,9 +10,9 @@ from spamnb.api.arguments import FilePath, Tell, check_least, file_path, warn
 from spamnb.api.report import Report
 from spamnb.counts.top_words import TellingWord, Word
 from spamnb.errors import SpamnbError, Wording
-from spamnb.naming import escape
 from spamnb.reader.meaning import meaning
 from spamnb.report.table import Table, printed
+from spamnb.shown_text import escape
 
 if TYPE_CHECKING:
     from spamnb.store.store import Store

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from spamnb.cli.options import Unreadable, no_message
 from spamnb.errors import SpamnbError, in_options
-from spamnb.naming import pluralize
+from spamnb.shown_text import pluralize
 
 if TYPE_CHECKING:
     from spamnb.sources.entries import Entry, Raw

@@ -16,7 +16,7 @@ import click
 from click.core import ParameterSource
 
 from spamnb.errors import SpamnbError, in_options
-from spamnb.naming import escape
+from spamnb.shown_text import escape
 from spamnb.sources.entries import LeftOut
 
 if TYPE_CHECKING:

@@ -150,7 +150,7 @@ class Watching:
             self._sort()
 
     def _learn(self) -> None:
-        from spamnb.naming import pluralize
+        from spamnb.shown_text import pluralize
 
         for lesson, label, changed, error in self._work.learn():
             if error is not None:

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from spamnb.errors import SpamnbError
 from spamnb.mailbox.box import Arrived, Move, readable
-from spamnb.naming import escape
 from spamnb.reader.message import digest
+from spamnb.shown_text import escape
 from spamnb.sources.entries import attempt, check_link, contents
 from spamnb.sources.folders import is_maildir
 from spamnb.sources.mailbox import Folder, MailboxMessage, decoded, encoded, role_of

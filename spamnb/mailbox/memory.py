@@ -18,7 +18,7 @@ from typing import NamedTuple, Self
 from spamnb.errors import SpamnbError
 from spamnb.mailbox import Box
 from spamnb.mailbox.box import Move
-from spamnb.naming import escape
+from spamnb.shown_text import escape
 from spamnb.sources.entries import Report, check_link
 from spamnb.sources.imap_connection import Denied
 from spamnb.sources.mailbox import Folder, MailboxMessage

@@ -24,10 +24,10 @@ from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError, in_options
 from spamnb.journal.entries import INBOX, JUNK
 from spamnb.journal.journal import Journal
-from spamnb.naming import pluralize, printable
 from spamnb.review import pages
 from spamnb.review.lessons import Taught, Teacher, missing
 from spamnb.review.moving import Moving
+from spamnb.shown_text import pluralize, printable
 
 HOSTS = ["127.0.0.1", "localhost"]  # any other name may be a site that answers with this machine's address
 MAX_BODY = 65_536  # bytes of a form: a page has 50 boxes

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from spamnb.errors import Wording
-from spamnb.naming import escape, pluralize
+from spamnb.shown_text import escape, pluralize
 from spamnb.sources.entries import Entry, Report
 from spamnb.sources.formats import MBOXES, TABLES, NotMail
 from spamnb.sources.mbox import INDEX_SUFFIX, mail_file, starts_as_mbox

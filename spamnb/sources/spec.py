@@ -22,8 +22,9 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
+from spamnb.class_names import check_class_name
 from spamnb.errors import SpamnbError, Wording, reason
-from spamnb.naming import check_class_name, escape, pluralize
+from spamnb.shown_text import escape, pluralize
 from spamnb.sources.entries import Entry, ReadOptions, Report, one_message
 from spamnb.sources.folders import folder_notes, listing, tree
 from spamnb.sources.formats import is_table

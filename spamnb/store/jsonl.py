@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from spamnb.class_names import check_class_name
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.formulas.calibration import BINS
-from spamnb.naming import check_class_name, escape
 from spamnb.reader.tokens import TokenArray, merge_vocabularies
 from spamnb.settings import ORIGIN
+from spamnb.shown_text import escape
 from spamnb.store.arrays import VECTOR, array_of
 from spamnb.store.database import MAX_SUM, int_between
 from spamnb.store.lessons import KeptLesson, unpack
