@@ -16,8 +16,7 @@ from contextlib import contextmanager
 from typing import NamedTuple, Self
 
 from spamnb.errors import SpamnbError
-from spamnb.mailbox import Box
-from spamnb.mailbox.box import Move
+from spamnb.mailbox.box import Box, Move
 from spamnb.shown_text import escape
 from spamnb.sources.entries import Report, check_link
 from spamnb.sources.imap_connection import Denied

@@ -11,7 +11,8 @@ from contextlib import ExitStack
 from spamnb.errors import SpamnbError
 from spamnb.journal.entries import JUNK, Verdict
 from spamnb.journal.journal import Journal
-from spamnb.mailbox import Box, box_at
+from spamnb.mailbox import box_at
+from spamnb.mailbox.box import Box
 from spamnb.mailbox.filing import lies_in, noted
 from spamnb.mailbox.memory import Memory
 from spamnb.reader.message import digest
