@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 
 class SpamnbError(Exception):
@@ -33,37 +31,39 @@ class _Options:
         return "--all" if name == "everything" else "--" + name.replace("_", "-")
 
 
-_option: _Arguments | _Options = _Arguments()
+class Wording(str):
+    """A line with the names of what its reader may choose: arguments of Python; ``in_options`` names options instead.
 
-
-@contextmanager
-def naming_options() -> Iterator[None]:
-    """Inside, which is where the command line runs, ``in_callers_words`` names options."""
-    global _option
-    before, _option = _option, _Options()
-    try:
-        yield
-    finally:
-        _option = before
-
-
-def in_callers_words(template: str, **values: object) -> str:
-    """A line with the names of what its reader may choose: arguments in Python, options on the command line.
-
-    >>> in_callers_words("{path}: exists already; {option.force} replaces it", path="mail.spamnb")
-    'mail.spamnb: exists already; force=True replaces it'
-    >>> with naming_options():
-    ...     in_callers_words("{path}: exists already; {option.force} replaces it", path="mail.spamnb")
-    'mail.spamnb: exists already; --force replaces it'
+    >>> line = Wording("{path}: exists already; {option.force} replaces it", path="mail.spamnb")
+    >>> print(line, line.in_options, sep="\\n")
+    mail.spamnb: exists already; force=True replaces it
+    mail.spamnb: exists already; --force replaces it
     """
-    return template.format(option=_option, **values)
+
+    in_options: str
+
+    def __new__(cls, template: str, **values: object) -> Self:
+        line = super().__new__(cls, template.format(option=_Arguments(), **values))
+        as_options = {name: in_options(value) if isinstance(value, str) else value for name, value in values.items()}
+        line.in_options = template.format(option=_Options(), **as_options)
+        return line
+
+
+def in_options(said: str | Exception) -> str:
+    """Return what a line or an error says where options are chosen, on the command line.
+
+    >>> in_options(Wording("{note}; or less", note=Wording("{option.workers} 1"))), in_options(SpamnbError("no mail"))
+    ('--workers 1; or less', 'no mail')
+    """
+    line = said.args[0] if isinstance(said, ArgumentError) else said
+    return line.in_options if isinstance(line, Wording) else str(line)
 
 
 class ArgumentError(SpamnbError):
     """What a caller chose cannot be."""
 
     def __init__(self, template: str, **values: object) -> None:
-        super().__init__(in_callers_words(template, **values))
+        super().__init__(Wording(template, **values))
 
 
 def check_kind(name: str, value: object, kind: Any, wanted: str) -> None:
@@ -102,7 +102,7 @@ def fault(error: Exception, where: str = "") -> str:
     ('a full disk', 'failed (MemoryError)', 'ann.eml: failed (ValueError: no codec)')
     """
     if isinstance(error, SpamnbError):
-        return str(error)
+        return error.args[0] if isinstance(error, ArgumentError) else str(error)
     said = ascii(" ".join(reason(error).split()))[1:-1][:200]
     return f"{where}{where and ': '}failed ({type(error).__name__}{said and ': '}{said})"
 

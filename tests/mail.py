@@ -102,10 +102,15 @@ def never(name: str, error: Exception) -> None:
 
 
 def sums(lines: Iterable[str]) -> list[dict[str, Any]]:
-    """What an export holds beside the calibration, in which a message's place depends on the messages before it."""
-    return [
-        {key: value for key, value in json.loads(line).items() if key not in ("bins", "calibration")} for line in lines
-    ]
+    """What an export holds beside the calibration, in which a message's place depends on the messages before it, and
+    beside the months in which tokens were taught."""
+    left = "bins", "calibration", "month"
+    return [{key: value for key, value in json.loads(line).items() if key not in left} for line in lines]
+
+
+def undated(lines: Iterable[str]) -> list[str]:
+    """The lines without the months in which tokens were taught, which stay where a lesson was forgotten."""
+    return [re.sub('"month": [0-9]+, ', "", line) for line in lines]
 
 
 def counts(lines: Iterable[str]) -> list[dict[str, Any]]:
@@ -148,9 +153,9 @@ def filled(messages: Iterable[tuple[str, dict[str, int]]], **meta: Any) -> Store
 
 
 def trained(store: Store, **meta: Any) -> Store:
-    """A model of the same content, all of it as training writes it."""
+    """A model of the same content, all of it as training writes it: without months."""
     content = read_snapshot(store)
-    content = content._replace(meta=content.meta | meta)
+    content = content._replace(meta=content.meta | meta, months={})
     out = Store.create(":memory:", content.meta)
     write_snapshot(out, content)
     return out

@@ -15,7 +15,7 @@ from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
 from spamnb.errors import ArgumentError, SpamnbError, SpamnbWarning, check_kind
-from spamnb.naming import escape
+from spamnb.shown_text import escape
 
 if TYPE_CHECKING:
     from spamnb.engines.cluster import Cluster

@@ -28,9 +28,9 @@ from spamnb.api.report import Report, preformatted
 from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.evaluation.metrics import doubtful_rows
 from spamnb.formulas.trust import PRIOR_NOISE, trust
-from spamnb.naming import escape, pluralize
 from spamnb.reader.meaning import meaning
 from spamnb.report.evaluation import percent, tables, text
+from spamnb.shown_text import escape, pluralize
 from spamnb.sources.entries import LeftOut, ReadOptions, one_message, private
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from spamnb.api.arguments import FilePath, Tell, check_least, file_path, warn
 from spamnb.api.report import Report
 from spamnb.errors import SpamnbError, reason
 from spamnb.judgement import Judgement
-from spamnb.naming import escape, pluralize
 from spamnb.reader.meaning import meaning, narrower
 from spamnb.settings import BAYES_MODELS, Settings
+from spamnb.shown_text import escape, pluralize
 from spamnb.sources.entries import LeftOut, attempt
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from spamnb.api.arguments import settings_of, threads_of
 from spamnb.api.progress import progress as shown
+from spamnb.class_names import check_class_name
 from spamnb.counts.training_set import TrainingSet
 from spamnb.engines.counting import count_parallel
 from spamnb.errors import SpamnbError
 from spamnb.estimators.base import Parameters
 from spamnb.estimators.validation import check_labels, is_missing
-from spamnb.naming import check_class_name
 from spamnb.reader.options import TokenOptions
 from spamnb.setting_fields import settings_in
 from spamnb.settings import Settings

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from spamnb.api.arguments import Sources, Tell, specs_of, warn
-from spamnb.naming import pluralize
 from spamnb.reader.message import Message, parse
+from spamnb.shown_text import pluralize
 from spamnb.sources.entries import LeftOut, ReadOptions, messages
 
 

@@ -26,6 +26,7 @@ from spamnb.api.given import (
 )
 from spamnb.api.progress import progress as shown
 from spamnb.api.words import WordsReport, words_of
+from spamnb.class_names import check_has_class
 from spamnb.classifier import Classifier
 from spamnb.engines.executor import map_parts
 from spamnb.estimators.base import ClassifierMixin
@@ -33,7 +34,6 @@ from spamnb.estimators.validation import not_fitted
 from spamnb.formulas.calibration import margins
 from spamnb.formulas.decision import Loss
 from spamnb.judgement import Judgement
-from spamnb.naming import check_has_class
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.pdf import is_available
 from spamnb.settings import Settings

@@ -32,10 +32,10 @@ from spamnb.api.report import Report
 from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.evaluation.metrics import confusion_matrix, doubtful_rows
 from spamnb.formulas.decision import UNSURE
-from spamnb.naming import escape, pluralize
 from spamnb.report.evaluation import MATRIX_CLASSES, confusion_table, percent
 from spamnb.report.table import drawn
 from spamnb.settings import Settings
+from spamnb.shown_text import escape, pluralize
 from spamnb.sources.entries import LeftOut, ReadOptions
 from spamnb.training import LeaveOneOutResult
 
@@ -336,7 +336,7 @@ def _check_swapped(sources: Sequence[str], spam: str) -> None:
 def _check_class_names(model: Path, sources: Sequence[str], tell: Tell) -> None:
     """Before a model is replaced: SpamnbError where a class of the sources is spelt much like one of the model that
     they lack; a line where they name other classes."""
-    from spamnb.naming import nearest
+    from spamnb.class_names import nearest
     from spamnb.sources.spec import source_of
     from spamnb.store.store import Store
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from spamnb.api.arguments import FilePath, Tell, check_least, file_path, warn
 from spamnb.api.report import Report
 from spamnb.counts.top_words import TellingWord, Word
-from spamnb.errors import SpamnbError, in_callers_words
-from spamnb.naming import escape
+from spamnb.errors import SpamnbError, Wording
 from spamnb.reader.meaning import meaning
 from spamnb.report.table import Table, printed
+from spamnb.shown_text import escape
 
 if TYPE_CHECKING:
     from spamnb.store.store import Store
@@ -132,8 +132,8 @@ def words_of(store: Store, top: int, everything: bool, tell: Tell) -> WordsRepor
     if not everything:
         counts, tokens = words_of_text(counts, tokens)
         if not len(tokens):
-            all_kinds = in_callers_words("{option.everything} shows all kinds of evidence")
-            tell(f"{store.path}: no token is a word of text; {all_kinds}")
+            all_kinds = "{path}: no token is a word of text; {option.everything} shows all kinds of evidence"
+            tell(Wording(all_kinds, path=store.path))
     return WordsReport(*top_words(counts, tokens, top))
 
 

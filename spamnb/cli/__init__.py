@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from spamnb import __version__
-from spamnb.errors import SpamnbError, naming_options
+from spamnb.errors import SpamnbError, in_options
 
 COMMANDS = (
     "train", "classify", "filter", "learn", "forget", "words", "explain", "evaluate", "info",
@@ -37,11 +37,11 @@ class Commands(click.Group):
         return getattr(importlib.import_module(f"spamnb.cli.{name}"), f"{cmd_name}_command")
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
-        with naming_options(), _in_one_line():  # the help is written here
+        with _in_one_line():  # the help is written here
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with naming_options(), _in_one_line(), _heeding_ctrl_c(ctx.obj):
+        with _in_one_line(), _heeding_ctrl_c(ctx.obj):
             return super().invoke(ctx)
 
 
@@ -74,7 +74,7 @@ def _in_one_line() -> Iterator[None]:
     try:
         yield
     except SpamnbError as error:
-        raise click.ClickException(str(error)) from None
+        raise click.ClickException(in_options(error)) from None
     except KeyboardInterrupt as interrupt:
         click.echo("\nspamnb: " + "; ".join(["interrupted", *map(str, interrupt.args)]), err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None

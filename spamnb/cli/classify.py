@@ -23,7 +23,7 @@ from spamnb.cli.options import (
     text_column_option,
     workers_option,
 )
-from spamnb.naming import escape, escape_json
+from spamnb.shown_text import escape, escape_json
 
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 from spamnb.cli.options import Unreadable, no_message
-from spamnb.errors import SpamnbError
-from spamnb.naming import pluralize
+from spamnb.errors import SpamnbError, in_options
+from spamnb.shown_text import pluralize
 
 if TYPE_CHECKING:
     from spamnb.sources.entries import Entry, Raw
@@ -49,7 +49,8 @@ def each_message(
                 show(done)
                 yield from changed
     except SpamnbError as error:
-        raise SpamnbError(f"{error} (the {done:,} messages before are done)" if done else str(error)) from None
+        before = f" (the {done:,} messages before are done)" if done else ""
+        raise SpamnbError(in_options(error) + before) from None
     except KeyboardInterrupt:
         rest = f"{doing} {pluralize(done, 'message')} is done and stays; the same command goes on with the rest"
         raise KeyboardInterrupt(rest if done else "nothing has changed") from None

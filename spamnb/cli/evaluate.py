@@ -87,7 +87,7 @@ def evaluate_command(
     from spamnb.evaluation.figures import as_json
     from spamnb.evaluation.scores import read_verdicts
     from spamnb.formulas.trust import looks_swapped
-    from spamnb.naming import escape_json
+    from spamnb.shown_text import escape_json
 
     if compare:
         read_verdicts(compare)  # a file that is none is told now, not when all the mail has been read

@@ -28,8 +28,8 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
     Example:
       spamnb forget spam < message.eml
     """
+    from spamnb.class_names import check_has_class
     from spamnb.classifier import Classifier
-    from spamnb.naming import check_has_class
     from spamnb.reader.message import digest
 
     unreadable = Unreadable()

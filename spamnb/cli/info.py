@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from spamnb.cli.options import format_option, model_option
-from spamnb.naming import escape
+from spamnb.shown_text import escape
 
 MAX_SOURCES = 8  # of those that a model was trained from: a shell may have made thousands of one word
 MAX_TEXT = 400  # characters of a command line
@@ -27,9 +27,9 @@ def info_command(model: Path, form: str) -> None:
     Example:
       spamnb info --format json
     """
-    from spamnb.naming import escape_json, pluralize
     from spamnb.settings import SETTINGS, Settings
     from spamnb.settings import origin as origin_of
+    from spamnb.shown_text import escape_json, pluralize
     from spamnb.store.lessons import holding, is_public, learned_and_not_kept, taught
     from spamnb.store.store import Store
 

@@ -53,11 +53,12 @@ def learn_command(
     Example:
       spamnb learn spam < message.eml
     """
+    from spamnb.class_names import check_class_name, check_known_class
     from spamnb.classifier import Classifier
     from spamnb.errors import SpamnbError
     from spamnb.formulas.trust import DOUBTFUL, FIRST, looks_swapped
-    from spamnb.naming import check_class_name, check_known_class, escape
     from spamnb.settings import Settings
+    from spamnb.shown_text import escape
     from spamnb.sources.entries import messages
     from spamnb.store.lessons import bound, is_public, set_bound
     from spamnb.store.snapshot import create_empty

@@ -12,7 +12,7 @@ import click
 
 from spamnb.cli.options import Unreadable, on_command_line, tell_of_ours
 from spamnb.errors import SpamnbError, fault
-from spamnb.naming import escape
+from spamnb.shown_text import escape
 
 if TYPE_CHECKING:
     from spamnb.mailbox.filing import Filing

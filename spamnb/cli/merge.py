@@ -24,7 +24,7 @@ def merge_command(models: tuple[Path, ...], model: Path, force: bool) -> None:
     Example:
       spamnb merge alice.spamnb bob.spamnb -m both.spamnb
     """
-    from spamnb.naming import pluralize
+    from spamnb.shown_text import pluralize
     from spamnb.store.merging import merge_models
     from spamnb.store.snapshot import atomic_replace, read_snapshot, write_snapshot
     from spamnb.store.store import Store

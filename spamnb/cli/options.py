@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 from click.core import ParameterSource
 
-from spamnb.errors import SpamnbError
-from spamnb.naming import escape
+from spamnb.errors import SpamnbError, in_options
+from spamnb.shown_text import escape
 from spamnb.sources.entries import LeftOut
 
 if TYPE_CHECKING:
@@ -226,8 +226,8 @@ def tell(text: str) -> None:
 
 
 def tell_of_ours(line: str) -> None:
-    """The same, with the program's name in front."""
-    tell(f"spamnb: {line}")
+    """The same, with the program's name in front, and options for arguments."""
+    tell(f"spamnb: {in_options(line)}")
 
 
 class Unreadable(LeftOut):

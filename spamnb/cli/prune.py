@@ -31,7 +31,7 @@ def prune_command(months: int, yes: bool, model: Path) -> None:
       spamnb prune         # says how many there are
       spamnb prune --yes   # removes them
     """
-    from spamnb.naming import pluralize
+    from spamnb.shown_text import pluralize
     from spamnb.store.pruning import give_room_back, prune, survey
     from spamnb.store.store import Store
 

@@ -76,7 +76,7 @@ def sort_command(
 
 def _sort(target: Target, work: Filing, unreadable: Unreadable, everything: bool, quiet: bool) -> None:
     """Sort a mailbox, and say how much of what was done."""
-    from spamnb.naming import pluralize
+    from spamnb.shown_text import pluralize
 
     before, is_read = unreadable.count, not quiet
     counts: Counter[str] = Counter()
@@ -156,8 +156,8 @@ def _terminal_line(classifier: Classifier, folders: Mapping[str, Folder]) -> Cal
 
 
 def _say(one: Filed, where: str) -> None:
-    from spamnb.naming import printable
     from spamnb.reader.message import header_of
+    from spamnb.shown_text import printable
 
     texts = [printable(header_of(one.mail.raw, name)) for name in ("from", "subject", "date")]
     fields = [text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…" for text in texts]

@@ -50,9 +50,9 @@ def upgrade_command(
     """
     from spamnb.api.train import make_model
     from spamnb.errors import SpamnbError
-    from spamnb.naming import escape
     from spamnb.reader.options import TOKENS_VERSION
     from spamnb.settings import Settings
+    from spamnb.shown_text import escape
     from spamnb.sources.entries import ReadOptions
     from spamnb.store.store import Store
 
@@ -107,8 +107,8 @@ def upgrade_command(
 def _recorded(meta: dict[str, Any], path: str) -> tuple[list[str], ReadOptions]:
     """The sources that the model was trained from and that are there, and how they were read; says why others cannot be
     read."""
-    from spamnb.errors import SpamnbError
-    from spamnb.naming import escape
+    from spamnb.errors import SpamnbError, in_options
+    from spamnb.shown_text import escape
     from spamnb.sources.entries import ReadOptions
     from spamnb.sources.spec import entries, is_account
 
@@ -130,7 +130,7 @@ def _recorded(meta: dict[str, Any], path: str) -> tuple[list[str], ReadOptions]:
         try:
             next(iter(entries([source], lambda name, error: None, options)), None)
         except SpamnbError as error:
-            tell_of_ours(str(error))
+            tell_of_ours(in_options(error))
         else:
             found.append(source)
     return found, options

@@ -13,7 +13,7 @@ import click
 
 from spamnb.cli.mailboxes import Target, boxes_argument, filing, folders_of, in_each, junk_option, targets, until_done
 from spamnb.cli.options import Seconds, Unreadable, journal_option, model_option, tell, tell_of_ours
-from spamnb.errors import fault
+from spamnb.errors import fault, in_options
 
 if TYPE_CHECKING:
     from spamnb.mailbox.filing import Filing
@@ -150,7 +150,7 @@ class Watching:
             self._sort()
 
     def _learn(self) -> None:
-        from spamnb.naming import pluralize
+        from spamnb.shown_text import pluralize
 
         for lesson, label, changed, error in self._work.learn():
             if error is not None:
@@ -188,7 +188,7 @@ class Watching:
             return 0.0
         except Exception as error:
             box.close()
-            told = fault(error, self._target.shown)
+            told = in_options(fault(error, self._target.shown))
             first, longest = _AFTER_REFUSAL if isinstance(error, LoginRefused) else _AFTER_LOSS
             # A pause out of these bounds was after the other kind of failure.
             self._pause = min(2 * self._pause, longest) if first <= self._pause <= longest else first

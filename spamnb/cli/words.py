@@ -34,7 +34,7 @@ def words_command(word: str | None, model: Path, top: int, everything: bool, for
       spamnb words free
     """
     from spamnb.api import words
-    from spamnb.naming import escape_json
+    from spamnb.shown_text import escape_json
 
     if word is None:
         report: words.WordsReport | words.WordReport = words.words(model, top, everything=everything, tell=tell_of_ours)

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from math import inf, log
 
+from spamnb.class_names import check_has_class
 from spamnb.classifier import Classifier
 from spamnb.counts.counting import MAX_READ
 from spamnb.errors import SpamnbError
 from spamnb.evaluation.result import EVIDENCE, Answer, Result, result_of
-from spamnb.naming import check_has_class, pluralize
 from spamnb.reader.message import arrival
 from spamnb.settings import Settings
+from spamnb.shown_text import pluralize
 from spamnb.sources.entries import Entry, Raw, Report, in_batches, messages, one_message
 
 AT_ONCE = 4  # messages judged together: few enough that memory can hold them, however large they are

@@ -17,7 +17,7 @@ from spamnb.errors import SpamnbError
 from spamnb.evaluation.metrics import McNemar, mcnemar
 from spamnb.evaluation.result import Result
 from spamnb.formulas.decision import UNSURE
-from spamnb.naming import escape
+from spamnb.shown_text import escape
 from spamnb.sources.entries import private
 
 _FIRST = ["name", "truth", "verdict"]

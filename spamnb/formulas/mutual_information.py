@@ -29,7 +29,7 @@ def mutual_information_from_counts(document_counts: Any, documents: np.ndarray, 
     n, N = np.asarray(documents, dtype=float), csr_array(document_counts)
     if not 0 < n.sum() < np.inf:
         raise ValueError("no documents: there is nothing to measure information from")
-    if not ((N.data >= 0).all() and (n >= N.max(axis=1).toarray().ravel()).all()):
+    if not ((N.data >= 0) & (N.data <= np.repeat(n, np.diff(N.indptr)))).all():
         raise ValueError("a class cannot have fewer documents than hold a column, nor can a count be negative")
     seen = n > 0  # a class without documents has π = 0
     n, N = n[seen], N[seen]

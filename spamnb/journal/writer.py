@@ -11,7 +11,7 @@ from pathlib import Path
 from spamnb.errors import SpamnbError
 from spamnb.journal.entries import Verdict
 from spamnb.journal.journal import Correction, Journal
-from spamnb.naming import pluralize
+from spamnb.shown_text import pluralize
 
 MAX_WAITING = 10_000  # verdicts, some 30 MB: others are left out, and said
 _PAUSE = 0.2  # seconds in which verdicts gather: one transaction for all takes a fifth of the time

@@ -1,27 +1,18 @@
 """Mailboxes in which mail is judged, moved and learned: a Maildir or an account on a server.
 
-box      what both kinds of mailbox say of their mail, and how they wait for more
+box      what a mailbox is, whatever its kind
 maildir  a Maildir as one, whatever its layout
 imap     an account as one
 memory   the record of one mailbox: what was judged, moved and learned, and moves that a kill interrupted
 filing   new mail is judged once and moved; what a person moved is learned; both are noted in the journal
-
-Both kinds have the same methods, which ``MaildirBox`` explains. Errors are SpamnbError for the mailbox, OSError for one
-message or folder.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
 
+from spamnb.mailbox.box import Box
 from spamnb.sources.spec import is_account
-
-if TYPE_CHECKING:
-    from spamnb.mailbox.imap import ImapBox
-    from spamnb.mailbox.maildir import MaildirBox
-
-Box: TypeAlias = "MaildirBox | ImapBox"
 
 
 def box_at(name: str, junk: str | None = None) -> Box:

@@ -15,8 +15,7 @@ from spamnb.errors import SpamnbError
 from spamnb.journal.entries import INBOX, JUNK, NOWHERE, OTHER, Place, Verdict, entry_of, entry_of_note, note_of
 from spamnb.journal.journal import Correction
 from spamnb.journal.writer import JournalWriter
-from spamnb.mailbox import Box
-from spamnb.mailbox.box import Move
+from spamnb.mailbox.box import Box, Move
 from spamnb.mailbox.memory import PATIENCE, Lesson, Memory
 from spamnb.reader.message import digest
 from spamnb.score import Score, class_of_label, score_message

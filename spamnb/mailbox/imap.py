@@ -19,7 +19,7 @@ from urllib.parse import quote, unquote
 
 from spamnb.errors import SpamnbError
 from spamnb.mailbox.box import Arrived, Move, readable
-from spamnb.naming import escape
+from spamnb.shown_text import escape
 from spamnb.sources.accounts import account_of, parsed
 from spamnb.sources.imap_connection import Denied
 from spamnb.sources.imap_reading import INBOX, WINDOW, ImapReader, State, Uid

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from spamnb.errors import SpamnbError
 from spamnb.mailbox.box import Arrived, Move, readable
-from spamnb.naming import escape
 from spamnb.reader.message import digest
+from spamnb.shown_text import escape
 from spamnb.sources.entries import attempt, check_link, contents
 from spamnb.sources.folders import is_maildir
 from spamnb.sources.mailbox import Folder, MailboxMessage, decoded, encoded, role_of
@@ -47,23 +47,21 @@ class MaildirBox:
         self._listed: dict[Path, dict[str, MailboxMessage]] = {}
 
     def folders(self) -> list[Folder]:
-        """All folders, the inbox first."""
         paths = mailbox(self.path, self.junk().place)
         return [self.inbox, *(self._folder(path) for path in paths if path != self.path)]
 
     def refresh(self) -> None:
-        """Forget which folders there are: here the file system is asked each time."""
+        """Do nothing: the file system is asked each time."""
 
     def _folder(self, path: Path) -> Folder:
         name = os.path.relpath(path, self.path)
         return _named(name if name.startswith("..") else name.removeprefix("."), path)
 
     def locate(self, name: str) -> Folder:
-        """The folder that a person calls so. It may have yet to be made."""
         return _named(name, locate(self.path, name))
 
     def junk(self) -> Folder:
-        """The folder of spam: one that is there by its name in any language, or Junk, which may have yet to be made."""
+        """One that is there by its name in any language, or Junk."""
         if self._junk is not None:
             return self.locate(self._junk)
         inside = [self._folder(path) for path in folders_in(self.path)[1:]]
@@ -80,22 +78,19 @@ class MaildirBox:
         return folder.place.is_dir()
 
     def make(self, folder: Folder) -> None:
-        """Make a folder where it is missing, and subscribe it: mail readers show no other."""
         if not self.exists(folder) and folder.place.parent == self.path:
             subscribe(self.path, folder.place.name.removeprefix("."))
         made(folder.place)
 
     def is_below(self, folder: Folder, parent: Folder) -> bool:
-        """Whether a folder is ``parent`` or below it: by Maildir++'s names or nested, whatever links lead there."""
+        """By Maildir++'s names or nested, whatever links lead there."""
         path, above = str(folder.place.resolve()), str(parent.place.resolve())
         return path == above or path.startswith((above + ".", above + os.sep))
 
     def key(self, folder: Folder) -> str:
-        """What a folder is called in the record."""
         return sql_text(os.path.relpath(folder.place, self.path))
 
     def messages(self, folder: Folder) -> list[MailboxMessage]:
-        """What lies in a folder, the oldest first."""
         found = []
         for part in ("new", "cur"):
             with suppress(FileNotFoundError):
@@ -106,11 +101,9 @@ class MaildirBox:
         return MailboxMessage(folder, sql_text(delivered(path)), escape(str(path)), path)
 
     def count(self) -> int:
-        """How many messages all folders hold."""
         return sum(len(self.messages(folder)) for folder in self.folders())
 
     def find(self, folder: Folder, keys: Sequence[str]) -> list[MailboxMessage]:
-        """Those messages that are still in a folder."""
         known = self._listed.get(folder.place, {})
         if not all(key in known and known[key].place.exists() for key in keys):
             known = self._list(folder)
@@ -121,26 +114,23 @@ class MaildirBox:
         return self._listed[folder.place]
 
     def lookup(self, place: str, message_id: str) -> list[MailboxMessage]:
-        """Messages that may be the one that lay at a `place`, the likely ones first."""
         return self.find(self.folder_at(place), [sql_text(delivered(Path(place)))])
 
     def read(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
-        """Each message's bytes, or why it cannot be read: FileNotFoundError where it is no longer there."""
         for message in messages:
             yield message, attempt(partial(contents, str(message.place)))
 
     def kin(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
-        """What each message is known by wherever it lies; those that are gone may be left out. Digests: mail readers
-        give a message another file name when they move it."""
+        """By digests: mail readers give a message another file name when they move it."""
         for message, raw in self.read(messages):
             yield message, attempt(partial(digest, raw)) if isinstance(raw, bytes) else raw
 
     def new(self, mark: str, waiting: Sequence[str]) -> tuple[list[MailboxMessage], str]:
-        """New mail since a mark, with the messages ``waiting`` since before, by key; and the mark of now."""
+        """What lies in ``new``: there is no mark, and what waits is still there."""
         return [self._message(self.inbox, path) for path in files(self.path / "new")], ""
 
     def state(self, folder: Folder) -> Hashable:
-        """What changes when mail comes or goes; None where that cannot be told."""
+        """When its directories changed."""
         changed = []
         for part in ("new", "cur"):
             with suppress(FileNotFoundError):
@@ -149,18 +139,15 @@ class MaildirBox:
         return tuple(changed) if settled else None
 
     def arrived(self, folder: Folder, mark: str, known: int) -> Arrived:
-        """What came into a folder since a mark; ``known`` is how many messages of it are known."""
         return Arrived(list(self._list(folder).values()), "", True)
 
     def mark(self, folder: Folder) -> str:
-        """How far a folder has got: here it is looked at as a whole."""
+        """No mark: a folder is looked at as a whole."""
         return ""
 
     def move(
         self, messages: Sequence[MailboxMessage], into: Folder
     ) -> dict[MailboxMessage, MailboxMessage | OSError | None]:
-        """Move messages of one folder; where each lies then if that is known, or why it stays. Those that were gone are
-        left out."""
         moved: dict[MailboxMessage, MailboxMessage | OSError | None] = {}
         for message in messages:
             try:
@@ -172,8 +159,7 @@ class MaildirBox:
         return moved
 
     def settle(self, moves: Sequence[Move]) -> Iterator[tuple[Move, MailboxMessage | None]]:
-        """Make whole each move that was interrupted: done, and where the message lies now; or not begun, and None. A
-        move is one step, so it is done where the message is in the one folder and no longer in the other."""
+        """A move is one step, so it is done where the message is in the one folder and no longer in the other."""
         folders = {self.key(folder): folder for folder in self.folders()}
         for move in moves:
             if move.folder not in folders or move.target not in folders:
@@ -186,16 +172,15 @@ class MaildirBox:
                 yield move, next((message for message, kin in there if kin == move.kin), None)
 
     def place(self, folder: Folder, message: MailboxMessage | None) -> str:
-        """Where a message lies, as the journal keeps it: what helps to find it."""
+        """Its path."""
         return str(message.place.absolute()) if message is not None else ""
 
     def folder_at(self, place: str) -> Folder:
-        """The folder of a `place`."""
         path = Path(place).parent.parent
         return self.inbox if path == self.path else self._folder(path)
 
     def wait(self, state: Hashable, seconds: float, stop: int) -> None:
-        """Wait until the inbox differs from a state, ``seconds`` have passed, or the file descriptor can be read."""
+        """As long as it may be: nothing tells that a Maildir changed."""
         readable([stop], seconds)
 
     def close(self) -> None:

@@ -16,9 +16,8 @@ from contextlib import contextmanager
 from typing import NamedTuple, Self
 
 from spamnb.errors import SpamnbError
-from spamnb.mailbox import Box
-from spamnb.mailbox.box import Move
-from spamnb.naming import escape
+from spamnb.mailbox.box import Box, Move
+from spamnb.shown_text import escape
 from spamnb.sources.entries import Report, check_link
 from spamnb.sources.imap_connection import Denied
 from spamnb.sources.mailbox import Folder, MailboxMessage

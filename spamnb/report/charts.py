@@ -16,8 +16,8 @@ from spamnb.evaluation.figures import Figures
 from spamnb.evaluation.intervals import HM_LIMIT, share
 from spamnb.evaluation.metrics import Bin, curve, roc_counts
 from spamnb.evaluation.result import Result
-from spamnb.naming import pluralize
 from spamnb.report.evaluation import percent
+from spamnb.shown_text import pluralize
 
 WIDTH, HEIGHT = 360, 300  # about what a telephone of 390 px gives: the style sheet's 12 px stay 12 px
 LEFT, RIGHT, TOP, BOTTOM = 52, 352, 12, 254

@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 from spamnb.counts.top_words import TellingWord
 from spamnb.errors import SpamnbError
 from spamnb.formulas.mutual_information import mutual_information_from_counts, top_columns
-from spamnb.naming import escape
 from spamnb.reader.meaning import meaning
+from spamnb.shown_text import escape
 
 COLOURS = ("#1f6f8b", "#b5532d", "#2a8a4a", "#5b3e8f", "#d08a00", "#7a7a7a")  # of classes, again from the first
 LONGEST = 40  # characters of a word

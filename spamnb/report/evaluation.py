@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from spamnb.evaluation.figures import Figures
 from spamnb.evaluation.intervals import HM_LIMIT, Estimate
 from spamnb.formulas.decision import UNSURE
-from spamnb.naming import pluralize
 from spamnb.report.table import Table, drawn
+from spamnb.shown_text import pluralize
 
 MATRIX_CLASSES = 8  # a matrix of more fits neither a terminal nor a telephone: the most frequent mistakes stand for it
 

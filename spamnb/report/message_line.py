@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import NamedTuple
 
-from spamnb.naming import printable
 from spamnb.reader.message import fields_of, parse
+from spamnb.shown_text import printable
 
 WIDE = 100  # columns from which on there is room for the message's name
 MAX_COLUMN = 24  # columns: of names like comp.os.ms-windows.misc

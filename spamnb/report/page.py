@@ -21,12 +21,12 @@ from spamnb.evaluation.figures import Figures
 from spamnb.evaluation.intervals import HM_LIMIT
 from spamnb.evaluation.result import Answer, Result
 from spamnb.formulas.decision import UNSURE
-from spamnb.naming import pluralize
 from spamnb.reader.meaning import meaning
 from spamnb.report import charts
 from spamnb.report.evaluation import MATRIX_CLASSES, class_table, confusion_table, headline, percent
 from spamnb.report.table import Table
 from spamnb.settings import SETTINGS, Settings
+from spamnb.shown_text import pluralize
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -21,13 +21,13 @@ from starlette.staticfiles import StaticFiles
 
 from spamnb.api.words import word_of
 from spamnb.classifier import Classifier
-from spamnb.errors import SpamnbError
+from spamnb.errors import SpamnbError, in_options
 from spamnb.journal.entries import INBOX, JUNK
 from spamnb.journal.journal import Journal
-from spamnb.naming import pluralize, printable
 from spamnb.review import pages
 from spamnb.review.lessons import Taught, Teacher, missing
 from spamnb.review.moving import Moving
+from spamnb.shown_text import pluralize, printable
 
 HOSTS = ["127.0.0.1", "localhost"]  # any other name may be a site that answers with this machine's address
 MAX_BODY = 65_536  # bytes of a form: a page has 50 boxes
@@ -131,7 +131,7 @@ class Review:
         return HTMLResponse(pages.render(template, **values), status)
 
     async def _refuse(self, request: Request, error: Exception) -> Response:
-        refused = error if isinstance(error, Refused) else Refused(409, str(error))
+        refused = error if isinstance(error, Refused) else Refused(409, in_options(error))
         line = printable(str(refused), 500)
         return self._render(request, "refused.html", refused.status, line=line, heading=refused.heading)
 

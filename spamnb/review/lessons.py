@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spamnb.classifier import Classifier
-from spamnb.errors import SpamnbError, reason
+from spamnb.errors import SpamnbError, in_options, reason
 from spamnb.journal.entries import INBOX, JUNK, Verdict, token_rules, unpack_tokens
 from spamnb.journal.journal import DAYS, Correction, Journal
 from spamnb.reader.read_message import ReadMessage
@@ -60,7 +60,7 @@ class Teacher:
                         if move and entry.mailbox and moving.to(entry, JUNK if spam else INBOX):
                             journal.correct(made._replace(moved_from=entry.place))
                 except SpamnbError as error:
-                    problems.append(str(error))
+                    problems.append(in_options(error))
         return Taught(batch, changed, tuple(dict.fromkeys(problems)))
 
     def undo(self, journal: Journal, batch: str) -> Taught:
@@ -75,7 +75,7 @@ class Teacher:
                         if entry is not None and made.moved_from:
                             moving.back(entry, made.moved_from)
                 except SpamnbError as error:
-                    problems.append(str(error))
+                    problems.append(in_options(error))
         return Taught(batch, changed, tuple(dict.fromkeys(problems)))
 
     def move(self, journal: Journal, position: int, role: str) -> None:

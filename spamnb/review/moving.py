@@ -11,11 +11,12 @@ from contextlib import ExitStack
 from spamnb.errors import SpamnbError
 from spamnb.journal.entries import JUNK, Verdict
 from spamnb.journal.journal import Journal
-from spamnb.mailbox import Box, box_at
+from spamnb.mailbox import box_at
+from spamnb.mailbox.box import Box
 from spamnb.mailbox.filing import lies_in, noted
 from spamnb.mailbox.memory import Memory
-from spamnb.naming import escape
 from spamnb.reader.message import digest
+from spamnb.shown_text import escape
 from spamnb.sources.entries import attempt
 from spamnb.sources.mailbox import Folder, MailboxMessage
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from spamnb.journal.entries import Verdict
 from spamnb.journal.journal import Journal
-from spamnb.naming import pluralize, printable
 from spamnb.reader.meaning import meaning
 from spamnb.settings import origin
+from spamnb.shown_text import pluralize, printable
 from spamnb.sources.entries import attempt
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from spamnb.errors import SpamnbError
+from spamnb.errors import SpamnbError, in_options
 from spamnb.journal.entries import entry_of
 from spamnb.journal.journal import Correction
 from spamnb.journal.writer import JournalWriter
@@ -120,7 +120,7 @@ class Spamd:
                 refused, reply = True, self._refused(refusal, facts)
             except SpamnbError as error:  # of a model
                 code = ExitCode.EX_NOUSER if isinstance(error, NoSuchUser) else ExitCode.EX_TEMPFAIL
-                refused, reply = True, self._refused(Refusal(code, str(error)), facts)
+                refused, reply = True, self._refused(Refusal(code, in_options(error)), facts)
             except ConnectionError:
                 raise
             except Exception:  # a fault of ours must cost one reply, not the worker and its connections

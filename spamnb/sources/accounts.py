@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
 from spamnb.errors import SpamnbError, reason
-from spamnb.naming import escape
+from spamnb.shown_text import escape
 
 _FORM = "imaps://USER@HOST[:PORT][/FOLDER]"
 _HOST = re.compile(r"[^\s\\]{1,255}")

@@ -13,7 +13,7 @@ from functools import partial
 from typing import BinaryIO, NamedTuple, TypeVar
 
 from spamnb.errors import SpamnbError, fault, reason
-from spamnb.naming import escape
+from spamnb.shown_text import escape
 from spamnb.sources.formats import COMPOUND_FILE, COMPRESSED, COMPRESSIONS, MAX_MESSAGE, NotMail, foreign_format
 
 Report = Callable[[str, Exception], None]  # told the name of what cannot be read, and why

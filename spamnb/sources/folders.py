@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from spamnb.errors import in_callers_words
-from spamnb.naming import escape, pluralize
+from spamnb.errors import Wording
+from spamnb.shown_text import escape, pluralize
 from spamnb.sources.entries import Entry, Report
 from spamnb.sources.formats import MBOXES, TABLES, NotMail
 from spamnb.sources.mbox import INDEX_SUFFIX, mail_file, starts_as_mbox
@@ -143,8 +143,8 @@ def folder_notes(label: str | None, folder: str, recursive: bool | None = None) 
 
     if left := _inside(label, folder, found, bool(recursive))[1]:
         names = ", ".join(escape(decoded(name)) for name in left[:_MAX_NAMES]) + ", …" * (len(left) > _MAX_NAMES)
-        choice = in_callers_words("; {option.recursive} reads all but junk, trash, drafts and templates")
-        yield f"{pluralize(len(left), 'folder')} not read: {names}" + choice * (recursive is False)
+        choice = "; {option.recursive} reads all but junk, trash, drafts and templates" * (recursive is False)
+        yield Wording("{folders} not read: {names}" + choice, folders=pluralize(len(left), "folder"), names=names)
     if new and seen and label is not None and role_of(label) != "junk":
         only = escape(os.path.join(folder, "cur"))
         unseen = f"{pluralize(len(new), 'message')} in new, which no mail reader has shown"

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 
-from spamnb.naming import escape
+from spamnb.shown_text import escape
 from spamnb.sources.entries import Entry, Report, messages
 from spamnb.sources.formats import MBOXES
 from spamnb.sources.mailbox import role_of

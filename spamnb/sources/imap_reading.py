@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from spamnb.errors import SpamnbError
-from spamnb.naming import escape, pluralize
+from spamnb.shown_text import escape, pluralize
 from spamnb.sources.accounts import Account, ImapUrl, account_of
 from spamnb.sources.entries import Entry, Report
 from spamnb.sources.imap_connection import SECONDS, NeverReached, Unreachable, connect, hang_up, told

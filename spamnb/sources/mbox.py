@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import BinaryIO
 
-from spamnb.naming import escape
+from spamnb.shown_text import escape
 from spamnb.sources.entries import Entry, Report, open_mail, too_long
 from spamnb.sources.formats import HEAD, MAX_MESSAGE
 

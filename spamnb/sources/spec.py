@@ -22,8 +22,9 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from spamnb.errors import SpamnbError, reason
-from spamnb.naming import check_class_name, escape, pluralize
+from spamnb.class_names import check_class_name
+from spamnb.errors import SpamnbError, Wording, reason
+from spamnb.shown_text import escape, pluralize
 from spamnb.sources.entries import Entry, ReadOptions, Report, one_message
 from spamnb.sources.folders import folder_notes, listing, tree
 from spamnb.sources.formats import is_table
@@ -102,7 +103,7 @@ def notes(spec: str, recursive: bool = False) -> Iterator[str]:
         yield from unread_note(source.label, parsed(source.path), recursive)
     elif source.label is not None:
         for note in folder_notes(source.label, source.path, recursive):
-            yield f"{escape(spec)}: {note}"
+            yield Wording("{spec}: {note}", spec=escape(spec), note=note)
 
 
 def absolute(spec: str) -> str:

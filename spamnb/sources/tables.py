@@ -19,8 +19,9 @@ from collections.abc import Callable, Iterator
 from itertools import chain, count, zip_longest
 from typing import Any
 
+from spamnb.class_names import check_class_name
 from spamnb.errors import SpamnbError, reason
-from spamnb.naming import check_class_name, escape
+from spamnb.shown_text import escape
 from spamnb.sources.entries import Entry, ReadOptions, Report, message_of_text, open_mail
 from spamnb.sources.formats import MAX_MESSAGE, TABLES, NotMail, foreign_format
 

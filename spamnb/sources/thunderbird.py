@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from spamnb.errors import SpamnbError
-from spamnb.naming import escape
+from spamnb.shown_text import escape
 from spamnb.sources.entries import Entry, Report
 from spamnb.sources.folders import listing, tree
 from spamnb.sources.mailbox import role_of

@@ -17,8 +17,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from spamnb.class_names import check_class_name
 from spamnb.errors import Damaged, SpamnbError
-from spamnb.naming import check_class_name, escape
+from spamnb.shown_text import escape
 
 APPLICATION_ID = 0x736E6221  # "snb!"
 _PART: contextlib.AbstractContextManager[None] = contextlib.nullcontext()  # of the transaction at hand

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from spamnb.class_names import check_class_name
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.formulas.calibration import BINS
-from spamnb.naming import check_class_name, escape
 from spamnb.reader.tokens import TokenArray, merge_vocabularies
 from spamnb.settings import ORIGIN
+from spamnb.shown_text import escape
 from spamnb.store.arrays import VECTOR, array_of
 from spamnb.store.database import MAX_SUM, int_between
 from spamnb.store.lessons import KeptLesson, unpack
@@ -28,8 +29,8 @@ EXPORT_VERSION = 6  # version of what ``export`` writes; rises, too, whenever th
 
 
 def export(store: Store, lessons: bool = False) -> Iterator[str]:
-    """The model as lines of JSON, the same lines for the same sums; with ``lessons`` those that are kept too, with
-    their messages, and when and of what the model was trained."""
+    """The model as lines of JSON, the same lines for the same sums and months of lessons; with ``lessons`` those that
+    are kept too, with their messages, and when and of what the model was trained."""
     snapshot = read_snapshot(store)
     tokens, names, cells, messages = list(snapshot.tokens), snapshot.classes, snapshot.cells, list(snapshot.messages)
     meta = {key: value for key, value in snapshot.meta.items() if key != NOISE and (lessons or key not in ORIGIN)}
@@ -47,9 +48,11 @@ def export(store: Store, lessons: bool = False) -> Iterator[str]:
             of_token[j]["counts"][names[c]] = figures[:WEIGHT]
         if figures[WEIGHT]:
             of_token[j].setdefault("correction", {})[names[c]] = figures[WEIGHT]
+    hashes = snapshot.tokens.hashes.tolist()
     for j in sorted(range(len(tokens)), key=tokens.__getitem__):
+        month = {"month": snapshot.months[hashes[j]]} if hashes[j] in snapshot.months else {}
         vector = {} if snapshot.vectors is None else {"vector": snapshot.vectors[j].tolist()}
-        yield json_line({"token": tokens[j], **of_token[j], **vector})
+        yield json_line({"token": tokens[j], **of_token[j], **month, **vector})
     for digest, learned in messages:
         facts = learned._replace(changes={}).facts()  # these belong to one file
         yield json_line({"message": digest.hex(), "class": learned.label, **facts})
@@ -79,6 +82,7 @@ class _Parser:
         self.places: list[tuple[int, int]] = []  # of each cell: its token and its class
         self.figures: list[tuple[int, int, int]] = []  # of each cell
         self.vectors: list[list[float]] = []
+        self.months: dict[str, int] = {}  # by token
         self.messages: list[tuple[bytes, LearnedMessage]] = []
         self.arrays: dict[str, np.ndarray] = {}
         self.kept: list[KeptLesson] = []
@@ -139,6 +143,10 @@ class _Parser:
         for name, units in correction.items():
             self.places.append((place, self._number[name]))
             self.figures.append((0, 0, units))
+        if "month" in record:
+            if not int_between(MAX_SUM)(record["month"]):
+                raise ValueError("a month that is none")
+            self.months[token] = record["month"]
         self.tokens.append(token)
         self.vectors += [record["vector"]] if "vector" in record else []
 
@@ -166,6 +174,7 @@ class _Parser:
             self.arrays,
             vectors,
             self.kept,
+            months=dict(zip(TokenArray.of([*self.months]).hashes.tolist(), self.months.values())),
         )
 
 

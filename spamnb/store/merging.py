@@ -67,6 +67,9 @@ def _sum(models: list[Snapshot], messages: Mapping[bytes, LearnedMessage]) -> Sn
         np.concatenate([snapshot.cells.figures for snapshot in models], axis=1),
     )
     meta = {key: value for key, value in models[0].meta.items() if key not in ORIGIN}
+    months: dict[int, int] = {}
+    for hash_, month in (of_token for snapshot in models for of_token in snapshot.months.items()):
+        months[hash_] = max(month, months.get(hash_, month))
     kept = {lesson.digest: lesson for snapshot in models for lesson in snapshot.kept if lesson.digest in messages}
     return Snapshot(
         meta,
@@ -77,4 +80,5 @@ def _sum(models: list[Snapshot], messages: Mapping[bytes, LearnedMessage]) -> Sn
         sorted(messages.items()),
         histogram,
         kept=sorted(kept.values(), key=attrgetter("taught_at")),
+        months=months,
     )

@@ -23,6 +23,7 @@ from spamnb.store import hard_examples
 from spamnb.store.arrays import all_vectors, put_arrays, put_vectors, read_arrays
 from spamnb.store.hard_examples import HardExample
 from spamnb.store.lessons import KeptLesson, add_lessons, kept_lessons
+from spamnb.store.pruning import months_taught
 from spamnb.store.records import LearnedMessage, learned_messages, put_learned
 from spamnb.store.rows import DOCUMENTS, OCCURRENCES, Cells, tokens_of
 from spamnb.store.state import HISTOGRAM, NOISE, SIZE
@@ -47,6 +48,7 @@ class Snapshot(NamedTuple):
     vectors: np.ndarray | None = None  # (V, d) one vector a token
     kept: Sequence[KeptLesson] = ()  # what a person taught, whole; oldest first
     hard: Sequence[HardExample] = ()  # those of a training
+    months: Mapping[int, int] = MappingProxyType({})  # by hash of those tokens that a lesson held, the last one's month
 
     @property
     def counts(self) -> ClassCounts:
@@ -73,6 +75,8 @@ def write_snapshot(
         store.executemany(put, zip(snapshot.documents.tolist(), *sums.tolist(), blobs, numbers))
         store.put_meta({**snapshot.meta, SIZE: size, NOISE: PRIOR_NOISE})
         store.drop_cache()
+        months = zip(snapshot.months.values(), snapshot.months)
+        store.executemany("UPDATE tokens SET month = ? WHERE hash = ?", months)
         if snapshot.vectors is not None:
             some = np.flatnonzero(snapshot.vectors.any(axis=1))
             put_vectors(store, tokens.take(some), snapshot.vectors[some])
@@ -114,6 +118,7 @@ def read_snapshot(store: Store) -> Snapshot:
             arrays=read_arrays(store),
             vectors=all_vectors(store),
             kept=[lesson for _, lesson in kept_lessons(store)],
+            months=months_taught(store),
         )
 
 

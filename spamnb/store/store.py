@@ -24,11 +24,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from spamnb.class_names import check_class_name
 from spamnb.counts.class_counts import ClassTotals, CountedTokens, TokenCounts
 from spamnb.errors import ArgumentError, Damaged, Outdated, SpamnbError
 from spamnb.formulas.calibration import BINS, Calibration
 from spamnb.formulas.trust import PRIOR_NOISE
-from spamnb.naming import check_class_name
 from spamnb.reader.tokens import TokenArray, Vocabulary
 from spamnb.store.database import APPLICATION_ID, Database
 from spamnb.store.rows import DOCUMENTS, MAX_UNITS, OCCURRENCES, WEIGHT, Cells

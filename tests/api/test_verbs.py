@@ -3,12 +3,14 @@
 import json
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from csv import DictReader
 from pathlib import Path
 from typing import Any
 
 import pytest
 from commands import printed
 from mail import dated, folders, mail, message
+from scipy.stats import binomtest
 from selectolax.lexbor import LexborHTMLParser
 
 import spamnb
@@ -74,11 +76,19 @@ def test_an_evaluation_of_a_model_as_it_is(folder: Path, model: Path) -> None:
 
 
 def test_two_evaluations_are_compared(folder: Path, tmp_path: Path) -> None:
-    found = spamnb.evaluate(folder, folds=3)
-    found.write_scores(tmp_path / "scores.tsv")
-    assert found.compare(tmp_path / "scores.tsv") == found.compare(found) == (0, 0, 1.0)
+    one, other = spamnb.evaluate(folder, folds=3), spamnb.evaluate(folder, folds=3, unsure_cost=0.01)
+    right = []
+    for n, found in enumerate((one, other)):
+        found.write_scores(tmp_path / f"{n}.tsv")
+        with open(tmp_path / f"{n}.tsv", newline="") as file:
+            right.append({row["name"]: row["truth"] == row["verdict"] for row in DictReader(file, delimiter="\t")})
+    only = [sum(mine[name] and not his[name] for name in mine) for mine, his in (right, right[::-1])]
+    assert sum(only) > 0 and len(right[0]) == 2 * EACH
+    oracle = (*only, pytest.approx(binomtest(only[0], sum(only)).pvalue))
+    assert one.compare(other) == one.compare(tmp_path / "1.tsv") == oracle
+    assert other.compare(one)[:2] == tuple(only[::-1])
     with pytest.raises(SpamnbError, match="different messages"):
-        found.compare(spamnb.evaluate(folder, split=0.5))
+        one.compare(spamnb.evaluate(folder, split=0.5))
 
 
 def test_words_and_an_explanation_from_python_are_the_commands(folder: Path, model: Path) -> None:

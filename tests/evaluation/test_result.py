@@ -11,7 +11,7 @@ from scipy.special import logsumexp, softmax
 from spamnb.errors import SpamnbError
 from spamnb.evaluation.result import Answer, Result, result_of
 from spamnb.evaluation.scores import compare, read_verdicts, verdicts_of, write_scores
-from spamnb.naming import escape
+from spamnb.shown_text import escape
 
 
 def judged(rows: list[tuple[str, str, str]]) -> Result:

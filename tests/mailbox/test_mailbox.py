@@ -1,10 +1,10 @@
 """What ``sort``, ``watch`` and ``review`` do in a mailbox, whatever its kind: no message is lost, doubled or marked as
 read, each is judged once, and what a person moves is learned."""
 
-import os
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -42,7 +42,8 @@ def test_spam_goes_to_junk_once_and_nothing_else_changes(person: Person):
     dry = person.sort("--dry-run")
     junk = dry.stderr.partition(" to ")[2].partition(",")[0]
     assert dry.stderr == f"spamnb: 10 messages, dry run: 5 to {junk}, 5 stay\n" and junk.endswith("Junk")
-    assert person.mail() == before and not list(Path(os.environ["HOME"]).rglob("places.sqlite"))
+    with closing(person.box()) as box:
+        assert person.mail() == before and not box.record.exists()
     done = person.sort()
     assert (done.exit_code, done.stderr) == (0, f"spamnb: 10 messages: 5 to {junk}, 5 stay\n"), done.output
     lines = [line.split("\t") for line in done.stdout.splitlines()]

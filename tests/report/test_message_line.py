@@ -7,8 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from spamnb.naming import printable
 from spamnb.report.message_line import Heading, fit, heading, message_line
+from spamnb.shown_text import printable
 
 CHINESE = "免費無限次任打中港長途電話，一網天下，您的滿意是我們追求的目標"
 ANN = Heading("Ann <ann@x.example>", "Minutes of the meeting", "2002-08-22")

@@ -244,6 +244,17 @@ async def opened(spamd: Spamd, request: bytes) -> tuple[asyncio.Task[None], asyn
     return served, reader, writer
 
 
+async def answered(spamd: Spamd, request: bytes) -> bytes:
+    """The answer to one request, after which the server ends."""
+    served, reader, writer = await opened(spamd, request)
+    writer.write_eof()
+    reply = await reader.read()
+    writer.close()
+    await served
+    await spamd.close()
+    return reply
+
+
 def test_slow_connections_use_up_neither_all_places_nor_all_memory():
     slow = [b"", b"CHECK SPAMC/1.5\r\nX", b"CHECK SPAMC/1.5\r\nContent-length: 999999\r\n\r\n" + b"x" * 99_000]
 
@@ -319,13 +330,7 @@ def test_the_event_loop_reads_nothing_of_a_message(model: Path, monkeypatch: pyt
             Limits(),
             allow_tell=True,
         )
-        served, reader, writer = await opened(spamd, head + field + b"\n" + mail("spam", 5000))
-        writer.write_eof()
-        reply = await reader.read()
-        writer.close()
-        await served
-        await spamd.close()
-        return reply
+        return await answered(spamd, head + field + b"\n" + mail("spam", 5000))
 
     assert asyncio.run(talk()).startswith(b"SPAMD/1.")
     assert threads["_read"] and set.union(*threads.values()) <= {"judge", "learner"}
@@ -342,13 +347,7 @@ def test_no_model_is_made_for_whom_nobody_teaches_and_a_folder_has_a_bound(model
                 allow_tell=allow_tell,
             )
             head = method + f" SPAMC/1.5\r\nUser: {user}\r\nMessage-class: spam\r\n".encode()
-            served, reader, writer = await opened(spamd, head + b"Set: local\r\n\r\n" + raw)
-            writer.write_eof()
-            reply = await reader.read()
-            writer.close()
-            await served
-            await spamd.close()
-            return reply
+            return await answered(spamd, head + b"Set: local\r\n\r\n" + raw)
 
         return asyncio.run(talk())
 

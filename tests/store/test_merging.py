@@ -1,5 +1,6 @@
 """merging.py: a model of all mail is the sum of the models of its parts."""
 
+import numpy as np
 import pytest
 from mail import mail, message, model_of, same_counts
 
@@ -16,6 +17,10 @@ def test_merging_is_learning_both() -> None:
     assert repeated == 0
     assert list(merged.tokens) == list(whole.tokens)
     assert same_counts(merged.counts, whole.counts)
+    for name, histogram in zip(merged.classes, merged.histogram):
+        own = [part.histogram[part.classes.index(name)] for part in parts if name in part.classes]
+        assert np.array_equal(histogram, np.sum(own, axis=0)), name
+    assert merged.histogram.any()
     assert sorted(digest for digest, _ in merged.messages) == [digest for digest, _ in whole.messages]
 
 

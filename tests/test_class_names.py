@@ -1,8 +1,8 @@
-"""naming.py: what may name a class."""
+"""class_names.py: what may name a class."""
 
 import pytest
 
-from spamnb.naming import check_class_name
+from spamnb.class_names import check_class_name
 
 
 def test_class_names() -> None:

@@ -1,0 +1,55 @@
+"""The month in which a token was last taught goes with the token, out of one file and into another."""
+
+import json
+
+import pytest
+from mail import bag, filled, imported, trained
+
+from spamnb.errors import SpamnbError
+from spamnb.store.jsonl import export
+from spamnb.store.merging import merge_models
+from spamnb.store.pruning import months_taught, prune, survey
+from spamnb.store.snapshot import read_snapshot, write_snapshot
+from spamnb.store.store import Store
+from spamnb.store.token_table import this_month
+
+
+@pytest.fixture
+def taught(monkeypatch: pytest.MonkeyPatch) -> Store:
+    """Training has "a" and "b"; "c" was taught seven months ago, "d" three, and "e" now."""
+    store, now = trained(filled([("ham", {"a": 1, "b": 1}), ("spam", {"b": 1})])), this_month()
+    for ago, token in ((7, "c"), (3, "d"), (0, "e")):
+        monkeypatch.setattr("spamnb.store.token_table.this_month", lambda ago=ago: now - ago)
+        store.add("ham", bag({token: 1}))
+        store.write_changes()
+    return store
+
+
+def left(store: Store, months: int) -> list[str]:
+    """What pruning leaves."""
+    said = survey(store, months)
+    assert prune(store, months) == said
+    return sorted(read_snapshot(store).tokens)
+
+
+def test_pruning_after_an_export_and_import_is_pruning_before(taught: Store) -> None:
+    again = imported(export(taught))
+    assert months_taught(again) == months_taught(taught) and len(months_taught(again)) == 3
+    assert left(again, 6) == left(taught, 6) == ["b", "d", "e"]
+
+
+def test_a_merged_token_was_taught_when_the_last_of_its_models_was(taught: Store) -> None:
+    now, other = this_month(), filled([("ham", {"c": 1})])
+    merged = Store.create(":memory:", read_snapshot(taught).meta)
+    write_snapshot(merged, merge_models([read_snapshot(taught), read_snapshot(other)], ["a", "b"])[0])
+    held = dict(zip(read_snapshot(merged).tokens, read_snapshot(merged).tokens.hashes.tolist()))
+    assert months_taught(merged) == {held["c"]: now, held["d"]: now - 3, held["e"]: now}
+    assert left(merged, 2) == ["b", "c", "e"]  # two messages hold "c"
+
+
+@pytest.mark.parametrize("month", [-1, 1 << 63, "24000", True, None])
+def test_a_month_that_is_none_is_refused(taught: Store, month: object) -> None:
+    lines = [json.loads(line) for line in export(taught)]
+    next(line for line in lines if "month" in line)["month"] = month
+    with pytest.raises(SpamnbError, match=r"line 6 .*a month that is none"):
+        imported(map(json.dumps, lines))
