@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict, deque
-from collections.abc import Callable, Hashable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Hashable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Generic, Protocol, TypeVar
 
 
@@ -33,6 +33,12 @@ def results_of(work: Callable[[list[J]], list[R]], batch: list[J]) -> list[R | E
         return [error] if len(batch) == 1 else [results_of(work, [each])[0] for each in batch]
 
 
+def _answer(waiting: Iterable[tuple[asyncio.Future[R | Exception], R | Exception]]) -> None:
+    for future, result in waiting:
+        if not future.done():  # cancelled meanwhile
+            future.set_result(result)
+
+
 class Batches(Generic[J, R]):
     """Threads that work on waiting requests.
 
@@ -44,34 +50,33 @@ class Batches(Generic[J, R]):
         self, work: Callable[[list[J]], list[R]], together: Callable[[J], Hashable], threads: int, name: str
     ) -> None:
         self._work, self._together = work, together
-        self._waiting: deque[tuple[J, Future[R | Exception]]] = deque()
+        self._waiting: deque[tuple[J, asyncio.Future[R | Exception]]] = deque()
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix=name)
 
     async def result(self, request: J) -> R:
         """Return what the work on this request returns, or raise what it raises."""
-        future: Future[R | Exception] = Future()
+        future: asyncio.Future[R | Exception] = asyncio.get_running_loop().create_future()
         self._waiting.append((request, future))
         self._threads.submit(self._work_on_waiting)  # finds nothing to do where another took the request along
-        result = await asyncio.wrap_future(future)
+        result = await future
         if isinstance(result, Exception):
             raise result
         return result
 
     def _work_on_waiting(self) -> None:
-        batches: defaultdict[Hashable, list[tuple[J, Future[R | Exception]]]] = defaultdict(list)
+        batches: defaultdict[Hashable, list[tuple[J, asyncio.Future[R | Exception]]]] = defaultdict(list)
         requests = size = 0
         while self._waiting and requests < MAX_BATCH and size < MAX_BATCH_BYTES:
             try:
                 request, future = self._waiting.popleft()
             except IndexError:  # another thread was faster
                 break
-            if future.set_running_or_notify_cancel():
-                batches[self._together(request)].append((request, future))
-                requests, size = requests + 1, size + len(request.raw)
+            batches[self._together(request)].append((request, future))
+            requests, size = requests + 1, size + len(request.raw)
         for batch in batches.values():
             results = results_of(self._work, [request for request, _ in batch])
-            for (_, future), result in zip(batch, results, strict=True):
-                future.set_result(result)
+            futures = [future for _, future in batch]  # of one event loop, which is woken once
+            futures[0].get_loop().call_soon_threadsafe(_answer, zip(futures, results, strict=True))
 
     def shutdown(self) -> None:
         """Wait for the requests that are there."""

@@ -179,7 +179,7 @@ class Spamd:
             async with asyncio.timeout(self.limits.reply_time):
                 writer.write(reply)
                 await writer.drain()
-                if writer.can_write_eof():
+                if refused and writer.can_write_eof():  # else closing ends the reply
                     writer.write_eof()
         except TimeoutError:
             writer.transport.abort()
