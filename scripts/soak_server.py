@@ -3,8 +3,8 @@
     python scripts/soak_server.py --model MODEL spam=FOLDER ham=FOLDER [--seconds 30] [--connections 8] [--tell 0.05]
 
 A server is started on a copy of the model. Each connection asks about one message after the other, and teaches a share
-of them (``--tell``) the class of their folder. Printed are messages a second, the 50th and 99th percentile of the time
-to an answer, and errors. The exit status is 1 where there was one.
+of them (``--tell``) the class of their folder. Printed are messages a second, the server's CPU time for each, the 50th
+and 99th percentile of the time to an answer, and errors. The exit status is 1 where there was one.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import resource
 import shutil
 import socket
 import subprocess
@@ -89,7 +90,10 @@ def main() -> int:
     seconds, errors = np.concatenate([each.seconds for each in found]), [said for each in found for said in each.errors]
     p50, p99 = np.percentile(seconds, [50, 99]) * 1000
     taught = sum(each.taught for each in found)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = (used.ru_utime + used.ru_stime) / len(seconds) * 1000
     print(f"{len(seconds) / options.seconds:.0f} messages a second, {taught} of {len(seconds)} taught")
+    print(f"{cpu:.2f} ms of the server's CPU time a message, its start included")
     print(f"an answer takes {p50:.1f} ms (p50), {p99:.1f} ms (p99); {len(errors)} errors; exit status {status}")
     for said in sorted(set(errors))[:10]:
         print(f"  {said}")

@@ -11,6 +11,7 @@ rises with the log-odds whatever the threshold is.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from spamnb.formulas.decision import UNSURE
 
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier
+    from spamnb.judgement import Judgement
     from spamnb.reader.read_message import ReadMessage
 
 THRESHOLD = 5.0
@@ -85,14 +87,22 @@ def score_message(model: Classifier, raw: bytes | ReadMessage) -> Score:
 
     SpamnbError where no class is spam.
     """
-    judgement = model.classify(raw, of_spam=True, posterior=False)
+    return _score_of(model, model.classify(raw, tokens=_MAX_REPORT_ROWS, of_spam=True, posterior=False))
+
+
+def score_messages(model: Classifier, raws: Iterable[bytes]) -> list[Score]:
+    """``score_message`` for many raw messages at once."""
+    judgements = model.classify_all(raws, tokens=_MAX_REPORT_ROWS, of_spam=True, posterior=False)
+    return [_score_of(model, judgement) for judgement in judgements]
+
+
+def _score_of(model: Classifier, judgement: Judgement) -> Score:
     spam = model.settings.spam
     if spam not in judgement.probabilities:
         model.check_spam()
     verdict = {spam: "spam", UNSURE: UNSURE}.get(judgement.verdict, "ham")
     p = model.settings.loss.threshold
-    evidence = tuple(judgement.evidence[:_MAX_REPORT_ROWS])
-    return Score.of(verdict, judgement.score, math.log(p / (1 - p)), evidence)
+    return Score.of(verdict, judgement.score, math.log(p / (1 - p)), tuple(judgement.evidence))
 
 
 def class_of_label(model: Classifier, label: str) -> str:

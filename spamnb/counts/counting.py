@@ -109,7 +109,7 @@ class Counter:
             found.append(rows)
             dates += received
             read += [each._replace(raw=b"") for each in batch]
-        new = self._own.take(np.arange(len(self._shared_ids), len(self._own)))
+        new = TokenArray.packed_in(*self._own.texts(np.arange(len(self._shared_ids), len(self._own), dtype=np.uint32)))
         self._shared_ids = np.append(self._shared_ids, self._shared.ids(new))
         return Counted(
             np.concatenate([np.diff(read.rows.indptr) for read in found]),

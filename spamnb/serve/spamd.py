@@ -14,20 +14,20 @@ import time
 import traceback
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError, in_options
 from spamnb.journal.entries import entry_of
 from spamnb.journal.journal import Correction
 from spamnb.journal.writer import JournalWriter
 from spamnb.reader import spam_fields
 from spamnb.reader.message import digest
-from spamnb.reader.read_message import ReadMessage
 from spamnb.reader.spam_fields import section_length
-from spamnb.score import THRESHOLD, Score, class_of_label, score_message
+from spamnb.score import THRESHOLD, Score, class_of_label, score_messages
 from spamnb.serve import metrics, protocol
+from spamnb.serve.batches import Batches
 from spamnb.serve.protocol import ExitCode, Refusal, Request
 from spamnb.serve.users import Models, NoSuchUser
 
@@ -50,6 +50,19 @@ class Limits:
     linger_time: float = 2.0
     connections: int = 512
     held: int = 128 << 20  # of the messages of all connections together
+
+
+class Task(NamedTuple):
+    """A request with its message, for a judge's thread or the learner's."""
+
+    asked: Request
+    raw: bytes
+    facts: dict[str, Any]  # of the log
+
+    @property
+    def label(self) -> str | None:
+        """The class that is to be learned; None where the message is to be forgotten."""
+        return self.asked.message_class if self.asked.set_local else None
 
 
 class Spamd:
@@ -79,13 +92,13 @@ class Spamd:
         self._learning_models = models(writable=True) if allow_tell else None
         if self._learning_models is not None:
             self._learning_models.for_classifying("").store.check_writable()
-        self._learner = ThreadPoolExecutor(1, thread_name_prefix="learner")
+        self._learner = Batches(self._teach, lambda task: task.asked.user, 1, "learner")
         self._all_models = [models(writable=False) for _ in range(threads)]
         self._all_models[0].for_classifying("").check_spam()
         self._models: queue.SimpleQueue[Models] = queue.SimpleQueue()  # those that no thread uses at the moment
         for each in self._all_models:
             self._models.put(each)
-        self._judges = ThreadPoolExecutor(threads, thread_name_prefix="judge")
+        self._judges = Batches(self._judge, lambda task: None, threads, "judge")
         self._conversations: set[asyncio.Task | None] = set()
         self._slow: dict[asyncio.StreamWriter, None] = {}  # connections that wait for their client, longest first
 
@@ -166,7 +179,7 @@ class Spamd:
             async with asyncio.timeout(self.limits.reply_time):
                 writer.write(reply)
                 await writer.drain()
-                if writer.can_write_eof():
+                if refused and writer.can_write_eof():  # else closing ends the reply
                     writer.write_eof()
         except TimeoutError:
             writer.transport.abort()
@@ -270,79 +283,89 @@ class Spamd:
 
     # -- what was asked --------------------------------------------------------------------------------------
 
-    async def _in_thread(self, threads: ThreadPoolExecutor, facts: dict[str, Any], work: Callable[[], T]) -> T:
-        """What *work* returns, in one of these threads: the event loop must answer others meanwhile."""
-
-        def run() -> T:
-            try:
-                return work()
-            except (Refusal, SpamnbError):
-                raise
-            except Exception:  # some, as StopIteration, cannot leave a thread
-                raise self._fault(facts) from None
-
-        return await asyncio.get_running_loop().run_in_executor(threads, run)
-
     async def _classify(self, asked: Request, raw: bytes, facts: dict[str, Any]) -> bytes:
-        def judge() -> tuple[Score, bytes]:
-            stripped = spam_fields.strip_filter_headers(raw[:MAX_TOP]) + raw[MAX_TOP:]
-            found = self._judge(asked.user, stripped, facts)
-            return found, _body(asked, found, raw)
-
-        found, body = await self._in_thread(self._judges, facts, judge)
+        found, body = await self._judges.result(Task(asked, raw, facts))
         facts.update(verdict=found.verdict, score=found.points)
         self.counts[metrics.VERDICTS, found.verdict] += 1
         return protocol.verdict_reply(asked, found.spam, found.text, str(THRESHOLD), body)
 
     async def _tell(self, asked: Request, raw: bytes, facts: dict[str, Any]) -> bytes:
-        label = asked.message_class if asked.set_local else None
-        if label is None and not asked.remove_local:
+        task = Task(asked, raw, facts)
+        if task.label is None and not asked.remove_local:
             return protocol.tell_reply(False, False)
-        changed = await self._in_thread(self._learner, facts, lambda: self._teach(asked.user, label, raw, facts))
-        facts["learned" if label else "forgotten"] = changed and (label or True)
+        changed = await self._learner.result(task)
+        facts["learned" if task.label else "forgotten"] = changed and (task.label or True)
         self.counts[metrics.LESSONS, ""] += changed
-        return protocol.tell_reply(changed and label is not None, changed and label is None)
+        return protocol.tell_reply(changed and task.label is not None, changed and task.label is None)
 
     # -- in a judge's thread ---------------------------------------------------------------------------------
 
-    def _judge(self, user: str, raw: bytes, facts: dict[str, Any]) -> Score:
-        """The score of *raw* by the model that answers for *user*, written into the journal where there is one."""
-        models = self._models.get()
+    def _judge(self, tasks: list[Task]) -> list[tuple[Score, bytes]]:
+        """The score of each message by the model that answers for its user, and the body of its reply. The verdicts are
+        written into the journal where there is one."""
+        models, of_model = self._models.get(), defaultdict[Classifier, list[int]](list)
+        results: dict[int, tuple[Score, bytes]] = {}
+        entries = []
         try:
-            model = models.for_classifying(user)
-            facts["model"] = model.store.path
-            message = model.read(raw) if self._journal else raw
-            found = score_message(model, message)
-            if self._journal is not None and isinstance(message, ReadMessage):
-                self._journal.put(entry_of(message, found, model.settings, user=user))
-            return found
+            for number, task in enumerate(tasks):
+                of_model[models.for_classifying(task.asked.user)].append(number)
+            for model, numbers in of_model.items():
+                mail = [_without_filter_headers(tasks[number].raw) for number in numbers]
+                for number, raw, found in zip(numbers, mail, score_messages(model, mail)):
+                    asked, whole, facts = tasks[number]
+                    facts["model"] = model.store.path
+                    results[number] = found, _body(asked, found, whole)
+                    if self._journal is not None:
+                        entries.append(entry_of(model.read(raw), found, model.settings, user=asked.user))
         finally:
             self._models.put(models)
+        for entry in entries:
+            assert self._journal is not None
+            self._journal.put(entry)
+        return [results[number] for number in range(len(tasks))]
 
     # -- in the learner's thread -----------------------------------------------------------------------------
 
-    def _teach(self, user: str, label: str | None, raw: bytes, facts: dict[str, Any]) -> bool:
-        """Learn *raw* as *label*, or forget it; whether anything changed."""
+    def _teach(self, tasks: list[Task]) -> list[bool]:
+        """Learn or forget messages of one user, in one transaction; whether each changed anything."""
         assert self._learning_models is not None
-        models = self._learning_models
-        if label is None:
-            own = models.taught(user)
-            known = own.learned(raw) if own is not None else None
-            return own is not None and known is not None and own.forget(known, raw)
-        if models.taught(user) is None:  # no model is made for what cannot be read
-            models.for_classifying("").read(raw)
-        model = models.for_learning(user)
-        facts["model"] = model.store.path
-        changed = model.learn(class_of_label(model, label), raw)
-        if changed and self._journal is not None:
-            self._journal.put(Correction(digest(raw), label, label == "spam", "client", user))
+        models, user = self._learning_models, tasks[0].asked.user
+        model = models.taught(user)
+        lessons = [task for task in tasks if task.label is not None]
+        if lessons:
+            for task in lessons if model is None else ():  # no model is made for what cannot be read
+                models.for_classifying("").read(task.raw)
+            model = models.for_learning(user)
+        if model is None:
+            return [False] * len(tasks)
+        with model.store.writing():
+            changed = [_change(model, task) for task in tasks]
+        for task, is_changed in zip(tasks, changed):
+            if task.label is not None:
+                task.facts["model"] = model.store.path
+                if is_changed and self._journal is not None:
+                    is_spam = task.label == "spam"
+                    self._journal.put(Correction(digest(task.raw), task.label, is_spam, "client", user))
         return changed
+
+
+def _change(model: Classifier, task: Task) -> bool:
+    """Learn or forget one message; whether that changed anything."""
+    if task.label is not None:
+        return model.learn(class_of_label(model, task.label), task.raw)
+    known = model.learned(task.raw)
+    return known is not None and model.forget(known, task.raw)
+
+
+def _without_filter_headers(raw: bytes) -> bytes:
+    return spam_fields.strip_filter_headers(raw[:MAX_TOP]) + raw[MAX_TOP:]
 
 
 async def _within(seconds: float, reading: Awaitable[T], what: str) -> T:
     """What is read within so many seconds; a refusal where that takes longer."""
     try:
-        return await asyncio.wait_for(reading, seconds)
+        async with asyncio.timeout(seconds):
+            return await reading
     except TimeoutError:
         raise Refusal(ExitCode.EX_TIMEOUT, f"Timeout: {what} took too long") from None
 

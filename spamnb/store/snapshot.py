@@ -8,7 +8,7 @@ import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -30,6 +30,7 @@ from spamnb.store.state import HISTOGRAM, NOISE, SIZE
 from spamnb.store.store import Store
 
 MESSAGES_AT_ONCE = 1 << 14  # written at a time
+ROWS_AT_ONCE = 256  # of tokens, written by one statement: 0.68 µs a row, and 0.95 with a statement each
 COPIED_PAGES = 8  # at a time: fewer than the tables that a model has, so that the first are never all
 STALE_SECONDS = 86_400  # seconds: nobody is still writing a file that has not changed for so long
 
@@ -67,8 +68,7 @@ def write_snapshot(
         sums, size = np.zeros((2, classes), np.int64), 0
         for own, part in [(tokens, snapshot.cells)] if chunks is None else chunks:
             size += len(own)
-            rows = zip(own.hashes.tolist(), own, part.pack(len(own), store.path))
-            store.executemany("INSERT INTO tokens (hash, token, cells) VALUES (?, ?, ?)", rows)
+            _put_tokens(store, zip(own.hashes.tolist(), own, part.pack(len(own), store.path)))
             sums += np.stack([part.sums(figure, part.label, classes) for figure in (DOCUMENTS, OCCURRENCES)])
         blobs = [of_class.tobytes() for of_class in snapshot.histogram.astype(HISTOGRAM)]
         put = "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ? WHERE id = ?"
@@ -88,6 +88,13 @@ def write_snapshot(
             hard_examples.put(store, message)
         add_lessons(store, snapshot.kept)
         store.recalibrate()
+
+
+def _put_tokens(store: Store, rows: Iterator[tuple[int, str, bytes]]) -> None:
+    """Write rows of a hash, a token and its cells: many with each statement, whose start takes longer than a row."""
+    while batch := list(islice(rows, ROWS_AT_ONCE)):
+        values = ", ".join(["(?, ?, ?)"] * len(batch))
+        store.execute(f"INSERT INTO tokens (hash, token, cells) VALUES {values}", [*chain.from_iterable(batch)])  # noqa: S608
 
 
 def read_sums(store: Store) -> Snapshot:

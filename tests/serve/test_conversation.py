@@ -7,7 +7,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -119,8 +119,8 @@ class Stub:
     def __init__(self, judge: Callable[[bytes], object]) -> None:
         self.judge = judge
 
-    def classify(self, raw: bytes, of_spam: bool, posterior: bool) -> object:
-        return self.judge(raw)
+    def classify_all(self, raws: Sequence[bytes], tokens: int, of_spam: bool, posterior: bool) -> list[object]:
+        return [self.judge(raw) for raw in raws]
 
     def for_classifying(self, user: str) -> Stub:
         return self
@@ -211,7 +211,7 @@ def test_a_fault_costs_one_reply_and_is_logged_whole():
     reply, logged = converse(CHECK, fail(ZeroDivisionError("division by zero")))
     assert reply.startswith(b"SPAMD/1.0 70 EX_SOFTWARE ") and b"division" not in reply
     assert [line["event"] for line in logged] == ["fault", "request"]
-    assert "ZeroDivisionError: division by zero" in logged[0]["error"] and "in classify" in logged[0]["error"]
+    assert "ZeroDivisionError: division by zero" in logged[0]["error"] and "in classify_all" in logged[0]["error"]
 
 
 def test_a_client_that_hangs_up_is_no_fault():

@@ -1,0 +1,83 @@
+"""Requests that wait together are worked on together: the next free thread takes all of them.
+
+A batch costs little more than a single message, because most of a message's time are the calls around its arithmetic.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict, deque
+from collections.abc import Callable, Hashable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Generic, Protocol, TypeVar
+
+
+class Sized(Protocol):
+    """A request with the message that it is about."""
+
+    @property
+    def raw(self) -> bytes: ...
+
+
+J = TypeVar("J", bound=Sized)
+R = TypeVar("R")
+MAX_BATCH = 32  # requests; fewer than the users' models that a thread keeps open
+MAX_BATCH_BYTES = 1 << 22
+
+
+def results_of(work: Callable[[list[J]], list[R]], batch: list[J]) -> list[R | Exception]:
+    """Return the result of each request, or its error: where a batch fails, each request makes a batch of its own."""
+    try:
+        return [*work(batch)]
+    except Exception as error:
+        return [error] if len(batch) == 1 else [results_of(work, [each])[0] for each in batch]
+
+
+def _answer(waiting: Iterable[tuple[asyncio.Future[R | Exception], R | Exception]]) -> None:
+    for future, result in waiting:
+        if not future.done():  # cancelled meanwhile
+            future.set_result(result)
+
+
+class Batches(Generic[J, R]):
+    """Threads that work on waiting requests.
+
+    - ``work`` returns one result for each request of a batch; it has changed nothing where it raises
+    - ``together``: requests for which it returns the same may be in one batch
+    """
+
+    def __init__(
+        self, work: Callable[[list[J]], list[R]], together: Callable[[J], Hashable], threads: int, name: str
+    ) -> None:
+        self._work, self._together = work, together
+        self._waiting: deque[tuple[J, asyncio.Future[R | Exception]]] = deque()
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix=name)
+
+    async def result(self, request: J) -> R:
+        """Return what the work on this request returns, or raise what it raises."""
+        future: asyncio.Future[R | Exception] = asyncio.get_running_loop().create_future()
+        self._waiting.append((request, future))
+        self._threads.submit(self._work_on_waiting)  # finds nothing to do where another took the request along
+        result = await future
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    def _work_on_waiting(self) -> None:
+        batches: defaultdict[Hashable, list[tuple[J, asyncio.Future[R | Exception]]]] = defaultdict(list)
+        requests = size = 0
+        while self._waiting and requests < MAX_BATCH and size < MAX_BATCH_BYTES:
+            try:
+                request, future = self._waiting.popleft()
+            except IndexError:  # another thread was faster
+                break
+            batches[self._together(request)].append((request, future))
+            requests, size = requests + 1, size + len(request.raw)
+        for batch in batches.values():
+            results = results_of(self._work, [request for request, _ in batch])
+            futures = [future for _, future in batch]  # of one event loop, which is woken once
+            futures[0].get_loop().call_soon_threadsafe(_answer, zip(futures, results, strict=True))
+
+    def shutdown(self) -> None:
+        """Wait for the requests that are there."""
+        self._threads.shutdown()

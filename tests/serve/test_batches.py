@@ -1,0 +1,117 @@
+"""Requests that wait together: each gets its own result, whatever becomes of the others in its batch."""
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from mail import message
+
+from spamnb.classifier import Classifier
+from spamnb.errors import SpamnbError
+from spamnb.journal.journal import Correction
+from spamnb.score import score_message, score_messages
+from spamnb.serve.batches import MAX_BATCH, MAX_BATCH_BYTES, Batches
+from spamnb.serve.protocol import Request
+from spamnb.serve.spamd import Limits, Spamd, Task
+from spamnb.serve.users import Models
+
+
+class Number(NamedTuple):
+    value: int
+    raw: bytes = b""
+
+
+def worked_on(requests: list[Number]) -> tuple[list[object], list[list[int]]]:
+    """What became of requests that all waited while the only thread was busy, and the batches that they made."""
+    batches: list[list[int]] = []
+    busy, goes_on = threading.Event(), threading.Event()
+
+    def divide(batch: list[Number]) -> list[int]:
+        if batch[0].value < 0:
+            busy.set()
+            goes_on.wait(60)
+            return [0]
+        batches.append([each.value for each in batch])
+        return [60 // each.value for each in batch]
+
+    async def all_results() -> list[object]:
+        threads = Batches(divide, lambda number: number.value % 2, 1, "test")
+        first = asyncio.create_task(threads.result(Number(-1)))
+        await asyncio.to_thread(busy.wait, 60)
+        others = [asyncio.create_task(threads.result(each)) for each in requests]
+        await asyncio.sleep(0)  # all of them wait now
+        goes_on.set()
+        results = await asyncio.gather(*others, return_exceptions=True)
+        await first
+        threads.shutdown()
+        return results
+
+    return asyncio.run(all_results()), batches
+
+
+def test_requests_that_wait_are_worked_on_together() -> None:
+    results, batches = worked_on([Number(value) for value in (1, 3, 2, 5, 4)])
+    assert results == [60, 20, 30, 12, 15]
+    assert sorted(batches) == [[1, 3, 5], [2, 4]]  # those that may be in one batch
+
+
+def test_one_that_fails_costs_the_others_nothing() -> None:
+    results, batches = worked_on([Number(value) for value in (2, 0, 4)])
+    assert results[0::2] == [30, 15] and isinstance(results[1], ZeroDivisionError)
+    assert batches == [[2, 0, 4], [2], [0], [4]]
+
+
+def test_a_batch_is_bounded() -> None:
+    results, batches = worked_on([Number(2)] * (2 * MAX_BATCH + 1))
+    assert [len(batch) for batch in batches] == [MAX_BATCH, MAX_BATCH, 1] and set(results) == {30}
+    _, batches = worked_on([Number(2, bytes(MAX_BATCH_BYTES))] * 3)
+    assert [len(batch) for batch in batches] == [1, 1, 1]
+
+
+def test_scores_are_the_same_in_any_company(model: Path) -> None:
+    raws = [message(label, number) for number in range(900, 940) for label in ("ham", "spam")] + [b"", b"\xff" * 99]
+    with Classifier.open(model) as classifier:
+        assert score_messages(classifier, raws) == [score_message(classifier, raw) for raw in raws]
+
+
+class Journal(list):
+    put, close = list.append, list.clear
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_lessons_of_one_batch_are_learned_once_each(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    copy, journal = tmp_path / "model.spamnb", Journal()
+    copy.write_bytes(model.read_bytes())
+    lessons = [message("spam", number) + b"a lesson" for number in range(700, 704)]
+    learn, begun = Classifier.learn, []
+
+    def learn_or_fail(self: Classifier, label: str, raw: bytes) -> bool:
+        begun.append(raw)
+        changed = learn(self, label, raw)
+        if fails and raw == lessons[2]:
+            raise SpamnbError("it fails at its end")
+        return changed
+
+    monkeypatch.setattr(Classifier, "learn", learn_or_fail)
+
+    async def teach() -> list[object]:
+        spamd = Spamd(
+            lambda writable: Models(copy, None, writable=writable), lambda **facts: None, Limits(), allow_tell=True,
+            journal=journal,  # type: ignore[arg-type]
+        )  # fmt: skip
+        asked = Request("TELL", (1, 5), message_class="spam", set_local=True)
+        tasks = [spamd._learner.result(Task(asked, raw, {})) for raw in lessons]
+        results = await asyncio.gather(*tasks, return_exceptions=True)
+        written = [entry.digest for entry in journal if isinstance(entry, Correction)]
+        assert len(written) == len({*written}) == 4 - fails
+        await spamd.close()
+        return results
+
+    results = asyncio.run(teach())
+    assert [result is True for result in results] == [True, True, not fails, True]
+    with Classifier.open(copy) as classifier:
+        assert [classifier.learned(raw) for raw in lessons] == ["spam", "spam", None if fails else "spam", "spam"]
