@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 from spamnb import __version__
 from spamnb.errors import SpamnbError
 from spamnb.formulas.decision import UNSURE
+from spamnb.judgement import Evidence
+from spamnb.people import BLOCKED, CERTAINTY, KNOWN, own_people
 
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier
@@ -81,7 +83,8 @@ class Score:
 
 
 def score_message(model: Classifier, raw: bytes | ReadMessage) -> Score:
-    """The score of one message by *model*; any class that is not its class of spam counts as ham.
+    """The score of one message by *model*; any class that is not its class of spam counts as ham. What the file of
+    people says of its sender goes before, and is its first evidence.
 
     SpamnbError where no class is spam.
     """
@@ -92,7 +95,13 @@ def score_message(model: Classifier, raw: bytes | ReadMessage) -> Score:
     verdict = {spam: "spam", UNSURE: UNSURE}.get(judgement.verdict, "ham")
     p = model.settings.loss.threshold
     evidence = tuple(judgement.evidence[:_MAX_REPORT_ROWS])
-    return Score.of(verdict, judgement.score, math.log(p / (1 - p)), evidence)
+    said, log_odds = own_people().say(raw if isinstance(raw, bytes) else raw.raw), judgement.score
+    if said in (KNOWN, BLOCKED):
+        verdict = "spam" if said == BLOCKED else "ham"
+        log_odds = max(log_odds, CERTAINTY) if said == BLOCKED else min(log_odds, -CERTAINTY)
+    if said:
+        evidence = (Evidence(said, log_odds - judgement.score), *evidence[: _MAX_REPORT_ROWS - 1])
+    return Score.of(verdict, log_odds, math.log(p / (1 - p)), evidence)
 
 
 def class_of_label(model: Classifier, label: str) -> str:
