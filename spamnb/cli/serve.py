@@ -70,8 +70,8 @@ def serve_command(
     from spamnb.serve.spamd import Limits, Spamd
     from spamnb.serve.users import Models
 
-    http_path = Path(http) if http is not None and not http.isdecimal() else None
-    if path is None and http_path is None and on_command_line("socket_mode"):
+    http_at = Path(http) if http is not None and not http.isdecimal() else None
+    if path is None and http_at is None and on_command_line("socket_mode"):
         raise click.UsageError("--socket-mode goes with --socket, or with --http PATH")
     while (spare := os.open(os.devnull, os.O_RDWR)) < 3:
         pass  # a standard stream was closed: no connection may get its number, or the log would be written to it
@@ -99,9 +99,7 @@ def serve_command(
             if path is not None:
                 listening.append(unix(path))
         watched = service.listen_tcp("127.0.0.1", metrics_port, "--metrics-port") if metrics_port is not None else []
-        asked = [unix(http_path)] if http_path is not None else []
-        if http is not None and http_path is None:
-            asked = service.listen_tcp("127.0.0.1", PORT(http), "--http")
+        asked = [unix(http_at)] if http_at else service.listen_tcp("127.0.0.1", PORT(http), "--http") if http else []
         asyncio.run(service.run(spamd, listening, watched, asked))
     finally:
         for each in made:
