@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING
 from spamnb import __version__
 from spamnb.errors import SpamnbError
 from spamnb.formulas.decision import UNSURE
+from spamnb.judgement import Evidence
+from spamnb.people import BLOCKED, CERTAINTY, KNOWN, own_people
 
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier
@@ -83,26 +85,36 @@ class Score:
 
 
 def score_message(model: Classifier, raw: bytes | ReadMessage) -> Score:
-    """The score of one message by *model*; any class that is not its class of spam counts as ham.
+    """The score of one message by *model*; any class that is not its class of spam counts as ham. What the file of
+    people says of its sender goes before, and is its first evidence.
 
     SpamnbError where no class is spam.
     """
-    return _score_of(model, model.classify(raw, tokens=_MAX_REPORT_ROWS, of_spam=True, posterior=False))
+    judgement = model.classify(raw, tokens=_MAX_REPORT_ROWS, of_spam=True, posterior=False)
+    return _score_of(model, judgement, raw if isinstance(raw, bytes) else raw.raw)
 
 
 def score_messages(model: Classifier, raws: Iterable[bytes]) -> list[Score]:
     """``score_message`` for many raw messages at once."""
-    judgements = model.classify_all(raws, tokens=_MAX_REPORT_ROWS, of_spam=True, posterior=False)
-    return [_score_of(model, judgement) for judgement in judgements]
+    messages = list(raws)
+    judgements = model.classify_all(messages, tokens=_MAX_REPORT_ROWS, of_spam=True, posterior=False)
+    return [_score_of(model, judgement, raw) for judgement, raw in zip(judgements, messages)]
 
 
-def _score_of(model: Classifier, judgement: Judgement) -> Score:
+def _score_of(model: Classifier, judgement: Judgement, raw: bytes) -> Score:
     spam = model.settings.spam
     if spam not in judgement.probabilities:
         model.check_spam()
     verdict = {spam: "spam", UNSURE: UNSURE}.get(judgement.verdict, "ham")
     p = model.settings.loss.threshold
-    return Score.of(verdict, judgement.score, math.log(p / (1 - p)), tuple(judgement.evidence))
+    evidence = tuple(judgement.evidence[:_MAX_REPORT_ROWS])
+    said, log_odds = own_people().say(raw), judgement.score
+    if said in (KNOWN, BLOCKED):
+        verdict = "spam" if said == BLOCKED else "ham"
+        log_odds = max(log_odds, CERTAINTY) if said == BLOCKED else min(log_odds, -CERTAINTY)
+    if said:
+        evidence = (Evidence(said, log_odds - judgement.score), *evidence[: _MAX_REPORT_ROWS - 1])
+    return Score.of(verdict, log_odds, math.log(p / (1 - p)), evidence)
 
 
 def class_of_label(model: Classifier, label: str) -> str:

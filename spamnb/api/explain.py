@@ -12,8 +12,11 @@ import numpy as np
 from spamnb.api.arguments import FilePath, Tell, check_least, file_path, warn
 from spamnb.api.report import Report
 from spamnb.errors import SpamnbError, reason
+from spamnb.formulas.decision import UNSURE
 from spamnb.judgement import Judgement
+from spamnb.people import BLOCKED, KNOWN, People
 from spamnb.reader.meaning import meaning, narrower
+from spamnb.score import class_of_label
 from spamnb.settings import BAYES_MODELS, Settings
 from spamnb.shown_text import escape, pluralize
 from spamnb.sources.entries import LeftOut, attempt
@@ -34,6 +37,7 @@ class Explanation(Report):
     - ``top``: how many of the tokens are shown, heaviest first
     - ``settings``, ``totals``, ``counts``: of the model, what the table beside the tokens is made of:
       messages by class, (C,), and of those that hold each of the ``top`` tokens, (C, top)
+    - ``said``: of the sender, by the file of people; "" of anybody else
 
     >>> import spamnb
     >>> _ = spamnb.train("corpora/mail", "model.spamnb")
@@ -46,6 +50,7 @@ class Explanation(Report):
     settings: Settings
     totals: ClassTotals
     counts: TokenCounts
+    said: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """As what json can hold: verdict, probabilities {class: p}, score, enough, truncations, and evidence [{token,
@@ -89,7 +94,7 @@ class Explanation(Report):
         ...
         """
         told = self.judgement
-        lines = [f"verdict: {told.verdict}"]
+        lines = [f"verdict: {told.verdict}", *([f"  {self.said}"] if self.said else [])]
         if len(self.totals.classes) > 1:  # a single class has probability 1 whatever the message holds
             lines += self._probabilities(verbose)
         why = reason_for_unsure(self.totals.classes, told.enough)
@@ -197,12 +202,14 @@ def why_unsure(classifier: Classifier) -> str:
     return reason_for_unsure(classifier.store.totals().classes, classifier.classify(b"").enough)
 
 
-def explain(message: bytes | FilePath, model: FilePath, top: int = 20, *, tell: Tell = warn) -> Explanation:
+def explain(
+    message: bytes | FilePath, model: FilePath, top: int = 20, *, people: People | None = None, tell: Tell = warn
+) -> Explanation:
     """What decided one message: its verdict, and the ``top`` tokens that gave most to it.
 
     ``message`` is the raw message as bytes, or the path of a file that holds one. A token's weight is what it gave, in
-    nats, to the log-odds of the likeliest class against the next. ``tell`` is given a line for a file that cannot be
-    read; by default this is a warning.
+    nats, to the log-odds of the likeliest class against the next. ``people`` say whose mail is never spam. ``tell`` is
+    given a line for a file that cannot be read; by default this is a warning.
 
     Raises SpamnbError where there is no such model or message, or more than one message in the file.
 
@@ -219,22 +226,28 @@ def explain(message: bytes | FilePath, model: FilePath, top: int = 20, *, tell: 
     check_least(1, top=top)
     raw = message if isinstance(message, bytes) else _only(str(file_path(message, "message")), tell)
     with Classifier.open(file_path(model)) as classifier:
-        explanation = attempt(lambda: explanation_of(raw, classifier, top))
+        explanation = attempt(lambda: explanation_of(raw, classifier, top, people))
     if isinstance(explanation, OSError):
         raise SpamnbError(f"{'the message' if isinstance(message, bytes) else message}: {reason(explanation)}")
     return explanation
 
 
-def explanation_of(raw: bytes, classifier: Classifier, top: int) -> Explanation:
+def explanation_of(raw: bytes, classifier: Classifier, top: int, people: People | None = None) -> Explanation:
     """What decided one message, of a model that is open."""
     with classifier.store.reading():
         judgement = classifier.classify(raw)
+        said, verdict = people.say(raw) if people is not None else "", judgement.verdict
+        if said == BLOCKED:
+            verdict = classifier.settings.spam
+        elif said == KNOWN:
+            verdict = class_of_label(classifier, "ham") if verdict in (classifier.settings.spam, UNSURE) else verdict
         return Explanation(
-            judgement,
+            judgement._replace(verdict=verdict),
             top,
             classifier.settings,
             classifier.store.totals(),
             classifier.store.look_up([evidence.token for evidence in judgement.evidence[:top]]),
+            said,
         )
 
 

@@ -27,6 +27,7 @@ def explain_command(source: str | None, model: Path, top: int, verbose: bool) ->
       spamnb explain message.eml
     """
     from spamnb.api.explain import explain
+    from spamnb.people import own_people
 
     message: str | bytes = source or "-"
     if message == "-":
@@ -34,4 +35,4 @@ def explain_command(source: str | None, model: Path, top: int, verbose: bool) ->
         if entry is None:
             raise no_message(())
         message = entry.read()
-    click.echo(explain(message, model, top, tell=tell_of_ours).text(verbose))
+    click.echo(explain(message, model, top, people=own_people(), tell=tell_of_ours).text(verbose))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from functools import partial
 from pathlib import Path
 
@@ -22,11 +23,14 @@ def octal(_context: click.Context, _parameter: click.Parameter, text: str) -> in
 
 @click.command("serve", context_settings={"show_default": True}, short_help="Answer spamc, Exim, Postfix and Dovecot.")
 @click.option("--host", default="127.0.0.1", help="Address to listen on; there is no password.")
-@click.option("--port", type=PORT, help="TCP port.  [default: 783; none with --socket]", show_default=False)
+@click.option("--port", type=PORT, help="TCP port.  [default: 783; none with --socket or --http]", show_default=False)
 @click.option("--socket", "path", type=click.Path(path_type=Path), help="Unix socket to listen on.")
-@click.option("--socket-mode", default="666", callback=octal, help="Permissions of the Unix socket, octal.")
+@click.option(
+    "--http", metavar="PORT|PATH", help="Answer rspamd's clients here: a port of 127.0.0.1, or a Unix socket."
+)
+@click.option("--socket-mode", default="666", callback=octal, help="Permissions of the Unix sockets, octal.")
 @workers_option
-@click.option("--allow-tell", is_flag=True, help="Let clients teach the model (spamc -L).")
+@click.option("--allow-tell", is_flag=True, help="Let clients teach the model (spamc -L, rspamc learn_spam).")
 @models_option
 @click.option("--max-size", type=click.IntRange(min=1), default=8 << 20, help="Largest message in bytes.")
 @click.option("--metrics-port", type=PORT, help="Answer GET /metrics here, on 127.0.0.1.")
@@ -37,6 +41,7 @@ def serve_command(
     host: str,
     port: int | None,
     path: Path | None,
+    http: str | None,
     socket_mode: int,
     workers: int | None,
     allow_tell: bool,
@@ -45,7 +50,8 @@ def serve_command(
     metrics_port: int | None,
     journal: Path | None,
 ) -> None:
-    """Answer spamc, Exim, Postfix and Dovecot: the spamd protocol with the model's verdicts.
+    """Answer spamc, Exim, Postfix and Dovecot: the spamd protocol with the model's verdicts; with --http also maddy,
+    Haraka and rspamc: rspamd's protocol.
 
     One line of JSON per message goes to standard error. SIGTERM ends the server once open connections are answered.
     A model that is replaced meanwhile is used from then on. Sockets that systemd passes replace --host, --port and
@@ -64,8 +70,9 @@ def serve_command(
     from spamnb.serve.spamd import Limits, Spamd
     from spamnb.serve.users import Models
 
-    if path is None and on_command_line("socket_mode"):
-        raise click.UsageError("--socket-mode goes with --socket")
+    http_at = Path(http) if http is not None and not http.isdecimal() else None
+    if path is None and http_at is None and on_command_line("socket_mode"):
+        raise click.UsageError("--socket-mode goes with --socket, or with --http PATH")
     while (spare := os.open(os.devnull, os.O_RDWR)) < 3:
         pass  # a standard stream was closed: no connection may get its number, or the log would be written to it
     os.close(spare)
@@ -78,16 +85,22 @@ def serve_command(
         journal=JournalWriter(journal, lambda line: service.log(event="journal", error=line)) if journal else None,
     )
     listening = service.inherited_sockets()
-    made = None
-    if not listening:
-        if port is not None or path is None:
-            listening += service.listen_tcp(host, 783 if port is None else port)
-        if path is not None:
-            made = service.listen_unix(path, socket_mode)
-            listening.append(made)
-    watched = service.listen_tcp("127.0.0.1", metrics_port, "--metrics-port") if metrics_port is not None else []
+    made: list[Path] = []
+
+    def unix(where: Path) -> socket.socket:
+        one = service.listen_unix(where, socket_mode)
+        made.append(where)
+        return one
+
     try:
-        asyncio.run(service.run(spamd, listening, watched))
+        if not listening:
+            if port is not None or (path is None and http is None):
+                listening += service.listen_tcp(host, 783 if port is None else port)
+            if path is not None:
+                listening.append(unix(path))
+        watched = service.listen_tcp("127.0.0.1", metrics_port, "--metrics-port") if metrics_port is not None else []
+        asked = [unix(http_at)] if http_at else service.listen_tcp("127.0.0.1", PORT(http), "--http") if http else []
+        asyncio.run(service.run(spamd, listening, watched, asked))
     finally:
-        if made is not None and path is not None:
-            path.unlink(missing_ok=True)
+        for each in made:
+            each.unlink(missing_ok=True)

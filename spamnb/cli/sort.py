@@ -156,9 +156,13 @@ def _terminal_line(classifier: Classifier, folders: Mapping[str, Folder]) -> Cal
 
 
 def _say(one: Filed, where: str) -> None:
+    click.echo("\t".join([one.found.verdict, one.found.text, where, about(one.mail.raw), one.short_name]))
+
+
+def about(raw: bytes) -> str:
+    """From, Subject and Date of a message with tabs between them, printable and bounded."""
     from spamnb.reader.message import header_of
     from spamnb.shown_text import printable
 
-    texts = [printable(header_of(one.mail.raw, name)) for name in ("from", "subject", "date")]
-    fields = [text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…" for text in texts]
-    click.echo("\t".join([one.found.verdict, one.found.text, where, *fields, one.short_name]))
+    texts = [printable(header_of(raw, name)) for name in ("from", "subject", "date")]
+    return "\t".join(text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…" for text in texts)

@@ -13,6 +13,7 @@ import click
 
 from spamnb.cli.mailboxes import Target, boxes_argument, filing, folders_of, in_each, junk_option, targets, until_done
 from spamnb.cli.options import Seconds, Unreadable, journal_option, model_option, tell, tell_of_ours
+from spamnb.cli.sort import about
 from spamnb.errors import fault, in_options
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ class Watching:
                 tell(f"spamnb: {error}")
                 self.missed = True
                 continue
-            click.echo(f"{'learned' if changed else 'known'}\t{label}\t{lesson.message.name}")
+            click.echo(f"{'learned' if changed else 'known'}\t{label}\t{about(lesson.raw)}\t{lesson.message.name}")
             if self._stop:
                 return
         if self._first:
@@ -171,7 +172,7 @@ class Watching:
     def _sort(self) -> None:
         for one in self._work.sort(folders_of(self._target, self._memory), self._stop.__bool__):
             if one.into is not None:
-                click.echo(f"moved\t{one.found.verdict}\t{one.into.name}\t{one.message.name}")
+                click.echo(f"moved\t{one.found.verdict}\t{one.into.name}\t{about(one.mail.raw)}\t{one.message.name}")
 
     def look_and_wait(self, seconds: float) -> float:
         """A look, and then so many seconds or until something happens; how long to leave a mailbox alone that could not

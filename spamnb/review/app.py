@@ -19,7 +19,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from spamnb.api.words import word_of
+from spamnb.api.words import word_of, words_of
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError, in_options
 from spamnb.journal.entries import INBOX, JUNK
@@ -163,7 +163,8 @@ class Review:
         word = request.query_params.get("word", "")[:MAX_TYPED].strip()
         with Classifier.open(self.teacher.shared) as model:
             found = word_of(model.store, word)
-        return self._render(request, "words.html", word=word, documents=found.documents, held=found.held)
+            top = [] if word or not found.documents else words_of(model.store, 30, False, lambda _: None).informative
+        return self._render(request, "words.html", word=word, documents=found.documents, held=found.held, top=top)
 
     def _figures(self, request: Request) -> Response:
         with Journal.at(self.journal) as journal, Classifier.open(self.teacher.shared) as model:

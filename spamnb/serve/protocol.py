@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -28,21 +28,11 @@ class ExitCode(enum.IntEnum):
 
 
 class Refusal(Exception):
-    """A request that gets one line of error instead of an answer.
-
-    >>> Refusal(ExitCode.EX_UNAVAILABLE, "too many connections").reply
-    b'SPAMD/1.0 69 EX_UNAVAILABLE too many connections\\r\\n'
-    """
+    """A request that gets one line of error instead of an answer."""
 
     def __init__(self, code: ExitCode, text: str) -> None:
         super().__init__(text)
         self.code = code
-
-    @property
-    def reply(self) -> bytes:
-        # The text may quote what a stranger sent: one line of printable ASCII, whatever that was.
-        text = "".join(c if " " <= c <= "~" else "?" for c in str(self)[:200])
-        return f"SPAMD/1.0 {self.code.value} {self.code.name} {text}\r\n".encode("ascii")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +46,7 @@ class Request:
     message_class: str = ""
     set_local: bool = False
     remove_local: bool = False
+    chunked: bool = False  # the message comes in HTTP's chunks
 
 
 METHODS = frozenset(["PING", "SKIP", "CHECK", "SYMBOLS", "REPORT", "REPORT_IFSPAM", "HEADERS", "PROCESS", "TELL"])
@@ -91,7 +82,7 @@ def parse_request(method: str, version: tuple[int, int], lines: Sequence[bytes])
     >>> parse_request("TELL", (1, 5), [b"Message-class: spam", b"Set: local, remote", b"User: ann"])
     ... # doctest: +NORMALIZE_WHITESPACE
     Request(method='TELL', version=(1, 5), user='ann', content_length=None, message_class='spam',
-            set_local=True, remove_local=False)
+            set_local=True, remove_local=False, chunked=False)
     """
     headers: dict[str, str] = {}
     for line in lines:
@@ -100,16 +91,13 @@ def parse_request(method: str, version: tuple[int, int], lines: Sequence[bytes])
             raise Refusal(ExitCode.EX_PROTOCOL, "Bad header line: (header not in 'Name: value' format)")
         # A user's name may hold any byte; whether it names a model is another file's question.
         headers[name.strip().lower().decode("latin-1")] = value.strip().decode("utf-8", "replace")
-    length = headers.get("content-length", "")
-    if length and not (length.isascii() and length.isdigit() and len(length) <= 18):
-        raise Refusal(ExitCode.EX_PROTOCOL, "Bad header line: (Content-length contains non-numeric bytes)")
     if headers.get("compress"):
         raise Refusal(ExitCode.EX_PROTOCOL, f"Bad header line: (compression type not supported: {headers['compress']})")
     asked = Request(
         method=method,
         version=version,
         user=headers.get("user", ""),
-        content_length=int(length) if length else None,
+        content_length=length_of(headers),
         message_class=headers.get("message-class", "").lower(),
         set_local=_names_local(headers.get("set", "")),
         remove_local=_names_local(headers.get("remove", "")),
@@ -121,11 +109,30 @@ def parse_request(method: str, version: tuple[int, int], lines: Sequence[bytes])
     return asked
 
 
+def length_of(headers: Mapping[str, str]) -> int | None:
+    """The message's length, where these header lines name it."""
+    length = headers.get("content-length", "")
+    if length and not (length.isascii() and length.isdigit() and len(length) <= 18):
+        raise Refusal(ExitCode.EX_PROTOCOL, "Bad header line: (Content-length contains non-numeric bytes)")
+    return int(length) if length else None
+
+
 def _names_local(value: str) -> bool:
     return "local" in (name.strip().lower() for name in value.split(","))
 
 
 PONG = b"SPAMD/1.5 0 PONG\r\n"
+
+
+def refusal_reply(refusal: Refusal) -> bytes:
+    """The reply to what cannot be answered.
+
+    >>> refusal_reply(Refusal(ExitCode.EX_UNAVAILABLE, "too many connections"))
+    b'SPAMD/1.0 69 EX_UNAVAILABLE too many connections\\r\\n'
+    """
+    # The text may quote what a stranger sent: one line of printable ASCII, whatever that was.
+    text = "".join(c if " " <= c <= "~" else "?" for c in str(refusal)[:200])
+    return f"SPAMD/1.0 {refusal.code.value} {refusal.code.name} {text}\r\n".encode("ascii")
 
 
 def verdict_reply(asked: Request, spam: bool, score: str, threshold: str, body: bytes) -> bytes:

@@ -17,11 +17,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from spamnb.errors import SpamnbError, reason
-from spamnb.serve import metrics
+from spamnb.serve import metrics, rspamd
 from spamnb.serve.spamd import Spamd
 
 DRAIN = 30.0  # seconds after SIGTERM until open connections are closed
 BACKLOG = 1024
+Sockets = Sequence[socket.socket]
 _FIRST_INHERITED = 3  # sd_listen_fds(3): descriptors start after standard error
 
 
@@ -94,9 +95,9 @@ def address(listening: socket.socket) -> str:
     return name if isinstance(name, str) else f"{name[0]}:{name[1]}"
 
 
-async def run(spamd: Spamd, listening: Sequence[socket.socket], watched: Sequence[socket.socket]) -> None:
-    """Answer the spamd protocol on *listening* and ``/metrics`` on *watched* until SIGTERM."""
-    for event, sockets in (("listening", listening), ("metrics", watched)):
+async def run(spamd: Spamd, listening: Sockets, watched: Sockets, asked: Sockets) -> None:
+    """Answer the spamd protocol on *listening*, rspamd's on *asked* and ``/metrics`` on *watched* until SIGTERM."""
+    for event, sockets in (("listening", listening), ("metrics", watched), ("http", asked)):
         for one in sockets:
             log(event=event, address=address(one))
     stop = asyncio.Event()
@@ -107,6 +108,8 @@ async def run(spamd: Spamd, listening: Sequence[socket.socket], watched: Sequenc
     expose = functools.partial(metrics.answer, spamd.counts)
     servers = [await asyncio.start_server(spamd.converse, sock=one, backlog=BACKLOG) for one in listening]
     servers += [await asyncio.start_server(expose, sock=one) for one in watched]
+    as_rspamd = functools.partial(spamd.converse, wire=rspamd)
+    servers += [await asyncio.start_server(as_rspamd, sock=one, backlog=BACKLOG) for one in asked]
     log(event="ready")
     notify("READY=1")
     await stop.wait()

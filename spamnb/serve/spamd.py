@@ -1,6 +1,7 @@
-"""A server of the spamd protocol: one connection, one request, one reply, each step bounded in size and time.
+"""A server of the spamd protocol and of rspamd's: one connection, one request, one reply, each step bounded in size and
+time.
 
-Anything that fails is answered with the protocol's error line. Clients then pass the mail on unfiltered or defer
+Anything that fails is answered with the protocol's error. Clients then pass the mail on unfiltered or defer
 it, as they were told to; no mail is ever held here.
 """
 
@@ -15,6 +16,8 @@ import traceback
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
+from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
 from spamnb.classifier import Classifier
@@ -26,7 +29,7 @@ from spamnb.reader import spam_fields
 from spamnb.reader.message import digest
 from spamnb.reader.spam_fields import section_length
 from spamnb.score import THRESHOLD, Score, class_of_label, score_messages
-from spamnb.serve import metrics, protocol
+from spamnb.serve import metrics, protocol, rspamd
 from spamnb.serve.batches import Batches
 from spamnb.serve.protocol import ExitCode, Refusal, Request
 from spamnb.serve.users import Models, NoSuchUser
@@ -35,6 +38,7 @@ CHUNK = 1 << 16
 MAX_TOP = 1 << 19  # bytes that mail software puts on top: one search of 8 MB keeps all threads waiting for 180 ms
 _MESSAGE_ID = re.compile(rb"(?im)^message-id:\s{0,9}([^\s]{1,200})")
 T = TypeVar("T")
+Body = asyncio.StreamReader | rspamd.Chunks
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +122,10 @@ class Spamd:
 
     # -- a connection ----------------------------------------------------------------------------------------
 
-    async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer one connection and close it."""
+    async def converse(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, wire: ModuleType = protocol
+    ) -> None:
+        """Answer one connection and close it; ``wire`` is the module that reads requests and writes replies."""
         self._conversations.add(asyncio.current_task())
         self._slow[writer] = None
         self.counts[metrics.CONNECTIONS, ""] += 1
@@ -128,16 +134,16 @@ class Spamd:
         try:
             refused = False
             try:
-                reply = await self._answer(reader, writer, facts)
+                reply = await self._answer(reader, writer, facts, wire)
             except Refusal as refusal:
-                refused, reply = True, self._refused(refusal, facts)
+                refused, reply = True, self._refused(refusal, facts, wire)
             except SpamnbError as error:  # of a model
                 code = ExitCode.EX_NOUSER if isinstance(error, NoSuchUser) else ExitCode.EX_TEMPFAIL
-                refused, reply = True, self._refused(Refusal(code, in_options(error)), facts)
+                refused, reply = True, self._refused(Refusal(code, in_options(error)), facts, wire)
             except ConnectionError:
                 raise
             except Exception:  # a fault of ours must cost one reply, not the worker and its connections
-                refused, reply = True, self._refused(self._fault(facts), facts)
+                refused, reply = True, self._refused(self._fault(facts), facts, wire)
             if facts:
                 seconds = time.perf_counter() - started
                 if "method" in facts:
@@ -167,10 +173,11 @@ class Spamd:
         self._log(event="fault", id=facts.get("id", ""), error=traceback.format_exc(limit=-4))
         return Refusal(ExitCode.EX_SOFTWARE, "internal error; the server's log says more")
 
-    def _refused(self, refusal: Refusal, facts: dict[str, Any]) -> bytes:
+    def _refused(self, refusal: Refusal, facts: dict[str, Any], wire: ModuleType) -> bytes:
         facts.update(code=int(refusal.code), error=str(refusal))
         self.counts[metrics.REFUSALS, refusal.code.name] += 1
-        return refusal.reply
+        reply: bytes = wire.refusal_reply(refusal)
+        return reply
 
     async def _send(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, reply: bytes, refused: bool
@@ -194,50 +201,58 @@ class Spamd:
                 while await reader.read(CHUNK):
                     pass
 
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, facts: dict[str, Any]) -> bytes:
+    async def _answer(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, facts: dict[str, Any], wire: ModuleType
+    ) -> bytes:
         if len(self._conversations) > self.limits.connections and not self._end_slowest(writer):
             raise Refusal(ExitCode.EX_UNAVAILABLE, "Service Unavailable: too many connections")
-        asked = await _within(self.limits.head_time, self._head(reader, facts), "the request's headers")
+        asked = await _within(self.limits.head_time, self._head(reader, facts, wire), "the request's headers")
         if asked is None:
             return b""
+        reply: bytes = wire.PONG
         if asked.method == "PING":
-            return protocol.PONG
+            return reply
         if asked.method == "SKIP":
             return b""
         if asked.method == "TELL" and self._learning_models is None:
             raise Refusal(ExitCode.EX_UNAVAILABLE, "Service Unavailable: TELL needs --allow-tell")
         received = bytearray()
         try:
-            receiving = self._receive(reader, writer, asked.content_length, received)
+            body = rspamd.Chunks(partial(self._line, reader), reader.read) if asked.chunked else reader
+            receiving = self._receive(body, writer, asked.content_length, received)
             await _within(self.limits.message_time, receiving, "the message")
             self._slow.pop(writer, None)
             raw = bytes(received)
             facts.update(size=len(raw), id=_message_id(raw))
             if asked.method == "TELL":
-                return await self._tell(asked, raw, facts)
-            return await self._classify(asked, raw, facts)
+                reply = wire.tell_reply(*await self._tell(asked, raw, facts))
+                return reply
+            found, told = await self._classify(asked, raw, facts)
+            reply = wire.verdict_reply(asked, found.spam, found.text, str(THRESHOLD), told)
+            return reply
         finally:
             self._held -= len(received)
             self._slow[writer] = None
 
     # -- a request off a connection -----------------------------------------------------------------------------
 
-    async def _head(self, reader: asyncio.StreamReader, facts: dict[str, Any]) -> Request | None:
+    async def _head(self, reader: asyncio.StreamReader, facts: dict[str, Any], wire: ModuleType) -> Request | None:
         """What is asked, or None from a client that says nothing; *facts* get what is known even where it fails."""
         first = await self._line(reader)
         if first is None:
             return None  # a probe that only connected
-        method, version = protocol.parse_request_line(first)
+        method, version = wire.parse_request_line(first)
         facts["method"] = method
         lines: list[bytes] = []
-        if protocol.has_headers(method, version):
+        if wire.has_headers(method, version):
             while line := await self._line(reader):
-                lines.append(line)
+                if line[:5].lower() != b"rcpt:":  # HTTP's clients send a line for each of any number of recipients
+                    lines.append(line)
                 if len(lines) > self.limits.header_lines:
                     raise Refusal(ExitCode.EX_PROTOCOL, "Bad header line: (too many headers)")
             if line is None and method not in ("PING", "SKIP"):
                 raise Refusal(ExitCode.EX_PROTOCOL, "Bad header line: (EOF during headers)")
-        asked = protocol.parse_request(method, version, lines)
+        asked: Request = wire.parse_request(method, version, lines)
         if asked.user:
             facts["user"] = asked.user[:128]
         return asked
@@ -258,7 +273,7 @@ class Spamd:
         return line[:-1].removesuffix(b"\r")
 
     async def _receive(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, length: int | None, received: bytearray
+        self, reader: Body, writer: asyncio.StreamWriter, length: int | None, received: bytearray
     ) -> None:
         """Append the message that follows to *received*; its bytes count as held."""
         limit = self.limits.message_size
@@ -283,20 +298,21 @@ class Spamd:
 
     # -- what was asked --------------------------------------------------------------------------------------
 
-    async def _classify(self, asked: Request, raw: bytes, facts: dict[str, Any]) -> bytes:
+    async def _classify(self, asked: Request, raw: bytes, facts: dict[str, Any]) -> tuple[Score, bytes]:
         found, body = await self._judges.result(Task(asked, raw, facts))
         facts.update(verdict=found.verdict, score=found.points)
         self.counts[metrics.VERDICTS, found.verdict] += 1
-        return protocol.verdict_reply(asked, found.spam, found.text, str(THRESHOLD), body)
+        return found, body
 
-    async def _tell(self, asked: Request, raw: bytes, facts: dict[str, Any]) -> bytes:
+    async def _tell(self, asked: Request, raw: bytes, facts: dict[str, Any]) -> tuple[bool, bool]:
+        """Whether the message was learned, and whether it was forgotten."""
         task = Task(asked, raw, facts)
         if task.label is None and not asked.remove_local:
-            return protocol.tell_reply(False, False)
+            return False, False
         changed = await self._learner.result(task)
         facts["learned" if task.label else "forgotten"] = changed and (task.label or True)
         self.counts[metrics.LESSONS, ""] += changed
-        return protocol.tell_reply(changed and task.label is not None, changed and task.label is None)
+        return changed and task.label is not None, changed and task.label is None
 
     # -- in a judge's thread ---------------------------------------------------------------------------------
 
@@ -388,4 +404,6 @@ def _body(asked: Request, found: Score, raw: bytes) -> bytes:
             return found.report()
         case "REPORT_IFSPAM":
             return found.report() if found.spam else b""
+        case "CHECKV2":
+            return rspamd.verdict_body(found)
     return b""

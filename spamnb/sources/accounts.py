@@ -88,8 +88,13 @@ def accounts_path() -> Path:
     """Where the file is: what SPAMNB_ACCOUNTS names, or in the user's folder of settings."""
     if named := os.environ.get("SPAMNB_ACCOUNTS"):
         return Path(named)
+    return settings_file("accounts.toml")
+
+
+def settings_file(name: str) -> Path:
+    """A file in the user's folder of settings."""
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
-    return Path(home, "spamnb", "accounts.toml")
+    return Path(home, "spamnb", name)
 
 
 def read_accounts(path: Path) -> list[Account]:

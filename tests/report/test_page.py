@@ -54,6 +54,8 @@ def test_what_the_page_says_is_what_the_figures_say():
     assert found.spam is not None
     tree = LexborHTMLParser(page(result))
     cards = {card.css_first("dt").text(): card.css_first(".value").text() for card in tree.css(".card")}
+    first = [card.text() for card in tree.css(".first .card dt")]
+    assert first == ["hm%", "sm%"] and tree.css_first("dl.cards").css_first("dt").text() == "hm%"
     assert cards["hm%"] == f"{found.spam.hm.value:.2f}"
     assert cards["1-ROCA%"].startswith(f"{found.spam.one_minus_roca.value:#.3g}")
     by_class, verdicts = ([cell.text() for cell in table.css("td")] for table in tree.css(".tables table"))

@@ -10,7 +10,7 @@ from mail import learned, message, note
 from selectolax.lexbor import LexborHTMLParser
 from starlette.testclient import TestClient
 
-from spamnb.api.words import word_of
+from spamnb.api.words import word_of, words_of
 from spamnb.classifier import Classifier
 from spamnb.mailbox import maildir
 from spamnb.review.app import MAX_BODY, Review
@@ -168,6 +168,12 @@ def test_a_word_is_looked_up_in_the_model(review, model):
     assert len(shown) == len(found.held)
     of_class = zip(found.held["prize"].values(), found.documents.values())
     assert shown["prize"] == [f"{100 * held / all_:.3g} %" for held, all_ in of_class]
+    shown_at_once = LexborHTMLParser(client.get("/words").text).css("table.top tbody tr")
+    with Classifier.open(model) as classifier:
+        telling = words_of(classifier.store, 30, False, print).informative
+    assert [[cell.text() for cell in row.css("td")] for row in shown_at_once] == [[w.token, w.label] for w in telling]
+    link = shown_at_once[0].css_first("a").attributes["href"].removeprefix("/secret")
+    assert client.get(link).text.count("Share of") == 2
     for typed in ("<script>x</script>\" onload='x'", "\u202e", "x" * 5_000, "%", "\x00"):
         text = client.get("/words", params={"word": typed}).text
         tree = LexborHTMLParser(text)

@@ -17,7 +17,7 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Server]]:
     started: list[Server] = []
 
     def start(model: Path, *options: str) -> Server:
-        if not {"--port", "--socket"} & set(options):
+        if not {"--port", "--socket", "--http"} & set(options):
             options = ("--port", "0", *options)
         started.append(Server(tmp_path, model, *options))
         return started[-1]

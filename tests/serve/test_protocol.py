@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.serve.protocol import Refusal, Request, parse_request, parse_request_line, verdict_reply
+from spamnb.serve.protocol import Refusal, Request, parse_request, parse_request_line, refusal_reply, verdict_reply
 
 
 @given(st.binary(max_size=400))
@@ -12,7 +12,7 @@ def test_an_error_is_one_printable_line_whatever_was_sent(line):
     try:
         parse_request_line(line)
     except Refusal as refusal:
-        reply = refusal.reply
+        reply = refusal_reply(refusal)
         assert reply.endswith(b"\r\n") and reply.count(b"\n") == reply.count(b"\r") == 1
         assert all(32 <= byte < 127 for byte in reply[:-2]) and len(reply) < 300
 

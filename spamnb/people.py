@@ -1,0 +1,129 @@
+"""Senders whom a person knows, whose mail is never spam, and those of whom it wants nothing, in one file.
+
+allow = ["ann@example.org", "example.net"]      # in ~/.config/spamnb/people.toml: addresses, and whole domains
+block = ["offers@shop.example"]
+server = "mx.example.com"                       # whose Authentication-Results say that an address was forged
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from spamnb.errors import SpamnbError, reason
+from spamnb.reader.spam_fields import section_length
+from spamnb.shown_text import escape
+
+KNOWN, BLOCKED = "you know this sender", "you blocked this sender"  # as evidence: no token has four words
+FORGED = "you know this sender, but your server found the address forged"
+CERTAINTY = 4.6  # nats, 99 to 1: what a person's word counts at least
+_MAX_FIELD = 8000  # characters of a header field
+_ADDRESS = r"([A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9.-]+)"
+# One address alone, or behind a name that holds none: whatever else may stand there is nobody whom a person knows.
+_FROM = re.compile(rf'(?:"(?:[^"\\]|\\.)*+"|[^"<>@,:;()\\]*+) ?<{_ADDRESS}>|{_ADDRESS}')
+_FROM_LINE = re.compile(rb"(?i)(?:^|[\r\n])from[ \t]*:")
+_RESULT = re.compile(r"(?i);\s*(dmarc|spf|dkim)\s*=\s*([a-z]+)")
+_QUOTED = re.compile(r'\([^()]*\)|"(?:[^"\\]|\\.)*+"')  # comments too: a sender may have chosen what is in them
+
+
+@dataclass(frozen=True)
+class People:
+    """Addresses and domains in small letters, and the server whose word on forgery counts ("": none)."""
+
+    allow: frozenset[str] = frozenset()
+    block: frozenset[str] = frozenset()
+    server: str = ""
+
+    def say(self, raw: bytes) -> str:
+        """KNOWN, BLOCKED or FORGED for the sender of a message; "" for anybody else. An address's own entry goes before
+        its domain's, and ``block`` before ``allow``.
+
+        >>> people = People(frozenset(["ann@example.org"]), frozenset(["example.org"]))
+        >>> people.say(b"From: Ann <Ann@example.org>\\n\\n"), people.say(b"From: bob@example.org\\n\\n")
+        ('you know this sender', 'you blocked this sender')
+        """
+        if not (self.allow or self.block):
+            return ""
+        from email.parser import BytesHeaderParser
+
+        header = raw[: section_length(raw)]
+        fields = BytesHeaderParser().parsebytes(header)
+        one = len(_FROM_LINE.findall(header)) == 1  # of more, each reader of mail shows another
+        address = _address_of([str(value) for value in fields.get_all("From", [])]) if one else ""
+        for name in (address, address.partition("@")[2]) if address else ():
+            if name in self.block:
+                return BLOCKED
+            if name in self.allow:
+                results = [str(value) for value in fields.get_all("Authentication-Results", [])]
+                return FORGED if self.server and self._forged(results) else KNOWN
+        return ""
+
+    def _forged(self, fields: list[str]) -> bool:
+        """Whether the own server says so: its uppermost word counts, since a sender may have written those below."""
+        said: dict[str, set[str]] = {}
+        for field in reversed(fields):
+            name, _, results = _QUOTED.sub(" ", field[:_MAX_FIELD]).partition(";")
+            here: dict[str, set[str]] = {}
+            for method, result in _RESULT.findall(";" + results):
+                here.setdefault(method.lower(), set()).add(result.lower())
+            if name.lower().split()[:1] == [self.server]:
+                said |= here
+        spf_fails = bool(said.get("spf", set()) & {"fail", "softfail"})
+        return "fail" in said.get("dmarc", ()) or (spf_fails and "pass" not in said.get("dkim", ()))
+
+
+def _names(found: object, where: str) -> frozenset[str]:
+    if not isinstance(found, list):
+        raise SpamnbError(f"{where} is a list of texts in brackets")
+    for name in found:
+        if not isinstance(name, str) or not re.fullmatch(_ADDRESS, name if "@" in name else f"a@{name}"):
+            raise SpamnbError(f"{where}: {escape(str(name)[:80])!r} is neither an address nor a domain")
+    return frozenset(name.lower() for name in found)
+
+
+def _address_of(values: list[str]) -> str:
+    """The address of the one From field, as it was sent and not as it decodes, in small letters; "" where it is not
+    that alone."""
+    if len(values) != 1 or len(values[0]) > _MAX_FIELD:
+        return ""
+    found = _FROM.fullmatch(" ".join(values[0].split()))
+    return (found[1] or found[2]).lower() if found else ""
+
+
+def own_people() -> People:
+    """Those of the file that SPAMNB_PEOPLE names, or of the user's own, as it is now."""
+    from spamnb.sources.accounts import settings_file
+
+    named = os.environ.get("SPAMNB_PEOPLE")
+    path = Path(named or settings_file("people.toml"))
+    try:
+        status = path.stat()
+    except OSError as error:
+        if named:
+            raise SpamnbError(f"{escape(named)}: cannot be read: {reason(error)}") from None
+        return People()  # there is none, or a service may not enter its home
+    return read_people(path, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(1)
+def read_people(path: Path, _changed: int = 0, _size: int = 0) -> People:
+    """The people of a file, read again once it has changed. SpamnbError says what is wrong in it."""
+    import tomllib
+
+    shown = escape(str(path))
+    try:
+        found = tomllib.loads(path.read_text())
+    except OSError as error:
+        raise SpamnbError(f"{shown}: cannot be read: {reason(error)}") from None
+    except (ValueError, RecursionError) as error:
+        raise SpamnbError(f"{shown}: no TOML: {escape(str(error)[:200])}") from None
+    if unknown := found.keys() - {"allow", "block", "server"}:
+        raise SpamnbError(f"{shown}: unknown setting {escape(min(unknown))!r}; there are allow, block and server")
+    server = found.get("server", "")
+    if not isinstance(server, str):
+        raise SpamnbError(f"{shown}: server is a text in quotes")
+    allow, block = (_names(found.get(key, []), f"{shown}: {key}") for key in ("allow", "block"))
+    return People(allow, block, server.lower())

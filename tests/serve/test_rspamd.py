@@ -1,0 +1,163 @@
+"""rspamd's protocol: what is answered, what is refused, and rspamc as it is."""
+
+import http.client
+import json
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from mail import message as mail
+from served import Server, receive
+from unpacked import command_of_unpacked
+
+from spamnb.classifier import Classifier
+from spamnb.score import score_message
+
+SPAM, HAM = mail("spam", 1001), mail("ham", 1001)
+
+
+def port_of(server: Server) -> int:
+    return next(int(line["address"].rpartition(":")[2]) for line in server.lines() if line["event"] == "http")
+
+
+@pytest.fixture(scope="module")
+def asked(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server for tests that teach nothing."""
+    folder = tmp_path_factory.mktemp("asked")
+    started = Server(folder, Path(shutil.copy(trained, folder / "model.spamnb")), "--http", "0", "--allow-tell")
+    yield started
+    assert started.stop() == 0
+
+
+def post(server: Server, path: str, raw: bytes, method: str = "POST", chunked: bool = False, **headers: str):
+    client = http.client.HTTPConnection("127.0.0.1", port_of(server), timeout=120)
+    body = [raw[place : place + 700] for place in range(0, len(raw), 700)] if chunked else raw
+    fields = {name.replace("_", "-"): value for name, value in headers.items()}
+    client.request(method, path, body, fields, encode_chunked=chunked)
+    reply = client.getresponse()
+    return reply.status, reply.read()
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+@pytest.mark.parametrize("raw", [SPAM, HAM])
+def test_the_verdict_is_spamds(asked: Server, trained: Path, raw: bytes, chunked: bool):
+    status, body = post(
+        asked, "/checkv2", raw, chunked=chunked, **({"Transfer_Encoding": "chunked"} if chunked else {})
+    )
+    told = json.loads(body)
+    with Classifier.open(trained) as classifier:
+        found = score_message(classifier, raw)
+    assert status == 200 and told["score"] == float(found.text) and told["required_score"] == 5.0
+    assert told["action"] == ("add header" if raw == SPAM else "no action") and not told["is_skipped"]
+    symbol = told["symbols"]["SPAMNB"]
+    assert symbol["name"] == "SPAMNB" and symbol["score"] == told["score"]
+    assert ",".join(symbol["options"]) == found.names
+    assert told["milter"]["add_headers"] == dict(found.fields())
+    assert {"X-Spam-Flag", "X-Spam-Status"} <= set(told["milter"]["remove_headers"])
+
+
+def test_lessons_are_those_of_the_user_to_whom_mail_is_delivered(serve, model, tmp_path):
+    folder = tmp_path / "users"
+    folder.mkdir()
+    server = serve(model, "--http", "0", "--allow-tell", "--models", str(folder))
+    assert post(server, "/learnham", SPAM, Deliver_To="ann@example.org", User="eve") == (200, b'{"success": true}')
+    assert post(server, "/learnham", SPAM, Deliver_To="ann@example.org")[0] == 208
+    assert [path.name for path in folder.glob("*.spamnb")] == ["ann@example.org.spamnb"]
+    assert post(server, "/learnspam", HAM)[0] == 200
+    with Classifier.open(model) as shared, Classifier.open(folder / "ann@example.org.spamnb") as own:
+        assert (shared.learned(SPAM), shared.learned(HAM)) == (None, "spam") and own.learned(SPAM) == "ham"
+    assert post(server, "/learnham", SPAM, Deliver_To="../ann")[0] == 404
+
+
+def test_teaching_is_refused_unless_allowed(serve, model):
+    status, body = post(serve(model, "--http", "0"), "/learnspam", HAM)
+    assert status == 503 and "--allow-tell" in json.loads(body)["error"]
+    with Classifier.open(model) as classifier:
+        assert classifier.learned(HAM) is None
+
+
+def test_no_web_page_may_ask_or_teach(serve, model):
+    server = serve(model, "--http", "0", "--allow-tell")
+    for path in ("/checkv2", "/learnspam"):
+        assert post(server, path, HAM, Origin="https://example.org")[0] == 400
+    with Classifier.open(model) as classifier:
+        assert classifier.learned(HAM) is None
+
+
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        (b"GET /ping HTTP/1.1\r\n\r\n", 200),
+        (b"CHECK SPAMC/1.5\r\n\r\n", 400),
+        (b"GET /checkv2 HTTP/1.1\r\n\r\n", 400),
+        (b"POST /checkv2 HTTP/2.0\r\n\r\n", 400),
+        (b"POST /other HTTP/1.1\r\nContent-Length: 1\r\n\r\na", 400),
+        (b"POST /checkv2 HTTP/1.1\r\n\r\n" + SPAM, 400),
+        (b"POST /checkv2 HTTP/1.1\r\nno colon\r\n\r\n", 400),
+        (b"POST /checkv2 HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 400),
+        (b"POST /checkv2 HTTP/1.1\r\nContent-Length: \xc2\xb2\r\n\r\n", 400),
+        (b"POST /checkv2 HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", 400),
+        (b"POST /checkv2 HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+        (b"POST /checkv2 HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n", 400),
+        (b"POST /checkv2 HTTP/1.1\r\nCompression: zstd\r\nContent-Length: 1\r\n\r\na", 400),
+        (b"POST /checkv2 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\nabc\r\n0\r\n\r\n", 400),
+        (b"POST /checkv2 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nabc\r\n0\r\n\r\n", 400),
+        (b"POST /checkv2 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nabc", 400),
+        (b"POST /checkv2 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
+        (b"POST /checkv2 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nffffffff\r\n" + b"a" * 9_000_000, 503),
+        (b"POST /checkv2 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2;x=y\r\n\nb\r\n0\r\n\r\n", 200),
+        (b"POST /checkv2 HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n", 503),
+        (b"POST /checkv2 HTTP/1.1\r\nContent-Length: 9\r\n\r\nabc", 400),
+        (b"POST /checkv2 HTTP/1.0\r\n" + b"Rcpt: a@b\r\n" * 999 + b"Content-Length: 3\r\n\r\n\nhi", 200),
+        (b"POST /checkv2 HTTP/1.1\r\n" + b"X: y\r\n" * 100 + b"\r\n", 400),
+        (b"POST /checkv2 HTTP/1.1\r\nX: " + b"y" * 5000 + b"\r\n\r\n", 400),
+        (b"y" * 1_000_000, 400),
+    ],
+    ids=lambda value: str(value)[:90],
+)
+def test_each_request_gets_one_reply_whatever_it_is(asked: Server, request_: bytes, status: int):
+    with socket.create_connection(("127.0.0.1", port_of(asked)), 120) as client:
+        client.sendall(request_)
+        client.shutdown(socket.SHUT_WR)
+        head, _, body = receive(client).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 %d " % status)
+    assert b"Content-Length: %d\r\n" % len(body) in head
+    if status != 200:
+        assert list(json.loads(body)) == ["error"]
+
+
+def test_a_unix_socket_answers_and_is_removed(serve, model, tmp_path):
+    path = tmp_path / "rspamd.sock"
+    server = serve(model, "--http", str(path), "--socket-mode", "600")
+    assert path.stat().st_mode & 0o777 == 0o600 and not server.addresses  # and port 783 is left alone
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(str(path))
+        client.sendall(b"POST /checkv2 HTTP/1.0\r\nContent-Length: %d\r\n\r\n" % len(SPAM) + SPAM)
+        assert json.loads(receive(client).partition(b"\r\n\r\n")[2])["action"] == "add header"
+    assert server.stop() == 0 and not path.exists()
+
+
+@pytest.mark.slow
+def test_rspamc_checks_and_teaches(serve, model):
+    asked = serve(model, "--http", "0", "--allow-tell")
+    rspamc = [*command_of_unpacked("usr/bin/rspamc"), "rspamc", "-h", f"127.0.0.1:{port_of(asked)}"]
+
+    def run(*options: str, raw: bytes) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run([*rspamc, *options], input=raw, capture_output=True, timeout=120)
+        return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    for raw, action, spam in ((SPAM, "add header", "true"), (HAM, "no action", "false")):
+        told = run(raw=raw).stdout
+        with Classifier.open(model) as classifier:
+            found = score_message(classifier, raw)
+        assert f"Action: {action}\n" in told and f"Spam: {spam}\n" in told
+        assert f"Score: {found.points:.2f} / 5.00\n" in told and f"Symbol: SPAMNB ({found.points:.2f})" in told
+        assert json.loads(run("--json", raw=raw).stdout)["action"] == action
+    for command, label in (("learn_ham", "ham"), ("learn_spam", "spam")):
+        assert "success = true;" in run(command, raw=HAM if label == "spam" else SPAM).stdout
+    with Classifier.open(model) as classifier:
+        assert (classifier.learned(HAM), classifier.learned(SPAM)) == ("spam", "ham")
+    assert "learned as this before" in run("learn_ham", raw=SPAM).stdout

@@ -1,0 +1,210 @@
+"""Whose mail is never spam, and what forged addresses come to."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from mail import message as mail
+
+from spamnb.classifier import Classifier
+from spamnb.cli import cli
+from spamnb.errors import SpamnbError
+from spamnb.people import BLOCKED, FORGED, KNOWN, People, own_people, read_people
+from spamnb.score import score_message
+
+PEOPLE = People(
+    frozenset(["ann@example.org", "friends.example"]), frozenset(["shop@friends.example"]), "mx.home.example"
+)
+
+
+def said(*fields: str) -> str:
+    return PEOPLE.say(
+        "\r\n".join([*fields, "Subject: tea", "", "From: ann@example.org", ""]).encode("utf-8", "surrogateescape")
+    )
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "From: ann@example.org",
+        "from:ANN@Example.ORG ",
+        "From: Ann <ann@example.org>",
+        'From: "Ann, of \\"tea\\" <eve@evil.example>" <ann@example.org>',
+        "From: =?utf-8?q?J=C3=BCrg?= <ann@example.org>",
+        "From: Ann\r\n <ann@example.org>",
+        "From: whoever@friends.example",
+    ],
+)
+def test_the_address_of_from_is_known_however_it_is_written(field: str):
+    assert said(field) == KNOWN
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        ["From: ann@example.org <eve@evil.example>"],
+        ['From: "ann@example.org" <eve@evil.example>'],
+        ['From: "Ann <ann@example.org>" <eve@evil.example>'],
+        ["From: Ann <ann@example.org> <eve@evil.example>"],
+        ["From: <ann@example.org> <eve@evil.example>"],
+        ["From: eve@evil.example, ann@example.org"],
+        ["From: ann@example.org, eve@evil.example"],
+        ["From: friends: ann@example.org;"],
+        ["From: eve@evil.example (ann@example.org)"],
+        ["From: ann@example.org(@evil.example"],
+        ["From: ann@example.org)eve@evil.example"],
+        ["From: =?utf-8?q?ann=40example.org?= <eve@evil.example>"],
+        ["From: =?utf-8?q?ann=40example.org?="],
+        ["From: =?utf-8?q?=3Cann=40example.org=3E?= <eve@evil.example>"],
+        ["From: eve@evil.example", "From: ann@example.org"],
+        ["From: ann@example.org", "From: eve@evil.example"],
+        ["From: ann@example.org", "FROM : eve@evil.example"],
+        ["From : eve@evil.example", "From: ann@example.org"],
+        ["X: y\rFrom: ann@example.org", "From: eve@evil.example"],
+        ["From: ann@example.org\rFrom: eve@evil.example"],
+        ["From: eve@evil.example", "Sender: ann@example.org", "Reply-To: ann@example.org"],
+        ["From: ann@example.org.evil.example"],
+        ["From: ann@evil.example.org"],
+        ["From: xann@example.org"],
+        ["From: ann@examp1e.org"],
+        ["From: аnn@example.org"],  # Cyrillic а
+        ["From: ann@friends.examp\N{LATIN SMALL LETTER L WITH STROKE}e"],
+        ["From: \N{KELVIN SIGN}im@friends.example\N{ZERO WIDTH SPACE}"],
+        ["From: a@b.friends.example"],
+        ["From: ann@example.org\0"],
+        ["From: ann@\udce9xample.org"],
+        ["From: <>"],
+        ["From:"],
+        ["To: ann@example.org"],
+        ['From: "' + "\\" * 9000 + "<ann@example.org>"],
+    ],
+    ids=lambda fields: fields[0][:60].encode("ascii", "backslashreplace").decode(),
+)
+def test_nobody_is_known_by_a_name_or_an_address_that_only_looks_like_it(fields: list[str]):
+    assert said(*fields) == ""
+
+
+def test_an_address_goes_before_its_domain_and_block_before_allow():
+    assert said("From: shop@friends.example") == BLOCKED
+    both = People(frozenset(["ann@example.org", "bob@example.org"]), frozenset(["example.org", "bob@example.org"]))
+    assert both.say(b"From: ann@example.org\n\n") == KNOWN and both.say(b"From: x@example.org\n\n") == BLOCKED
+    assert both.say(b"From: bob@example.org\n\n") == BLOCKED
+
+
+@pytest.mark.parametrize(
+    ("results", "found"),
+    [
+        ("mx.home.example; dmarc=pass; spf=pass; dkim=pass", KNOWN),
+        ("mx.home.example; dmarc=fail (p=none) header.from=example.org", FORGED),
+        ("MX.home.example 1;\r\n\tspf=pass;\r\n\tDMARC = Fail", FORGED),
+        ("mx.home.example; spf=fail smtp.mailfrom=x; dkim=fail", FORGED),
+        ("mx.home.example; spf=softfail; dkim=none", FORGED),
+        ("mx.home.example; spf=fail; dkim=fail header.d=a; dkim=pass header.d=example.org", KNOWN),
+        ("mx.home.example; spf=pass; dkim=fail", KNOWN),
+        ("mx.home.example; none", KNOWN),
+        ('mx.home.example; spf=fail smtp.mailfrom="; dkim=pass; "@evil.example; dkim=none', FORGED),
+        ("mx.home.example; spf=fail (x; dkim=pass) smtp.mailfrom=a", FORGED),
+        ("mx.evil.example; dmarc=fail", KNOWN),  # not a word of the own server
+        ("mx.home.example.evil.example; dmarc=fail", KNOWN),
+    ],
+)
+def test_a_known_address_is_not_believed_where_the_own_server_found_it_forged(results: str, found: str):
+    assert said("From: ann@example.org", f"Authentication-Results: {results}") == found
+
+
+def test_what_a_sender_wrote_below_the_servers_own_results_changes_nothing():
+    own = [
+        "Authentication-Results: mx.home.example; spf=fail; dkim=none",
+        "Authentication-Results: mx.home.example; dmarc=fail",
+    ]
+    forged = "Authentication-Results: mx.home.example; dmarc=pass; spf=pass; dkim=pass"
+    for fields in itertools.permutations(own):
+        assert said(*fields, forged, "From: ann@example.org") == FORGED
+    assert said(own[0], forged, "From: ann@example.org") == FORGED
+
+
+def test_without_a_server_nobodys_results_are_read():
+    people = People(frozenset(["ann@example.org"]))
+    assert people.say(b"Authentication-Results: ; dmarc=fail\nFrom: ann@example.org\n\n") == KNOWN
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "people.toml"
+    monkeypatch.setenv("SPAMNB_PEOPLE", str(path))
+    return path
+
+
+def from_ann(raw: bytes) -> bytes:
+    return b"From: Ann <ann@example.org>\n" + b"\n".join(
+        line for line in raw.split(b"\n") if not line.startswith(b"From:")
+    )
+
+
+def test_mail_of_a_known_sender_is_never_spam_and_everything_says_why(model: Path, file: Path):
+    spam, ham = from_ann(mail("spam", 1001)), from_ann(mail("ham", 1001))
+
+    def run(*command: str, raw: bytes) -> str:
+        done = CliRunner().invoke(cli, [*command, "-m", str(model)], input=raw)
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    with Classifier.open(model) as classifier:
+        file.write_text("")
+        before = score_message(classifier, spam), score_message(classifier, ham)
+        assert before[0].spam and not before[1].spam
+        file.write_text('allow = ["ann@example.org"]')
+        found = score_message(classifier, spam)
+        assert found.verdict == "ham" and found.points < 0 and found.evidence[0][0] == KNOWN
+        assert score_message(classifier, classifier.read(spam)) == found
+        assert score_message(classifier, ham).log_odds == before[1].log_odds  # what is surer of it stands
+        assert not run("filter", raw=spam).startswith("X-Spam-Flag") and "you_know_this_sender" in run(
+            "filter", raw=spam
+        )
+        assert run("explain", raw=spam).startswith("verdict: ham\n  you know this sender\n")
+        file.write_text('block = ["example.org"]')
+        blocked = score_message(classifier, ham)
+        assert blocked.spam and blocked.points >= 5 and blocked.evidence[0][0] == BLOCKED
+        assert run("explain", raw=ham).startswith("verdict: spam\n  you blocked this sender\n")
+        file.write_text('allow = ["ann@example.org"]\nserver = "mx.example"')
+        forged = b"Authentication-Results: mx.example; dmarc=fail\n" + spam
+        assert score_message(classifier, forged).spam and score_message(classifier, forged).evidence[0][0] == FORGED
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("allow = [", "no TOML"),
+        ('allow = "ann@example.org"', "allow is a list of texts in brackets"),
+        ('block = ["ann @example.org"]', "block: 'ann @example.org' is neither an address nor a domain"),
+        ("allow = [1]", "allow: '1' is neither"),
+        ('alow = ["a@b"]', "unknown setting 'alow'"),
+        ("server = 1", "server is a text in quotes"),
+    ],
+)
+def test_a_file_that_cannot_be_says_so_in_one_line_and_filter_passes_mail_on(
+    file: Path, model: Path, text: str, line: str
+):
+    file.write_text(text)
+    with pytest.raises(SpamnbError) as caught:
+        read_people(file)
+    assert line in str(caught.value) and str(file) in str(caught.value) and "\n" not in str(caught.value)
+    passed = CliRunner().invoke(cli, ["filter", "-m", str(model)], input=mail("spam", 1))
+    assert passed.exit_code == 0 and b"X-Spam-Warning: not judged" in passed.stdout_bytes
+    assert passed.stdout_bytes.endswith(mail("spam", 1))
+
+
+def test_a_named_file_must_be_there_and_the_usual_one_need_not(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    with pytest.raises(SpamnbError, match="cannot be read"):
+        own_people()
+    monkeypatch.delenv("SPAMNB_PEOPLE")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert own_people() == People()
+    (tmp_path / "spamnb").mkdir()
+    (tmp_path / "spamnb/people.toml").write_text('allow = ["Example.ORG"]')
+    assert own_people().allow == {"example.org"}
