@@ -207,8 +207,8 @@ def check_curves(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The curves in the file are those of its histograms, and whoever judges reads them."""
     with Store.open(path) as store:
         with store.reading():
-            present = store.present()
-            wanted = calibration.fit(store.view.histogram[present], store.view.sums[present, 0])
+            state = store.state
+            wanted = calibration.fit(state.histogram[state.present], state.sums[state.present, 0])
         for found, expected in zip(store.calibration(), wanted, strict=True):
             np.testing.assert_array_equal(found, expected)
     with monkeypatch.context() as patch, Classifier.open(path) as reader:

@@ -118,7 +118,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
     >>> model.predict_one("cheap pills"), round(model.predict_proba_one("cheap pills")["spam"], 2)
     ('spam', 0.98)
     >>> model.predict_log_proba(["cheap pills"]).round(2)
-    array([[-4.18, -0.02]])
+    array([[-4.12, -0.02]])
     """
 
     spam: Any

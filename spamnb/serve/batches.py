@@ -59,6 +59,8 @@ class Batches(Generic[J, R]):
         self._waiting.append((request, future))
         self._threads.submit(self._work_on_waiting)  # finds nothing to do where another took the request along
         result = await future
+        if isinstance(result, ConnectionError):  # of the work: the client's connection is there
+            raise RuntimeError(repr(result)) from result
         if isinstance(result, Exception):
             raise result
         return result
