@@ -94,13 +94,12 @@ def score_message(model: Classifier, raw: bytes | ReadMessage) -> Score:
         model.check_spam()
     verdict = {spam: "spam", UNSURE: UNSURE}.get(judgement.verdict, "ham")
     p = model.settings.loss.threshold
-    evidence = tuple(judgement.evidence[:_MAX_REPORT_ROWS])
     said, log_odds = own_people().say(raw if isinstance(raw, bytes) else raw.raw), judgement.score
     if said in (KNOWN, BLOCKED):
         verdict = "spam" if said == BLOCKED else "ham"
         log_odds = max(log_odds, CERTAINTY) if said == BLOCKED else min(log_odds, -CERTAINTY)
-    if said:
-        evidence = (Evidence(said, log_odds - judgement.score), *evidence[: _MAX_REPORT_ROWS - 1])
+    first = [Evidence(said, log_odds - judgement.score)] if said else []
+    evidence = tuple([*first, *judgement.evidence][:_MAX_REPORT_ROWS])
     return Score.of(verdict, log_odds, math.log(p / (1 - p)), evidence)
 
 
