@@ -107,13 +107,12 @@ def _score_of(model: Classifier, judgement: Judgement, raw: bytes) -> Score:
         model.check_spam()
     verdict = {spam: "spam", UNSURE: UNSURE}.get(judgement.verdict, "ham")
     p = model.settings.loss.threshold
-    evidence = tuple(judgement.evidence[:_MAX_REPORT_ROWS])
     said, log_odds = own_people().say(raw), judgement.score
     if said in (KNOWN, BLOCKED):
         verdict = "spam" if said == BLOCKED else "ham"
         log_odds = max(log_odds, CERTAINTY) if said == BLOCKED else min(log_odds, -CERTAINTY)
-    if said:
-        evidence = (Evidence(said, log_odds - judgement.score), *evidence[: _MAX_REPORT_ROWS - 1])
+    first = [Evidence(said, log_odds - judgement.score)] if said else []
+    evidence = tuple([*first, *judgement.evidence][:_MAX_REPORT_ROWS])
     return Score.of(verdict, log_odds, math.log(p / (1 - p)), evidence)
 
 

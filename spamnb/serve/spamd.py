@@ -284,6 +284,7 @@ class Spamd:
             chunk = await reader.read(CHUNK if length is None else min(CHUNK, length - len(received)))
             if not chunk:
                 break
+            await asyncio.sleep(0)  # a chunk of HTTP's may be a byte: others are answered between any two
             received += chunk
             self._held += len(chunk)
             if len(received) > limit:

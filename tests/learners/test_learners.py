@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mail import counted, mail, message, sums, train_file
+from mail import counted, mail, message, sums, train_file, undated
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError

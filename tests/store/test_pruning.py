@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from mail import bag, filled, trained
+from mail import bag, filled, trained, undated
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mail import bag, filled, trained
+from mail import bag, filled, trained, undated
 
 from spamnb.errors import SpamnbError
 from spamnb.store.arrays import all_vectors, put_arrays, put_vectors, read_arrays, read_vectors
