@@ -34,8 +34,7 @@ from spamnb.cli.options import (
 @click.option(
     "--leave-one-out",
     is_flag=True,
-    help="Judge each message by a model of all others; embedded models are made"
-    " for a few parts of the mail instead.",
+    help="Judge each message by a model of all others; embedded models are made for a few parts of the mail instead.",
 )
 @click.option("--online", is_flag=True, help="In the given order: classify each message, then learn it.")
 @click.option(

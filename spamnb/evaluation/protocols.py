@@ -57,9 +57,7 @@ def mail_of(training_set: TrainingSet, names: list[str]) -> Mail:
     messages = training_set.messages
     order = np.argsort(messages.positions)
     keys = messages.digests[order].view("V16").ravel()
-    return Mail(
-        training_set, names, messages.positions[order], messages.labels[order], keys, messages.dates[order]
-    )
+    return Mail(training_set, names, messages.positions[order], messages.labels[order], keys, messages.dates[order])
 
 
 def judge(mail: Mail, settings: Settings, trained: TrainingSet, places: NDArray[np.bool_]) -> dict[int, Answer]:

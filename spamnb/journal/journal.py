@@ -202,9 +202,7 @@ class Journal(Database):
 
     # -- reading ---------------------------------------------------------------------------------------------
 
-    def uncorrected(
-        self, since: float, *, doubtful: bool = False, most: int = 50, skip: int = 0
-    ) -> list[Verdict]:
+    def uncorrected(self, since: float, *, doubtful: bool = False, most: int = 50, skip: int = 0) -> list[Verdict]:
         """Mail since a time that nobody has corrected: what was called spam, or what is doubtful; the most doubtful
         first."""
         which = "doubtful" if doubtful else "verdict = 'spam'"

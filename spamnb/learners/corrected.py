@@ -151,9 +151,7 @@ class Corrected(Learner):
         if learned.bins is None and size >= HARD:
             self._fit_again(store, hard_examples.every(store), store.calibration().noise)
 
-    def _fit_again(
-        self, store: Store, examples: Sequence[HardExample], noise: float
-    ) -> dict[int, dict[str, int]]:
+    def _fit_again(self, store: Store, examples: Sequence[HardExample], noise: float) -> dict[int, dict[str, int]]:
         """Fit hard examples again; return the units that each of them changed by, by its number."""
         classes = {*store.totals().classes}
         examples = [each for each in examples if {*each.offsets} == classes]

@@ -118,9 +118,7 @@ _REFERENCES = dict(sorted(html5.items()))
 _GIVEN = [_texts([text.encode() for text in each]) for each in (_REFERENCES, _REFERENCES.values(), KINDS)]
 _GROUP_OF_KIND = bytes(map(GROUPS.index, KINDS.values()))
 _OTHER_GROUPS = bytes(map(GROUPS.index, ("text", "pairs", "headers")))
-if not core.tables_begin(
-    *_GIVEN[:2], len(html5), _GIVEN[2], _GROUP_OF_KIND, len(KINDS), _OTHER_GROUPS, os.urandom(16)
-):
+if not core.tables_begin(*_GIVEN[:2], len(html5), _GIVEN[2], _GROUP_OF_KIND, len(KINDS), _OTHER_GROUPS, os.urandom(16)):
     raise MemoryError
 
 
@@ -152,9 +150,7 @@ class ReaderCore:
     program: answers what the core asks for, see ``attachments.Program``
     """
 
-    def __init__(
-        self, rules: Sequence[tuple[bytes, int, bytes]], program: object, options: TokenOptions
-    ) -> None:
+    def __init__(self, rules: Sequence[tuple[bytes, int, bytes]], program: object, options: TokenOptions) -> None:
         self.lock = threading.Lock()
         self._rules = list(rules)  # whose texts the core has
         self._answers = _Answers(program)
@@ -294,4 +290,3 @@ class FitRows:
 def _check_numbers(numbers: np.ndarray, bound: int) -> None:
     if len(numbers) and not 0 <= numbers.min() <= numbers.max() < bound:
         raise ValueError("a label, a message or a column is not there")
-

@@ -191,4 +191,3 @@ class Vocabulary:
     def tokens(self) -> TokenArray:
         """All tokens, in the order of their ids."""
         return self.take(np.arange(len(self)))
-

@@ -31,7 +31,6 @@ class Table(NamedTuple):
         caption = f"<caption>{escape(self.title)}</caption>" if self.title else ""
         return f"<table>{caption}{row('th', self.head)}{''.join(row('td', cells) for cells in self.rows)}</table>"
 
-
     def rich(self, numbers: Sequence[int], **options: Any) -> rich.table.Table:
         """The table for a terminal, with ``numbers`` as the columns that are aligned to the right."""
         from rich.table import Table

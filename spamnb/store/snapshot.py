@@ -57,9 +57,7 @@ class Snapshot(NamedTuple):
         return self.cells.counts(self.classes, self.documents, len(self.tokens)).nonempty_classes()
 
 
-def write_snapshot(
-    store: Store, snapshot: Snapshot, chunks: Iterable[tuple[TokenArray, Cells]] | None = None
-) -> None:
+def write_snapshot(store: Store, snapshot: Snapshot, chunks: Iterable[tuple[TokenArray, Cells]] | None = None) -> None:
     """Write everything into a new, empty store. ``chunks`` are its tokens and cells, some at a time, where memory
     should not hold all of them."""
     with store.writing():

@@ -58,9 +58,7 @@ def test_a_model_made_anew_is_one_of_the_sources_that_was_taught_the_same(
         for label, raw in TAUGHT:
             classifier.learn(label, raw)
     for _ in range(2):
-        assert made(taught, tmp_path / "mail", **chosen) == [
-            "taught again 3 messages that had been learned one by one"
-        ]
+        assert made(taught, tmp_path / "mail", **chosen) == ["taught again 3 messages that had been learned one by one"]
         assert exported(taught) == exported(tmp_path / "n")
         assert held(taught) == TAUGHT
 
@@ -91,11 +89,14 @@ def test_each_call_learns_what_was_taught_since_and_forgets_what_was_forgotten(t
         for step in range(3):
             relearning(classifier.store)
             known = [classifier.learned(raw) for _, raw in (*TAUGHT, *late)]
-            assert known == [
-                ["spam", "ham", "spam", None, None],
-                [None, "ham", "spam", "spam", None],
-                [None, "ham", "ham", None, "spam"],
-            ][step]
+            assert (
+                known
+                == [
+                    ["spam", "ham", "spam", None, None],
+                    [None, "ham", "spam", "spam", None],
+                    [None, "ham", "ham", None, "spam"],
+                ][step]
+            )
             with Classifier.open(taught, writable=True) as old:
                 if step == 0:
                     assert old.forget(*TAUGHT[0]) and old.learn(*late[0])

@@ -75,9 +75,7 @@ def test_sums_are_those_of_scikit_learn_on_real_mail(corpora: Path) -> None:
 @given(
     st.lists(st.tuples(st.sampled_from("abc"), st.lists(st.sampled_from(WORDS), max_size=12)), min_size=1, max_size=9)
 )
-def test_sums_are_those_of_scikit_learn(
-    drawn: list[tuple[str, list[str]]]
-) -> None:
+def test_sums_are_those_of_scikit_learn(drawn: list[tuple[str, list[str]]]) -> None:
     messages = [mail_of(label, *words) for label, words in drawn]
     check_against_scikit_learn(counted(messages), messages)
 

@@ -117,9 +117,7 @@ def test_parts_in_any_order_make_the_model_and_the_estimate_of_one_machine(
     assert np.array_equal(other.left_out.scores, one.left_out.scores)
 
 
-def test_evaluations_are_those_of_one_machine(
-    folder: Path, scheduler: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_evaluations_are_those_of_one_machine(folder: Path, scheduler: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     in_parts_of(monkeypatch, 40)
     address = scheduler.cluster.scheduler_address
     ways: list[dict[str, Any]] = [{"folds": 3, "model_type": "boolean"}, {"leave_one_out": True, "doubtful": 2}]

@@ -108,13 +108,21 @@ SEEN = [
 ]  # fmt: skip
 # Words that a person sees as one.
 ONE_WORD = [
-    "sec<title></title>ret", "sec<input type=hidden>ret", "sec<option hidden></option>ret", "sec&#1;ret",
-    "sec\x02ret", "sec&#x81;ret", "sec<img width=0>ret", "sec<br hidden>ret", "s<b>.</b>e<i>.</i>c.r.e.t",
+    "sec<title></title>ret",
+    "sec<input type=hidden>ret",
+    "sec<option hidden></option>ret",
+    "sec&#1;ret",
+    "sec\x02ret",
+    "sec&#x81;ret",
+    "sec<img width=0>ret",
+    "sec<br hidden>ret",
+    "s<b>.</b>e<i>.</i>c.r.e.t",
 ]
 # And words that he sees apart, by elements that may take room or none.
 TWO_WORDS = [
     "<span style='display:block'>secret</span><span style='display:block'>other</span>",
-    "<b style='margin-right:5px;display:inline-block'>secret</b>other", "secret<svg width=6 height=1></svg>other",
+    "<b style='margin-right:5px;display:inline-block'>secret</b>other",
+    "secret<svg width=6 height=1></svg>other",
     "secret<img src=x>other",
 ]
 # Seen where a picture is there, by a browser of tomorrow, or with good eyes.
@@ -124,8 +132,7 @@ IN_DOUBT = [
     "<p style='opacity:.1'>secret",
     "<p style='font-size:3px'>secret",
     # Not followed: who hides good text gains no more than who shows it.
-    *(f"<p style='{style}'>secret" for style in (
-        "font:0/0 a", "clip-path:inset(100%)")),
+    *(f"<p style='{style}'>secret" for style in ("font:0/0 a", "clip-path:inset(100%)")),
     "<div style='height:0;overflow:hidden'><p style='position:relative'>secret</div>",
     "<div style='opacity:.2'><p style='opacity:.2'>secret</div>",
 ]

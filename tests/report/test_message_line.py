@@ -40,9 +40,6 @@ def test_what_moves_the_cursor_or_turns_the_writing_is_escaped_and_the_rest_stay
     assert printable("e" + "\u0301" * 99 + "x") == "e" + "\u0301" * 3 + "x"
 
 
-
-
-
 def test_a_message_without_fields_shows_its_text_and_its_name() -> None:
     of = heading(b"\nFreeMsg: text WIN to 80086 now")
     assert message_line("spam  0.9913", of, "corpora/sms.csv:7", 80).split("  ")[-1] == "FreeMsg: text WIN to 80086 now"
