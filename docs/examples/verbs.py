@@ -14,20 +14,20 @@ import spamnb
 
 
 def made(sources: list[str], model: Path) -> dict[str, int]:
-    """A model of labelled mail; how many messages of each class it learned."""
+    """Train a model on labelled mail, and return the number of messages of each class."""
     report = spamnb.train(sources, model, force=True, model_type="boolean", alpha=0.1, ngrams=2)
     print(report)  # what 'spamnb train' prints
     return report.classes
 
 
 def telling(model: Path) -> list[tuple[str, float]]:
-    """The words that tell the classes apart, with their bits."""
+    """List the words that tell the classes apart, with their mutual information in bits."""
     report = spamnb.words(model, top=10)
     return [(word.token, word.value) for word in report.informative]
 
 
 def reasons(message: bytes, model: Path) -> tuple[str, list[str]]:
-    """What a message is, and the tokens that decided it."""
+    """Classify a message, and list the tokens that decided."""
     explanation = spamnb.explain(message, model, top=5)
     judgement: spamnb.Judgement = explanation.judgement
     return judgement.verdict, [token for token, _ in judgement.evidence[: explanation.top]]
@@ -47,14 +47,14 @@ def compared(sources: list[str]) -> float:
 
 
 def corrected(model: Path, raw: bytes) -> str | None:
-    """The class that a model holds a message for when a person has taught it."""
+    """Learn a message as spam, and return the class that it was learned as."""
     with spamnb.Classifier.open(model, writable=True) as classifier:
         classifier.learn("spam", raw)
         return classifier.learned(raw)
 
 
 def main() -> None:
-    """All of it, on the sample mail."""
+    """Run all functions on the sample mail."""
     mail, model = ["corpora/mail"], Path("model.spamnb")
     try:
         print(made(mail, model))
