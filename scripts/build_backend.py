@@ -48,7 +48,7 @@ def build_wheel(wheel_directory: str, *args: Any) -> str:
     name = build_meta.build_wheel(wheel_directory, *args)
     with ZipFile(Path(wheel_directory, name)) as wheel:
         for member in wheel.namelist():
-            if member.startswith("spamnb/reader/_core."):
+            if member.startswith("spamnb/core/_core."):
                 Path(member).unlink(missing_ok=True)  # a program that runs keeps the file that it has loaded
                 wheel.extract(member)
     return name

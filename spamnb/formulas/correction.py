@@ -19,7 +19,7 @@ regression and its applications", ECML 2012).
 
 What is kept are whole multiples of UNIT, the step by which a message moves each of its tokens' weights: whole numbers
 add up to the same in every order. Messages are visited in order, whether there are all messages of a training or one
-that is learned by itself. The loops are C, ``core/fit.c`` of the compiled module, and run without Python's lock.
+that is learned by itself. The loops are C, ``core/fit.c``, and run without Python's lock.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.reader import binding
+from spamnb.core.fit import FitRows
 
 # docs/experiments.md#correction has the figures that decided.
 PENALTY = 500.0  # C where messages are fitted together
@@ -42,7 +42,7 @@ TOLERANCE = 0.01  # nats: a pass that moves no coefficient by more is the last
 class Problem(NamedTuple):
     """n messages to correct the scores of."""
 
-    rows: binding.FitRows  # the columns of their tokens
+    rows: FitRows  # the columns of their tokens
     values: np.ndarray  # (n,) 1/√ of a message's number of tokens: rows have length 1
     offsets: np.ndarray  # (n, C) in nats: naive Bayes' part of the scores
     labels: np.ndarray  # (n,) class numbers
@@ -53,7 +53,7 @@ class Problem(NamedTuple):
         labels: np.ndarray,
     ) -> Problem:  # fmt: skip
         """Make the problem of messages with the columns ``columns[begins[i]]`` to ``columns[ends[i]]``."""
-        rows = binding.FitRows(begins, ends, columns, n_columns)
+        rows = FitRows(begins, ends, columns, n_columns)
         return cls(rows, 1 / np.sqrt(np.maximum(ends - begins, 1)), np.ascontiguousarray(offsets), labels)
 
     def ascend(

@@ -9,11 +9,28 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from ctypes import c_bool, c_size_t, c_void_p
 from typing import Any
 
 import numpy as np
 
-from spamnb.reader.binding import checked, core, held, owned
+from spamnb.core.library import c_function, checked_array, locked, owned_pointer, pointers
+from spamnb.reader.evidence import GROUPS, KINDS
+
+_new = c_function("vocabulary_new", c_void_p)
+_delete = c_function("vocabulary_delete", None, c_void_p)
+_size = c_function("vocabulary_size", c_size_t, c_void_p)
+_ids = c_function("vocabulary_ids", c_bool, c_void_p, c_void_p, c_void_p, c_size_t, c_void_p)
+_lengths = c_function("vocabulary_lengths", None, c_void_p, c_void_p, c_size_t, c_void_p)
+_texts = c_function("vocabulary_texts", None, c_void_p, c_void_p, c_size_t, c_void_p)
+_describe = c_function("vocabulary_describe", None, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p)
+
+_PREFIXES = pointers([prefix.encode() for prefix in KINDS])  # the library points to them for ever
+_register_kinds = c_function("kinds_begin", c_bool, c_void_p, c_void_p, c_size_t, c_void_p)
+_GROUP_NUMBERS = bytes(map(GROUPS.index, KINDS.values()))
+_OTHER_GROUPS = bytes(map(GROUPS.index, ("text", "pairs", "headers")))
+if not _register_kinds(_PREFIXES, _GROUP_NUMBERS, len(KINDS), _OTHER_GROUPS):
+    raise MemoryError
 
 CHUNK_TOKENS = 1 << 15  # fit the processor's cache: a million tokens are packed in 0.08 s, in one piece in 0.57 s
 
@@ -145,20 +162,20 @@ class Vocabulary:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()  # held by a call without Python's lock
-        self.pointer = owned(self, core.vocabulary_new(), core.vocabulary_delete)
+        self.pointer = owned_pointer(self, _new(), _delete)
 
     def __len__(self) -> int:
-        return int(core.vocabulary_size(self.pointer))
+        return int(_size(self.pointer))
 
     def ids(self, tokens: Iterable[str]) -> np.ndarray:
         """The id of each of the k ``tokens``, (k,) int32."""
         array = TokenArray.of(tokens)
-        text, lengths = checked(array.packed(), np.uint8), np.ascontiguousarray(array.lengths, np.int32)
+        text, lengths = checked_array(array.packed(), np.uint8), np.ascontiguousarray(array.lengths, np.int32)
         if lengths.min(initial=0) < 0 or lengths.sum(dtype=np.int64) > len(text):
             raise ValueError("tokens lie outside of their text")
         ids = np.empty(len(lengths), np.int32)
-        with held(self):
-            if not core.vocabulary_ids(self.pointer, text.ctypes.data, lengths.ctypes.data, len(ids), ids.ctypes.data):
+        with locked(self):
+            if not _ids(self.pointer, text.ctypes.data, lengths.ctypes.data, len(ids), ids.ctypes.data):
                 raise MemoryError
         return ids
 
@@ -171,21 +188,21 @@ class Vocabulary:
     def texts(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The text of the tokens with these ids (k,) uint32, one after the other, and their lengths (k,)."""
         lengths = np.empty(len(ids), np.int32)
-        self._ask(core.vocabulary_lengths, ids, lengths)
+        self._ask(_lengths, ids, lengths)
         text = np.empty(int(lengths.sum(dtype=np.int64)), np.uint8)
-        self._ask(core.vocabulary_texts, ids, text)
+        self._ask(_texts, ids, text)
         return text, lengths
 
     def describe(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The hashes, int64, and the groups, int8, of the tokens with these ids (k,) uint32."""
         hashes, groups = np.empty(len(ids), np.int64), np.empty(len(ids), np.int8)
-        self._ask(core.vocabulary_describe, ids, hashes, groups)
+        self._ask(_describe, ids, hashes, groups)
         return hashes, groups
 
     def _ask(self, function: Callable[..., None], ids: np.ndarray, *answers: np.ndarray) -> None:
-        if len(checked(ids, np.uint32)) and ids.max() >= len(self):
+        if len(checked_array(ids, np.uint32)) and ids.max() >= len(self):
             raise ValueError("there is no token with such an id")
-        with held(self):
+        with locked(self):
             function(self.pointer, ids.ctypes.data, len(ids), *(answer.ctypes.data for answer in answers))
 
     def tokens(self) -> TokenArray:

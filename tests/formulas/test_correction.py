@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spamnb.core.fit import FitRows
 from spamnb.formulas import correction
 from spamnb.formulas.correction import LEARNING_PENALTY, NEGLIGIBLE, PENALTY, UNIT, Problem, with_first
 from spamnb.formulas.softmax import softmax
 from spamnb.formulas.trust import trust
-from spamnb.reader.binding import FitRows
 
 
 def ascend(

@@ -65,12 +65,12 @@ def build(folder: Path) -> dict[str, str]:
     """The package with a core that has sanitizers, in ``folder``; the environment in which Python takes it."""
     compiler = os.environ.get("CC", "cc")
     shutil.copytree(ROOT / "spamnb", folder / "spamnb", ignore=shutil.ignore_patterns("*.so", "__pycache__"))
-    reader = folder / "spamnb" / "reader"
-    sources = [str(reader / "_core.c"), *map(str, sorted((reader / "core").glob("*.c")))]
+    core = folder / "spamnb" / "core"
+    sources = map(str, sorted(core.glob("*.c")))
     try:
         asked = [compiler, "-print-file-name=libasan.so"]
         runtime = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
-        command = [compiler, *FLAGS, *sources, "-o", str(reader / "_core.abi3.so"), "-lm"]
+        command = [compiler, *FLAGS, *sources, "-o", str(core / "_core.abi3.so"), "-lm"]
         subprocess.run(command, check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError) as error:
         raise NoSanitizer(f"no C compiler with sanitizers: {getattr(error, 'stderr', error)!s:.500}") from error

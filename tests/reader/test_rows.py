@@ -10,15 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.reader import binding
+from spamnb import core
+from spamnb.reader.binding import ReaderCore
 from spamnb.reader.evidence import CUTS, GROUPS, KINDS, header_rules
 from spamnb.reader.message import Reader, digest, fields_of, header_of, parse
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.tokens import TokenArray, Vocabulary, merge_vocabularies
 
 
-def core_reader(program: object) -> binding.ReaderCore:
-    return binding.ReaderCore(header_rules([]), program, TokenOptions())
+def core_reader(program: object) -> ReaderCore:
+    return ReaderCore(header_rules([]), program, TokenOptions())
 
 
 def test_rows_are_the_same_one_by_one_and_together() -> None:
@@ -71,8 +72,8 @@ def test_the_header_is_read_without_the_body() -> None:
 
 
 def test_every_kind_of_token_is_registered_and_has_a_group() -> None:
-    core = Path(binding.__file__).with_name("core")
-    written = set(re.findall(r'"([a-z-]+):"', "".join([path.read_text() for path in core.glob("*.c")])))
+    folder = Path(core.__file__).parent
+    written = set(re.findall(r'"([a-z-]+):"', "".join([path.read_text() for path in folder.glob("*.c")])))
     assert len(written) > 9 and written - {"http", "https"} <= set(KINDS)
     groups = {
         "text": ["offer", "$5!", "#$0!", "10:30", ":-)", "день", ""],
@@ -88,8 +89,8 @@ def test_every_kind_of_token_is_registered_and_has_a_group() -> None:
 
 
 def test_each_bound_that_is_reached_is_a_token_of_a_registered_name() -> None:
-    core = Path(binding.__file__).with_name("core")
-    names = re.search(r"NAMES\[\] = \{(.*?)\}", (core / "evidence.c").read_text(), re.DOTALL)
+    folder = Path(core.__file__).parent
+    names = re.search(r"NAMES\[\] = \{(.*?)\}", (folder / "evidence.c").read_text(), re.DOTALL)
     assert names and re.findall(r'"(\w+)"', names[1]) == list(CUTS)
     many = b"Content-Type: text/html\n\n" + b"<a href=//x.example>" * 3000
     assert parse(many).cuts == ("links",) and "truncated:links" in Reader().tokens(many)

@@ -14,8 +14,8 @@ FILE = Path(__file__).parents[2] / "scripts" / "build_backend.py"
 def test_a_wheel_leaves_its_compiled_part_in_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def build_wheel(folder: str, *args: object) -> str:
         with ZipFile(Path(folder, "spamnb.whl"), "w") as wheel:
-            wheel.writestr("spamnb/reader/_core.abi3.so", "new")
-            wheel.writestr("spamnb/reader/binding.py", "no part of this")
+            wheel.writestr("spamnb/core/_core.abi3.so", "new")
+            wheel.writestr("spamnb/core/library.py", "no part of this")
         return "spamnb.whl"
 
     setuptools, build_meta = ModuleType("setuptools"), ModuleType("setuptools.build_meta")
@@ -27,12 +27,12 @@ def test_a_wheel_leaves_its_compiled_part_in_the_checkout(tmp_path: Path, monkey
     spec.loader.exec_module(backend)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CC", "cc")
-    (tmp_path / "spamnb/reader").mkdir(parents=True)
-    (tmp_path / "spamnb/reader/_core.abi3.so").write_text("old")
-    loaded = open(tmp_path / "spamnb/reader/_core.abi3.so", encoding="utf-8")  # noqa: SIM115
+    (tmp_path / "spamnb/core").mkdir(parents=True)
+    (tmp_path / "spamnb/core/_core.abi3.so").write_text("old")
+    loaded = open(tmp_path / "spamnb/core/_core.abi3.so", encoding="utf-8")  # noqa: SIM115
     (tmp_path / "built").mkdir()
     assert backend.build_wheel("built") == "spamnb.whl"
-    assert [file.name for file in (tmp_path / "spamnb/reader").iterdir()] == ["_core.abi3.so"]
-    assert (tmp_path / "spamnb/reader/_core.abi3.so").read_text() == "new"
+    assert [file.name for file in (tmp_path / "spamnb/core").iterdir()] == ["_core.abi3.so"]
+    assert (tmp_path / "spamnb/core/_core.abi3.so").read_text() == "new"
     with loaded:
         assert loaded.read() == "old", "a program that runs keeps its file"

@@ -1,30 +1,29 @@
-/* What Python calls, by way of ctypes: binding.py is the other side, and checks the sizes of all arrays. Calls work
- * without the GIL. The core knows nothing of Python; what it asks of the program around goes to a function that
- * binding.py hands over, which takes the GIL for as long as it runs. */
-#include "core/reader.h"
+/* The functions that Python calls by way of ctypes, besides those of vocabulary.h and fit.h. library.py loads them; the
+ * Python function that calls one of them checks the sizes of its arrays. The core knows nothing of Python: what it asks
+ * for while it reads goes to an answerer, a function that takes Python's lock for as long as it runs. */
+#include "reader.h"
 
 #include <stdlib.h>
 
-uint64_t SECRET[2];
-
-static struct group_table groups;
-
-/* names, texts: n references of HTML, ascending; kinds: n_kinds prefixes of tokens with their groups. The texts must stay where
- * they are. False without memory. */
-bool tables_begin(const char *const names[], const char *const texts[], size_t n, const char *const kinds[],
-                  const uint8_t *kind_groups, size_t n_kinds, const uint8_t other_groups[3], const uint64_t secret[2]) {
+/* Makes the tables of the library; once, before any other call. names, texts: the n references of HTML, ascending, whose
+ * texts must stay where they are. secret: random. */
+void core_begin(const char *const names[], const char *const texts[], size_t n, const uint64_t secret[2]) {
     memcpy(SECRET, secret, sizeof SECRET);
-    groups = (struct group_table){calloc(n_kinds + 1, sizeof *groups.kinds), n_kinds, other_groups[0], other_groups[1],
-                                  other_groups[2]};
-    if (!groups.kinds)
-        return false;
     references_begin(names, texts, n);
-    for (size_t i = 0; i < n_kinds; i++)
-        groups.kinds[i] = (struct token_kind){span_of_text(kinds[i]), kind_groups[i]};
     words_begin();
     tags_begin();
     style_begin();
-    return true;
+}
+
+static struct group_table groups;
+
+/* Registers the n prefixes of tokens with their groups, and the groups of words, pairs and header fields; once, before
+ * vocabulary_describe. The texts must stay where they are. False without memory. */
+bool kinds_begin(const char *const prefixes[], const uint8_t *of_prefixes, size_t n, const uint8_t other_groups[3]) {
+    groups = (struct group_table){calloc(n + 1, sizeof *groups.kinds), n, other_groups[0], other_groups[1], other_groups[2]};
+    for (size_t i = 0; groups.kinds && i < n; i++)
+        groups.kinds[i] = (struct token_kind){span_of_text(prefixes[i]), of_prefixes[i]};
+    return groups.kinds != NULL;
 }
 
 /* The hashes of tokens in model files, and their groups. */

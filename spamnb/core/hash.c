@@ -1,5 +1,7 @@
 #include "hash.h"
 
+uint64_t SECRET[2];
+
 static uint64_t rotate_right(uint64_t x, int n) { return x >> n | x << (64 - n); }
 
 static const uint64_t BLAKE2B_IV[8] = {
