@@ -40,7 +40,7 @@ from spamnb.evaluation.metrics import (
 from spamnb.evaluation.online import by_date
 from spamnb.report.evaluation import percent
 from spamnb.sources.entries import Entry
-from spamnb.sources.spec import entries
+from spamnb.sources.spec import find_labelled_entries
 
 FOLDS = 10
 
@@ -71,7 +71,7 @@ def corpus(name: str) -> tuple[list[Entry], bool]:
         specs = sources(name, corpora_folder())
     else:
         specs = [f"index:{name}" if Path(name).is_file() else name]
-    found = list(entries(specs, complain))
+    found = list(find_labelled_entries(specs, complain))
     return found, name == "spamassassin" or name not in CORPORA
 
 

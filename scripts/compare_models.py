@@ -37,14 +37,16 @@ from spamnb.learners.embeddings import fit_embedding
 from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
-from spamnb.sources.spec import entries
+from spamnb.sources.spec import find_labelled_entries
 from spamnb.training import model_of
 
 
 def corpus(name: str, folder: Path) -> tuple[list[Entry], list[Entry]]:
     if name == "20news":
-        return tuple(list(entries([f"{folder}/20news-bydate/{part}"], complain)) for part in ("train", "test"))  # type: ignore[return-value]
-    every = list(entries(sources(name, folder), complain))
+        parts = (f"{folder}/20news-bydate/train", f"{folder}/20news-bydate/test")
+        train, test = (list(find_labelled_entries([part], complain)) for part in parts)
+        return train, test
+    every = list(find_labelled_entries(sources(name, folder), complain))
     even = np.array([md5(entry) % 2 == 0 for entry in every])
     return list(compress(every, even)), list(compress(every, ~even))
 

@@ -36,7 +36,7 @@ from spamnb.evaluation.result import Result, result_of
 from spamnb.learners import corrected
 from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
-from spamnb.sources.spec import entries
+from spamnb.sources.spec import find_labelled_entries
 
 CORPORA = ("spamassassin", "enron1", "enron2", "enron3", "lingspam", "sms", "20news")
 MODELS: dict[str, tuple[Settings, dict[str, Any]]] = {
@@ -63,7 +63,7 @@ def constants(changed: dict[str, Any]) -> Iterator[None]:
 
 def mail(name: str, root: Path, folder: Path) -> Mail:
     specs = [f"{root}/20news-bydate/{part}" for part in ("train", "test")] if name == "20news" else sources(name, root)
-    found = list(entries(specs, complain))
+    found = list(find_labelled_entries(specs, complain))
     made = count_parallel(found, TokenOptions(), complain)
     return mail_of(made, [entry.name for entry in found])
 

@@ -23,8 +23,8 @@ from spamnb.api.vectorizer import MailVectorizer
 from spamnb.evaluation.metrics import one_minus_roca
 from spamnb.formulas import pooling as evidence
 from spamnb.formulas.naive_bayes import token_log_probability
-from spamnb.sources.entries import messages
-from spamnb.sources.spec import entries
+from spamnb.sources.entries import read_entries
+from spamnb.sources.spec import find_labelled_entries
 
 NAMES = {"SA": "spamassassin", **{f"enron{n}": f"enron{n}" for n in (1, 2, 3)}, "Ling": "lingspam", "SMS": "sms"}
 ALPHA = 0.1
@@ -36,7 +36,7 @@ class Corpus:
     """Messages of one corpus, and what is known of each: its class and which half it is in."""
 
     def __init__(self, specs: list[str]) -> None:
-        read = list(messages(entries(specs, complain), complain))
+        read = list(read_entries(find_labelled_entries(specs, complain), complain))
         self.raws = [raw for _, raw in read]
         self.classes = sorted({entry.label for entry, _ in read})
         self.y = np.array([self.classes.index(entry.label) for entry, _ in read])

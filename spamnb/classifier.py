@@ -29,7 +29,7 @@ from spamnb.reader.read_message import ReadMessage, is_empty
 from spamnb.reader.rows import CsrRows
 from spamnb.reader.tokens import TokenArray
 from spamnb.settings import Settings
-from spamnb.sources.entries import raw_message
+from spamnb.sources.entries import to_raw_message
 from spamnb.store.lessons import drop, keep
 from spamnb.store.records import LearnedMessage, delete_learned, learned_message, put_learned
 from spamnb.store.store import Store
@@ -135,7 +135,7 @@ class Classifier:
             if message.reader is self._reader or message.reader is None:
                 return message
             message = message.raw
-        return ReadMessage.read(raw_message(message), self._reader, self.store.vocabulary)
+        return ReadMessage.read(to_raw_message(message), self._reader, self.store.vocabulary)
 
     def classify(
         self,
@@ -162,7 +162,7 @@ class Classifier:
             raise TypeError("this is a single message: give a list of messages")
         with self.store.reading():
             self._follow()
-            vocabulary, messages = self.store.vocabulary, list(map(raw_message, raws))
+            vocabulary, messages = self.store.vocabulary, list(map(to_raw_message, raws))
             read = self._reader.read(messages, vocabulary, identify=False)
             cuts = list(map(cuts_in_words, read.cuts.tolist()))
             ids, rows = read.rows.renumbered()
@@ -233,7 +233,7 @@ class Classifier:
 
     def learned(self, message: bytes | str | ReadMessage) -> str | None:
         """Return the class that a message was learned as, or None."""
-        own = message.digest if isinstance(message, ReadMessage) else digest(raw_message(message))
+        own = message.digest if isinstance(message, ReadMessage) else digest(to_raw_message(message))
         learned = learned_message(self.store, own)
         return learned.label if learned else None
 

@@ -18,7 +18,7 @@ from person import Everything, Person, key_of
 from unpacked import PATIENCE, answers, command_of_unpacked, free_port, wait_until
 
 from spamnb.mailbox.imap import ImapBox
-from spamnb.sources.mailbox import decoded, encoded
+from spamnb.sources.mailbox import decode_name, encode_name
 
 WITHOUT_MOVE = "protocol imap {\n  imap_capability = IMAP4rev1 SASL-IR UIDPLUS IDLE NAMESPACE SPECIAL-USE LITERAL+\n}\n"
 PASSWORD = "täglich secret"
@@ -196,7 +196,7 @@ class ImapPerson(Person):
         self.name, self.junk = server.url, server.junk
 
     def _name(self, folder: str) -> str:
-        return f'"{encoded(folder)}"'
+        return f'"{encode_name(folder)}"'
 
     def deliver(self, raw: bytes, folder: str = "INBOX", flags: str = "") -> None:
         shown = "(" + " ".join(FLAGS[letter] for letter in flags) + ")"
@@ -237,7 +237,7 @@ class ImapPerson(Person):
                     if isinstance(part, tuple) and b"<" in part[1]:
                         said = part[0].decode().partition("FLAGS (")[2].partition(")")[0].split()
                         flags = "".join(letter for letter, flag in FLAGS.items() if flag in said)
-                        found.setdefault(key_of(part[1]), []).append((decoded(name.strip('"')), flags))
+                        found.setdefault(key_of(part[1]), []).append((decode_name(name.strip('"')), flags))
             self.client.unselect()
         return found
 

@@ -2,8 +2,8 @@
 
 import pickle
 
-from spamnb.sources.entries import Entry, messages
-from spamnb.sources.spec import entries
+from spamnb.sources.entries import Entry, read_entries
+from spamnb.sources.spec import find_labelled_entries
 
 Unreadable = list[tuple[str, Exception]]
 
@@ -15,8 +15,8 @@ def read(*specs: object, unreadable: Unreadable | None = None) -> list[tuple[str
     def report(name: str, error: Exception) -> None:
         found.append((name, error))
 
-    sent: list[Entry] = pickle.loads(pickle.dumps(list(entries(map(str, specs), report))))  # noqa: S301 (as to another machine)
-    result = [(entry.label, entry.name, raw) for entry, raw in messages(sent, report)]
+    sent: list[Entry] = pickle.loads(pickle.dumps(list(find_labelled_entries(map(str, specs), report))))  # noqa: S301 (as to another machine)
+    result = [(entry.label, entry.name, raw) for entry, raw in read_entries(sent, report)]
     if unreadable is None:
         assert not found
     else:

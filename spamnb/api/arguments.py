@@ -115,10 +115,10 @@ def specs_of(sources: Sources) -> list[str]:
 
 def tell_notes(specs: Sequence[str], recursive: bool, tell: Tell) -> None:
     """Say of each SOURCE why it may not be what was meant."""
-    from spamnb.sources.spec import notes
+    from spamnb.sources.spec import source_notes
 
     for spec in specs:
-        for note in notes(spec, recursive):
+        for note in source_notes(spec, recursive):
             tell(note)
 
 

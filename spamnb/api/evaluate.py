@@ -31,7 +31,7 @@ from spamnb.formulas.trust import PRIOR_NOISE, trust
 from spamnb.reader.meaning import meaning
 from spamnb.report.evaluation import percent, tables, text
 from spamnb.shown_text import escape, pluralize
-from spamnb.sources.entries import LeftOut, ReadOptions, one_message, private
+from spamnb.sources.entries import ReadOptions, SkippedMessages, one_message, open_private
 
 if TYPE_CHECKING:
     from spamnb.evaluation.figures import Figures
@@ -149,7 +149,7 @@ class Evaluation(Report):
         """Write the page to ``path``. Raises SpamnbError if it cannot be written."""
         file = new_file(path, "path", over_model=False)
         try:
-            with open(file, "w", encoding="utf-8", opener=private) as stream:
+            with open(file, "w", encoding="utf-8", opener=open_private) as stream:
                 stream.write(self.page())
         except OSError as error:
             raise SpamnbError(f"{path}: cannot be written: {error.strerror}") from error
@@ -231,7 +231,7 @@ def evaluate(
     from spamnb.evaluation import online as streams
     from spamnb.evaluation import protocols
     from spamnb.evaluation.figures import figures
-    from spamnb.sources.spec import entries
+    from spamnb.sources.spec import find_labelled_entries
 
     flags = {"leave_one_out": leave_one_out, "online": online, "by_date": by_date, "subjects": subjects}
     check_flags(**flags, recursive=recursive, progress=progress)
@@ -254,10 +254,10 @@ def evaluate(
     check_least(2, folds=folds)
     check_least(0, seed=seed, doubtful=doubtful)
     specs, options = specs_of(sources), ReadOptions(recursive, text_column, label_column)
-    own, left_out = settings_of(settings), LeftOut(tell)
+    own, left_out = settings_of(settings), SkippedMessages(tell)
     path = None if model is None else file_path(model)
     tell_notes(specs, recursive, tell)
-    mail = entries(specs, left_out, options)
+    mail = find_labelled_entries(specs, left_out, options)
     if path is not None:
         with Classifier.open(path) as classifier, shown("Classifying", progress) as show:
             result, own = streams.judged(mail, classifier, left_out, show), classifier.settings
@@ -312,12 +312,12 @@ def _check(mail: Mail, settings: Settings) -> None:
 def _with_heads(result: Result, specs: Sequence[str], options: ReadOptions) -> Result:
     """The result with sender and subject of each error: the sources are gone through once more, and only those messages
     read."""
-    from spamnb.sources.spec import entries
+    from spamnb.sources.spec import find_labelled_entries
 
     heads: dict[str, Answer] = {}
     missing = {answer.name: answer for answer in result.errors.values()}
     # What is wrong with some was told the first time.
-    for entry in entries(specs, lambda name, error: None, options) if missing else ():
+    for entry in find_labelled_entries(specs, lambda name, error: None, options) if missing else ():
         if answer := missing.pop(entry.name, None):
             with one_message(entry.name, lambda name, error: None):  # it has gone since
                 heads[entry.name] = answer.with_head(entry.read())

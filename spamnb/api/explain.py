@@ -19,7 +19,7 @@ from spamnb.reader.meaning import meaning, narrower
 from spamnb.score import class_of_label
 from spamnb.settings import BAYES_MODELS, Settings
 from spamnb.shown_text import escape, pluralize
-from spamnb.sources.entries import LeftOut, attempt
+from spamnb.sources.entries import SkippedMessages, attempt
 
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier
@@ -253,10 +253,10 @@ def explanation_of(raw: bytes, classifier: Classifier, top: int, people: People 
 
 def _only(source: str, tell: Tell) -> bytes:
     """The one message of a file."""
-    from spamnb.sources.spec import unlabelled
+    from spamnb.sources.spec import find_entries
 
-    left_out = LeftOut(tell)
-    found = list(islice(unlabelled([source], left_out), 2))
+    left_out = SkippedMessages(tell)
+    found = list(islice(find_entries([source], left_out), 2))
     if len(found) != 1:
         many = "more than one message; 'spamnb classify --explain 20' takes them all"
         raise SpamnbError(f"{source}: {many if found else 'no message'}")

@@ -22,7 +22,7 @@ from spamnb.estimators.validation import check_labels, is_missing
 from spamnb.reader.options import TokenOptions
 from spamnb.setting_fields import settings_in
 from spamnb.settings import Settings
-from spamnb.sources.entries import Entry, raw_message
+from spamnb.sources.entries import Entry, to_raw_message
 
 _HEADER = re.compile(r"(?:[!-9;-~]+:.*\n|[ \t]+\S.*\n|From .*\n)++\r?\n")
 _FROM = re.compile(r"^From:", re.IGNORECASE | re.MULTILINE)
@@ -60,7 +60,7 @@ def as_mail(message: Any, mail: bool | str = "auto") -> bytes:
         header = _HEADER.match(message) if mail == "auto" else None
         if mail is True or (header and _FROM.search(header[0])):
             return message.encode("utf-8", "replace")
-    return b"\n" * (mail is False and not isinstance(message, str)) + raw_message(message)
+    return b"\n" * (mail is False and not isinstance(message, str)) + to_raw_message(message)
 
 
 def raw_messages(X: Iterable[str | bytes], mail: bool | str = "auto") -> Iterator[bytes]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from spamnb.api.arguments import Sources, Tell, specs_of, warn
 from spamnb.reader.message import Message, parse
 from spamnb.shown_text import pluralize
-from spamnb.sources.entries import LeftOut, ReadOptions, messages
+from spamnb.sources.entries import ReadOptions, SkippedMessages, read_entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +59,9 @@ def read(
 
     A data frame takes them as they are: ``pandas.DataFrame(spamnb.read("corpora/mail"))``.
     """
-    from spamnb.sources.spec import entries
+    from spamnb.sources.spec import find_labelled_entries
 
-    left_out = LeftOut(tell)
+    left_out = SkippedMessages(tell)
     options = ReadOptions(recursive, text_column, label_column)
-    found = entries(specs_of(sources), left_out, options)
-    return (LabelledMessage(entry.label or "", entry.name, raw) for entry, raw in messages(found, left_out))
+    found = find_labelled_entries(specs_of(sources), left_out, options)
+    return (LabelledMessage(entry.label or "", entry.name, raw) for entry, raw in read_entries(found, left_out))

@@ -36,7 +36,7 @@ from spamnb.report.evaluation import MATRIX_CLASSES, confusion_table, percent
 from spamnb.report.table import drawn
 from spamnb.settings import Settings
 from spamnb.shown_text import escape, pluralize
-from spamnb.sources.entries import LeftOut, ReadOptions
+from spamnb.sources.entries import ReadOptions, SkippedMessages
 from spamnb.training import LeaveOneOutResult
 
 if TYPE_CHECKING:
@@ -275,13 +275,13 @@ def make_model(
     """
     from spamnb.api.relearning import Relearning
     from spamnb.engines.counting import count_parallel
-    from spamnb.sources.spec import entries
+    from spamnb.sources.spec import find_labelled_entries
     from spamnb.store.snapshot import atomic_replace
     from spamnb.training import check_classes, estimate, fit, prepare, write_model
 
-    left_out, relearning = LeftOut(tell), Relearning(model, LeftOut(tell))
+    left_out, relearning = SkippedMessages(tell), Relearning(model, SkippedMessages(tell))
     with ending_cleanly(), chosen_cluster(dask, workers, tell) as cluster, shown("Reading", progress) as show:
-        mail = entries(sources, left_out, options)
+        mail = find_labelled_entries(sources, left_out, options)
         counted = count_parallel(mail, settings.tokens, left_out, show, workers, cluster)
         check(counted, relearning)
         training_set = prepare(counted)
@@ -317,14 +317,14 @@ def make_model(
 
 def _check_swapped(sources: Sequence[str], spam: str) -> None:
     """SpamnbError where a folder that is called Junk, in any language, is given as good mail."""
-    from spamnb.sources.mailbox import role_of
-    from spamnb.sources.spec import source_of
+    from spamnb.sources.mailbox import folder_role
+    from spamnb.sources.spec import parse_source
 
-    for source in map(source_of, sources):
+    for source in map(parse_source, sources):
         *_, name = [part for part in source.path.split("/") if part not in ("", "cur", "new")] or [""]
         name = name.removesuffix(".gz").removesuffix(".mbox")
-        is_junk = "junk" in (role_of(name), role_of(name.rpartition(".")[2]))
-        if is_junk and source.label not in (None, spam) and role_of(source.label or "") != "junk":
+        is_junk = "junk" in (folder_role(name), folder_role(name.rpartition(".")[2]))
+        if is_junk and source.label not in (None, spam) and folder_role(source.label or "") != "junk":
             raise ArgumentError(
                 "{spec}: called {name} and given as {label}; {option.force} if that is meant",
                 spec=escape(source.spec),
@@ -337,10 +337,10 @@ def _check_class_names(model: Path, sources: Sequence[str], tell: Tell) -> None:
     """Before a model is replaced: SpamnbError where a class of the sources is spelt much like one of the model that
     they lack; a line where they name other classes."""
     from spamnb.class_names import nearest
-    from spamnb.sources.spec import source_of
+    from spamnb.sources.spec import parse_source
     from spamnb.store.store import Store
 
-    named = {label for source in sources if (label := source_of(source).label) is not None}
+    named = {label for source in sources if (label := parse_source(source).label) is not None}
     if not named or not model.exists():
         return
     try:
@@ -360,7 +360,7 @@ def _origin(sources: Sequence[str], options: ReadOptions, command: str) -> dict[
     """When, of what and by which command the model is made: what ``settings.ORIGIN`` names. A file's name that is no
     UTF-8, which SQLite does not keep, is escaped."""
     from spamnb.reader.pdf import is_available
-    from spamnb.sources.spec import absolute
+    from spamnb.sources.spec import absolute_spec
 
     def storable(text: str) -> str:
         return text.encode(errors="surrogateescape").decode(errors="backslashreplace")
@@ -369,7 +369,7 @@ def _origin(sources: Sequence[str], options: ReadOptions, command: str) -> dict[
     return {
         "trained_at": datetime.now().astimezone().isoformat(timespec="seconds"),
         "pdf_read": is_available(),
-        "trained_from": [storable(absolute(source)) for source in sources],
+        "trained_from": [storable(absolute_spec(source)) for source in sources],
         "command": storable(command),
         **({"read_options": chosen} if chosen else {}),
     }

@@ -137,9 +137,9 @@ def _judged(
         entries = chain(first, entries)
         yield from classify_parallel(entries, classifier, told, unreadable, tokens, posterior, workers, shown.about)
         return
-    from spamnb.sources.entries import messages, one_message
+    from spamnb.sources.entries import one_message, read_entries
 
-    for entry, raw in messages(first, unreadable):
+    for entry, raw in read_entries(first, unreadable):
         judged = []
         with one_message(entry.name, unreadable):
             judged = [told(shown.about(entry, raw), *classifier.classify_all([raw], tokens, posterior=posterior))]

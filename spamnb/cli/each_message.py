@@ -10,7 +10,7 @@ from spamnb.errors import SpamnbError, in_options
 from spamnb.shown_text import pluralize
 
 if TYPE_CHECKING:
-    from spamnb.sources.entries import Entry, Raw
+    from spamnb.sources.entries import Entry, NumberedMessage
     from spamnb.store.store import Store
 
 
@@ -35,16 +35,16 @@ def each_message(
     """
     from spamnb.api.progress import progress
     from spamnb.reader.read_message import is_empty
-    from spamnb.sources.entries import in_batches
+    from spamnb.sources.entries import work_in_batches
 
-    def change_all(batch: list[Raw]) -> list[T]:
+    def change_all(batch: list[NumberedMessage]) -> list[T]:
         with store.writing():
             return [change(each.raw) for each in batch if not is_empty(each.raw)]
 
     done = 0
     try:
         with progress(doing.capitalize(), True) as show:
-            for _, changed in in_batches(entries, change_all, unreadable, _AT_ONCE, _BYTES_AT_ONCE):
+            for _, changed in work_in_batches(entries, change_all, unreadable, _AT_ONCE, _BYTES_AT_ONCE):
                 done += len(changed)
                 show(done)
                 yield from changed

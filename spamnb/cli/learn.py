@@ -59,7 +59,7 @@ def learn_command(
     from spamnb.formulas.trust import DOUBTFUL, FIRST, looks_swapped
     from spamnb.settings import Settings
     from spamnb.shown_text import escape
-    from spamnb.sources.entries import attempt, messages
+    from spamnb.sources.entries import attempt, read_entries
     from spamnb.store.lessons import bound, is_public, set_bound
     from spamnb.store.snapshot import create_empty
 
@@ -92,7 +92,7 @@ def learn_command(
             tell(f"spamnb: {model}: everybody can read it, so it keeps no message to teach again; chmod o-r lets it")
         first = list(islice(entries, FIRST))
         entries = chain(first, entries)
-        raws = [raw for _, raw in messages(first if len(first) == FIRST else [], lambda name, error: None)]
+        raws = [raw for _, raw in read_entries(first if len(first) == FIRST else [], lambda name, error: None)]
         judgements = attempt(lambda: classifier.classify_all(raws, 0, posterior=False))
         # A message that cannot be judged is named when its turn comes.
         trusts = [] if isinstance(judgements, OSError) else [classifier.trust(label, each) for each in judgements]

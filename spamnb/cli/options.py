@@ -17,7 +17,7 @@ from click.core import ParameterSource
 
 from spamnb.errors import SpamnbError, in_options
 from spamnb.shown_text import escape
-from spamnb.sources.entries import LeftOut
+from spamnb.sources.entries import SkippedMessages
 
 if TYPE_CHECKING:
     from spamnb.setting_fields import Setting
@@ -230,7 +230,7 @@ def tell_of_ours(line: str) -> None:
     tell(f"spamnb: {in_options(line)}")
 
 
-class Unreadable(LeftOut):
+class Unreadable(SkippedMessages):
     """Counts what could not be read and names it on standard error; the run goes on."""
 
     def __init__(self) -> None:
@@ -264,25 +264,25 @@ def messages_of(
 ) -> Iterator[Entry]:
     """The messages of the sources, as ``label=PATH`` has them where a class is known; without any, or for "-", the one
     on standard input where there is one."""
-    from spamnb.sources.entries import Entry, ReadOptions, decompress, is_mailbox, message_of_file, too_long
+    from spamnb.sources.entries import Entry, ReadOptions, decompress, is_mbox, message_from_file, too_long_error
     from spamnb.sources.folders import folder_notes
     from spamnb.sources.formats import MAX_MESSAGE
     from spamnb.sources.mbox import split_mbox
-    from spamnb.sources.spec import unlabelled
+    from spamnb.sources.spec import find_entries
 
     if sources not in ((), ("-",)):
         for source in sources:
             for note in folder_notes(label, source):
                 tell(f"spamnb: {escape(source)}: {note}")
-        return unlabelled(sources, unreadable, ReadOptions(text_column=text_column), label)
+        return find_entries(sources, unreadable, ReadOptions(text_column=text_column), label)
     raw = read_standard_input(MAX_MESSAGE + 1)
     try:
         if len(raw) > MAX_MESSAGE:
-            raise too_long("-")
-        raw = message_of_file(decompress(raw, "-"), "-")
+            raise too_long_error("-")
+        raw = message_from_file(decompress(raw, "-"), "-")
     except OSError as error:
         raise SpamnbError(f"standard input: {error.strerror}") from None
-    if label is not None and is_mailbox(raw):
+    if label is not None and is_mbox(raw):
         raise SpamnbError("standard input: a mailbox of several messages; give its name in place of '<'")
     # Not split: one message comes this way from a mail server, and what stands in its body is its sender's choice.
     if raw.startswith(b"From ") and len(list(islice(split_mbox(BytesIO(raw)), 2))) > 1:

@@ -110,7 +110,7 @@ def _recorded(meta: dict[str, Any], path: str) -> tuple[list[str], ReadOptions]:
     from spamnb.errors import SpamnbError, in_options
     from spamnb.shown_text import escape
     from spamnb.sources.entries import ReadOptions
-    from spamnb.sources.spec import entries, is_account
+    from spamnb.sources.spec import find_labelled_entries, is_account
 
     recorded, kept = meta.get("trained_from", []), meta.get("read_options", {})
     kinds: dict[str, Any] = {"recursive": bool, "text_column": (str, type(None)), "label_column": (str, type(None))}
@@ -128,7 +128,7 @@ def _recorded(meta: dict[str, Any], path: str) -> tuple[list[str], ReadOptions]:
             tell_of_ours(f"{escape(source)}: an account, which is entered only when it is named")
             continue
         try:
-            next(iter(entries([source], lambda name, error: None, options)), None)
+            next(iter(find_labelled_entries([source], lambda name, error: None, options)), None)
         except SpamnbError as error:
             tell_of_ours(in_options(error))
         else:

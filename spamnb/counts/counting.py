@@ -18,7 +18,7 @@ from spamnb.reader.message import Reader, seconds
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.rows import ReadRows
 from spamnb.reader.tokens import TokenArray, Vocabulary
-from spamnb.sources.entries import Entry, Raw, in_batches
+from spamnb.sources.entries import Entry, NumberedMessage, work_in_batches
 
 MAX_READ = 1 << 22  # bytes of mail that are in memory at a time
 SORTED_AT_ONCE = 1 << 12  # messages: some 20 MB
@@ -91,7 +91,7 @@ class Counter:
         """Read and count labelled messages."""
         if len(self._own) > MAX_TOKENS:
             self._own, self._shared_ids = Vocabulary(), self._shared_ids[:0]
-        read: list[Raw] = []
+        read: list[NumberedMessage] = []
         unread: list[Unread] = []
         dates: list[int] = []
         found = [self._reader.read([], self._own)]
@@ -100,12 +100,12 @@ class Counter:
             missing = isinstance(error, OSError) and error.errno in _MISSING
             unread.append(Unread(name, str(getattr(error, "filename", "")), reason(error), missing))
 
-        def read_batch(batch: list[Raw]) -> tuple[ReadRows, list[int]]:
+        def read_batch(batch: list[NumberedMessage]) -> tuple[ReadRows, list[int]]:
             rows = self._reader.read([each.raw for each in batch], self._own)
             received = [seconds(date.decode()) for date in rows.dates.tolist()]
             return rows, [UNDATED if each is None else each for each in received]
 
-        for batch, (rows, received) in in_batches(entries, read_batch, leave_out, MAX_READ, MAX_READ):
+        for batch, (rows, received) in work_in_batches(entries, read_batch, leave_out, MAX_READ, MAX_READ):
             found.append(rows)
             dates += received
             read += [each._replace(raw=b"") for each in batch]

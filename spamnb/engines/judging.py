@@ -13,7 +13,7 @@ from spamnb.counts.counting import MAX_READ
 from spamnb.engines.executor import cores, map_parts
 from spamnb.errors import reason
 from spamnb.judgement import Judgement
-from spamnb.sources.entries import Entry, Raw, in_batches
+from spamnb.sources.entries import Entry, NumberedMessage, work_in_batches
 
 T = TypeVar("T")
 
@@ -40,7 +40,7 @@ def classify_parallel(
         """What ``tell`` says of each message, or why it could not be read."""
         told: list[T | OSError] = []
 
-        def judge(batch: list[Raw]) -> list[T]:
+        def judge(batch: list[NumberedMessage]) -> list[T]:
             judgements = own.classify_all([each.raw for each in batch], tokens, posterior=posterior)
             return [tell(about(each.entry, each.raw), found) for each, found in zip(batch, judgements)]
 
@@ -48,7 +48,7 @@ def classify_parallel(
             told.append(OSError(0, reason(error), name))
 
         # 256 letters with 10 MB of photographs are 2.6 GB.
-        for _, texts in in_batches(part, judge, leave_out, len(part), MAX_READ):
+        for _, texts in work_in_batches(part, judge, leave_out, len(part), MAX_READ):
             told += texts
         return told
 

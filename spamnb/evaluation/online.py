@@ -17,7 +17,7 @@ from spamnb.evaluation.result import EVIDENCE, Answer, Result, result_of
 from spamnb.reader.message import arrival
 from spamnb.settings import Settings
 from spamnb.shown_text import pluralize
-from spamnb.sources.entries import Entry, Raw, Report, in_batches, messages, one_message
+from spamnb.sources.entries import Entry, NumberedMessage, Report, one_message, read_entries, work_in_batches
 
 AT_ONCE = 4  # messages judged together: few enough that memory can hold them, however large they are
 
@@ -37,7 +37,7 @@ def online(
     answers: list[Answer] = []
     # One change from the first message to the last: in many the model would be written as often.
     with Classifier.create(":memory:", settings) as classifier, classifier.store.writing():
-        for done, (entry, raw) in enumerate(messages(entries, on_unreadable), 1):
+        for done, (entry, raw) in enumerate(read_entries(entries, on_unreadable), 1):
             assert entry.label is not None
             with one_message(entry.name, on_unreadable):
                 message = classifier.read(raw)
@@ -77,7 +77,7 @@ def judged(
     where = "in memory" if classifier.store.file == ":memory:" else classifier.store.path
     done, known = 0, 0
 
-    def judge(batch: list[Raw]) -> list[Answer]:
+    def judge(batch: list[NumberedMessage]) -> list[Answer]:
         """The answers to those that it has not learned."""
         new = [each for each in batch if classifier.learned(each.raw) is None]
         judgements = classifier.classify_all([each.raw for each in new], EVIDENCE, posterior=False)
@@ -85,7 +85,7 @@ def judged(
             Answer.of(each.entry.name, str(each.entry.label), found, each.raw) for each, found in zip(new, judgements)
         ]
 
-    for batch, judged_now in in_batches(entries, judge, on_unreadable, AT_ONCE, MAX_READ):
+    for batch, judged_now in work_in_batches(entries, judge, on_unreadable, AT_ONCE, MAX_READ):
         for answer in judged_now:
             check_has_class(answer.truth, classes, f"model {where}: ")
         answers += judged_now
@@ -106,7 +106,7 @@ def by_date(entries: Iterable[Entry], on_unreadable: Report) -> list[Entry]:
     """
     last = 0
     dated: list[tuple[int, Entry]] = []
-    for entry, raw in messages(entries, on_unreadable):
+    for entry, raw in read_entries(entries, on_unreadable):
         with one_message(entry.name, on_unreadable):
             received = arrival(raw)
             last = last if received is None else received

@@ -18,7 +18,7 @@ from spamnb.evaluation.metrics import McNemar, mcnemar
 from spamnb.evaluation.result import Result
 from spamnb.formulas.decision import UNSURE
 from spamnb.shown_text import escape
-from spamnb.sources.entries import private
+from spamnb.sources.entries import open_private
 
 _FIRST = ["name", "truth", "verdict"]
 
@@ -37,7 +37,7 @@ def write_scores(result: Result, path: str | Path) -> None:
     """Write a result's rows to ``path``. Raises SpamnbError where that cannot be written."""
     scores, probabilities = ([f"{what}:{name}" for name in result.classes] for what in ("score", "p"))
     try:
-        with open(path, "w", encoding="utf-8", newline="", opener=private) as stream:
+        with open(path, "w", encoding="utf-8", newline="", opener=open_private) as stream:
             writer = csv.writer(stream, delimiter="," if str(path).endswith(".csv") else "\t", lineterminator="\n")
             writer.writerow([*_FIRST, *scores, *probabilities])
             for i, (name, truth, said) in enumerate(_rows(result)):

@@ -21,9 +21,9 @@ from spamnb.errors import SpamnbError
 from spamnb.mailbox.box import Arrived, Move, readable
 from spamnb.reader.message import digest
 from spamnb.shown_text import escape
-from spamnb.sources.entries import attempt, check_link, contents
+from spamnb.sources.entries import attempt, check_link, read_file
 from spamnb.sources.folders import is_maildir
-from spamnb.sources.mailbox import Folder, MailboxMessage, decoded, encoded, role_of
+from spamnb.sources.mailbox import Folder, MailboxMessage, decode_name, encode_name, folder_role
 from spamnb.store.database import sql_text
 
 _SETTLED = 2.0  # seconds: a directory changed more recently may change again without a new time stamp
@@ -69,7 +69,7 @@ class MaildirBox:
             return min(there, key=lambda folder: (folder.name.count("."), folder.name != "Junk", folder.name))
         found = self.locate("Junk")
         for path in [] if inside else _maildirs_in(self.path.resolve().parent):
-            if role_of(path.name.removeprefix(".")) == "junk":
+            if folder_role(path.name.removeprefix(".")) == "junk":
                 why = f"no folder of spam in it but one beside it; --junk ../{escape(path.name)} names that one"
                 raise SpamnbError(f"{self.shown}: {why}")
         return found
@@ -118,7 +118,7 @@ class MaildirBox:
 
     def read(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
         for message in messages:
-            yield message, attempt(partial(contents, str(message.place)))
+            yield message, attempt(partial(read_file, str(message.place)))
 
     def kin(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
         """By digests: mail readers give a message another file name when they move it."""
@@ -188,8 +188,8 @@ class MaildirBox:
 
 
 def _named(name: str, path: Path) -> Folder:
-    name = decoded(name)
-    return Folder(escape(name), path, role_of(name.replace(os.sep, ".").rpartition(".")[2]))
+    name = decode_name(name)
+    return Folder(escape(name), path, folder_role(name.replace(os.sep, ".").rpartition(".")[2]))
 
 
 def locate(maildir: Path, name: str) -> Path:
@@ -235,15 +235,15 @@ def locate(maildir: Path, name: str) -> Path:
     if beside is not None and is_maildir(beside):
         why = f"no folder {plain!r} in it but one beside it; write ../{beside.name} if that is meant"
         raise SpamnbError(f"{box}: {why}")
-    return maildir / ("." + encoded(plain))
+    return maildir / ("." + encode_name(plain))
 
 
 def _existing(parent: Path, plain: str) -> Path | None:
     """The folder of this name in *parent*, if there is one, however it is written; one that is spelt exactly so first,
     and Maildir++'s before nested ones."""
-    wanted = decoded(plain)
+    wanted = decode_name(plain)
     try:
-        names = {name: decoded(name.removeprefix(".")) for name in sorted(os.listdir(parent))}
+        names = {name: decode_name(name.removeprefix(".")) for name in sorted(os.listdir(parent))}
     except OSError:  # not there yet, or not ours to list
         return None
     like = [name for name, shown in names.items() if shown.lower() == wanted.lower()]

@@ -1,21 +1,21 @@
-"""Where labelled mail lies: folders, mailboxes of mail programs, lists of messages and tables of text.
+"""Sources of labelled mail: folders, mailboxes of mail programs, lists of messages and tables of text.
 
 A message's way, from CLASS=PATH to its bytes:
 
 spec            what a SOURCE is, and which of the files below reads it; a new kind of source is named here
-folders         trees of messages, Maildirs and their folders, MH; what is said of them before they are read
+folders         trees of messages, Maildirs and their folders, MH; notes on them before they are read
 mbox            a file by itself: an mbox or a single message
 tables          a message in each row: CSV, TSV, JSON lines, label TAB text, TREC indexes
 thunderbird     Thunderbird's folders, classes by their names
 gmail           Google Takeout, classes by labels
 imap_reading    an IMAP account's folders, and messages by UID
 entries         one message of a source, and how its bytes are read; gzip, limits of size
-formats         tables by their names; what is no mail by its first bytes
+formats         tables by their names, and other formats than mail by their first bytes
 outlook         Outlook's .msg
 
-And what filing mail needs, too:
+These modules serve filing, too:
 
 mailbox         folders and messages of a mailbox; folders' names on disk and in many languages
-accounts        IMAP accounts: URLs, and the file that a person has described them in
-imap_connection TLS, passwords and logging in, and what goes wrong with a connection
+accounts        IMAP accounts: URLs, and the file in which a person describes them
+imap_connection TLS, passwords, login, and the errors of a connection
 """

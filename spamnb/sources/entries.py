@@ -1,4 +1,8 @@
-"""One message of a source: its class, its name for people, and how its bytes are read; files opened with care."""
+"""One message of a source: its class, its name for people, and how its bytes are read.
+
+Files are opened without following what another program may have put in their place. Errors of one message are reported
+here, and the other messages are read.
+"""
 
 from __future__ import annotations
 
@@ -16,18 +20,17 @@ from spamnb.errors import SpamnbError, fault, reason
 from spamnb.shown_text import escape
 from spamnb.sources.formats import COMPOUND_FILE, COMPRESSED, COMPRESSIONS, MAX_MESSAGE, NotMail, foreign_format
 
-Report = Callable[[str, Exception], None]  # told the name of what cannot be read, and why
+Report = Callable[[str, Exception], None]  # takes the name of what cannot be read, and the reason
 
-# Opened without waiting, and then looked at: a fifo may have taken the file's place since it was listed.
+# A fifo may have taken the file's place since the folder was listed, and must not block the open.
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 R = TypeVar("R")
 _SEPARATOR = re.compile(rb"\n\r?\nFrom \S{1,999} {1,9}(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ 0-9]\d \d\d:\d\d")
-GZIP = b"\x1f\x8b"  # what such a file begins with
+GZIP = b"\x1f\x8b"  # the first bytes of a gzip file
 
 
 class ReadOptions(NamedTuple):
-    """How sources are read: Maildirs and accounts with their folders, and which columns of a table hold the text and
-    the class."""
+    """Options of reading: whether folders of Maildirs and accounts are read, and the columns of a table."""
 
     recursive: bool = False
     text_column: str | None = None
@@ -35,13 +38,13 @@ class ReadOptions(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """Where one message is: in a file of its own, or here (``content``).
+    r"""A message with its class: the path of its file, or its bytes (``content``).
 
-    ``name`` is for people (unprintable characters escaped, ``inbox#3`` for the third message of an mbox,
-    ``sms.txt:7`` for a line); ``path`` is for opening.
+    ``name`` is for people: unprintable characters are escaped, the third message of an mbox is ``inbox#3``, and a line
+    of a table is ``sms.txt:7``. ``path`` is for opening.
 
-    >>> Entry("ham", "note", "", content=b"Subject: tea\\n\\nAt four?\\n").read()
-    b'Subject: tea\\n\\nAt four?\\n'
+    >>> Entry("ham", "note", "", content=b"Subject: tea\n\nAt four?\n").read()
+    b'Subject: tea\n\nAt four?\n'
     """
 
     label: str | None
@@ -50,67 +53,68 @@ class Entry(NamedTuple):
     content: bytes | None = None
 
     def read(self) -> bytes:
-        """The raw message, with gzip, Apple's ``.emlx`` and Outlook's ``.msg`` undone.
+        """Return the raw message, out of gzip, Apple's ``.emlx`` or Outlook's ``.msg``.
 
-        Raises OSError, also when over MAX_MESSAGE, and NotMail for a file that is something else.
+        Raise OSError for a file that cannot be read or has more than MAX_MESSAGE bytes, and NotMail for another format.
         """
-        return message_of_file(contents(self.path), self.path) if self.content is None else self.content
+        return message_from_file(read_file(self.path), self.path) if self.content is None else self.content
 
 
-class Raw(NamedTuple):
-    """A message that was read, and its number among the entries."""
+class NumberedMessage(NamedTuple):
+    """An entry with its raw message and its number among all entries."""
 
     number: int
     entry: Entry
     raw: bytes
 
 
-class LeftOut:
-    """Counts what could not be read and tells of it; the run goes on.
+class SkippedMessages:
+    """Count the messages that could not be read, and report each one.
 
-    What is wrong with a file is told once, also where it is read again and again, as by 'spamnb watch'.
+    A file's error is reported once, even if the file is read again and again, as by 'spamnb watch'.
     """
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         self.count = 0
         self._tell = tell
-        self._told: set[tuple[str, str]] = set()
+        self._reported: set[tuple[str, str]] = set()
 
     def __call__(self, name: str, error: Exception) -> None:
         self.count += 1
-        why = reason(error).removeprefix(f"{name}: ")  # an account's errors name it
-        if (name, why) not in self._told:
-            self._told.add((name, why))
+        why = reason(error).removeprefix(f"{name}: ")  # an account's errors begin with its name
+        if (name, why) not in self._reported:
+            self._reported.add((name, why))
             self._tell(f"{name}: {why}; left out")
 
 
-def message_of_text(text: str) -> bytes:
-    """A text as a raw message: the blank line says that it has no headers, whatever it looks like.
+def message_from_text(text: str) -> bytes:
+    r"""Return a text as a raw message without headers: it begins with a blank line.
 
-    >>> message_of_text("Re: tea")
-    b'\\nRe: tea\\n'
+    >>> message_from_text("Re: tea")
+    b'\nRe: tea\n'
     """
     return b"\n" + text.encode("utf-8", "replace") + b"\n"
 
 
-def raw_message(given: str | bytes) -> bytes:
-    """What a program gave as a message: bytes are raw mail, a str is a text without headers. TypeError for all else.
+def to_raw_message(message: str | bytes) -> bytes:
+    r"""Return bytes as they are, and a str as a message without headers. Raise TypeError for other types.
 
-    >>> raw_message(b"Subject: tea"), raw_message("at four")
-    (b'Subject: tea', b'\\nat four\\n')
+    >>> to_raw_message(b"Subject: tea"), to_raw_message("at four")
+    (b'Subject: tea', b'\nat four\n')
     """
-    if isinstance(given, str):
-        return message_of_text(given)
-    if not isinstance(given, (bytes, bytearray)):
-        kind = type(given).__name__
+    if isinstance(message, str):
+        return message_from_text(message)
+    if not isinstance(message, (bytes, bytearray)):
+        kind = type(message).__name__
         raise TypeError(f"a message is bytes (raw mail) or str (a text without headers), and this is {kind}")
-    return bytes(given)
+    return bytes(message)
 
 
-def _blamed(error: Exception) -> OSError:
-    """Return what was raised while one message was read, judged or learned as an error of this message.
+def _message_error(error: Exception) -> OSError:
+    """Return an exception as an OSError of the message that was being read, classified or learned.
 
-    MemoryError and RecursionError, too. SpamnbError is raised again: it speaks of a model or a mailbox.
+    MemoryError and RecursionError are errors of the message, too. SpamnbError is raised again, because it is an error
+    of the model or the mailbox.
     """
     if isinstance(error, SpamnbError):
         raise error
@@ -119,82 +123,84 @@ def _blamed(error: Exception) -> OSError:
 
 @contextmanager
 def one_message(name: str, report: Report) -> Iterator[None]:
-    """Read, judge or learn one message inside: what it makes raise is reported, and the others go on."""
+    """Report what is raised inside as an error of the message of this name, and go on."""
     try:
         yield
     except Exception as error:
-        report(name, _blamed(error))
+        report(name, _message_error(error))
 
 
 def attempt(work: Callable[[], R]) -> R | OSError:
-    """Return what the work on one message returns, or what it raises."""
+    """Return the result of the work on one message, or its error."""
     try:
         return work()
     except Exception as error:
-        return _blamed(error)
+        return _message_error(error)
 
 
-def in_batches(
-    entries: Iterable[Entry], work: Callable[[list[Raw]], R], report: Report, size: int, most_bytes: int
-) -> Iterator[tuple[list[Raw], R]]:
-    """Read messages and work on so many at once, or so many bytes; yield those of a batch with the result.
+def work_in_batches(
+    entries: Iterable[Entry], work: Callable[[list[NumberedMessage]], R], report: Report, size: int, max_bytes: int
+) -> Iterator[tuple[list[NumberedMessage], R]]:
+    """Read messages, work on ``size`` or ``max_bytes`` of them at once, and yield each batch with its result.
 
-    Where a batch fails, each of its messages makes one, and those that fail are reported.
+    If a batch fails, its messages are tried one by one, and those that fail are reported.
 
     >>> entries = [Entry("ham", str(number), "", content=bytes(number)) for number in range(3)]
-    >>> for batch, result in in_batches(entries, lambda batch: [6 // len(each.raw) for each in batch], print, 9, 9):
-    ...     print([each.number for each in batch], result)
+    >>> def divide(batch):
+    ...     return [6 // len(message.raw) for message in batch]
+    >>> for batch, result in work_in_batches(entries, divide, print, 9, 9):
+    ...     print([message.number for message in batch], result)
     0 [Errno 74] failed (ZeroDivisionError: integer division or modulo by zero)
     [1] [6]
     [2] [3]
     """
 
-    def worked(batch: list[Raw]) -> Iterator[tuple[list[Raw], R]]:
+    def try_batch(batch: list[NumberedMessage]) -> Iterator[tuple[list[NumberedMessage], R]]:
         result = attempt(partial(work, batch))
         if not isinstance(result, OSError):
             yield batch, result
         elif len(batch) == 1:
             report(batch[0].entry.name, result)
         else:
-            for each in batch:
-                yield from worked([each])
+            for message in batch:
+                yield from try_batch([message])
 
-    batch: list[Raw] = []
-    carried = 0
+    batch: list[NumberedMessage] = []
+    batch_bytes = 0
     for number, entry in enumerate(entries):
         if isinstance(raw := attempt(entry.read), OSError):
-            yield from worked(batch) if batch else ()
+            yield from try_batch(batch) if batch else ()
             report(entry.name, raw)
-            batch, carried = [], 0
+            batch, batch_bytes = [], 0
             continue
-        batch.append(Raw(number, entry, raw))
-        carried += len(raw)
-        if len(batch) == size or carried > most_bytes:
-            yield from worked(batch)
-            batch, carried = [], 0
-    yield from worked(batch) if batch else ()
+        batch.append(NumberedMessage(number, entry, raw))
+        batch_bytes += len(raw)
+        if len(batch) == size or batch_bytes > max_bytes:
+            yield from try_batch(batch)
+            batch, batch_bytes = [], 0
+    yield from try_batch(batch) if batch else ()
 
 
-def messages(found: Iterable[Entry], on_unreadable: Report) -> Iterator[tuple[Entry, bytes]]:
-    """Entries with their raw messages; the unreadable are only reported."""
-    for entry in found:
+def read_entries(entries: Iterable[Entry], on_unreadable: Report) -> Iterator[tuple[Entry, bytes]]:
+    """Yield entries with their raw messages, and report the entries that cannot be read."""
+    for entry in entries:
         if isinstance(raw := attempt(entry.read), OSError):
             on_unreadable(entry.name, raw)
         else:
             yield entry, raw
 
 
-def contents(path: str) -> bytes:
-    """The bytes of a file, decompressed where the first of them say gzip, as Dovecot can keep mail.
+def read_file(path: str) -> bytes:
+    """Return the bytes of a file. Dovecot can store mail compressed with gzip, which is decompressed.
 
-    Raises OSError, with EFBIG when it is more than MAX_MESSAGE, and with EINVAL for what is compressed in another way.
-    Not through a file object: 14 µs instead of 34 for a message of the SpamAssassin corpus.
+    Raise OSError: EFBIG for more than MAX_MESSAGE bytes, EINVAL for another compression. There is no file object,
+    because it costs 20 µs: a message of the SpamAssassin corpus takes 14 µs instead of 34.
     """
     descriptor = os.open(path, _FLAGS)
     try:
         size = _size(descriptor, path)
         if size > MAX_MESSAGE:
-            raise too_long(path)
+            raise too_long_error(path)
         raw = os.read(descriptor, size)
     finally:
         os.close(descriptor)
@@ -202,12 +208,12 @@ def contents(path: str) -> bytes:
 
 
 def decompress(raw: bytes, path: str) -> bytes:
-    """A message without gzip, where it is compressed. Raises OSError as ``contents`` does."""
+    """Return a message decompressed if it is gzip. Raise OSError as ``read_file`` does."""
     if raw[:2] == GZIP:
         with _decompressed(io.BytesIO(raw), path) as stream:
             plain = stream.read(MAX_MESSAGE + 1)
         if len(plain) > MAX_MESSAGE:
-            raise too_long(path)
+            raise too_long_error(path)
         return plain
     if raw.startswith(COMPRESSIONS):
         raise NotMail(COMPRESSED, path)
@@ -216,7 +222,7 @@ def decompress(raw: bytes, path: str) -> bytes:
 
 @contextmanager
 def open_mail(path: str) -> Iterator[BinaryIO]:
-    """The file as a stream, decompressed when it is gzip. OSError also where it is no regular file."""
+    """Open a file as a stream, decompressed if it is gzip. Raise OSError if it is no regular file."""
     with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _FLAGS)) as plain:
         _size(plain.fileno(), path)
         if plain.peek(2)[:2] != GZIP:
@@ -228,7 +234,7 @@ def open_mail(path: str) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _decompressed(compressed: BinaryIO, path: str) -> Iterator[BinaryIO]:
-    import gzip  # 1 ms that most mail need not wait for
+    import gzip  # 1 ms, and most mail is not compressed
     import zlib
 
     try:
@@ -238,13 +244,16 @@ def _decompressed(compressed: BinaryIO, path: str) -> Iterator[BinaryIO]:
         raise OSError(errno.EIO, f"broken gzip data: {error}", path) from error
 
 
-def private(path: str, flags: int) -> int:
-    """Open a file for ``open(…, opener=private)``: one that is made is for nobody else, as it tells of private mail."""
+def open_private(path: str, flags: int) -> int:
+    """Open a file, as the opener of ``open``. A new file is readable by its owner alone, because mail is private."""
     return os.open(path, flags | os.O_CLOEXEC, 0o600)
 
 
 def check_link(*paths: str | os.PathLike[str]) -> None:
-    """Raise SpamnbError for a symbolic link of another user than root: root would write where its maker may not."""
+    """Raise SpamnbError for a symbolic link of another user.
+
+    Root would follow it, and write where the link's owner may not. Links of root are followed.
+    """
     for path in paths:
         with suppress(FileNotFoundError):
             status = os.lstat(path)
@@ -253,48 +262,48 @@ def check_link(*paths: str | os.PathLike[str]) -> None:
 
 
 def _size(descriptor: int, path: str) -> int:
-    """The size of a regular file; OSError for what is none."""
+    """Return the size of a regular file in bytes. Raise OSError if it is no regular file."""
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "not a file", path)
     return status.st_size
 
 
-def too_long(path: str) -> OSError:
-    """The error of a message over the bound."""
+def too_long_error(path: str) -> OSError:
+    """Return the error of a message of more than MAX_MESSAGE bytes."""
     return OSError(errno.EFBIG, f"longer than {MAX_MESSAGE >> 20} MiB, the bound on one message", path)
 
 
-def message_of_file(raw: bytes, path: str) -> bytes:
-    """The message in a file of these bytes. NotMail where they are something else."""
+def message_from_file(raw: bytes, path: str) -> bytes:
+    """Return the message that the bytes of a file contain. Raise NotMail if they are no message."""
     if raw.startswith(COMPOUND_FILE):
-        from spamnb.sources.outlook import message_of_msg  # other mail has nothing of it
+        from spamnb.sources.outlook import message_from_msg  # start-up: other mail does not need it
 
-        return message_of_msg(raw, path)
-    what = foreign_format(raw)
-    if what is None and path != "-" and is_mailbox(raw):
-        what = "a mailbox of several messages; as CLASS=FILE, or with a name that ends in .mbox, it is read"
-    if what is not None:
-        raise NotMail(what, path)
-    return message_of_emlx(raw, path) if path.endswith(".emlx") else raw
+        return message_from_msg(raw, path)
+    format_name = foreign_format(raw)
+    if format_name is None and path != "-" and is_mbox(raw):
+        format_name = "a mailbox of several messages; as CLASS=FILE, or with a name that ends in .mbox, it is read"
+    if format_name is not None:
+        raise NotMail(format_name, path)
+    return message_from_emlx(raw, path) if path.endswith(".emlx") else raw
 
 
-def is_mailbox(raw: bytes) -> bool:
-    """Whether these bytes are an mbox of several messages, each under its line with sender and date.
+def is_mbox(raw: bytes) -> bool:
+    """Return whether bytes are an mbox of several messages, each under a line with sender and date.
 
-    No message of six public collections is taken for one, 5,523 of which begin with such a line.
+    5,523 messages of six public collections begin with such a line, and none of them is mistaken for an mbox.
     """
     return raw.startswith(b"From ") and _SEPARATOR.search(raw) is not None
 
 
-def message_of_emlx(raw: bytes, path: str) -> bytes:
-    """The message in Apple Mail's ``.emlx``: a line with its length in bytes, the message, and an XML property list.
+def message_from_emlx(raw: bytes, path: str) -> bytes:
+    r"""Return the message in Apple Mail's ``.emlx``: its length in bytes, the message, and an XML property list.
 
-    >>> message_of_emlx(b"14        \\nSubject: tea\\n\\n<?xml version='1.0'?>", "1.emlx")
-    b'Subject: tea\\n\\n'
+    >>> message_from_emlx(b"14        \nSubject: tea\n\n<?xml version='1.0'?>", "1.emlx")
+    b'Subject: tea\n\n'
     """
-    first = re.match(rb"([0-9]{1,10}) {0,10}\n", raw)
-    message = raw[first.end() :][: int(first[1])] if first else b""
-    if not first or len(message) < int(first[1]):
+    length = re.match(rb"([0-9]{1,10}) {0,10}\n", raw)
+    message = raw[length.end() :][: int(length[1])] if length else b""
+    if not length or len(message) < int(length[1]):
         raise OSError(errno.EINVAL, "no message of the length that its first line says, as an .emlx has it", path)
     return message

@@ -1,8 +1,8 @@
-"""Folders of mail: trees of single messages, Maildirs and their folders, MH, and what of them is left unread.
+"""Folders of mail: trees of single messages, Maildirs and their folders, MH; notes on the folders that are not read.
 
-Order is the same on every run: the files of a folder by name, then its folders by name. Hidden files and
-folders, files called ``cmds`` (the SpamAssassin corpus has them), empty files and whatever is no regular file
-(fifos, sockets, devices) are no messages; the last are never opened.
+The order is the same on every run: the files of a folder by name, then its folders by name. Hidden files and folders,
+files called ``cmds`` (the SpamAssassin corpus has them), empty files, fifos, sockets and devices are skipped, and are
+never opened.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from spamnb.errors import Wording
 from spamnb.shown_text import escape, pluralize
 from spamnb.sources.entries import Entry, Report
 from spamnb.sources.formats import MBOXES, TABLES, NotMail
-from spamnb.sources.mbox import INDEX_SUFFIX, mail_file, starts_as_mbox
+from spamnb.sources.mbox import INDEX_SUFFIX, file_entries, starts_as_mbox
 
 _MAILDIR = frozenset({"cur", "new", "tmp"})
 _MAX_NAMES = 8  # folders that a note lists
-_NO_MESSAGES = (*TABLES, *(name + ".gz" for name in TABLES))
+_TABLE_SUFFIXES = (*TABLES, *(name + ".gz" for name in TABLES))
 
 
 class Listing(NamedTuple):
-    """What a folder holds, in order."""
+    """The names of a folder's files and folders, in order."""
 
-    files: list[str]  # names of those that can be messages
+    files: list[str]  # that can be messages
     folders: list[str]
-    hidden: list[str]  # of a Maildir: what begins with a dot, as its folders do
-    maildir: bool
+    hidden: list[str]  # in a Maildir, the names that begin with a dot, as those of its folders do
+    is_maildir: bool
 
 
-def listing(folder: str, on_unreadable: Report) -> Listing:
-    """What stands in a folder. OSError where it cannot be listed."""
+def list_folder(folder: str, on_unreadable: Report) -> Listing:
+    """List a folder. Raise OSError if it cannot be read."""
     files: list[str] = []
     folders: list[str] = []
     hidden: list[str] = []
-    with os.scandir(folder) as found:
-        for item in sorted(found, key=lambda item: item.name):
+    with os.scandir(folder) as items:
+        for item in sorted(items, key=lambda item: item.name):
             try:
                 if item.name.startswith("."):
                     hidden.append(item.name)
@@ -51,101 +51,105 @@ def listing(folder: str, on_unreadable: Report) -> Listing:
                         files.append(item.name)
             except OSError as error:
                 on_unreadable(escape(item.path), error)
-    if len(_MAILDIR.intersection(folders)) > 1:  # a Maildir: loose in it are a server's indexes
+    if len(_MAILDIR.intersection(folders)) > 1:  # a Maildir: files beside its folders are a server's indexes
         return Listing([], [name for name in folders if name != "tmp"], hidden, True)
     if ".mh_sequences" in hidden:  # an MH folder: ",12" is a removed message
         files = sorted((name for name in files if name.isascii() and name.isdecimal()), key=int)
-    elif {"Messages", "Attachments"}.issubset(folders):  # Apple Mail's: pieces of the messages beside them
+    elif {"Messages", "Attachments"}.issubset(folders):  # Apple Mail: Attachments contains parts of the messages
         folders.remove("Attachments")
     return Listing(files, folders, [], False)
 
 
-def tree(label: str | None, root: str, on_unreadable: Report, recursive: bool = False) -> Iterator[Entry]:
-    """Every message below ``root``; a folder that symbolic links reach twice is read once.
+def folder_entries(label: str | None, root: str, on_unreadable: Report, recursive: bool = False) -> Iterator[Entry]:
+    """Yield the messages below ``root``. A folder that symbolic links reach twice is read once.
 
-    Of a Maildir only its own messages, and with ``recursive`` those of its folders too, but for junk, trash, drafts and
-    templates.
+    The folders of a Maildir are read if ``recursive``, but not those for junk, trash, drafts and templates.
     """
-    waiting, seen = [root], set()
-    while waiting:
-        folder = waiting.pop()
+    pending, seen = [root], set()
+    while pending:
+        folder = pending.pop()
         try:
             status = os.stat(folder)
             if (status.st_dev, status.st_ino) in seen:
                 continue
             seen.add((status.st_dev, status.st_ino))
-            found = listing(folder, on_unreadable)
+            listing = list_folder(folder, on_unreadable)
         except OSError as error:
             on_unreadable(escape(folder), error)
             continue
-        yield from _messages(label, os.path.join(folder, ""), found.files, on_unreadable)
-        read, _ = _inside(label, folder, found, recursive)
-        waiting.extend(os.path.join(folder, name) for name in reversed(read))
+        yield from _messages(label, os.path.join(folder, ""), listing.files, on_unreadable)
+        subfolders, _ = _select_subfolders(label, folder, listing, recursive)
+        pending.extend(os.path.join(folder, name) for name in reversed(subfolders))
 
 
-def _messages(label: str | None, before: str, files: list[str], on_unreadable: Report) -> Iterator[Entry]:
-    """The messages in a folder's files. ``before`` is its path up to their names, which alone tell an mbox: single
-    messages of the SpamAssassin corpus start alike."""
+def _messages(label: str | None, prefix: str, files: list[str], on_unreadable: Report) -> Iterator[Entry]:
+    """Yield the messages in a folder's files, whose paths are ``prefix`` and their names.
+
+    Only a name says that a file is an mbox, because single messages of the SpamAssassin corpus begin like one.
+    """
     indexes = {name for name in files if name.endswith(INDEX_SUFFIX)}
     for name in files:
-        path = before + name
+        path = prefix + name
         if name.endswith(MBOXES) or (name + INDEX_SUFFIX in indexes and starts_as_mbox(path)):
-            yield from mail_file(label, path, on_unreadable)
-        elif name.endswith(_NO_MESSAGES):
-            what = "a table of text; its rows have classes of their own, so it is a SOURCE by itself"
-            on_unreadable(escape(path), NotMail(what, path))
+            yield from file_entries(label, path, on_unreadable)
+        elif name.endswith(_TABLE_SUFFIXES):
+            table = "a table of text; its rows have classes of their own, so it is a SOURCE by itself"
+            on_unreadable(escape(path), NotMail(table, path))
         elif name not in indexes:
             yield Entry(label, escape(path), path)
 
 
-def _inside(label: str | None, folder: str, found: Listing, recursive: bool) -> tuple[list[str], list[str]]:
-    """The folders in a folder that are read, and the mail folders that are not."""
-    mail = [name for name in (*found.hidden, *found.folders) if is_maildir(os.path.join(folder, name))]
-    if found.maildir:
-        own = [name for name in found.folders if name in _MAILDIR]
+def _select_subfolders(
+    label: str | None, folder: str, listing: Listing, recursive: bool
+) -> tuple[list[str], list[str]]:
+    """Return the folders in a folder that are read, and the Maildirs in it that are not read."""
+    maildirs = [name for name in (*listing.hidden, *listing.folders) if is_maildir(os.path.join(folder, name))]
+    if listing.is_maildir:
+        others = [name for name in listing.folders if name in _MAILDIR]
         if not recursive:
-            return own, mail
-    else:  # a folder of Maildirs, as mbsync makes it: junk among the rest is not of their class
-        own = [name for name in found.folders if name not in mail]
-    left = [name for name in mail if label is not None and _unwanted(label, name)]
-    return sorted(own + [name for name in mail if name not in left]), left
+            return others, maildirs
+    else:  # a folder of Maildirs, as mbsync makes it, may have one for junk beside those of the class
+        others = [name for name in listing.folders if name not in maildirs]
+    skipped = [name for name in maildirs if label is not None and _is_unwanted(label, name)]
+    return sorted(others + [name for name in maildirs if name not in skipped]), skipped
 
 
-def _unwanted(label: str, name: str) -> bool:
-    """Does a folder of this name hold what is of no such class? Junk is welcome in a class of junk."""
-    from spamnb.sources.mailbox import NOT_WANTED, role_of
+def _is_unwanted(label: str, name: str) -> bool:
+    """Return whether mail of this class is not expected in a folder of this name, as good mail in Junk."""
+    from spamnb.sources.mailbox import NOT_WANTED, folder_role
 
-    roles = {role_of(part) for part in name.split(".")}  # a folder within .Trash is called .Trash.Work
-    return not roles.isdisjoint(NOT_WANTED - {role_of(label)})
+    roles = {folder_role(part) for part in name.split(".")}  # a folder within .Trash is called .Trash.Work
+    return not roles.isdisjoint(NOT_WANTED - {folder_role(label)})
 
 
 def is_maildir(path: str | Path) -> bool:
-    """Whether a folder has ``cur`` and ``new``."""
+    """Return whether a folder contains ``cur`` and ``new``."""
     return os.path.isdir(os.path.join(path, "cur")) and os.path.isdir(os.path.join(path, "new"))
 
 
-# What is said of a folder before it is read, since it may not be what was meant
+# Notes on a folder before it is read, because it may not be the folder that the person meant
 
 
 def folder_notes(label: str | None, folder: str, recursive: bool | None = None) -> Iterator[str]:
-    """A line that names the mail folders in a folder that ``tree`` leaves out, and one that counts a Maildir's mail
-    that no mail reader has shown, where it is given as good mail: nobody said that it is.
+    """Yield a line that names the mail folders that are not read, and a line that counts unseen mail.
 
-    Not the second where all lies in ``new``, as in Maildirs that a program filled. ``recursive`` is None where a person
-    cannot choose it.
+    The second is for a Maildir of good mail: nobody has looked at the messages in ``new``, so some may be spam. If
+    ``cur`` is empty, a program filled the Maildir, and there is no such line. ``recursive`` is None if a person cannot
+    choose it.
     """
     try:
-        found = listing(folder, lambda name, error: None)
-        new, seen = (os.listdir(os.path.join(folder, part)) if found.maildir else [] for part in ("new", "cur"))
-    except OSError:  # no folder, or not ours to read: reading it will tell
+        listing = list_folder(folder, lambda name, error: None)
+        new, seen = (os.listdir(os.path.join(folder, part)) if listing.is_maildir else [] for part in ("new", "cur"))
+    except OSError:  # reported when the folder is read
         return
-    from spamnb.sources.mailbox import decoded, role_of  # a millisecond that judging one message is spared
+    from spamnb.sources.mailbox import decode_name, folder_role  # 1 ms that classifying one message does not need
 
-    if left := _inside(label, folder, found, bool(recursive))[1]:
-        names = ", ".join(escape(decoded(name)) for name in left[:_MAX_NAMES]) + ", …" * (len(left) > _MAX_NAMES)
+    if skipped := _select_subfolders(label, folder, listing, bool(recursive))[1]:
+        names = ", ".join(escape(decode_name(name)) for name in skipped[:_MAX_NAMES])
+        names += ", …" * (len(skipped) > _MAX_NAMES)
         choice = "; {option.recursive} reads all but junk, trash, drafts and templates" * (recursive is False)
-        yield Wording("{folders} not read: {names}" + choice, folders=pluralize(len(left), "folder"), names=names)
-    if new and seen and label is not None and role_of(label) != "junk":
-        only = escape(os.path.join(folder, "cur"))
+        yield Wording("{folders} not read: {names}" + choice, folders=pluralize(len(skipped), "folder"), names=names)
+    if new and seen and label is not None and folder_role(label) != "junk":
+        cur = escape(os.path.join(folder, "cur"))
         unseen = f"{pluralize(len(new), 'message')} in new, which no mail reader has shown"
-        yield f"takes for {escape(label)}, too, {unseen}; {only} leaves them out"
+        yield f"takes for {escape(label)}, too, {unseen}; {cur} leaves them out"

@@ -1,6 +1,6 @@
-"""What a file is: by its name a table or an mbox; by its first bytes something else than mail.
+"""The format of a file: tables and mboxes by their names, and other formats than mail by their first bytes.
 
-Learned as mail, a document or an archive teaches a model words that no message holds.
+Documents and archives are not learned as mail, because they would teach a model words that no message contains.
 """
 
 from __future__ import annotations
@@ -8,22 +8,22 @@ from __future__ import annotations
 import errno
 import re
 
-#: Bytes of one message, decompressed. A longer one counts as unreadable: mail servers stop at 10 to 50 MB.
+#: Bytes of one message, decompressed. A longer one is not read: mail servers accept 10 to 50 MB.
 MAX_MESSAGE = 64 << 20
-HEAD = 1024  # bytes that tell what a file is
-TABLES = (".csv", ".tsv", ".jsonl")  # how the names of tables end
+HEAD = 1024  # bytes from which the format of a file is determined
+TABLES = (".csv", ".tsv", ".jsonl")  # ends of the names of tables
 MBOXES = (".mbox", ".mbox.gz")
 
-COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # which sources/outlook.py looks into
+COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # the first bytes of a file for sources/outlook.py
 OUTLOOK = (
     "an Outlook message or an older Office document; 'pip install olefile' lets spamnb read .msg files,"
     " or 'msgconvert' makes mail of them"
 )
 _UNPACK = "; unpack it, and name the folder or mailbox that was in it"
 COMPRESSED = "compressed in another way than gzip, the only one that is read" + _UNPACK
-# zstd, xz, LZ4 and bzip2. Dovecot can keep mail so; judged as text it is mostly spam, and would be learned as that.
+# zstd, xz, LZ4 and bzip2. Dovecot can store mail so. Compressed bytes read as text mostly look like spam.
 COMPRESSIONS = (b"(\xb5/\xfd", b"\xfd7zXZ\0", b"Dovecot-LZ4", *(b"BZh%d1AY&SY" % level for level in range(1, 10)))
-# What is text for the most part, or what a person may want to know more of; all else is binary data.
+# Formats that consist mostly of text, or for which there is advice. All others are "binary data".
 _MAGIC: dict[bytes, str] = {
     b"PK\x03\x04": "a ZIP archive" + _UNPACK,
     b"7z\xbc\xaf\x27\x1c": "a 7z archive" + _UNPACK,
@@ -42,25 +42,25 @@ _MAGIC: dict[bytes, str] = {
 _STARTS = tuple(_MAGIC)
 
 _CONTROLS = bytes({*range(0x20)} - {*b"\t\n\v\f\r\x1b"})  # ESC: ISO-2022-JP is full of it
-_MAX_CONTROLS = 20  # one in so many bytes; noise has one in ten
-# Whatever else stands in it, what begins with a header field or an mbox's separator is mail.
+_BYTES_PER_CONTROL = 20  # with more than one control character in 20 bytes a file is binary; noise has one in ten
+# A file that begins with a header field or an mbox's separator is mail, whatever follows.
 _MAIL = re.compile(rb"[\r\n]{0,9}(?:>?From |[!-9;-~]{1,99}[ \t]{0,9}:)")
 
 
 class NotMail(OSError):
-    """A file that is something else than mail; ``strerror`` says what.
+    """A file is no mail; ``strerror`` names its format.
 
     >>> NotMail("a ZIP archive", "invoice.zip").strerror
     'a ZIP archive, not mail'
     """
 
-    def __init__(self, what: str, path: str) -> None:
-        what, semicolon, advice = what.partition(";")
-        super().__init__(errno.EINVAL, f"{what}, not mail{semicolon}{advice}", path)
+    def __init__(self, format_name: str, path: str) -> None:
+        format_name, semicolon, advice = format_name.partition(";")
+        super().__init__(errno.EINVAL, f"{format_name}, not mail{semicolon}{advice}", path)
 
 
 def is_table(path: str) -> bool:
-    """Is a file of this name a table?
+    """Return whether a file of this name is a table.
 
     >>> is_table("spam.csv"), is_table("train.JSONL.gz"), is_table("SMSSpamCollection")
     (True, True, False)
@@ -69,15 +69,15 @@ def is_table(path: str) -> bool:
 
 
 def foreign_format(raw: bytes) -> str | None:
-    """What a file of these first bytes is, in words; None where it may be mail, or text without headers.
+    r"""Return the name of a file's format, or None if the file may be mail or text without headers.
 
-    A file in which control characters and NULs abound is binary data, unless it begins with a header field: a server
-    delivers what it was sent, and nobody must be able to keep his message from being learned.
+    A file with many control characters and NULs is binary data, unless it begins with a header field: a server
+    delivers messages unchanged, and a sender must not be able to prevent that a message is learned.
 
-    >>> foreign_format(b"%PDF-1.7"), foreign_format(b"Subject: tea\\n\\n" + bytes(99))
+    >>> foreign_format(b"%PDF-1.7"), foreign_format(b"Subject: tea\n\n" + bytes(99))
     ('a PDF document', None)
     """
-    if raw.startswith(_STARTS):  # asked first: nearly all mail is spared the loop
+    if raw.startswith(_STARTS):  # nearly all mail does not need the loop
         return next(name for magic, name in _MAGIC.items() if raw.startswith(magic))
     if raw.find(b"\0", 0, HEAD) < 0 or _MAIL.match(raw):
         return None
@@ -87,4 +87,4 @@ def foreign_format(raw: bytes) -> str | None:
         return "a tar archive" + _UNPACK
     head = raw[:HEAD]
     controls = len(head) - len(head.translate(None, _CONTROLS))
-    return "binary data" if controls * _MAX_CONTROLS > len(head) else None
+    return "binary data" if controls * _BYTES_PER_CONTROL > len(head) else None

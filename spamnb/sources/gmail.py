@@ -9,52 +9,52 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from spamnb.shown_text import escape
-from spamnb.sources.entries import Entry, Report, messages
+from spamnb.sources.entries import Entry, Report, read_entries
 from spamnb.sources.formats import MBOXES
-from spamnb.sources.mailbox import role_of
-from spamnb.sources.mbox import TOP, mail_file
+from spamnb.sources.mailbox import folder_role
+from spamnb.sources.mbox import TOP, file_entries
 
-# Google's own fields stand before the message's: labels that its sender wrote further down do not count.
+# Google writes its fields before those of the message. Labels further down are the sender's, and not read.
 _LABELS = re.compile(rb"From [^\n]*+\n(?:X-GM-[^\n]*+\n)*+X-Gmail-Labels:([^\n]*+(?:\n[ \t][^\n]*+)*+)")
-_LEFT_OUT = frozenset({"trash", "drafts", "sent", "chats", "templates", "outbox"})
+_SKIPPED = frozenset({"trash", "drafts", "sent", "chats", "templates", "outbox"})
 
 
-def gmail(path: str, on_unreadable: Report) -> Iterator[Entry]:
-    """Messages of a Takeout's mbox, plain or gzipped, or of the mboxes in the folder that its archive unpacks to: spam
-    by its label, ham the rest.
+def gmail_entries(path: str, on_unreadable: Report) -> Iterator[Entry]:
+    """Yield the messages of a Takeout's mbox, plain or gzipped, or of all mboxes in a folder.
 
-    Trash, drafts, sent mail and chats are left out; a message without labels is reported.
+    Messages with the label for spam are spam, and the others ham. Trash, drafts, sent mail and chats are skipped. A
+    message without labels is reported.
     """
     files = [path]
     if os.path.isdir(path):
         walk = os.walk(path, onerror=lambda error: on_unreadable(escape(error.filename), error))
-        within = (os.path.join(folder, name) for folder, _, names in walk for name in names)
-        files = sorted(file for file in within if file.endswith(MBOXES))
+        paths = (os.path.join(folder, name) for folder, _, names in walk for name in names)
+        files = sorted(path for path in paths if path.endswith(MBOXES))
     for file in files:
-        for entry, raw in messages(mail_file(None, file, on_unreadable), on_unreadable):
-            names = labels(raw[:TOP])
+        for entry, raw in read_entries(file_entries(None, file, on_unreadable), on_unreadable):
+            names = parse_labels(raw[:TOP])
             if names is None:
                 on_unreadable(entry.name, ValueError("no X-Gmail-Labels on top, as Google Takeout writes them"))
                 continue
-            roles = {role_of(name) for name in names}
-            if _LEFT_OUT.isdisjoint(roles):
+            roles = {folder_role(name) for name in names}
+            if _SKIPPED.isdisjoint(roles):
                 yield entry._replace(label="spam" if "junk" in roles else "ham")
 
 
-def labels(head: bytes) -> list[str] | None:
-    """The labels of a message that begins so; None where Google put none on top.
+def parse_labels(head: bytes) -> list[str] | None:
+    r"""Return the labels in the first bytes of a message, or None if Google wrote none.
 
-    >>> labels(b"From 1@xxx\\nX-GM-THRID: 1\\nX-Gmail-Labels: =?UTF-8?Q?Gesendet,Entw=C3=BCrfe?=\\n")
+    >>> parse_labels(b"From 1@xxx\nX-GM-THRID: 1\nX-Gmail-Labels: =?UTF-8?Q?Gesendet,Entw=C3=BCrfe?=\n")
     ['Gesendet', 'Entwürfe']
     """
     from email.errors import HeaderParseError
     from email.header import decode_header, make_header
 
-    found = _LABELS.match(head.replace(b"\r\n", b"\n"))
-    if not found:
+    field = _LABELS.match(head.replace(b"\r\n", b"\n"))
+    if not field:
         return None
-    text = re.sub(r"\s*\n\s*", " ", found[1].decode("utf-8", "replace"))
-    with suppress(HeaderParseError, LookupError, ValueError):  # an unknown charset, or bytes that are none of it
+    text = re.sub(r"\s*\n\s*", " ", field[1].decode("utf-8", "replace"))
+    with suppress(HeaderParseError, LookupError, ValueError):  # an unknown charset, or bytes that it does not have
         text = str(make_header(decode_header(text)))  # encoded words (RFC 2047)
     cells = next(csv.reader([text.strip()]), [])  # a label with a comma is quoted
     return [name for cell in cells if (name := cell.strip())]

@@ -17,7 +17,7 @@ from spamnb.shown_text import escape, pluralize
 from spamnb.sources.accounts import Account, ImapUrl, account_of
 from spamnb.sources.entries import Entry, Report
 from spamnb.sources.imap_connection import SECONDS, NeverReached, Unreachable, connect, hang_up, told
-from spamnb.sources.mailbox import NOT_WANTED, Folder, MailboxMessage, role_of
+from spamnb.sources.mailbox import NOT_WANTED, Folder, MailboxMessage, folder_role
 
 if TYPE_CHECKING:
     from imapclient import IMAPClient
@@ -132,7 +132,9 @@ class ImapReader:
             if _NOT_FOLDERS.isdisjoint(lowered):
                 name = _text(name)
                 special = next((_ROLES[flag] for flag in lowered if flag in _ROLES), None)
-                role = "inbox" if name.upper() == "INBOX" else special or role_of(name.rpartition(self.separator)[2])
+                role = (
+                    "inbox" if name.upper() == "INBOX" else special or folder_role(name.rpartition(self.separator)[2])
+                )
                 found.append((name.upper() != "INBOX", special is None, Folder(escape(name), name, role)))
         self._folders = [folder for *_, folder in sorted(found, key=lambda each: (each[0], each[1], each[2].name))]
         return self._folders
@@ -159,7 +161,7 @@ class ImapReader:
                         return folder
         plain = plain.replace("/", self.separator)
         place = self._prefix + plain
-        return Folder(escape(place), place, role_of(plain.rpartition(self.separator)[2]))
+        return Folder(escape(place), place, folder_role(plain.rpartition(self.separator)[2]))
 
     def state(self, folder: Folder) -> State:
         """A folder's state, without opening it."""
@@ -266,7 +268,7 @@ def imap_entries(label: str | None, url: ImapUrl, on_unreadable: Report, recursi
 def unread_note(label: str, url: ImapUrl, recursive: bool) -> Iterator[str]:
     """A line that counts an account's mail that no mail reader has shown, where it is given as good mail: nobody said
     that it is. SpamnbError where the account cannot be read."""
-    if role_of(label) == "junk":
+    if folder_role(label) == "junk":
         return
     box = ImapReader(account_of(url), PAUSES)
     try:
@@ -281,7 +283,7 @@ def unread_note(label: str, url: ImapUrl, recursive: bool) -> Iterator[str]:
 def _wanted_folders(box: ImapReader, label: str | None, recursive: bool) -> list[Folder]:
     known, wanted = box.folders(), box.url.folder
     if not wanted and recursive:
-        unwanted = (NOT_WANTED | {"all"}) - {role_of(label or "")}
+        unwanted = (NOT_WANTED | {"all"}) - {folder_role(label or "")}
         return [folder for folder in known if folder.role not in unwanted]
     if not wanted or wanted.upper() == "INBOX":
         return [INBOX]

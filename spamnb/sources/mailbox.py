@@ -1,8 +1,7 @@
-"""Folders and messages of a mailbox, whatever its kind; folders' names as they are written on disk, and in the
-languages of mail programs.
+"""Folders and messages of a mailbox of any kind; names of folders on disk, and in the languages of mail programs.
 
-Servers and mail readers write names in IMAP's modified UTF-7. Python's codec ``utf-7`` is another encoding: it shifts
-at ``+``, and writes some letters of ASCII, such as ``~``, shifted.
+Servers and mail readers write names in IMAP's modified UTF-7. Python's codec ``utf-7`` is another encoding: it begins a
+shift with ``+``, and shifts some characters of ASCII, such as ``~``.
 https://www.rfc-editor.org/rfc/rfc3501#section-5.1.3
 """
 
@@ -13,20 +12,20 @@ import unicodedata
 from binascii import Error, a2b_base64, b2a_base64
 from typing import Any, NamedTuple
 
-#: Folders of a mailbox that are not what its owner wants to get; ``--recursive`` leaves them out.
+#: Folders with mail that is not wanted or not sent yet; ``--recursive`` leaves them out.
 NOT_WANTED = frozenset({"junk", "trash", "drafts", "templates"})
 
 
 class Folder(NamedTuple):
-    """A folder: its name for people, where it is, and what it is for (`role_of`'s words, or None)."""
+    """A folder: its name for people, its path or the server's name for it, and its role as of `folder_role`."""
 
     name: str
-    place: Any  # what its kind of mailbox opens it by: a path, or the name that the server knows
+    place: Any  # a path, or the name on the server
     role: str | None = None
 
 
 class MailboxMessage(NamedTuple):
-    """A message where it lies. Its ``key`` stays the same as long as it lies in that folder, whatever its flags."""
+    """A message in a folder. Its ``key`` does not change while it is in that folder, even if its flags do."""
 
     folder: Folder
     key: str
@@ -34,7 +33,7 @@ class MailboxMessage(NamedTuple):
     place: Any
 
 
-# What a folder or label is for, as Thunderbird, Outlook, Apple Mail, Gmail and the makers of IMAP servers name it.
+# Names of folders and labels by their role, in Thunderbird, Outlook, Apple Mail, Gmail and IMAP servers.
 _NAMES = {
     "junk": """
         junk|spam|bulk|bulk mail|junk mail|junk email|junk e mail|unwanted|unsolicited|probably spam|
@@ -98,59 +97,60 @@ _NAMES = {
 }
 
 
-def _plain(name: str) -> str:
-    """A name without what spellings of it differ in: case, accents' encoding, and what stands between words."""
+def _normalize(name: str) -> str:
+    """Return a name in lower case, in Unicode's form NFC, and with single spaces between words."""
     return re.sub(r"[\s_.\-]+", " ", unicodedata.normalize("NFC", name).casefold()).strip()
 
 
-_ROLES = {_plain(name): role for role, names in _NAMES.items() for name in names.split("|")}
+_ROLES = {_normalize(name): role for role, names in _NAMES.items() for name in names.split("|")}
 
 
-def role_of(name: str) -> str | None:
-    """What a folder or label of this name holds: junk, trash, drafts, templates, sent, outbox, chats, all (Gmail's
-    copy of everything), or None for anything else.
+def folder_role(name: str) -> str | None:
+    """Return the role of a folder or label of this name, or None for an ordinary one.
 
-    >>> role_of("Junk E-mail"), role_of("&BCEEPwQwBDw-"), role_of("Entw&APw-rfe"), role_of("Work")
+    Roles are junk, trash, drafts, templates, sent, outbox, chats, and all, which is Gmail's copy of all mail.
+
+    >>> folder_role("Junk E-mail"), folder_role("&BCEEPwQwBDw-"), folder_role("Entw&APw-rfe"), folder_role("Work")
     ('junk', 'junk', 'drafts', None)
     """
-    return _ROLES.get(_plain(decoded(name)))
+    return _ROLES.get(_normalize(decode_name(name)))
 
 
 _SHIFTED = re.compile(r"&([A-Za-z0-9+,]{0,400})-")
 _TO_SHIFT = re.compile(r"&|[^ -~]+")
 
 
-def decoded(name: str) -> str:
-    """A folder's name as a person reads it. What is not encoded stays as it is.
+def decode_name(name: str) -> str:
+    """Return the name of a folder for people. A name that is not encoded is returned unchanged.
 
-    >>> decoded("Entw&APw-rfe"), decoded("R&-D"), decoded("Tom & Jerry")
+    >>> decode_name("Entw&APw-rfe"), decode_name("R&-D"), decode_name("Tom & Jerry")
     ('Entwürfe', 'R&D', 'Tom & Jerry')
     """
-    return _SHIFTED.sub(_unshifted, name)
+    return _SHIFTED.sub(_decode_shift, name)
 
 
-def encoded(name: str) -> str:
-    """A folder's name as it is written on disk; one that is encoded already stays as it is.
+def encode_name(name: str) -> str:
+    """Return the name of a folder on disk. A name that is encoded already is returned unchanged.
 
-    >>> encoded("Entwürfe"), encoded("R&D"), encoded("Entw&APw-rfe")
+    >>> encode_name("Entwürfe"), encode_name("R&D"), encode_name("Entw&APw-rfe")
     ('Entw&APw-rfe', 'R&-D', 'Entw&APw-rfe')
     """
-    plain = decoded(name)
-    if plain != name and _TO_SHIFT.sub(_shifted, plain) == name:
+    plain = decode_name(name)
+    if plain != name and _TO_SHIFT.sub(_encode_shift, plain) == name:
         return name
-    return _TO_SHIFT.sub(_shifted, name)
+    return _TO_SHIFT.sub(_encode_shift, name)
 
 
-def _unshifted(found: re.Match[str]) -> str:
-    letters = found[1].replace(",", "/")
+def _decode_shift(match: re.Match[str]) -> str:
+    letters = match[1].replace(",", "/")
     try:
         return a2b_base64(letters + "=" * (-len(letters) % 4)).decode("utf-16-be") if letters else "&"
     except (Error, UnicodeDecodeError):
-        return found[0]
+        return match[0]
 
 
-def _shifted(found: re.Match[str]) -> str:
-    if found[0] == "&":
+def _encode_shift(match: re.Match[str]) -> str:
+    if match[0] == "&":
         return "&-"
-    letters = b2a_base64(found[0].encode("utf-16-be", "surrogatepass"), newline=False).decode("ascii")
+    letters = b2a_base64(match[0].encode("utf-16-be", "surrogatepass"), newline=False).decode("ascii")
     return f"&{letters.rstrip('=').replace('/', ',')}-"

@@ -13,24 +13,24 @@ from itertools import chain, islice
 from typing import BinaryIO
 
 from spamnb.shown_text import escape
-from spamnb.sources.entries import Entry, Report, open_mail, too_long
+from spamnb.sources.entries import Entry, Report, open_mail, too_long_error
 from spamnb.sources.formats import HEAD, MAX_MESSAGE
 
-TOP = 8 << 10  # bytes of a message in which Thunderbird's and Google's own fields stand
-INDEX_SUFFIX = ".msf"  # beside each mailbox of Thunderbird lies its index
-_CHUNK = 1 << 20
-_AHEAD = 2048  # bytes that must follow a candidate before it is judged: its line and the next header's name
+TOP = 8 << 10  # the first bytes of a message, in which Thunderbird and Google write their own fields
+INDEX_SUFFIX = ".msf"  # Thunderbird's index of a mailbox, beside it
+_CHUNK = 1 << 20  # bytes read at once
+_LOOKAHEAD = 2048  # bytes behind a candidate for a separator that are examined: its line and the next header's name
 _EXPUNGED = 0x0008  # nsMsgMessageFlags::Expunged
-# Thunderbird's own lines stand before the message's: what its sender writes further down does not count.
+# Thunderbird writes its lines before those of the message. The same lines further down are the sender's, and not read.
 _STATUS = re.compile(
     rb"From [^\n]*+\n(?:X-(?:Account-Key|UIDL):[^\n]*+\n)*+X-Mozilla-Status:[ \t]*([0-9A-Fa-f]{1,8})\s"
 )
 
 
-def mail_file(label: str | None, path: str, on_unreadable: Report) -> Iterator[Entry]:
-    """The messages of an mbox when it starts as one, else the file as a message; nothing when it is empty.
+def file_entries(label: str | None, path: str, on_unreadable: Report) -> Iterator[Entry]:
+    """Yield the messages of an mbox, or the file as one message. An empty file contains none.
 
-    What Thunderbird has deleted stays in its mailbox until that is compacted, and is left out.
+    Messages that were deleted stay in Thunderbird's mailbox until it is compacted, and are skipped.
     """
     try:
         with open_mail(path) as stream:
@@ -48,11 +48,11 @@ def mail_file(label: str | None, path: str, on_unreadable: Report) -> Iterator[E
 
 
 def starts_as_mbox(path: str) -> bool:
-    """Does the file begin with a separator line? False also where it cannot be read."""
+    """Return whether the file begins with a separator line, and can be read."""
     try:
         with open_mail(path) as stream:
             return _is_mbox(stream.read(HEAD))
-    except OSError:  # whoever reads it will tell
+    except OSError:  # reported when the file is read
         return False
 
 
@@ -66,46 +66,45 @@ def _is_deleted(top: bytes) -> bool:
 
 
 def _entries(label: str | None, path: str, stream: BinaryIO, on_unreadable: Report) -> Iterator[Entry]:
-    """Each message of an mbox.
+    """Yield the messages of an mbox.
 
-    A message that has the file for itself is taken as it stands, with its ``>From `` lines: so it is the same message
-    to ``spamnb learn FILE`` as to ``spamc < FILE``.
+    A single message in a file is returned unchanged, with its ``>From `` lines. So ``spamnb learn FILE`` and
+    ``spamc < FILE`` have the same message.
     """
     messages = split_mbox(stream)
-    first = list(islice(messages, 2))
-    if len(first) == 1:
+    first_two = list(islice(messages, 2))
+    if len(first_two) == 1:
         yield Entry(label, escape(path), path)
         return
-    for number, raw in enumerate(chain(first, messages), 1):
+    for number, raw in enumerate(chain(first_two, messages), 1):
         name = f"{escape(path)}#{number}"
         if raw is None:
-            on_unreadable(name, too_long(path))
+            on_unreadable(name, too_long_error(path))
         else:
-            yield Entry(label, name, path, content=_unquoted(raw))
+            yield Entry(label, name, path, content=_unquote(raw))
 
 
 def split_mbox(stream: BinaryIO) -> Iterator[bytes | None]:
-    """The messages of an mbox with their separator lines, each without the blank line behind it; None for one of more
-    than MAX_MESSAGE bytes.
+    """Yield the messages of an mbox with their separator lines, without the blank line after each message.
 
-    Reads a mebibyte at a time. Not a memory map: another program that shortens the mailbox meanwhile would end this one
-    with SIGBUS.
+    Yield None for a message of more than MAX_MESSAGE bytes. A mebibyte is read at a time. The file is not mapped into
+    memory, because a program that shortens the mailbox meanwhile would end this one with SIGBUS.
     """
-    buffer = bytearray(b"\n\n")  # as if a blank line stood before the first separator
-    search = 1  # no separator begins before it
-    is_inside = is_long = False  # whether the buffer begins with a message; whether the beginning of that is dropped
+    buffer = bytearray(b"\n\n")  # the first separator, too, follows a blank line
+    search = 1  # no separator begins before this position
+    is_inside = is_long = False  # whether the buffer begins with a message; whether its first bytes were dropped
 
     def message(stop: int) -> bytes | None:
         return None if is_long or stop > MAX_MESSAGE else bytes(buffer[:stop])
 
-    more = True
-    while more:
+    has_more = True
+    while has_more:
         chunk = stream.read(_CHUNK)
         buffer += chunk
-        more = bool(chunk)
-        limit = max(len(buffer) - _AHEAD, 0) if more else len(buffer)
+        has_more = bool(chunk)
+        limit = max(len(buffer) - _LOOKAHEAD, 0) if has_more else len(buffer)
         while (at := buffer.find(b"\nFrom ", search, limit + 5)) >= 0:
-            if is_inside and not _separates(buffer, at):
+            if is_inside and not _is_separator(buffer, at):
                 search = at + 1
                 continue
             if is_inside:
@@ -123,19 +122,19 @@ def split_mbox(stream: BinaryIO) -> Iterator[bytes | None]:
         yield message(len(buffer) - (1 if buffer.endswith(b"\n\n") else 2 if buffer.endswith(b"\n\r\n") else 0))
 
 
-def _separates(buffer: bytearray, at: int) -> bool:
-    """Whether the ``\\nFrom `` at ``at`` begins a message: after a blank line, with a time or a header next.
+def _is_separator(buffer: bytearray, at: int) -> bool:
+    r"""Return whether the ``\nFrom `` at ``at`` begins a message: after a blank line, and before a time or a header.
 
-    The second condition is for programs that forget to quote: prose such as "From now on ..." has neither.
+    The second condition is for programs that do not quote: neither follows prose such as "From now on ...".
     """
     if buffer[at - 1 : at] != b"\n" and buffer[at - 2 : at] != b"\n\r":
         return False
-    line, _, rest = buffer[at + 1 : at + _AHEAD].partition(b"\n")
-    return bool(re.search(rb"\d:\d\d", line) or re.match(rb">From |[!-9;-~]{1,99}:", rest))
+    line, _, next_line = buffer[at + 1 : at + _LOOKAHEAD].partition(b"\n")
+    return bool(re.search(rb"\d:\d\d", line) or re.match(rb">From |[!-9;-~]{1,99}:", next_line))
 
 
-def _unquoted(raw: bytes) -> bytes:
-    """The message with one ``>`` less on lines of its body that begin ``>From `` or ``>>From `` (mboxo and mboxrd)."""
+def _unquote(raw: bytes) -> bytes:
+    """Return the message without the ``>`` that mboxo and mboxrd put before ``From `` in lines of the body."""
     body = re.search(rb"\n\r?\n", raw)
     if body is None or b"\n>" not in raw:
         return raw

@@ -1,4 +1,4 @@
-"""What a SOURCE is, and the messages of several, one at a time: memory does not grow with their number.
+"""The forms of a SOURCE, and the messages of several sources, one at a time: memory does not grow with their number.
 
     DIRECTORY           a folder per class; folders inside a class's folder belong to the class
     CLASS=PATH          a folder, Maildir, MH folder, mbox (also gzipped) or single message, all of one class
@@ -9,9 +9,9 @@
     TABLE.csv           a row per message (.tsv and .jsonl too), classes by a column
     FILE                lines of ``label TAB text``
 
-Each format is a function that gives the entries of a path, in a file of its own, and reports what it cannot read to
-``on_unreadable``; the run goes on. A SOURCE that is none raises SpamnbError before a message is read; so does, when it
-is its turn, one of whose files none can be read as mail.
+Each format is a function in a file of its own that yields the entries of a path, and reports to ``on_unreadable`` what
+it cannot read. A SOURCE of no such form raises SpamnbError before a message is read. A SOURCE of which no file can be
+read as mail raises it when its turn comes.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from spamnb.class_names import check_class_name
 from spamnb.errors import SpamnbError, Wording, reason
 from spamnb.shown_text import escape, pluralize
 from spamnb.sources.entries import Entry, ReadOptions, Report, one_message
-from spamnb.sources.folders import folder_notes, listing, tree
+from spamnb.sources.folders import folder_entries, folder_notes, list_folder
 from spamnb.sources.formats import is_table
-from spamnb.sources.mbox import mail_file
+from spamnb.sources.mbox import file_entries
 
 _KINDS = ("index", "thunderbird", "gmail")
-_IMAP = ("imaps://", "imap://")  # how URLs of accounts begin
+_IMAP = ("imaps://", "imap://")  # the beginnings of URLs of accounts
 _FORMS = (
     "a SOURCE is a directory with a folder per class, CLASS=PATH, index:PATH, thunderbird:PATH, gmail:PATH, a table "
     "or a file of label TAB text"
@@ -39,7 +39,7 @@ _FORMS = (
 
 
 class Source(NamedTuple):
-    """The parts of a SOURCE: ``kind`` is what stands before a colon, ``label`` what stands before an equals sign."""
+    """The parts of a SOURCE: ``kind`` stands before a colon, ``label`` before an equals sign."""
 
     spec: str
     path: str
@@ -50,10 +50,10 @@ class Source(NamedTuple):
 DEFAULT = ReadOptions()
 
 
-def source_of(spec: str) -> Source:
-    """The parts of a SOURCE, with the person's home where the path begins with a tilde.
+def parse_source(spec: str) -> Source:
+    """Return the parts of a SOURCE. A tilde at the beginning of the path becomes the person's home.
 
-    >>> source_of("ham=/mail/a=b"), source_of("./a=b").label, source_of("index:full/index").kind
+    >>> parse_source("ham=/mail/a=b"), parse_source("./a=b").label, parse_source("index:full/index").kind
     (Source(spec='ham=/mail/a=b', path='/mail/a=b', kind='', label='ham'), None, 'index')
     """
     kind, colon, path = spec.partition(":")
@@ -65,37 +65,39 @@ def source_of(spec: str) -> Source:
     return Source(spec, spec)
 
 
-def entries(specs: Iterable[str], on_unreadable: Report, options: ReadOptions = DEFAULT) -> Iterator[Entry]:
-    """Labelled entries of each SOURCE in turn, lazily. Raises SpamnbError at once for a SOURCE that is none.
+def find_labelled_entries(
+    specs: Iterable[str], on_unreadable: Report, options: ReadOptions = DEFAULT
+) -> Iterator[Entry]:
+    """Return an iterator of the labelled entries of each SOURCE in turn. Raise SpamnbError at once for a bad SOURCE.
 
-    ``on_unreadable(name, error)`` is called for each file, folder or line that could not be read.
+    ``on_unreadable(name, error)`` is called for each file, folder or line that cannot be read.
     """
-    sources = [source_of(spec) for spec in specs]
-    found = [_labelled(source, on_unreadable, options) for source in sources]
+    sources = [parse_source(spec) for spec in specs]
+    entries = [_labelled_entries(source, on_unreadable, options) for source in sources]
     _check_one_class_each(sources)
-    return chain.from_iterable(found)
+    return chain.from_iterable(entries)
 
 
-def unlabelled(
+def find_entries(
     paths: Iterable[str], on_unreadable: Report, options: ReadOptions = DEFAULT, label: str | None = None
 ) -> Iterator[Entry]:
-    """Entries out of folders, Maildirs, MH folders, mboxes, tables and single messages, lazily. With a ``label`` they
-    are those of ``label=PATH``; without one folders within Maildirs are read, too.
+    """Return an iterator of the entries of folders, Maildirs, MH folders, mboxes, tables and single messages.
 
-    Raises SpamnbError at once for a path where nothing is, and later where nothing of what there is can be read.
+    With a ``label`` they are the entries of ``label=PATH``. Without a label the folders in Maildirs are read, too.
+    Raise SpamnbError at once for a path that does not exist, and later if no file can be read as mail.
     """
     paths = list(paths)
     shown = escape(paths[0]) if len(paths) == 1 else "the sources"
     return _with_mail(
         shown,
-        lambda report: chain.from_iterable([_of_class(label, path, path, report, options) for path in paths]),
+        lambda report: chain.from_iterable([_class_entries(label, path, path, report, options) for path in paths]),
         on_unreadable,
     )
 
 
-def notes(spec: str, recursive: bool = False) -> Iterator[str]:
-    """A line for each thing that whoever gave this SOURCE may want to know before it is read."""
-    source = source_of(spec)
+def source_notes(spec: str, recursive: bool = False) -> Iterator[str]:
+    """Yield a line for each fact that a person may want to know before this SOURCE is read."""
+    source = parse_source(spec)
     if source.label is not None and is_account(source.path):
         from spamnb.sources.accounts import parsed
         from spamnb.sources.imap_reading import unread_note
@@ -106,21 +108,21 @@ def notes(spec: str, recursive: bool = False) -> Iterator[str]:
             yield Wording("{spec}: {note}", spec=escape(spec), note=note)
 
 
-def absolute(spec: str) -> str:
-    """The SOURCE with its path made absolute, so that it means the same from any folder.
+def absolute_spec(spec: str) -> str:
+    """Return the SOURCE with an absolute path, which means the same in any folder.
 
-    >>> absolute("ham=/mail/../mail/in"), absolute("index:/trec/full/index"), absolute("spam=imaps://ann@example.org")
+    >>> absolute_spec("ham=/mail/../mail/in"), absolute_spec("index:/trec/full/index"), absolute_spec("spam=imaps://ann@example.org")
     ('ham=/mail/in', 'index:/trec/full/index', 'spam=imaps://ann@example.org')
     """
-    source = source_of(spec)
+    source = parse_source(spec)
     if is_account(source.path):
         return spec
-    before = f"{source.kind}:" if source.kind else "" if source.label is None else f"{source.label}="
-    return before + os.path.abspath(source.path)
+    prefix = f"{source.kind}:" if source.kind else "" if source.label is None else f"{source.label}="
+    return prefix + os.path.abspath(source.path)
 
 
 def is_account(path: str) -> bool:
-    """Is it the URL of an IMAP account, and no path?
+    """Return whether this is the URL of an IMAP account, and no path.
 
     >>> is_account("imaps://ann@mail.example.org/Junk"), is_account("./imaps:")
     (True, False)
@@ -128,71 +130,77 @@ def is_account(path: str) -> bool:
     return path.lower().startswith(_IMAP)
 
 
-# What a SOURCE is
+# Entries by the form of the SOURCE, and by the file or folder at its path
 
 
-def _labelled(source: Source, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
-    """The entries of a SOURCE, by its form and by what lies there."""
+def _labelled_entries(source: Source, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
+    """Return the entries of a SOURCE."""
     spec, path, label = source.spec, source.path, source.label
     shown = escape(spec)
-    if os.path.isfile(path) and not os.path.getsize(path):  # another was meant, or its copying failed
+    if os.path.isfile(path) and not os.path.getsize(path):  # the person meant another file, or a copy failed
         raise SpamnbError(f"{shown}: an empty file, so no message")
     if label is not None:
         _check_class(source)
-        return _with_mail(shown, lambda report: _of_class(label, path, spec, report, options), on_unreadable, True)
+        return _with_mail(shown, lambda report: _class_entries(label, path, spec, report, options), on_unreadable, True)
     if is_account(path):
         from spamnb.sources.accounts import parsed
 
         raise SpamnbError(f"{escape(parsed(path).account)}: an account, which has no class; write CLASS={shown}")
     if _is_folder(path, spec, hint="" if source.kind else f"; {_FORMS}") and not source.kind:
         return _folder_per_class(path, on_unreadable, options)
-    from spamnb.sources import gmail, tables, thunderbird  # whose own formats tell the classes
+    from spamnb.sources import gmail, tables, thunderbird  # these formats contain the classes
 
-    kinds = {"gmail": gmail.gmail, "index": tables.trec_index, "thunderbird": thunderbird.thunderbird}
-    find = kinds.get(source.kind, lambda path, report: tables.table(path, options, True, report))
+    kinds = {
+        "gmail": gmail.gmail_entries,
+        "index": tables.trec_index_entries,
+        "thunderbird": thunderbird.thunderbird_entries,
+    }
+    find = kinds.get(source.kind, lambda path, report: tables.table_entries(path, options, True, report))
     return _with_mail(shown, lambda report: find(path, report), on_unreadable)
 
 
-def _of_class(label: str | None, path: str, spec: str, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
-    """Mail of one class, or of none that is known."""
+def _class_entries(
+    label: str | None, path: str, spec: str, on_unreadable: Report, options: ReadOptions
+) -> Iterator[Entry]:
+    """Return the entries of a path, all of one class, or of no class."""
     if is_account(path):
         from spamnb.sources.accounts import parsed
         from spamnb.sources.imap_reading import imap_entries
 
         return imap_entries(label, parsed(path), on_unreadable, options.recursive)
     if _is_folder(path, spec):
-        return tree(label, path, on_unreadable, options.recursive)
+        return folder_entries(label, path, on_unreadable, options.recursive)
     if is_table(path):
-        from spamnb.sources.tables import table
+        from spamnb.sources.tables import table_entries
 
-        return table(path, options, False, on_unreadable)
-    return mail_file(label, path, on_unreadable)
+        return table_entries(path, options, False, on_unreadable)
+    return file_entries(label, path, on_unreadable)
 
 
 def _folder_per_class(folder: str, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
     try:
-        files, folders, _, maildir = listing(folder, on_unreadable)
+        files, folders, _, maildir = list_folder(folder, on_unreadable)
     except OSError as error:
         raise SpamnbError(f"{escape(folder)}: cannot be listed: {error.strerror}") from error
     if maildir and {"cur", "new"}.issubset(folders):
         raise SpamnbError(f"{escape(folder)}: a Maildir, which has no class; write CLASS={escape(folder)}")
     if not folders:
-        what = "messages but no folder per class" if files else "no folder per class"
-        raise SpamnbError(f"{escape(folder)}: {what}; write CLASS={escape(folder)} if all is of one class")
+        lack = "messages but no folder per class" if files else "no folder per class"
+        raise SpamnbError(f"{escape(folder)}: {lack}; write CLASS={escape(folder)} if all is of one class")
     if files:
         more = f" (and {pluralize(len(files) - 1, 'file')} more)" if len(files) > 1 else ""
-        beside = ValueError(f"beside the class folders, so in no class{more}")
-        on_unreadable(escape(os.path.join(folder, files[0])), beside)
+        no_class = ValueError(f"beside the class folders, so in no class{more}")
+        on_unreadable(escape(os.path.join(folder, files[0])), no_class)
     paths = [os.path.join(folder, name) for name in folders]
     classes = [Source(path, path, label=name) for name, path in zip(folders, paths)]
-    return chain.from_iterable([_labelled(each, on_unreadable, options) for each in classes])
+    return chain.from_iterable([_labelled_entries(source, on_unreadable, options) for source in classes])
 
 
-# What is none
+# Checks
 
 
 def _is_folder(path: str, spec: str, hint: str = "") -> bool:
-    """Is a folder there, and not a file? SpamnbError where neither is."""
+    """Return whether a path is a folder, and no file. Raise SpamnbError if it is neither."""
     shown = escape(spec)
     try:
         mode = os.stat(path).st_mode
@@ -208,7 +216,7 @@ def _is_folder(path: str, spec: str, hint: str = "") -> bool:
 
 
 def _check_class(source: Source) -> None:
-    """SpamnbError for CLASS=PATH that names no class, or no mail of one class."""
+    """Raise SpamnbError for a CLASS=PATH without a class or a path, or with a table."""
     shown = escape(source.spec)
     if not source.path:
         raise SpamnbError(f"{shown}: no path after the '='; write CLASS=PATH")
@@ -221,12 +229,12 @@ def _check_class(source: Source) -> None:
 
 
 def _check_one_class_each(sources: Iterable[Source]) -> None:
-    """SpamnbError where one file or folder is named for two classes: its mail would count for the later one only."""
-    met: dict[str, Source] = {}
+    """Raise SpamnbError if two classes have the same file or folder: its mail would count for the later class only."""
+    first: dict[str, Source] = {}
     for source in [source for source in sources if source.label is not None]:
         path = source.path
-        place = path.rstrip("/").removesuffix("/INBOX") if is_account(path) else os.path.realpath(path)
-        other = met.setdefault(place, source)
+        resolved = path.rstrip("/").removesuffix("/INBOX") if is_account(path) else os.path.realpath(path)
+        other = first.setdefault(resolved, source)
         if other.label != source.label:
             both = f"{escape(other.spec)} and {escape(source.spec)}"
             raise SpamnbError(f"{both}: one source for two classes; name a source of its own for each")
@@ -235,29 +243,32 @@ def _check_one_class_each(sources: Iterable[Source]) -> None:
 def _with_mail(
     shown: str, find: Callable[[Report], Iterator[Entry]], on_unreadable: Report, is_class: bool = False
 ) -> Iterator[Entry]:
-    """The entries that ``find`` gives, from the first that can be read on; SpamnbError where there are files and none
-    can be read. What is unreadable is told once it is known that anything can be read; so is a class without mail."""
-    failures: list[tuple[str, Exception]] = []  # that are not told yet
+    """Yield the entries that ``find`` returns, beginning with the first readable one.
 
-    def from_the_first(found: Iterator[Entry]) -> Iterator[Entry]:
-        any_read = False
-        for entry in found:
-            if not any_read:
+    Raise SpamnbError if there are files and none can be read. Otherwise report the unreadable files, and a class
+    without mail.
+    """
+    failures: list[tuple[str, Exception]] = []  # not reported yet
+
+    def skip_unreadable(entries: Iterator[Entry]) -> Iterator[Entry]:
+        has_mail = False
+        for entry in entries:
+            if not has_mail:
                 with one_message(entry.name, lambda name, error: failures.append((name, error))):
                     entry.read()
-                    any_read = True
-                if not any_read:
+                    has_mail = True
+                if not has_mail:
                     continue
             while failures:
                 on_unreadable(*failures.pop(0))
             yield entry
-        if failures and not any_read:
-            name, why = failures[0]
-            none = f"{shown}: none of its {len(failures):,} files or lines can be read as mail; "
-            raise SpamnbError(f"{none if len(failures) > 1 else ''}{name}: {reason(why)}")
-        if is_class and not any_read:
+        if failures and not has_mail:
+            name, error = failures[0]
+            summary = f"{shown}: none of its {len(failures):,} files or lines can be read as mail; "
+            raise SpamnbError(f"{summary if len(failures) > 1 else ''}{name}: {reason(error)}")
+        if is_class and not has_mail:
             failures.append((shown, ValueError("no message in it")))
         for failure in failures:
             on_unreadable(*failure)
 
-    return from_the_first(find(lambda name, error: failures.append((name, error))))
+    return skip_unreadable(find(lambda name, error: failures.append((name, error))))

@@ -21,7 +21,7 @@ from spamnb.api.given import as_mail
 from spamnb.engines import executor
 from spamnb.evaluation.protocols import folds_of
 from spamnb.reader.message import digest
-from spamnb.sources.entries import message_of_text
+from spamnb.sources.entries import message_from_text
 
 UNSEEN = ["cheap tea", "a prize to win", "report of the meeting", "", "пилюли 42"]
 
@@ -49,7 +49,7 @@ def test_the_numbers_are_those_of_the_command_line(
         assert fitted.predict_proba(UNSEEN).tolist() == told
         assert SpamClassifier.load(path).predict_proba(UNSEEN).tolist() == told
     one = tmp_path / "one.eml"
-    one.write_bytes(message_of_text(UNSEEN[1]))
+    one.write_bytes(message_from_text(UNSEEN[1]))
     assert printed("classify", "-m", saved, one).split("\t")[0] == fitted.predict(UNSEEN)[1]
 
 
@@ -57,7 +57,7 @@ def test_the_folds_and_answers_are_those_of_evaluate(tmp_path: Path, texts: list
     given, classes = [*texts, *texts[:9], "lunch"], [*labels, *labels[:9], "spam"]
     told = spamnb.evaluate(lines_of(tmp_path / "lines", given, classes), folds=4).to_dict()
     y = np.array(classes)
-    digests = np.array([digest(message_of_text(text)) for text in given], "V16")
+    digests = np.array([digest(message_from_text(text)) for text in given], "V16")
     fold = folds_of(digests, (y == "spam").astype(np.intp), 4)
     cv = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(4)]
     p, ranked = (
@@ -157,7 +157,7 @@ def test_what_is_handed_back_is_what_the_verbs_hand_back(
     path = tmp_path / "saved"
     fitted.save(path)
     assert fitted.words(5, everything=True) == spamnb.words(path, 5, everything=True)
-    own, verb = fitted.explain(texts[0], top=3), spamnb.explain(message_of_text(texts[0]), path, 3)
+    own, verb = fitted.explain(texts[0], top=3), spamnb.explain(message_from_text(texts[0]), path, 3)
     assert own.to_dict() == verb.to_dict() and str(own) == str(verb)
     new = lines_of(tmp_path / "new", UNSEEN[:3], ["ham", "spam", "ham"])
     figures = fitted.evaluate(UNSEEN[:3], ["ham", "spam", "ham"]).to_dict()

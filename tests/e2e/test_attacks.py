@@ -20,8 +20,8 @@ import pytest
 
 from spamnb.classifier import Classifier
 from spamnb.reader.message import parse
-from spamnb.sources.entries import messages
-from spamnb.sources.spec import entries
+from spamnb.sources.entries import read_entries
+from spamnb.sources.spec import find_labelled_entries
 
 pytestmark = pytest.mark.slow
 
@@ -60,7 +60,7 @@ def mail(corpora: Path) -> Mail:
     specs += [f"spam={folder / part}" for part in ("spam", "spam_2")]
     read = [
         (hashlib.md5(Path(entry.name).name.encode()).digest(), str(entry.label), raw)
-        for entry, raw in messages(entries(specs, pytest.fail), pytest.fail)
+        for entry, raw in read_entries(find_labelled_entries(specs, pytest.fail), pytest.fail)
     ]
     read.sort()
     classifier = Classifier.create(":memory:")

@@ -22,7 +22,7 @@ from spamnb.engines.executor import ordered_map, parts_of, threads
 from spamnb.errors import SpamnbError
 from spamnb.reader.options import TokenOptions
 from spamnb.sources.entries import Entry
-from spamnb.sources.spec import entries
+from spamnb.sources.spec import find_labelled_entries
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def whole(folder: Path) -> TrainingSet:
-    return count_parallel(entries([str(folder)], never), TokenOptions(), never, workers=1)
+    return count_parallel(find_labelled_entries([str(folder)], never), TokenOptions(), never, workers=1)
 
 
 def rows_of(made: TrainingSet) -> dict[int, tuple[str, dict[str, int]]]:
@@ -53,7 +53,7 @@ def test_the_result_is_the_same_whatever_the_workers_and_parts(
     monkeypatch.setattr(counting, "MAX_PART", size)
     monkeypatch.setattr(counts, "MAX_READ", 3000)
     progress: list[int] = []
-    made = count_parallel(entries([str(folder)], never), TokenOptions(), never, progress.append, workers)
+    made = count_parallel(find_labelled_entries([str(folder)], never), TokenOptions(), never, progress.append, workers)
     assert list(made.tokens) == list(whole.tokens)
     assert same_counts(made.counts, whole.counts)
     assert rows_of(made) == rows_of(whole)

@@ -14,7 +14,7 @@ from spamnb.engines.judging import classify_parallel
 from spamnb.judgement import Judgement
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
-from spamnb.sources.spec import unlabelled
+from spamnb.sources.spec import find_entries
 
 
 def tell(name: str, judgement: Judgement) -> str:
@@ -81,7 +81,7 @@ def test_verdicts_come_while_messages_come(
 def test_one_letter_is_in_memory_at_a_time(model: Path, tmp_path: Path) -> None:
     for n in range(60):
         (tmp_path / str(n)).write_bytes(b"Subject: photographs\nContent-Type: image/jpeg\n\n" + b"%d\n" % n * 500_000)
-    entries = list(unlabelled([str(tmp_path)], never))
+    entries = list(find_entries([str(tmp_path)], never))
     tracemalloc.start()
     try:
         with Classifier.open(model) as classifier:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from spamnb.errors import SpamnbError
 from spamnb.mailbox import maildir
-from spamnb.sources.mailbox import decoded, encoded, role_of
+from spamnb.sources.mailbox import decode_name, encode_name, folder_role
 
 
 @pytest.fixture
@@ -109,18 +109,18 @@ def test_the_names_that_dovecot_made_on_disk() -> None:
     """Seen with Dovecot 2.3.19: CREATE of ``été`` and ``R&D`` made these folders; the last is RFC 3501's example."""
     on_disk = {"été": "&AOk-t&AOk-", "R&D": "R&-D", "~peter/mail/台北/日本語": "~peter/mail/&U,BTFw-/&ZeVnLIqe-"}
     for name, written in on_disk.items():
-        assert encoded(name) == written and decoded(written) == name
+        assert encode_name(name) == written and decode_name(written) == name
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 @example("😀&é,/+~\\\0")
 def test_what_is_encoded_is_printable_ascii_and_decodes_to_the_name(name: str) -> None:
-    written = encoded(name)
+    written = encode_name(name)
     assert re.fullmatch("[ -~]*", written)
-    assert decoded(written) == decoded(name)  # a name that is encoded already stays
-    assert encoded(written) == written or "&" not in written.replace("&-", "")
+    assert decode_name(written) == decode_name(name)  # a name that is encoded already stays
+    assert encode_name(written) == written or "&" not in written.replace("&-", "")
 
 
 @pytest.mark.parametrize("name", ["Нежелательная почта", "Indésirables", "迷惑メール", "สแปม", "דואר זבל"])
 def test_junk_is_known_in_many_languages(name: str) -> None:
-    assert role_of(encoded(name)) == role_of(name) == "junk"
+    assert folder_role(encode_name(name)) == folder_role(name) == "junk"

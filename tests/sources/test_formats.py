@@ -10,7 +10,7 @@ from mail import write
 
 from spamnb.errors import SpamnbError
 from spamnb.sources.formats import NotMail, foreign_format
-from spamnb.sources.spec import entries, unlabelled
+from spamnb.sources.spec import find_entries, find_labelled_entries
 
 MAIL = b"From: a@example.org\nSubject: tea\n\nAt four?\n"
 
@@ -48,14 +48,14 @@ def test_what_is_no_mail_is_named_and_left_out(tmp_path: Path, name: str, make, 
         write(tmp_path / "ham" / copy, content)
     write(tmp_path / "ham/zz", MAIL)
     told: list[str] = []
-    found = list(entries([f"ham={tmp_path}/ham"], lambda name, error: told.append(str(error))))
+    found = list(find_labelled_entries([f"ham={tmp_path}/ham"], lambda name, error: told.append(str(error))))
     for entry in found[:-1]:  # what stands behind the first that can be read is told by whoever reads it
         with pytest.raises(NotMail):
             entry.read()
     assert found[-1].name.endswith("zz") and len(told) == 2 and what in told[0]
     path = f"{tmp_path}/ham/{name}"
     with pytest.raises(SpamnbError) as refused:
-        list(entries([f"ham={path}"], pytest.fail))
+        list(find_labelled_entries([f"ham={path}"], pytest.fail))
     assert what in str(refused.value) and str(refused.value).startswith(f"{path}: ")
 
 
@@ -64,10 +64,10 @@ def test_a_source_without_mail_is_an_error_and_one_with_some_is_not(tmp_path: Pa
         write(tmp_path / f"ham/{number}.pdf", b"%PDF-1.7")
     write(tmp_path / "spam/1", MAIL)
     with pytest.raises(SpamnbError, match=r"ham: none of its 3 files or lines can be read.*; .*0\.pdf: a PDF document"):
-        list(entries([str(tmp_path)], pytest.fail))
+        list(find_labelled_entries([str(tmp_path)], pytest.fail))
     told: list[str] = []
     both = [f"{tmp_path}/ham/0.pdf", f"{tmp_path}/spam"]
-    assert len(list(unlabelled(both, lambda name, error: told.append(name)))) == 1 == len(told)
+    assert len(list(find_entries(both, lambda name, error: told.append(name)))) == 1 == len(told)
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def test_messages_against_the_standard_library(
     path.write_bytes(raw)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(mbox, "_CHUNK", chunk)  # so that separators and ends fall across reads
-        patch.setattr(mbox, "_AHEAD", 48)
+        patch.setattr(mbox, "_LOOKAHEAD", 48)
         found = split(raw)
     if not crlf:  # the standard library looks for the separators' blank lines in the platform's form only
         box = mailbox.mbox(path)
@@ -89,13 +89,13 @@ def test_unquoted_takes_one_mark_and_leaves_the_headers(tmp_path: Path) -> None:
     box = write(tmp_path / "box", raw + b"\n" + bare)
     packed = write(tmp_path / "box.gz", gzip.compress(box.read_bytes()))
     for path in (box, packed):
-        found = [(entry.name, entry.read()) for entry in mbox.mail_file("ham", str(path), never)]
+        found = [(entry.name, entry.read()) for entry in mbox.file_entries("ham", str(path), never)]
         assert found == [(f"{path}#1", plain), (f"{path}#2", bare)]
 
 
 def test_what_is_left_out_is_told_once_and_named_once() -> None:
     told: list[str] = []
-    left_out = entries.LeftOut(told.append)
+    left_out = entries.SkippedMessages(told.append)
     for error in (ValueError("imaps://a@b: no room"), ValueError("imaps://a@b: no room"), OSError(13, "not yours")):
         left_out("imaps://a@b", error)
     assert told == ["imaps://a@b: no room; left out", "imaps://a@b: not yours; left out"] and left_out.count == 3

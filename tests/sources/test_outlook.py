@@ -15,7 +15,7 @@ from spamnb.errors import SpamnbError
 from spamnb.sources import outlook
 from spamnb.sources.entries import Entry
 from spamnb.sources.formats import NotMail
-from spamnb.sources.spec import entries, unlabelled
+from spamnb.sources.spec import find_entries, find_labelled_entries
 
 SECTOR, CUTOFF = 512, 4096
 END, FREE, FAT, NONE = 0xFFFFFFFE, 0xFFFFFFFF, 0xFFFFFFFD, 0xFFFFFFFF
@@ -116,7 +116,7 @@ WHOLE: Tree = {
 
 
 def parsed(raw: bytes) -> email.message.EmailMessage:
-    found = email.message_from_bytes(outlook.message_of_msg(raw, "a.msg"), policy=email.policy.default)
+    found = email.message_from_bytes(outlook.message_from_msg(raw, "a.msg"), policy=email.policy.default)
     assert isinstance(found, email.message.EmailMessage)
     assert not any(part.defects for part in found.walk())
     return found
@@ -156,7 +156,7 @@ def test_strings_of_eight_bits_are_in_the_code_page_of_the_message() -> None:
 
 def test_a_msg_is_a_source_like_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "ham/a.msg", compound(WHOLE))
-    for found in (entries([f"ham={tmp_path}/ham"], pytest.fail), unlabelled([str(path)], pytest.fail)):
+    for found in (find_labelled_entries([f"ham={tmp_path}/ham"], pytest.fail), find_entries([str(path)], pytest.fail)):
         [entry] = found
         assert b"\nX-Last: yes\n" in entry.read() and entry.read() == entry.read()
     document = write(tmp_path / "a.doc", compound({"WordDocument": b"x" * 5000, "1Table": b"y"}))
@@ -164,7 +164,7 @@ def test_a_msg_is_a_source_like_others(tmp_path: Path, monkeypatch: pytest.Monke
         Entry(None, "a", str(document)).read()
     monkeypatch.setitem(sys.modules, "olefile", None)
     with pytest.raises(SpamnbError, match=r"not mail; 'pip install olefile'.*'msgconvert'"):
-        list(unlabelled([str(path)], pytest.fail))
+        list(find_entries([str(path)], pytest.fail))
 
 
 def test_messages_within_messages_end() -> None:
@@ -172,14 +172,14 @@ def test_messages_within_messages_end() -> None:
         inner: Tree = {"__properties_version1.0": properties(24), **strings(_0037=f"at {depth}")}
         return inner | (attachment(0, {"__substg1.0_3701000D": nested(depth - 1)}) if depth else {})
 
-    assert b"Subject: at 0\n" in outlook.message_of_msg(compound(nested(8)), "a")
+    assert b"Subject: at 0\n" in outlook.message_from_msg(compound(nested(8)), "a")
     with pytest.raises(OSError, match="more than 8 messages within one another"):
-        outlook.message_of_msg(compound(nested(9)), "a")
+        outlook.message_from_msg(compound(nested(9)), "a")
     many: Tree = {"__properties_version1.0": properties(32)}
     for number in range(251):
         many |= attachment(number, {})
     with pytest.raises(OSError, match="more than 250 attachments"):
-        outlook.message_of_msg(compound(many), "a")
+        outlook.message_from_msg(compound(many), "a")
 
 
 def test_a_stream_cannot_be_larger_than_the_file_nor_all_together_than_the_bound(
@@ -189,10 +189,10 @@ def test_a_stream_cannot_be_larger_than_the_file_nor_all_together_than_the_bound
     size = struct.pack("<Q", len(LONG.encode("utf-16-le")))
     assert raw.count(size) == 1
     with pytest.raises(OSError, match="larger than the file"):
-        outlook.message_of_msg(raw.replace(size, struct.pack("<Q", 1 << 31)), "a")
+        outlook.message_from_msg(raw.replace(size, struct.pack("<Q", 1 << 31)), "a")
     monkeypatch.setattr(outlook, "_MAX_BYTES", 20_000)
     with pytest.raises(OSError, match="a broken Outlook message: more than"):
-        outlook.message_of_msg(raw, "a")
+        outlook.message_from_msg(raw, "a")
 
 
 def test_whatever_is_broken_is_a_message_or_one_line() -> None:
@@ -204,6 +204,6 @@ def test_whatever_is_broken_is_a_message_or_one_line() -> None:
             broken[dice.choice((dice.randrange(512), dice.randrange(len(broken))))] = dice.randrange(256)
         raw = good[: dice.randrange(9, len(good))] if number % 10 == 0 else bytes(broken)
         try:
-            assert isinstance(outlook.message_of_msg(raw, "a.msg"), bytes)
+            assert isinstance(outlook.message_from_msg(raw, "a.msg"), bytes)
         except OSError as error:
             assert "\n" not in str(error.strerror) and len(str(error)) < 300

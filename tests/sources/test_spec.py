@@ -16,8 +16,8 @@ from mail import write
 from reading import Unreadable, read
 
 from spamnb.errors import SpamnbError, in_options
-from spamnb.sources.entries import Entry, ReadOptions, messages
-from spamnb.sources.spec import entries, notes, unlabelled
+from spamnb.sources.entries import Entry, ReadOptions, read_entries
+from spamnb.sources.spec import find_entries, find_labelled_entries, source_notes
 
 
 def names(root: Path, *specs: object, unreadable: Unreadable | None = None) -> list[str]:
@@ -74,7 +74,7 @@ def test_unreadable_file_and_folder_are_reported_and_the_run_goes_on(tmp_path: P
     def report(name: str, error: Exception) -> None:
         told.append(os.path.relpath(name, tmp_path) + (" (and 1" if "(and 1 file more)" in str(error) else ""))
 
-    for entry, _ in messages(entries([str(tmp_path)], report), report):
+    for entry, _ in read_entries(find_labelled_entries([str(tmp_path)], report), report):
         seen.append(os.path.relpath(entry.name, tmp_path))
         if seen == ["ham/b"]:  # both are listed already
             (tmp_path / "ham/c").unlink()
@@ -120,13 +120,13 @@ def test_a_maildir_says_which_folders_it_does_not_read(tmp_path: Path) -> None:
     assert [raw for _, _, raw in read(spec)] == [b"Subject: in\n\n"]
     left = ".Entwürfe, .Junk, .Modèles, .Sent, .Trash.Old, .Work, .Work.Plans, Lists"
     said = "reads all but junk, trash, drafts and templates"
-    assert list(notes(spec)) == [f"{spec}: 8 folders not read: {left}; recursive=True {said}"]
-    assert in_options(next(notes(spec))) == f"{spec}: 8 folders not read: {left}; --recursive {said}"
-    deep = entries([spec], pytest.fail, ReadOptions(recursive=True))
+    assert list(source_notes(spec)) == [f"{spec}: 8 folders not read: {left}; recursive=True {said}"]
+    assert in_options(next(source_notes(spec))) == f"{spec}: 8 folders not read: {left}; --recursive {said}"
+    deep = find_labelled_entries([spec], pytest.fail, ReadOptions(recursive=True))
     assert {entry.read().decode().split()[1] for entry in deep} == {"in", "Work", "Work.Plans", "Sent", "Lists"}
     unwanted = ".Entwürfe, .Junk, .Modèles, .Trash.Old"
-    assert list(notes(spec, recursive=True)) == [f"{spec}: 4 folders not read: {unwanted}"]
-    assert not list(notes(f"ham={tmp_path}/missing")) and not list(notes(f"ham={tmp_path}/Maildir/Lists"))
+    assert list(source_notes(spec, recursive=True)) == [f"{spec}: 4 folders not read: {unwanted}"]
+    assert not list(source_notes(f"ham={tmp_path}/missing")) and not list(source_notes(f"ham={tmp_path}/Maildir/Lists"))
 
 
 def test_mail_that_nobody_saw_is_named_where_it_is_given_as_good(tmp_path: Path) -> None:
@@ -134,12 +134,12 @@ def test_mail_that_nobody_saw_is_named_where_it_is_given_as_good(tmp_path: Path)
     mailbox.Maildir(box)
     write(box / "new/1")
     spec = f"ham={box}"
-    assert not list(notes(spec))  # filled by a program
+    assert not list(source_notes(spec))  # filled by a program
     write(box / "cur/2:2,S")
-    [note] = notes(spec)
+    [note] = source_notes(spec)
     assert "takes for ham, too, 1 message in new" in note and note.endswith(f"; {box}/cur leaves them out")
-    assert len(read(f"{spec}/cur")) == 1 and not list(notes(f"{spec}/cur"))
-    assert not list(notes(f"spam={box}"))  # seldom does anybody open spam
+    assert len(read(f"{spec}/cur")) == 1 and not list(source_notes(f"{spec}/cur"))
+    assert not list(source_notes(f"spam={box}"))  # seldom does anybody open spam
     mailbox.Maildir(box).add_folder("Junk")
     learned = run("learn", "ham", "-m", tmp_path / "model", box)
     assert learned.exit_code == 0 and f"spamnb: {box}: takes for ham, too, 1 message in new" in learned.stderr
@@ -153,7 +153,7 @@ def test_junk_among_maildirs_is_not_of_their_class(tmp_path: Path) -> None:
     for name in ("INBOX", "Junk", "Work", "Trash"):
         mailbox.Maildir(tmp_path / "Mail" / name).add(f"Subject: {name}\n\n".encode())
     assert [raw.split()[1] for _, _, raw in read(f"ham={tmp_path}/Mail")] == [b"INBOX", b"Work"]
-    [note] = notes(f"ham={tmp_path}/Mail")
+    [note] = source_notes(f"ham={tmp_path}/Mail")
     assert "2 folders not read: Junk, Trash" in note
     assert [raw.split()[1] for _, _, raw in read(f"spam={tmp_path}/Mail/Junk")] == [b"Junk"]
     write(tmp_path / "corpus/ham/Junk/1", b"a folder that is no Maildir is what it was")
@@ -204,10 +204,10 @@ def test_an_mbox_that_is_not_called_one_is_refused_and_no_single_message(tmp_pat
 def test_a_message_alone_in_its_file_is_the_same_message_as_on_standard_input(tmp_path: Path) -> None:
     raw = b"From a 1:00\nSubject: 4\n\n>From here on\n"
     for path in (write(tmp_path / "box", raw), write(tmp_path / "box.gz", gzip.compress(raw))):
-        assert [(entry.name, entry.read()) for entry in unlabelled([str(path)], pytest.fail)] == [(str(path), raw)]
-        assert [entry.read() for entry in entries([f"ham={path}"], pytest.fail)] == [raw]
+        assert [(entry.name, entry.read()) for entry in find_entries([str(path)], pytest.fail)] == [(str(path), raw)]
+        assert [entry.read() for entry in find_labelled_entries([f"ham={path}"], pytest.fail)] == [raw]
     empty = write(tmp_path / "empty", b"")  # as a spool without mail: no error, but the command says so
-    assert not list(unlabelled([str(empty)], pytest.fail))
+    assert not list(find_entries([str(empty)], pytest.fail))
 
 
 def test_compressed_messages_as_dovecot_keeps_them(tmp_path: Path) -> None:
@@ -266,7 +266,9 @@ def test_mistakes_are_one_line_and_told_before_anything_is_read(tmp_path: Path, 
     write(tmp_path / "empty", b"")
     (tmp_path / "nothing").mkdir()
     with pytest.raises(SpamnbError) as caught:
-        entries([f"ham={tmp_path}/loose", spec.format(tmp_path)], lambda name, error: None)  # not iterated
+        find_labelled_entries(
+            [f"ham={tmp_path}/loose", spec.format(tmp_path)], lambda name, error: None
+        )  # not iterated
     assert what in str(caught.value) and str(caught.value).isprintable()
 
 
@@ -277,7 +279,7 @@ def test_memory_stays_flat_over_a_big_mbox(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "big.gz", "wb", compresslevel=1) as out:
         out.writelines(one % number + b"\n" for number in range(count))
     tracemalloc.start()
-    seen = sum(1 for entry in entries([f"ham={tmp_path}/big.gz"], pytest.fail) if entry.read())
+    seen = sum(1 for entry in find_labelled_entries([f"ham={tmp_path}/big.gz"], pytest.fail) if entry.read())
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert seen == count

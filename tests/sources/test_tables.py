@@ -14,7 +14,7 @@ from mail import write
 from spamnb.errors import SpamnbError
 from spamnb.sources import tables
 from spamnb.sources.entries import ReadOptions
-from spamnb.sources.spec import entries, unlabelled
+from spamnb.sources.spec import find_entries, find_labelled_entries
 
 Found = list[tuple[str | None, str, str]]
 ROWS = [("ham", "tea, at\nfour"), ("spam", 'a "prize"'), ("ham", "naïve ☕"), ("spam", ";,\t")]
@@ -25,7 +25,7 @@ def read(path: Path, told: list[str] | None = None, **options: str) -> Found:
         assert told is not None, f"{name}: {error}"
         told.append(f"{name.removeprefix(str(path))} {error}")
 
-    found = entries([str(path)], report, ReadOptions(**options))  # type: ignore[arg-type]
+    found = find_labelled_entries([str(path)], report, ReadOptions(**options))  # type: ignore[arg-type]
     return [(e.label, e.name.removeprefix(str(path)), e.read().decode(errors="replace")[1:-1]) for e in found]
 
 
@@ -45,9 +45,9 @@ def test_kaggles_table_is_latin_1_and_its_header_no_message(tmp_path: Path) -> N
         ("ham", ":4", 'He said "hi"\nand left'),
         ("ham", ":6", "ok"),
     ]
-    assert [entry.label for entry in unlabelled([str(path)], pytest.fail)] == [None] * 4
+    assert [entry.label for entry in find_entries([str(path)], pytest.fail)] == [None] * 4
     with pytest.raises(SpamnbError, match="a table, whose rows have classes of their own; write"):
-        entries([f"spam={path}"], pytest.fail)
+        find_labelled_entries([f"spam={path}"], pytest.fail)
 
 
 def test_what_the_standard_library_writes_is_read(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_label_tab_text(tmp_path: Path) -> None:
     write(path, b"label\ttext\nham\thello\nlabel\ttext\n")  # a header is no message
     assert read(path) == [("ham", ":2", "hello"), ("label", ":3", "text")]
     with pytest.raises(SpamnbError, match="no label TAB text in this line; for a mailbox or a message write CLASS="):
-        entries([str(write(path, b"It was a dark and stormy night.\n"))], pytest.fail)
+        find_labelled_entries([str(write(path, b"It was a dark and stormy night.\n"))], pytest.fail)
 
 
 def test_an_index_names_files_relative_to_itself(tmp_path: Path) -> None:
@@ -95,14 +95,14 @@ def test_an_index_names_files_relative_to_itself(tmp_path: Path) -> None:
         b"ham ../data\nunsure ../data/inmail.1\nspam ../data/inmail.2",
     )
     told: list[str] = []
-    found = entries([f"index:{path}"], lambda name, error: told.append(os.path.basename(name)))
+    found = find_labelled_entries([f"index:{path}"], lambda name, error: told.append(os.path.basename(name)))
     assert [(entry.label, entry.read()) for entry in found] == [("spam", b"3"), ("ham", b"1"), ("spam", b"2")]
     assert told == ["index:4", "index:5", "index:6", "index:7", "index:8"]
     words = write(tmp_path / "essay", b"It was a dark and stormy night.\n" * 500)
     with pytest.raises(SpamnbError, match=r"none of its 500 files or lines can be read.*; .*essay:1: .*no such file"):
-        list(entries([f"index:{words}"], pytest.fail))
+        list(find_labelled_entries([f"index:{words}"], pytest.fail))
     with pytest.raises(SpamnbError, match=r"not a file|(?i:is a directory)"):
-        list(entries([f"index:{tmp_path}"], pytest.fail))
+        list(find_labelled_entries([f"index:{tmp_path}"], pytest.fail))
 
 
 def test_columns_are_asked_for_where_there_is_doubt(tmp_path: Path) -> None:
@@ -176,8 +176,8 @@ def test_a_column_of_raw_messages_holds_mail_with_its_headers(tmp_path: Path) ->
     lines = [{"label": "ham", "raw": raw}, {"label": "spam", "raw": None}]
     path = write(tmp_path / "a.jsonl", "\n".join(map(json.dumps, lines)).encode())
     told: list[str] = []
-    [entry] = entries([str(path)], lambda name, error: told.append(f"{name} {error}"))
+    [entry] = find_labelled_entries([str(path)], lambda name, error: told.append(f"{name} {error}"))
     assert entry.read() == raw.encode() and told == [f"{path}:2 no text under 'raw'"]
     both = write(tmp_path / "b.csv", b"raw,text,label\na,b,ham\n")
     with pytest.raises(SpamnbError, match="several columns could hold the text"):
-        list(entries([str(both)], pytest.fail))
+        list(find_labelled_entries([str(both)], pytest.fail))

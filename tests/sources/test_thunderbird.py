@@ -11,8 +11,8 @@ from reading import Unreadable
 
 from spamnb.errors import SpamnbError
 from spamnb.reader.message import Reader, parse
-from spamnb.sources.entries import message_of_emlx
-from spamnb.sources.gmail import labels
+from spamnb.sources.entries import message_from_emlx
+from spamnb.sources.gmail import parse_labels
 from spamnb.sources.thunderbird import class_of_folder
 
 MORK = '// <!-- <mdb:mork:z v="1.4"/> -->\n< <(a=c)> // (f=iso-8859-1)\n'
@@ -158,7 +158,7 @@ def test_what_is_no_takeout(tmp_path: Path) -> None:
 @pytest.mark.parametrize("value", ['"a', "=?x?q?=FF?=", "=?utf-8?b?" + "A" * 7000, "=?a?q?" * 1200, "a," * 4000])
 def test_any_labels_are_read_in_no_time(value: str) -> None:
     start = process_time()
-    assert labels(b"From 1\nX-Gmail-Labels: " + value.encode()) is not None
+    assert parse_labels(b"From 1\nX-Gmail-Labels: " + value.encode()) is not None
     assert process_time() - start < 5
 
 
@@ -179,4 +179,4 @@ def test_a_mailbox_of_apple_mail_is_its_messages_without_attachments(tmp_path: P
 @pytest.mark.parametrize("raw", [b"", b"Subject: tea\n\n", b"99\nshort", b"1" * 5000 + b"\nx", b"12", b"\xb2\nab"])
 def test_what_is_no_emlx_is_an_error_and_nothing_else(raw: bytes) -> None:
     with pytest.raises(OSError, match="first line"):
-        message_of_emlx(raw, "x.emlx")
+        message_from_emlx(raw, "x.emlx")
