@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
     from spamnb.api.vectorizer import MailVectorizer as MailVectorizer
     from spamnb.api.words import WordsReport as WordsReport
     from spamnb.api.words import words as words
+    from spamnb.classification import Classification as Classification
     from spamnb.classifier import Classifier as Classifier
     from spamnb.errors import SpamnbError as SpamnbError
     from spamnb.errors import SpamnbWarning as SpamnbWarning
@@ -47,7 +48,6 @@ if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
     from spamnb.estimators.gaussian import QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis
     from spamnb.estimators.logistic import LogisticRegression as LogisticRegression
     from spamnb.formulas.decision import Loss as Loss
-    from spamnb.judgement import Judgement as Judgement
     from spamnb.reader.message import parse as parse
     from spamnb.reader.options import TokenOptions as TokenOptions
     from spamnb.report.displays import ExplanationDisplay as ExplanationDisplay
@@ -63,7 +63,7 @@ _MODULES = {
     "api.explain": ("explain", "Explanation"),
     "api.read": ("read", "LabelledMessage"),
     "classifier": ("Classifier",),
-    "judgement": ("Judgement",),
+    "classification": ("Classification",),
     "settings": ("Settings",),
     "reader.options": ("TokenOptions",),
     "formulas.decision": ("Loss",),

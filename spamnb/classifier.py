@@ -9,19 +9,19 @@ whatever the model's size.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
+from spamnb.classification import Classification, Evidence
 from spamnb.counts.class_counts import CountedTokens
 from spamnb.errors import SpamnbError, check_kind
 from spamnb.formulas.calibration import bins_by_class, has_enough
 from spamnb.formulas.decision import UNSURE
 from spamnb.formulas.trust import trust
-from spamnb.judgement import Evidence, Judgement
 from spamnb.learners import learner_for
 from spamnb.learners.learner import NewMessage
 from spamnb.reader.message import Reader, cuts_in_words, digest
@@ -33,15 +33,6 @@ from spamnb.sources.entries import to_raw_message
 from spamnb.store.lessons import drop, keep
 from spamnb.store.records import LearnedMessage, delete_learned, learned_message, put_learned
 from spamnb.store.store import Store
-
-
-class TokensOf(NamedTuple):
-    """The tokens of n messages, the messages as rows of these, which of them are empty, and what was left out."""
-
-    tokens: Sequence[str]  # distinct
-    rows: CsrRows
-    are_empty: list[bool]
-    cuts: list[tuple[str, ...]]
 
 
 class Classifier:
@@ -144,7 +135,7 @@ class Classifier:
         tokens: int | None = None,
         of_spam: bool = False,
         posterior: bool = True,
-    ) -> Judgement:
+    ) -> Classification:
         """Verdict, probabilities and evidence of one message; never raises for what the message holds. The evidence is
         for the likeliest class against the next, and with ``of_spam`` for spam against the likeliest other; ``tokens``
         is the most that is kept of it (None: all)."""
@@ -152,11 +143,11 @@ class Classifier:
             return self.classify_all([message], tokens, of_spam, posterior)[0]
         with self.store.reading():
             self._follow()
-            return self._judge_one(self._read(message), tokens, of_spam, posterior)
+            return self._classify_one(self._read(message), tokens, of_spam, posterior)
 
     def classify_all(
         self, raws: Iterable[bytes | str], tokens: int | None = None, of_spam: bool = False, posterior: bool = True
-    ) -> list[Judgement]:
+    ) -> list[Classification]:
         """``classify`` for many raw messages at once. TypeError for a single one."""
         if isinstance(raws, str | bytes | bytearray):
             raise TypeError("this is a single message: give a list of messages")
@@ -164,12 +155,11 @@ class Classifier:
             self._follow()
             vocabulary, messages = self.store.vocabulary, list(map(to_raw_message, raws))
             read = self._reader.read(messages, vocabulary, identify=False)
-            cuts = list(map(cuts_in_words, read.cuts.tolist()))
             ids, rows = read.rows.renumbered()
-            found = TokensOf(vocabulary.take(ids), rows, list(map(is_empty, messages)), cuts)
-            return self._judge(found, tokens, of_spam, posterior)
+            are_empty, truncations = list(map(is_empty, messages)), list(map(cuts_in_words, read.cuts.tolist()))
+            return self._classify(vocabulary.take(ids), rows, are_empty, truncations, tokens, of_spam, posterior)
 
-    def classify_rows(self, names: TokenArray, rows: CsrRows, tokens: int | None = None) -> list[Judgement]:
+    def classify_rows(self, names: TokenArray, rows: CsrRows, tokens: int | None = None) -> list[Classification]:
         """``classify`` for messages that were counted: rows over the tokens ``names``.
 
         >>> names, rows = CsrRows.of([{"offer": 1}])
@@ -178,56 +168,64 @@ class Classifier:
         """
         with self.store.reading():
             self._follow()
-            messages, (ids, rows) = len(rows.indptr) - 1, rows.renumbered()
-            found = TokensOf(names.take(ids), rows, [False] * messages, [()] * messages)
-            return self._judge(found, tokens, False, False)
+            n, (ids, rows) = len(rows.indptr) - 1, rows.renumbered()
+            return self._classify(names.take(ids), rows, [False] * n, [()] * n, tokens, False, False)
 
-    def _judge_one(
-        self, read: ReadMessage, tokens: int | None = 0, of_spam: bool = False, posterior: bool = False
-    ) -> Judgement:
-        found = TokensOf(read.tokens, _counted(read).row, [read.empty], [read.cuts])
-        return self._judge(found, tokens, of_spam, posterior)[0]
+    def _classify_one(
+        self, message: ReadMessage, tokens: int | None = 0, of_spam: bool = False, posterior: bool = False
+    ) -> Classification:
+        row, are_empty, truncations = _counted(message).row, [message.empty], [message.cuts]
+        return self._classify(message.tokens, row, are_empty, truncations, tokens, of_spam, posterior)[0]
 
-    def _judge(self, found: TokensOf, tokens: int | None, of_spam: bool, posterior: bool) -> list[Judgement]:
-        """The judgement of each message. Of an empty one nothing is known: all classes are alike, and it is never
-        spam."""
-        totals = self.store.totals()
-        if not totals.classes:
-            return [Judgement(UNSURE, {}, {}, 0.0, [], np.zeros(0), False, cuts) for cuts in found.cuts]
-        scored = self.learner.score(self.store, found.tokens, found.rows)
-        own = scored.posterior().tolist() if posterior else [()] * len(found.are_empty)
-        calibration = self.store.calibration()
-        classes, spam = totals.classes, self.settings.spam
-        probabilities = calibration.probabilities(scored.scores)
-        probabilities[found.are_empty] = 1 / len(classes)
-        enough = has_enough(totals.documents, self.settings.spam_column(totals.classes))
-        verdicts = self.settings.loss.verdicts(classes, probabilities, spam, enough)
-        n = len(probabilities)
-        of_interest = np.full(n, classes.index(spam)) if spam in classes else probabilities.argmax(axis=1)
-        p, log_odds = probabilities[np.arange(n), of_interest], np.zeros(n)
+    def _classify(
+        self,
+        names: Sequence[str],
+        rows: CsrRows,
+        are_empty: list[bool],
+        truncations: list[tuple[str, ...]],
+        tokens: int | None,
+        of_spam: bool,
+        posterior: bool,
+    ) -> list[Classification]:
+        """Classify n messages, as rows over the tokens ``names``. In an empty message all classes are alike, and it is
+        never spam."""
+        totals, loss, spam = self.store.totals(), self.settings.loss, self.settings.spam
+        threshold = math.log(loss.threshold / (1 - loss.threshold))
+        classes, n = totals.classes, len(are_empty)
+        if not classes:
+            nothing = Classification(UNSURE, {}, {}, 0.0, [], np.zeros(0), False, (), spam=spam, threshold=threshold)
+            return [nothing._replace(truncations=each) for each in truncations]
+        scored = self.learner.score(self.store, names, rows)
+        probabilities = self.store.calibration().probabilities(scored.scores)
+        probabilities[are_empty] = 1 / len(classes)
+        enough = has_enough(totals.documents, self.settings.spam_column(classes))
+        verdicts = loss.verdicts(classes, probabilities, spam, enough)
+        column = np.full(n, classes.index(spam)) if spam in classes else probabilities.argmax(axis=1)
+        p, log_odds = probabilities[np.arange(n), column], np.zeros(n)
         if len(classes) > 1:
             log_odds = np.log(p) - np.log(probabilities.sum(axis=1) - p)
-        out = []
-        for i, (is_blank, cuts, each, odds) in enumerate(
-            zip(found.are_empty, found.cuts, probabilities.tolist(), log_odds.tolist())
-        ):
-            of = int(of_interest[i]) if of_spam else None
-            limit = 0 if is_blank else tokens
-            evidence, parts = scored.evidence(i, probabilities[i], limit, of) if limit != 0 else ([], ())
-            out.append(
-                Judgement(
-                    UNSURE if is_blank and verdicts[i] == spam else verdicts[i],
-                    dict(zip(classes, each)),
-                    dict(zip(classes, own[i])),
+        posteriors = scored.posterior().tolist() if posterior else [()] * n
+        results = []
+        for i, (row, odds) in enumerate(zip(probabilities.tolist(), log_odds.tolist())):
+            limit = 0 if are_empty[i] else tokens
+            of = int(column[i]) if of_spam else None
+            evidence, corrections = scored.evidence(i, probabilities[i], limit, of) if limit != 0 else ([], ())
+            results.append(
+                Classification(
+                    UNSURE if are_empty[i] and verdicts[i] == spam else verdicts[i],
+                    dict(zip(classes, row)),
+                    dict(zip(classes, posteriors[i])),
                     odds,
                     list(map(Evidence._make, evidence)),
                     scored.scores[i],
                     enough,
-                    cuts,
-                    parts,
+                    truncations[i],
+                    corrections,
+                    spam,
+                    threshold,
                 )
             )
-        return out
+        return results
 
     # -- learning --------------------------------------------------------------------------------------------
 
@@ -237,12 +235,12 @@ class Classifier:
         learned = learned_message(self.store, own)
         return learned.label if learned else None
 
-    def trust(self, label: str, judged: Judgement) -> float:
-        """Return the probability that a label of a message is right, given its judgement by the model without it.
+    def trust(self, label: str, classification: Classification) -> float:
+        """Return the probability that a label of a message is right, given its classification by the model without it.
 
         A label with less than one half looks wrong (formulas/trust.py). It is 1 while there is nothing to tell apart.
         """
-        p = judged.probabilities.get(label, 1.0) if len(judged.probabilities) > 1 else 1.0
+        p = classification.probabilities.get(label, 1.0) if len(classification.probabilities) > 1 else 1.0
         return float(trust(np.array(p), self.store.calibration().noise))
 
     def learn(
@@ -250,14 +248,14 @@ class Classifier:
         label: str,
         message: bytes | str | ReadMessage,
         *,
-        judged: Judgement | None = None,
+        classification: Classification | None = None,
         taught_at: int | None = None,
     ) -> bool:
         """Add one message to a class, or move it there from another; False when it is part of the class already.
 
-        It is kept whole in the model's file, within a bound, for models made anew: see store/lessons.py. ``judged`` is
-        the judgement of the message by this model as it is, if the caller has it; ``taught_at`` is when the message was
-        taught, in seconds since 1970, if that was not now.
+        It is kept whole in the model's file, within a bound, for models made anew: see store/lessons.py.
+        ``classification`` is that of the message by this model as it is, if the caller has it; ``taught_at`` is when
+        the message was taught, in seconds since 1970, if that was not now.
         """
         with self.store.writing():
             self._follow()
@@ -266,12 +264,12 @@ class Classifier:
             if known and known.label == label:
                 return False
             if known:
-                judged = None
+                classification = None
                 self._take_back(read, known)
-            judged = judged or self._judge_without(label, read)
+            classification = classification or self._classify_without(label, read)
             noise = self.store.calibration().noise  # before the message is part of it
-            trusted = self.trust(label, judged) if judged else 1.0
-            new = NewMessage(read.digest, label, counted, _scores(label, judged), trusted, noise)
+            trusted = self.trust(label, classification) if classification else 1.0
+            new = NewMessage(read.digest, label, counted, _scores(label, classification), trusted, noise)
             self.store.add(label, counted)
             learned = self.learner.learn(self.store, new)
             self.store.count_scores(label, learned.bins or {}, 1)
@@ -299,21 +297,22 @@ class Classifier:
         self.learner.forget(self.store, known, counted, read.digest)
         self.store.add(label, counted, -1)
         if bins is None:
-            bins = bins_by_class(_scores(label, self._judge_without(label, read)))
+            bins = bins_by_class(_scores(label, self._classify_without(label, read)))
         self.store.count_scores(label, bins, -1)
         delete_learned(self.store, read.digest)
         drop(self.store, read.digest)
 
-    def _judge_without(self, label: str, read: ReadMessage) -> Judgement | None:
-        """The judgement of a message that is no part of the model; None where there is nothing to tell apart."""
+    def _classify_without(self, label: str, read: ReadMessage) -> Classification | None:
+        """The classification of a message that is no part of the model; None where there is nothing to tell apart."""
         classes = self.store.totals().classes
-        return self._judge_one(read) if label in classes and len(classes) > 1 else None
+        return self._classify_one(read) if label in classes and len(classes) > 1 else None
 
 
-def _scores(label: str, judged: Judgement | None) -> dict[str, float]:
+def _scores(label: str, classification: Classification | None) -> dict[str, float]:
     """The scores of a message by class; none while there is one class, or none of its own."""
-    classes = list(judged.probabilities) if judged else []
-    return dict(zip(classes, judged.scores.tolist())) if judged and label in classes and len(classes) > 1 else {}
+    if classification is None or label not in classification.probabilities or len(classification.probabilities) < 2:
+        return {}
+    return dict(zip(classification.probabilities, classification.scores.tolist()))
 
 
 def _counted(message: ReadMessage) -> CountedTokens:

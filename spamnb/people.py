@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from spamnb.classification import Classification, Evidence
 from spamnb.errors import SpamnbError, reason
 from spamnb.reader.spam_fields import section_length
 from spamnb.shown_text import escape
@@ -60,6 +61,21 @@ class People:
                 results = [str(value) for value in fields.get_all("Authentication-Results", [])]
                 return FORGED if self.server and self._forged(results) else KNOWN
         return ""
+
+    def decide(self, classification: Classification, raw: bytes) -> Classification:
+        """The classification of a message with the word of a person, which goes before the model's."""
+        word, verdict, log_odds = self.say(raw), classification.verdict, classification.log_odds
+        if not word:
+            return classification
+        if word == BLOCKED:
+            verdict, log_odds = classification.spam, max(log_odds, CERTAINTY)
+        elif word == KNOWN:
+            good = {name: p for name, p in classification.probabilities.items() if name != classification.spam}
+            if verdict not in good:
+                verdict = max(good, key=good.__getitem__, default="ham")
+            log_odds = min(log_odds, -CERTAINTY)
+        sender = Evidence(word, log_odds - classification.log_odds)
+        return classification._replace(verdict=verdict, log_odds=log_odds, sender=sender)
 
     def _forged(self, fields: list[str]) -> bool:
         """Whether the own server says so: its uppermost word counts, since a sender may have written those below."""

@@ -17,7 +17,7 @@ from spamnb.engines.counting import count_parallel
 from spamnb.journal.entries import INBOX, NOWHERE, Place, entry_of
 from spamnb.journal.journal import Journal
 from spamnb.reader.options import TokenOptions
-from spamnb.score import score_message
+from spamnb.score import classify_mail
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export, parse_export
@@ -186,7 +186,7 @@ def note(
         lies = Place(place, str(Path(place).parents[1]), "INBOX", INBOX) if place else NOWHERE
         for raw in raws:
             read = classifier.read(raw)
-            entry = entry_of(read, score_message(classifier, read), classifier.settings, user=user).lying(lies)
+            entry = entry_of(read, classify_mail(classifier, read), classifier.settings, user=user).lying(lies)
             journal.add([entry._replace(points=points, verdict=verdict)])
 
 

@@ -45,12 +45,12 @@ def test_textbook_posterior_is_scikit_learns(model_type: str, twin: type, binary
     for label in ("ham", "spam"):
         for number in range(200, 206):
             raw = message(label, number)
-            judgement = classifier.classify(raw)
+            classification = classifier.classify(raw)
             expected = estimator.predict_proba(vectorizer.transform([raw]))[0]
-            assert list(judgement.posterior) == estimator.classes_.tolist()
-            np.testing.assert_allclose(list(judgement.posterior.values()), expected, rtol=1e-9, atol=1e-15)
+            assert list(classification.posterior) == estimator.classes_.tolist()
+            np.testing.assert_allclose(list(classification.posterior.values()), expected, rtol=1e-9, atol=1e-15)
             joint = estimator.predict_joint_log_proba(vectorizer.transform([raw]))[0]
-            np.testing.assert_allclose(judgement.scores, joint, atol=1e-10)
+            np.testing.assert_allclose(classification.scores, joint, atol=1e-10)
 
 
 @pytest.mark.parametrize(
@@ -89,12 +89,14 @@ def test_an_open_model_that_is_trained_anew_with_other_settings_is_followed(tmp_
 
 def test_it_tells_unseen_messages_apart_and_says_why() -> None:
     classifier = model_of(mail(40))
-    judgements = [(label, classifier.classify(message(label, n))) for label in ("ham", "spam") for n in range(500, 540)]
-    assert sum(judgement.verdict == label for label, judgement in judgements) >= 78
+    classifications = [
+        (label, classifier.classify(message(label, n))) for label in ("ham", "spam") for n in range(500, 540)
+    ]
+    assert sum(classification.verdict == label for label, classification in classifications) >= 78
     spam = classifier.classify(message("spam", 501))
     assert spam.probabilities["spam"] > 0.9 > spam.probabilities["ham"]
     assert abs(sum(spam.probabilities.values()) - 1) < 1e-12
-    assert spam.score == pytest.approx(np.log(spam.probabilities["spam"] / spam.probabilities["ham"]))
+    assert spam.log_odds == pytest.approx(np.log(spam.probabilities["spam"] / spam.probabilities["ham"]))
     weights = [abs(evidence.weight) for evidence in spam.evidence]
     assert weights == sorted(weights, reverse=True)
     assert spam.evidence[0].weight > 0
@@ -149,8 +151,8 @@ def test_a_message_is_learned_once_and_moved_when_it_was_wrong() -> None:
 def test_one_class_alone_is_never_a_verdict_and_calibrates_nothing() -> None:
     assert Classifier.create(":memory:").classify(b"hello").verdict == "unsure"
     classifier = model_of([("ham", message("ham", n)) for n in range(3)])
-    judgement = classifier.classify(message("ham", 9))
-    assert (judgement.verdict, judgement.enough) == ("unsure", False)
+    classification = classifier.classify(message("ham", 9))
+    assert (classification.verdict, classification.enough) == ("unsure", False)
     classifier.learn("spam", message("spam", 1))
     assert not classifier.store.state.histogram.any()  # there was nothing of its class to score it against
     classifier.learn("spam", message("spam", 2))

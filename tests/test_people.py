@@ -13,7 +13,7 @@ from spamnb.classifier import Classifier
 from spamnb.cli import cli
 from spamnb.errors import SpamnbError
 from spamnb.people import BLOCKED, FORGED, KNOWN, People, own_people, read_people
-from spamnb.score import score_message
+from spamnb.score import classify_mail
 
 PEOPLE = People(
     frozenset(["ann@example.org", "friends.example"]), frozenset(["shop@friends.example"]), "mx.home.example"
@@ -154,24 +154,25 @@ def test_mail_of_a_known_sender_is_never_spam_and_everything_says_why(model: Pat
 
     with Classifier.open(model) as classifier:
         file.write_text("")
-        before = score_message(classifier, spam), score_message(classifier, ham)
-        assert before[0].spam and not before[1].spam
+        before = classify_mail(classifier, spam), classify_mail(classifier, ham)
+        assert before[0].is_spam and not before[1].is_spam
         file.write_text('allow = ["ann@example.org"]')
-        found = score_message(classifier, spam)
-        assert found.verdict == "ham" and found.points < 0 and found.evidence[0][0] == KNOWN
-        assert score_message(classifier, classifier.read(spam)) == found
-        assert score_message(classifier, ham).log_odds == before[1].log_odds  # what is surer of it stands
+        found = classify_mail(classifier, spam)
+        assert found.verdict == "ham" and found.points < 0 and found.reasons[0].token == KNOWN
+        assert repr(classify_mail(classifier, classifier.read(spam))) == repr(found)
+        assert classify_mail(classifier, ham).log_odds == before[1].log_odds  # what is surer of it stands
         assert not run("filter", raw=spam).startswith("X-Spam-Flag") and "you_know_this_sender" in run(
             "filter", raw=spam
         )
         assert run("explain", raw=spam).startswith("verdict: ham\n  you know this sender\n")
         file.write_text('block = ["example.org"]')
-        blocked = score_message(classifier, ham)
-        assert blocked.spam and blocked.points >= 5 and blocked.evidence[0][0] == BLOCKED
+        blocked = classify_mail(classifier, ham)
+        assert blocked.is_spam and blocked.points >= 5 and blocked.reasons[0].token == BLOCKED
         assert run("explain", raw=ham).startswith("verdict: spam\n  you blocked this sender\n")
         file.write_text('allow = ["ann@example.org"]\nserver = "mx.example"')
         forged = b"Authentication-Results: mx.example; dmarc=fail\n" + spam
-        assert score_message(classifier, forged).spam and score_message(classifier, forged).evidence[0][0] == FORGED
+        found = classify_mail(classifier, forged)
+        assert found.is_spam and found.reasons[0].token == FORGED
 
 
 @pytest.mark.parametrize(

@@ -29,8 +29,8 @@ def telling(model: Path) -> list[tuple[str, float]]:
 def reasons(message: bytes, model: Path) -> tuple[str, list[str]]:
     """Classify a message, and list the tokens that decided."""
     explanation = spamnb.explain(message, model, top=5)
-    judgement: spamnb.Judgement = explanation.judgement
-    return judgement.verdict, [token for token, _ in judgement.evidence[: explanation.top]]
+    classification: spamnb.Classification = explanation.classification
+    return classification.verdict, [token for token, _ in classification.evidence[: explanation.top]]
 
 
 def compared(sources: list[str]) -> float:

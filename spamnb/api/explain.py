@@ -11,12 +11,10 @@ import numpy as np
 
 from spamnb.api.arguments import FilePath, Tell, check_least, file_path, warn
 from spamnb.api.report import Report
+from spamnb.classification import Classification
 from spamnb.errors import SpamnbError, reason
-from spamnb.formulas.decision import UNSURE
-from spamnb.judgement import Judgement
-from spamnb.people import BLOCKED, KNOWN, People
+from spamnb.people import People
 from spamnb.reader.meaning import meaning, narrower
-from spamnb.score import class_of_label
 from spamnb.settings import BAYES_MODELS, Settings
 from spamnb.shown_text import escape, pluralize
 from spamnb.sources.entries import SkippedMessages, attempt
@@ -33,11 +31,10 @@ SHOWN_CLASSES = 5
 class Explanation(Report):
     """What decided one message: ``print`` shows what the command line does.
 
-    - ``judgement``: the verdict, its probabilities by class, and all the evidence
+    - ``classification``: the verdict, its probabilities by class, and all the evidence
     - ``top``: how many of the tokens are shown, heaviest first
     - ``settings``, ``totals``, ``counts``: of the model, what the table beside the tokens is made of:
       messages by class, (C,), and of those that hold each of the ``top`` tokens, (C, top)
-    - ``said``: of the sender, by the file of people; "" of anybody else
 
     >>> import spamnb
     >>> _ = spamnb.train("corpora/mail", "model.spamnb")
@@ -45,23 +42,22 @@ class Explanation(Report):
     <Explanation: verdict: spam>
     """
 
-    judgement: Judgement
+    classification: Classification
     top: int
     settings: Settings
     totals: ClassTotals
     counts: TokenCounts
-    said: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """As what json can hold: verdict, probabilities {class: p}, score, enough, truncations, and evidence [{token,
-        weight, messages: {class: n}}], with the part of each weight that corrects naive Bayes in a corrected model.
+        """Return what JSON can hold: verdict, probabilities {class: p}, log_odds, enough, truncations, and evidence
+        [{token, weight, messages: {class: n}}], with the part of each weight that corrects naive Bayes.
 
         >>> import spamnb
         >>> _ = spamnb.train("corpora/mail", "model.spamnb")
         >>> list(spamnb.explain(b"Subject: offer", "model.spamnb").to_dict())
-        ['verdict', 'probabilities', 'score', 'enough', 'truncations', 'evidence']
+        ['verdict', 'probabilities', 'log_odds', 'enough', 'truncations', 'evidence']
         """
-        told = self.judgement
+        told = self.classification
         classes = self.totals.classes
         evidence: list[dict[str, Any]] = []
         for k, (token, weight) in enumerate(told.evidence[: self.top]):
@@ -72,7 +68,7 @@ class Explanation(Report):
         return {
             "verdict": told.verdict,
             "probabilities": told.probabilities,
-            "score": told.score,
+            "log_odds": told.log_odds,
             "enough": told.enough,
             "truncations": list(told.truncations),
             "evidence": evidence,
@@ -93,8 +89,8 @@ class Explanation(Report):
           ...: probability 0..., before calibration 0... (textbook naive Bayes)
         ...
         """
-        told = self.judgement
-        lines = [f"verdict: {told.verdict}", *([f"  {self.said}"] if self.said else [])]
+        told = self.classification
+        lines = [f"verdict: {told.verdict}", *([f"  {told.sender.token}"] if told.sender else [])]
         if len(self.totals.classes) > 1:  # a single class has probability 1 whatever the message holds
             lines += self._probabilities(verbose)
         why = reason_for_unsure(self.totals.classes, told.enough)
@@ -108,10 +104,10 @@ class Explanation(Report):
 
     def _ranked(self) -> list[str]:
         """The classes, the likeliest first."""
-        return sorted(self.judgement.probabilities, key=lambda name: -self.judgement.probabilities[name])
+        return sorted(self.classification.probabilities, key=lambda name: -self.classification.probabilities[name])
 
     def _probabilities(self, verbose: bool) -> list[str]:
-        told = self.judgement
+        told = self.classification
         own = "textbook naive Bayes" if self.settings.model_type in BAYES_MODELS else "the model's own"
         return [
             f"  {name}: probability {told.probabilities[name]:.4f}"
@@ -125,7 +121,7 @@ class Explanation(Report):
 
     def _tokens(self, verbose: bool) -> list[str]:
         """A line for each of the ``top`` tokens, one for those of all messages together."""
-        told, totals = self.judgement, self.totals
+        told, totals = self.classification, self.totals
         best, second = self._ranked()[:2]
         names = totals.classes if len(totals.classes) <= 4 else (best, second)
         rows = [totals.classes.index(name) for name in names]
@@ -168,7 +164,7 @@ class Explanation(Report):
     def _groups(self, places: Sequence[int], verbose: bool) -> list[list[int]]:
         """The shown tokens by place, an address with the wider ones that it lies in, told as the narrowest; each token
         alone where ``verbose``."""
-        tokens = [evidence.token for evidence in self.judgement.evidence]
+        tokens = [evidence.token for evidence in self.classification.evidence]
         groups: list[list[int]] = []
         for place in places:
             for group in groups if not verbose else []:
@@ -235,19 +231,15 @@ def explain(
 def explanation_of(raw: bytes, classifier: Classifier, top: int, people: People | None = None) -> Explanation:
     """What decided one message, of a model that is open."""
     with classifier.store.reading():
-        judgement = classifier.classify(raw)
-        said, verdict = people.say(raw) if people is not None else "", judgement.verdict
-        if said == BLOCKED:
-            verdict = classifier.settings.spam
-        elif said == KNOWN:
-            verdict = class_of_label(classifier, "ham") if verdict in (classifier.settings.spam, UNSURE) else verdict
+        classification = classifier.classify(raw)
+        if people is not None:
+            classification = people.decide(classification, raw)
         return Explanation(
-            judgement._replace(verdict=verdict),
+            classification,
             top,
             classifier.settings,
             classifier.store.totals(),
-            classifier.store.look_up([evidence.token for evidence in judgement.evidence[:top]]),
-            said,
+            classifier.store.look_up([evidence.token for evidence in classification.evidence[:top]]),
         )
 
 

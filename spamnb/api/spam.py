@@ -27,13 +27,13 @@ from spamnb.api.given import (
 from spamnb.api.progress import progress as shown
 from spamnb.api.words import WordsReport, words_of
 from spamnb.class_names import check_has_class
+from spamnb.classification import Classification
 from spamnb.classifier import Classifier
 from spamnb.engines.executor import map_parts
 from spamnb.estimators.base import ClassifierMixin
 from spamnb.estimators.validation import not_fitted
 from spamnb.formulas.calibration import margins
 from spamnb.formulas.decision import Loss
-from spamnb.judgement import Judgement
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.pdf import is_available
 from spamnb.settings import Settings
@@ -65,15 +65,15 @@ class MemoryModel:
     def __setstate__(self, content: bytes) -> None:
         self.__init__(Store.of_bytes(content))  # type: ignore[misc]
 
-    def judgements(self, entries: list[Entry], workers: int) -> list[Judgement]:
+    def classifications(self, entries: list[Entry], workers: int) -> list[Classification]:
         """What it says of the messages, in their order. Of many messages each thread asks a copy of its own."""
         workers = min(workers, 1 + len(entries) // MESSAGES_A_THREAD)
         with self.lock:
             content = self.__getstate__() if workers > 1 else b""
             parts = map_parts(entries, self._judge, lambda: MemoryModel(Store.of_bytes(content))._judge, workers)
-            return [judgement for part in parts for judgement in part]
+            return [classification for part in parts for classification in part]
 
-    def _judge(self, part: list[Entry]) -> list[Judgement]:
+    def _judge(self, part: list[Entry]) -> list[Classification]:
         return self.classifier.classify_all((entry.read() for entry in part), tokens=0, posterior=False)
 
 
@@ -107,7 +107,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
     (1.0, ['ham'])
     >>> model.decision_function(["lunch at noon"]) < 0
     array([ True])
-    >>> model.explain("lunch at noon").judgement.evidence[0].token, model.words(top=1).likeliest["ham"][0].token
+    >>> model.explain("lunch at noon").classification.evidence[0].token, model.words(top=1).likeliest["ham"][0].token
     ('lunch at', 'at')
     >>> model.evaluate(["lunch at two", "cheap pills"], ["ham", "spam"]).figures.accuracy.value
     100.0
@@ -212,14 +212,16 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
     def _answers(self, X: Messages) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
         """Scores and probabilities, (n, C) with columns as in ``classes_``, and whether enough was seen."""
         self._check_fitted()
-        judgements, names = self.model_.judgements(list(self._entries(X)), self._threads()), self._names()
-        scores = np.full((len(judgements), len(names)), -np.inf)
+        classifications, names = self.model_.classifications(list(self._entries(X)), self._threads()), self._names()
+        scores = np.full((len(classifications), len(names)), -np.inf)
         probabilities = np.zeros(scores.shape)
-        if judgements:
-            columns = [names.index(name) for name in judgements[0].probabilities]
-            scores[:, columns] = [judgement.scores for judgement in judgements]
-            probabilities[:, columns] = [list(judgement.probabilities.values()) for judgement in judgements]
-        return scores, probabilities, all(judgement.enough for judgement in judgements)
+        if classifications:
+            columns = [names.index(name) for name in classifications[0].probabilities]
+            scores[:, columns] = [each.scores for each in classifications]
+            probabilities[:, columns] = [
+                list(classification.probabilities.values()) for classification in classifications
+            ]
+        return scores, probabilities, all(each.enough for each in classifications)
 
     def predict_proba(self, X: Messages) -> NDArray[np.float64]:
         """P(c|x), calibrated: of messages given .9 for a class nine in ten are of it. (n, C), columns as in

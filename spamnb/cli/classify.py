@@ -26,8 +26,8 @@ from spamnb.cli.options import (
 from spamnb.shown_text import escape, escape_json
 
 if TYPE_CHECKING:
+    from spamnb.classification import Classification
     from spamnb.classifier import Classifier
-    from spamnb.judgement import Judgement
     from spamnb.report.message_line import Heading
     from spamnb.sources.entries import Entry
 
@@ -113,7 +113,7 @@ class _Shown(NamedTuple):
 
     head: str
     about: Callable[[Entry, bytes], Any]
-    text: Callable[[Any, Judgement], str]
+    text: Callable[[Any, Classification], str]
 
 
 def _judged(
@@ -127,8 +127,8 @@ def _judged(
 ) -> Iterator[tuple[str, str]]:
     """Verdict and text of each message; for one alone, without what many need."""
 
-    def told(about: Any, judgement: Judgement) -> tuple[str, str]:
-        return judgement.verdict, shown.text(about, judgement)
+    def told(about: Any, classification: Classification) -> tuple[str, str]:
+        return classification.verdict, shown.text(about, classification)
 
     first = list(islice(entries, 2))
     if len(first) == 2:
@@ -151,44 +151,49 @@ def _shown(form: str, classifier: Classifier) -> _Shown:
     if form == "json":
         return _Shown("", _name, _json)
     if form == "csv":
-        return _Shown(_csv_line(["source", "verdict", "score", *classes]), _name, _csv)
+        return _Shown(_csv_line(["source", "verdict", "log_odds", *classes]), _name, _csv)
     if not standard_output().isatty():
-        return _Shown("", _name, lambda name, said: f"{said.verdict}\t{said.how_sure(spam)}\t{name}\n{_evidence(said)}")
+        return _Shown("", _name, _tabbed)
     from spamnb.formulas.decision import UNSURE
     from spamnb.report.message_line import column_width, fit, heading, message_line, terminal_width
 
     verdicts, columns = column_width([*classes, UNSURE]), terminal_width()
     sure = len("P() 0.0000") + (len(spam) if spam in classes else column_width([*classes, ""]))
 
-    def line(message: tuple[str, Heading], judgement: Judgement) -> str:
-        head = f"{fit(judgement.verdict, verdicts)}  {fit(judgement.how_sure(spam), sure)}"
-        return f"{message_line(head, message[1], message[0], columns)}\n{_evidence(judgement)}"
+    def line(message: tuple[str, Heading], classification: Classification) -> str:
+        head = f"{fit(classification.verdict, verdicts)}  {fit(classification.describe_probability(), sure)}"
+        return f"{message_line(head, message[1], message[0], columns)}\n{_evidence(classification)}"
 
     return _Shown("", lambda entry, raw: (entry.name, heading(raw)), line)
+
+
+def _tabbed(name: str, classification: Classification) -> str:
+    probability = classification.describe_probability()
+    return f"{classification.verdict}\t{probability}\t{name}\n{_evidence(classification)}"
 
 
 def _name(entry: Entry, raw: bytes) -> str:
     return entry.name
 
 
-def _json(name: str, judgement: Judgement) -> str:
-    evidence: list[dict[str, Any]] = [each._asdict() for each in judgement.evidence]
-    for each, part in zip(evidence, judgement.corrections):  # there are none in models that correct nothing
+def _json(name: str, classification: Classification) -> str:
+    evidence: list[dict[str, Any]] = [each._asdict() for each in classification.evidence]
+    for each, part in zip(evidence, classification.corrections):  # there are none in models that correct nothing
         each["correction"] = part
     record = {
         "source": name,
-        "verdict": judgement.verdict,
-        "probabilities": judgement.probabilities,
-        "score": judgement.score,
-        "posterior": judgement.posterior,
+        "verdict": classification.verdict,
+        "probabilities": classification.probabilities,
+        "log_odds": classification.log_odds,
+        "posterior": classification.posterior,
         "evidence": evidence,
     }
     return escape_json(record) + "\n"
 
 
-def _csv(name: str, judgement: Judgement) -> str:
-    numbers = (f"{value:.6g}" for value in (judgement.score, *judgement.probabilities.values()))
-    return _csv_line([name, judgement.verdict, *numbers])
+def _csv(name: str, classification: Classification) -> str:
+    numbers = (f"{value:.6g}" for value in (classification.log_odds, *classification.probabilities.values()))
+    return _csv_line([name, classification.verdict, *numbers])
 
 
 def _csv_line(cells: list[str]) -> str:
@@ -197,13 +202,14 @@ def _csv_line(cells: list[str]) -> str:
     return text.getvalue()
 
 
-def _evidence(judgement: Judgement) -> str:
+def _evidence(classification: Classification) -> str:
     """A line for each piece of evidence: the class that it speaks for, and what it is."""
     from spamnb.reader.meaning import meaning
 
-    if len(judgement.probabilities) < 2:  # nothing speaks for a class that is alone
+    if len(classification.probabilities) < 2:  # nothing speaks for a class that is alone
         return ""
-    likeliest = sorted(judgement.probabilities, key=lambda name: -judgement.probabilities[name])
+    likeliest = sorted(classification.probabilities, key=lambda name: -classification.probabilities[name])
     return "".join(
-        f"    for {likeliest[weight <= 0]}: {escape(meaning(token) or token)}\n" for token, weight in judgement.evidence
+        f"    for {likeliest[weight <= 0]}: {escape(meaning(token) or token)}\n"
+        for token, weight in classification.evidence
     )

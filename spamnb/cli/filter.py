@@ -39,20 +39,20 @@ def filtered(raw: bytes, model: Path, journal: Path | None = None) -> bytes:
 
     try:
         from spamnb.classifier import Classifier
-        from spamnb.score import score_message
+        from spamnb.score import classify_mail, header_fields
 
         with Classifier.open(model) as classifier:
+            message = classifier.read(raw)
+            classification = classify_mail(classifier, message)
             if journal is None:
-                return rewritten(raw, score_message(classifier, raw).fields())
+                return rewritten(raw, header_fields(classification))
             from spamnb.journal.entries import entry_of
             from spamnb.journal.writer import JournalWriter
 
-            message = classifier.read(raw)
-            found = score_message(classifier, message)
             writer = JournalWriter(journal, tell_of_ours)
-            writer.put(entry_of(message, found, classifier.settings))
+            writer.put(entry_of(message, classification, classifier.settings))
             writer.close()
-            return rewritten(raw, found.fields())
+            return rewritten(raw, header_fields(classification))
     except Exception as error:  # whatever it is, the mail goes on: it must not be lost for our sake
         said = reason(error) if isinstance(error, OSError) else ""
         why = " ".join((said or in_options(fault(error))).split())

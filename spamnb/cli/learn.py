@@ -93,9 +93,11 @@ def learn_command(
         first = list(islice(entries, FIRST))
         entries = chain(first, entries)
         raws = [raw for _, raw in read_entries(first if len(first) == FIRST else [], lambda name, error: None)]
-        judgements = attempt(lambda: classifier.classify_all(raws, 0, posterior=False))
+        classifications = attempt(lambda: classifier.classify_all(raws, 0, posterior=False))
         # A message that cannot be judged is named when its turn comes.
-        trusts = [] if isinstance(judgements, OSError) else [classifier.trust(label, each) for each in judgements]
+        trusts = (
+            [] if isinstance(classifications, OSError) else [classifier.trust(label, each) for each in classifications]
+        )
         if looks_swapped(trusts):
             tell("spamnb: most of the first look like another class: were names swapped, here or in training?")
 
@@ -103,9 +105,9 @@ def learn_command(
             """Whether it was learned, the class that had learned it before, and whether it looked like another."""
             message = classifier.read(raw)
             before = classifier.learned(message)
-            judged = classifier.classify(message, tokens=0, posterior=False)
-            trust = classifier.trust(label, judged)
-            return classifier.learn(label, message, judged=judged), before or "", trust < DOUBTFUL
+            classification = classifier.classify(message, tokens=0, posterior=False)
+            trust = classifier.trust(label, classification)
+            return classifier.learn(label, message, classification=classification), before or "", trust < DOUBTFUL
 
         results = list(each_message(sources, entries, unreadable, learn, classifier.store, "learning"))
     seen, new = len(results), [(before, is_unlike) for learned, before, is_unlike in results if learned]

@@ -149,14 +149,16 @@ def _terminal_line(classifier: Classifier, folders: Mapping[str, Folder]) -> Cal
     columns = terminal_width()
 
     def say(one: Filed, where: str) -> None:
-        head = f"{fit(one.found.verdict, verdicts)}  {one.found.text:>5}  {fit(where, wheres)}"
+        verdict, points = one.classification.mail_verdict, one.classification.points
+        head = f"{fit(verdict, verdicts)}  {points:>5.1f}  {fit(where, wheres)}"
         click.echo(message_line(head, heading(one.mail.raw), one.short_name, columns))
 
     return say
 
 
 def _say(one: Filed, where: str) -> None:
-    click.echo("\t".join([one.found.verdict, one.found.text, where, about(one.mail.raw), one.short_name]))
+    verdict, points = one.classification.mail_verdict, f"{one.classification.points:.1f}"
+    click.echo("\t".join([verdict, points, where, about(one.mail.raw), one.short_name]))
 
 
 def about(raw: bytes) -> str:

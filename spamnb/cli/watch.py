@@ -172,7 +172,8 @@ class Watching:
     def _sort(self) -> None:
         for one in self._work.sort(folders_of(self._target, self._memory), self._stop.__bool__):
             if one.into is not None:
-                click.echo(f"moved\t{one.found.verdict}\t{one.into.name}\t{about(one.mail.raw)}\t{one.message.name}")
+                verdict = one.classification.mail_verdict
+                click.echo(f"moved\t{verdict}\t{one.into.name}\t{about(one.mail.raw)}\t{one.message.name}")
 
     def look_and_wait(self, seconds: float) -> float:
         """A look, and then so many seconds or until something happens; how long to leave a mailbox alone that could not

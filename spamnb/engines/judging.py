@@ -8,11 +8,11 @@ from contextlib import ExitStack
 from functools import partial
 from typing import Any, TypeVar
 
+from spamnb.classification import Classification
 from spamnb.classifier import Classifier
 from spamnb.counts.counting import MAX_READ
 from spamnb.engines.executor import cores, map_parts
 from spamnb.errors import reason
-from spamnb.judgement import Judgement
 from spamnb.sources.entries import Entry, NumberedMessage, work_in_batches
 
 T = TypeVar("T")
@@ -21,15 +21,15 @@ T = TypeVar("T")
 def classify_parallel(
     entries: Iterable[Entry],
     classifier: Classifier,
-    tell: Callable[[Any, Judgement], T],
+    tell: Callable[[Any, Classification], T],
     on_unreadable: Callable[[str, Exception], None],
     tokens: int | None = 0,
     posterior: bool = True,
     workers: int | None = None,
     about: Callable[[Entry, bytes], Any] = lambda entry, raw: entry.name,
 ) -> Iterator[T]:
-    """``tell(name, judgement)`` of each message, in their order and as they come; ``about(entry, raw)`` stands in place
-    of the name where more is wanted of the message, and should be small.
+    """``tell(name, classification)`` of each message, in their order and as they come; ``about(entry, raw)`` stands in
+    place of the name where more is wanted of the message, and should be small.
 
     ``tell`` is called in the thread that judged the message, with ``tokens`` of its evidence (None: all) and with its
     ``posterior`` or without: few messages are judged by ``classifier`` here, many by ``workers`` threads (default: one
@@ -41,8 +41,8 @@ def classify_parallel(
         told: list[T | OSError] = []
 
         def judge(batch: list[NumberedMessage]) -> list[T]:
-            judgements = own.classify_all([each.raw for each in batch], tokens, posterior=posterior)
-            return [tell(about(each.entry, each.raw), found) for each, found in zip(batch, judgements)]
+            classifications = own.classify_all([each.raw for each in batch], tokens, posterior=posterior)
+            return [tell(about(each.entry, each.raw), found) for each, found in zip(batch, classifications)]
 
         def leave_out(name: str, error: Exception) -> None:
             told.append(OSError(0, reason(error), name))

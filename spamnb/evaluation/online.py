@@ -41,12 +41,12 @@ def online(
             assert entry.label is not None
             with one_message(entry.name, on_unreadable):
                 message = classifier.read(raw)
-                judgement = classifier.classify(message, tokens=0, posterior=False)
-                if judgement.verdict != entry.label:  # what explains an error
-                    judgement = classifier.classify(message, tokens=EVIDENCE, posterior=False)
-                said = Answer.of(entry.name, entry.label, judgement, raw)
+                classification = classifier.classify(message, tokens=0, posterior=False)
+                if classification.verdict != entry.label:  # what explains an error
+                    classification = classifier.classify(message, tokens=EVIDENCE, posterior=False)
+                said = Answer.of(entry.name, entry.label, classification, raw)
                 said = said._replace(unknown=_unknown(said, classifier))
-                classifier.learn(entry.label, message, judged=judgement)
+                classifier.learn(entry.label, message, classification=classification)
                 answers.append(said)
             on_progress(done)
     return result_of(answers, "On-line", settings.spam)
@@ -80,9 +80,10 @@ def judged(
     def judge(batch: list[NumberedMessage]) -> list[Answer]:
         """The answers to those that it has not learned."""
         new = [each for each in batch if classifier.learned(each.raw) is None]
-        judgements = classifier.classify_all([each.raw for each in new], EVIDENCE, posterior=False)
+        classifications = classifier.classify_all([each.raw for each in new], EVIDENCE, posterior=False)
         return [
-            Answer.of(each.entry.name, str(each.entry.label), found, each.raw) for each, found in zip(new, judgements)
+            Answer.of(each.entry.name, str(each.entry.label), found, each.raw)
+            for each, found in zip(new, classifications)
         ]
 
     for batch, judged_now in work_in_batches(entries, judge, on_unreadable, AT_ONCE, MAX_READ):

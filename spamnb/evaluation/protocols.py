@@ -68,9 +68,9 @@ def judge(mail: Mail, settings: Settings, trained: TrainingSet, places: NDArray[
     def asked(places: NDArray[np.bool_], tokens: int) -> dict[int, Answer]:
         answers: dict[int, Answer] = {}
         for batch in mail.training_set.select(places).batches(BATCH):
-            judgements = classifier.classify_rows(mail.training_set.tokens, batch.rows, tokens)
-            for place, judgement in zip(batch.positions.tolist(), judgements):
-                answers[place] = Answer.of(mail.names[place], truth[place], judgement)
+            classifications = classifier.classify_rows(mail.training_set.tokens, batch.rows, tokens)
+            for place, classification in zip(batch.positions.tolist(), classifications):
+                answers[place] = Answer.of(mail.names[place], truth[place], classification)
         return answers
 
     with Classifier(model_of(trained, settings)) as classifier:

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spamnb.classification import Classification
 from spamnb.evaluation.metrics import UNSURE, confusion_matrix
 from spamnb.formulas.calibration import margins
-from spamnb.judgement import Judgement
 from spamnb.reader.message import header_of
 
 EVIDENCE = 12  # tokens kept of a wrong verdict
@@ -39,11 +39,11 @@ class Answer(NamedTuple):
     subject: str = ""
 
     @classmethod
-    def of(cls, name: str, truth: str, judgement: Judgement, raw: bytes = b"") -> Answer:
-        """What an evaluation keeps of the judgement of a message of class ``truth``; ``raw`` has sender and subject."""
-        scores = dict(zip(judgement.probabilities, judgement.scores.tolist()))
-        said = cls(name, truth, judgement.verdict, scores, judgement.probabilities)
-        return said if said.verdict == truth else said._replace(evidence=judgement.evidence).with_head(raw)
+    def of(cls, name: str, truth: str, classification: Classification, raw: bytes = b"") -> Answer:
+        """Return what an evaluation keeps of a message of class ``truth``; ``raw`` has sender and subject."""
+        scores = dict(zip(classification.probabilities, classification.scores.tolist()))
+        said = cls(name, truth, classification.verdict, scores, classification.probabilities)
+        return said if said.verdict == truth else said._replace(evidence=classification.evidence).with_head(raw)
 
     def with_head(self, raw: bytes) -> Answer:
         """The same with sender and subject of the message."""

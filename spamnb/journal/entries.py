@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spamnb.classification import SPAM_POINTS, Classification
 from spamnb.errors import Damaged
 from spamnb.formulas.decision import UNSURE
 from spamnb.reader.message import seconds
 from spamnb.reader.options import TOKENS_VERSION
 from spamnb.reader.read_message import ReadMessage
-from spamnb.score import THRESHOLD, Score
 from spamnb.settings import Settings
 from spamnb.store.database import sql_text
 
@@ -89,12 +89,12 @@ class Verdict(NamedTuple):
     @property
     def doubt(self) -> float:
         """Points between the verdict and another; the fewer the more doubtful."""
-        return 0.0 if self.verdict == UNSURE else round(abs(self.points - THRESHOLD), 1)
+        return 0.0 if self.verdict == UNSURE else round(abs(self.points - SPAM_POINTS), 1)
 
     @property
     def doubtful(self) -> bool:
         """Whether the filter was unsure: a verdict of that name, even odds or more, and spam that only just is some."""
-        return self.verdict == UNSURE or 0 <= self.points < THRESHOLD + DOUBTFUL
+        return self.verdict == UNSURE or 0 <= self.points < SPAM_POINTS + DOUBTFUL
 
     @property
     def called(self) -> str:
@@ -120,9 +120,9 @@ class Verdict(NamedTuple):
             raise Damaged("evidence in table verdicts") from None
 
 
-def entry_of(message: ReadMessage, found: Score, settings: Settings, *, user: str = "") -> Verdict:
+def entry_of(message: ReadMessage, classification: Classification, settings: Settings, *, user: str = "") -> Verdict:
     """What is kept of a message that was judged just now by a model of these settings, wherever it lies."""
-    evidence = [(token[:MAX_TOKEN], round(weight, 4)) for token, weight in found.evidence[:MAX_EVIDENCE]]
+    evidence = [(token[:MAX_TOKEN], round(weight, 4)) for token, weight in classification.reasons[:MAX_EVIDENCE]]
     return Verdict(
         int(time.time()),
         field_text(user),
@@ -132,9 +132,9 @@ def entry_of(message: ReadMessage, found: Score, settings: Settings, *, user: st
         field_text(message.header("subject")),
         seconds(message.header("date")[:MAX_FIELD]) or 0,
         **NOWHERE._asdict(),
-        verdict=found.verdict,
-        points=found.points,
-        log_odds=found.log_odds,
+        verdict=classification.mail_verdict,
+        points=classification.points,
+        log_odds=classification.log_odds,
         evidence=json.dumps(evidence),
         made_by=token_rules(settings),
         tokens=pack_tokens(message.tokens, message.occurrences),

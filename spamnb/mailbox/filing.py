@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from spamnb.classification import Classification
 from spamnb.errors import SpamnbError
 from spamnb.journal.entries import INBOX, JUNK, NOWHERE, OTHER, Place, Verdict, entry_of, entry_of_note, note_of
 from spamnb.journal.journal import Correction
@@ -18,7 +19,7 @@ from spamnb.journal.writer import JournalWriter
 from spamnb.mailbox.box import Box, Move
 from spamnb.mailbox.memory import PATIENCE, Lesson, Memory
 from spamnb.reader.message import digest
-from spamnb.score import Score, class_of_label, score_message
+from spamnb.score import class_of_label, classify_mail
 from spamnb.sources.entries import attempt, one_message
 from spamnb.sources.mailbox import Folder, MailboxMessage
 
@@ -35,7 +36,7 @@ class Filed(NamedTuple):
 
     message: MailboxMessage
     mail: ReadMessage
-    found: Score
+    classification: Classification
     into: Folder | None
     entry: Verdict | None = None  # for the journal
 
@@ -107,13 +108,14 @@ class Filing:
                     continue
                 here.add(known)
                 mail = self.classifier.read(raw)
-                found = score_message(self.classifier, mail)
-                entry = entry_of(mail, found, self.classifier.settings) if self.journal is not None else None
-                one = Filed(message, mail, found, folders.get(found.verdict), entry)
-                waiting.setdefault(found.verdict, []).append(one)
-            for batch in list(waiting.values()):
+                classification = classify_mail(self.classifier, mail)
+                settings, verdict = self.classifier.settings, classification.mail_verdict
+                entry = entry_of(mail, classification, settings) if self.journal is not None else None
+                one = Filed(message, mail, classification, folders.get(verdict), entry)
+                waiting.setdefault(verdict, []).append(one)
+            for verdict, batch in list(waiting.items()):
                 if len(batch) >= _AT_ONCE or sum(len(each.mail.raw) for each in batch) > _BYTES_AT_ONCE:
-                    yield from self._file(waiting.pop(batch[0].found.verdict))
+                    yield from self._file(waiting.pop(verdict))
         for batch in waiting.values():
             yield from self._file(batch)
 
@@ -134,7 +136,7 @@ class Filing:
                 return
 
     def _verdict(self, raw: bytes) -> str:
-        return score_message(self.classifier, raw).verdict
+        return classify_mail(self.classifier, raw).mail_verdict
 
     def _file(self, batch: list[Filed]) -> list[Filed]:
         """Move messages of one verdict to its folder, or let them stay; those that are there now."""

@@ -99,8 +99,8 @@ class ExplanationDisplay(_Bars):
     @classmethod
     def from_estimator(cls, estimator: Any, message: str | bytes, top: int = 15, *, ax: Any = None) -> Self:
         """Draw the ``top`` tokens that weighed most in what a fitted ``SpamClassifier`` says of one message."""
-        judgement = estimator.explain(message, top).judgement
-        best, second = sorted(judgement.probabilities, key=lambda name: -judgement.probabilities[name])[:2]
-        evidence = judgement.evidence[:top]
+        classification = estimator.explain(message, top).classification
+        best, second = sorted(classification.probabilities, key=lambda name: -classification.probabilities[name])[:2]
+        evidence = classification.evidence[:top]
         words = [TellingWord(meaning(token) or token, w, best if w > 0 else second) for token, w in evidence]
         return cls(words).plot(ax)

@@ -9,7 +9,8 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Sequence
 
-from spamnb.score import THRESHOLD, Score
+from spamnb.classification import SPAM_POINTS, Classification
+from spamnb.score import header_fields, symbols
 from spamnb.serve.protocol import ExitCode, Refusal, Request, length_of
 
 _STATUS = {
@@ -120,16 +121,17 @@ def refusal_reply(refusal: Refusal) -> bytes:
     return _reply(_STATUS[refusal.code], json.dumps({"error": str(refusal)[:200]}).encode("ascii"))
 
 
-def verdict_body(found: Score) -> bytes:
+def verdict_body(found: Classification) -> bytes:
     """A score as rspamd's JSON. Spam gets its header fields: no message is refused for what a filter thinks."""
-    symbol = {"name": "SPAMNB", "score": found.points, "options": found.names.split(",") if found.names else []}
+    names = symbols(found)
+    symbol = {"name": "SPAMNB", "score": found.points, "options": names.split(",") if names else []}
     told = {
         "is_skipped": False,
         "score": found.points,
-        "required_score": THRESHOLD,
-        "action": "add header" if found.spam else "no action",
+        "required_score": SPAM_POINTS,
+        "action": "add header" if found.is_spam else "no action",
         "symbols": {"SPAMNB": symbol},
-        "milter": {"add_headers": dict(found.fields()), "remove_headers": dict.fromkeys(_OURS, 0)},
+        "milter": {"add_headers": dict(header_fields(found)), "remove_headers": dict.fromkeys(_OURS, 0)},
     }
     return json.dumps(told).encode("ascii")
 

@@ -20,6 +20,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
+from spamnb.classification import SPAM_POINTS, Classification
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError, in_options
 from spamnb.journal.entries import entry_of
@@ -28,7 +29,7 @@ from spamnb.journal.writer import JournalWriter
 from spamnb.reader import spam_fields
 from spamnb.reader.message import digest
 from spamnb.reader.spam_fields import section_length
-from spamnb.score import THRESHOLD, Score, class_of_label, score_messages
+from spamnb.score import class_of_label, classify_mails, header_fields, report, symbols
 from spamnb.serve import metrics, protocol, rspamd
 from spamnb.serve.batches import Batches
 from spamnb.serve.protocol import ExitCode, Refusal, Request
@@ -228,7 +229,7 @@ class Spamd:
                 reply = wire.tell_reply(*await self._tell(asked, raw, facts))
                 return reply
             found, told = await self._classify(asked, raw, facts)
-            reply = wire.verdict_reply(asked, found.spam, found.text, str(THRESHOLD), told)
+            reply = wire.verdict_reply(asked, found.is_spam, f"{found.points:.1f}", str(SPAM_POINTS), told)
             return reply
         finally:
             self._held -= len(received)
@@ -299,10 +300,10 @@ class Spamd:
 
     # -- what was asked --------------------------------------------------------------------------------------
 
-    async def _classify(self, asked: Request, raw: bytes, facts: dict[str, Any]) -> tuple[Score, bytes]:
+    async def _classify(self, asked: Request, raw: bytes, facts: dict[str, Any]) -> tuple[Classification, bytes]:
         found, body = await self._judges.result(Task(asked, raw, facts))
-        facts.update(verdict=found.verdict, score=found.points)
-        self.counts[metrics.VERDICTS, found.verdict] += 1
+        facts.update(verdict=found.mail_verdict, score=found.points)
+        self.counts[metrics.VERDICTS, found.mail_verdict] += 1
         return found, body
 
     async def _tell(self, asked: Request, raw: bytes, facts: dict[str, Any]) -> tuple[bool, bool]:
@@ -317,18 +318,18 @@ class Spamd:
 
     # -- in a judge's thread ---------------------------------------------------------------------------------
 
-    def _judge(self, tasks: list[Task]) -> list[tuple[Score, bytes]]:
+    def _judge(self, tasks: list[Task]) -> list[tuple[Classification, bytes]]:
         """The score of each message by the model that answers for its user, and the body of its reply. The verdicts are
         written into the journal where there is one."""
         models, of_model = self._models.get(), defaultdict[Classifier, list[int]](list)
-        results: dict[int, tuple[Score, bytes]] = {}
+        results: dict[int, tuple[Classification, bytes]] = {}
         entries = []
         try:
             for number, task in enumerate(tasks):
                 of_model[models.for_classifying(task.asked.user)].append(number)
             for model, numbers in of_model.items():
                 mail = [_without_filter_headers(tasks[number].raw) for number in numbers]
-                for number, raw, found in zip(numbers, mail, score_messages(model, mail)):
+                for number, raw, found in zip(numbers, mail, classify_mails(model, mail)):
                     asked, whole, facts = tasks[number]
                     facts["model"] = model.store.path
                     results[number] = found, _body(asked, found, whole)
@@ -393,18 +394,18 @@ def _message_id(raw: bytes) -> str:
     return found[1].decode("ascii", "backslashreplace") if found else ""
 
 
-def _body(asked: Request, found: Score, raw: bytes) -> bytes:
+def _body(asked: Request, found: Classification, raw: bytes) -> bytes:
     match asked.method:
         case "PROCESS":
-            return spam_fields.rewritten(raw, found.fields())
+            return spam_fields.rewritten(raw, header_fields(found))
         case "HEADERS":
-            return spam_fields.rewritten(raw[: section_length(raw)], found.fields())
+            return spam_fields.rewritten(raw[: section_length(raw)], header_fields(found))
         case "SYMBOLS":
-            return found.names.encode("ascii") + b"\r\n" * (asked.version < (1, 3))
+            return symbols(found).encode("ascii") + b"\r\n" * (asked.version < (1, 3))
         case "REPORT":
-            return found.report()
+            return report(found)
         case "REPORT_IFSPAM":
-            return found.report() if found.spam else b""
+            return report(found) if found.is_spam else b""
         case "CHECKV2":
             return rspamd.verdict_body(found)
     return b""

@@ -18,8 +18,8 @@ def told(classifier: Classifier, raw: bytes, top: int, verbose: bool = False) ->
 
 def without_evidence(classifier: Classifier) -> list[str]:
     found = explanation_of(b"x", classifier, 3)
-    judgement = found.judgement._replace(evidence=[], truncations=("text after 9 bytes",))
-    return str(replace(found, judgement=judgement)).split("\n")
+    classification = found.classification._replace(evidence=[], truncations=("text after 9 bytes",))
+    return str(replace(found, classification=classification)).split("\n")
 
 
 @pytest.mark.parametrize("others", [0, 3])

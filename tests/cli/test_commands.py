@@ -88,7 +88,7 @@ def test_classify_text_json_csv(model: Path, folder: Path) -> None:
     lines = done("classify", "-m", model, "--format", "json", "--explain", "2", folder / "ham").splitlines()
     record = json.loads(lines[0])
     assert len(lines) == 60
-    assert set(record) == {"source", "verdict", "probabilities", "score", "posterior", "evidence"}
+    assert set(record) == {"source", "verdict", "probabilities", "log_odds", "posterior", "evidence"}
     assert (record["verdict"], len(record["evidence"])) == ("ham", 2)
     for workers in (1, 2):
         asked = done("classify", "-m", model, "--format", "csv", "--workers", workers, folder / "ham")
@@ -418,7 +418,7 @@ def test_an_empty_message_is_not_spam(model: Path, tmp_path: Path, raw: bytes) -
         assert "No, score=0.0 required=5.0 verdict=ham" in passed.output
     with Classifier.open(model) as classifier:
         told = classifier.classify_all([raw, message("spam", 1)])
-    assert [(one.verdict, one.score == 0) for one in told] == [("ham", True), ("spam", False)]
+    assert [(one.verdict, one.log_odds == 0) for one in told] == [("ham", True), ("spam", False)]
 
 
 def test_gzip_on_standard_input_is_undone_as_in_a_file(model: Path) -> None:

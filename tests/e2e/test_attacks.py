@@ -46,7 +46,7 @@ class Mail(NamedTuple):
 
 
 def scores_of(classifier: Classifier, raws: list[bytes]) -> np.ndarray:
-    return np.array([np.ptp(each.scores) * np.sign(each.score) for each in classifier.classify_all(raws, 0)])
+    return np.array([np.ptp(each.scores) * np.sign(each.log_odds) for each in classifier.classify_all(raws, 0)])
 
 
 def visible(raw: bytes) -> str:

@@ -56,15 +56,15 @@ def fail_at(texts: Iterator[str]) -> None:
 @pytest.fixture(params=["read", "judge", "learn"])
 def stage(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Where a message fails that holds such a word: it is read, judged, or half learned."""
-    read, judge, add = ReaderCore._read, Classifier._judge, Store.add
+    read, judge, add = ReaderCore._read, Classifier._classify, Store.add
 
     def fail_to_read(self: ReaderCore, messages: list[bytes], *more: object) -> object:
         fail_at(raw.decode("latin-1") for raw in messages)
         return read(self, messages, *more)
 
-    def fail_to_judge(self: Classifier, found: object, *more: object) -> object:
-        fail_at(iter(found.tokens))
-        return judge(self, found, *more)
+    def fail_to_judge(self: Classifier, names: object, *more: object) -> object:
+        fail_at(iter(names))
+        return judge(self, names, *more)
 
     def fail_to_learn(self: Store, label: str, counted: object, *more: object) -> None:
         add(self, label, counted, *more)
@@ -72,7 +72,7 @@ def stage(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> st
 
     where, what, fails = {
         "read": (ReaderCore, "_read", fail_to_read),
-        "judge": (Classifier, "_judge", fail_to_judge),
+        "judge": (Classifier, "_classify", fail_to_judge),
         "learn": (Store, "add", fail_to_learn),
     }[request.param]
     monkeypatch.setattr(where, what, fails)

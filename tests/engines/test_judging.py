@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 from mail import counted, mail, message, never, train_file
 
+from spamnb.classification import Classification
 from spamnb.classifier import Classifier
 from spamnb.engines import executor as module
 from spamnb.engines.judging import classify_parallel
-from spamnb.judgement import Judgement
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import find_entries
 
 
-def tell(name: str, judgement: Judgement) -> str:
-    return f"{name} {judgement._replace(scores=judgement.scores.tolist())!r}"  # type: ignore[arg-type]
+def tell(name: str, classification: Classification) -> str:
+    return f"{name} {classification._replace(scores=classification.scores.tolist())!r}"  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module", params=["boolean", "multinomial", "bernoulli"])
@@ -103,7 +103,7 @@ def test_what_cannot_be_read_is_named_in_its_place(model: Path, monkeypatch: pyt
         events.append(f"{name}: {error}")
 
     with Classifier.open(model) as classifier:
-        for name in classify_parallel(entries, classifier, lambda name, judgement: name, on_unreadable):
+        for name in classify_parallel(entries, classifier, lambda name, classification: name, on_unreadable):
             events.append(name)
     assert [re.sub(r"\D", "", event) for event in events] == [str(n) for n in range(20)]
     assert events[7] == "gone 7: No such file or directory"

@@ -62,20 +62,20 @@ def check(folder: Path, result: Result, settings: Settings, learned: Callable[[i
             held = counted(part, [THREE[n] for n in key], settings)
             train_file(part / "model", held.training_set, settings)
             models[key] = Classifier.open(part / "model")
-        judgement = models[key].classify(THREE[own][1])
-        known = [result.classes.index(c) for c in judgement.probabilities]
-        np.testing.assert_allclose(result.scores[row, known], judgement.scores, atol=1e-9, err_msg=name)
+        classification = models[key].classify(THREE[own][1])
+        known = [result.classes.index(c) for c in classification.probabilities]
+        np.testing.assert_allclose(result.scores[row, known], classification.scores, atol=1e-9, err_msg=name)
         missing = sorted(set(range(len(result.classes))) - set(known))
         assert (result.scores[row, missing] == -np.inf).all() and not result.probabilities[row, missing].any()
         if result.protocol != "Leave-one-out":  # which has one calibration for all
-            told = list(judgement.probabilities.values())
+            told = list(classification.probabilities.values())
             if not THREE[own][1].strip():  # whoever asks about an empty message is told that nothing is known of it
                 assert told == [1 / len(told)] * len(told)
                 continue
             np.testing.assert_allclose(result.probabilities[row, known], told, atol=1e-9)
-            assert [*result.classes, "unsure"][result.verdicts[row]] == judgement.verdict
+            assert [*result.classes, "unsure"][result.verdicts[row]] == classification.verdict
             if row in result.errors:
-                ours, theirs = result.errors[row].evidence, dict(judgement.evidence)
+                ours, theirs = result.errors[row].evidence, dict(classification.evidence)
                 heaviest = [abs(weight) for weight in theirs.values()][:12]  # equal ones stand in any order
                 assert [abs(weight) for _, weight in ours] == pytest.approx(heaviest)
                 assert [weight for _, weight in ours] == pytest.approx([theirs[token] for token, _ in ours])

@@ -17,7 +17,7 @@ from spamnb.journal.journal import Correction, Journal
 from spamnb.journal.writer import JournalWriter
 from spamnb.mailbox import maildir
 from spamnb.reader.message import digest
-from spamnb.score import score_message
+from spamnb.score import classify_mail
 
 
 def made_up(at: float, points: float = 6.0, verdict: str = "spam", number: int = 0, tokens: int = 100) -> Verdict:
@@ -153,7 +153,7 @@ def test_an_entry_holds_the_tokens_and_the_evidence_of_its_message_and_hostile_f
     with Journal.at(tmp_path / "journal") as journal, Classifier.open(model) as classifier:
         for raw in raws:
             read = classifier.read(raw)
-            found = score_message(classifier, read)
+            found = classify_mail(classifier, read)
             made = entry_of(read, found, classifier.settings, user="x" * 999).lying(Place("/tmp/\udcff"))
             assert not read.counts or unpack_tokens(made.tokens) == read.counts
             journal.add([made])

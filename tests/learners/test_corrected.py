@@ -142,8 +142,8 @@ def test_forgetting_the_hardest_message_of_training_leaves_the_others_as_if_it_h
 
 
 def scores_of(classifier: Classifier, messages: list[tuple[str, bytes]]) -> np.ndarray:
-    judgements = classifier.classify_all([raw for _, raw in messages], 0)
-    return np.diff([judgement.scores for judgement in judgements])
+    classifications = classifier.classify_all([raw for _, raw in messages], 0)
+    return np.diff([classification.scores for classification in classifications])
 
 
 def test_a_correction_that_cannot_be_is_not_imported(tmp_path: Path) -> None:

@@ -65,12 +65,12 @@ def test_evidence_of_vectors_adds_up_to_the_score(tmp_path: Path, model_type: st
     train_file(tmp_path / "m", counted(mail(30)), Settings(model_type=model_type, embedding="lsa:6"))
     with Classifier.open(tmp_path / "m") as classifier:
         raw = message("spam", 77)
-        judgement = classifier.classify(raw)
+        classification = classifier.classify(raw)
         store = classifier.store
         constant = classifier.learner.score(store, *CsrRows.of([{}])).scores[0]
-        told = sum(evidence.weight for evidence in judgement.evidence)
-        sign = 1 if judgement.probabilities["spam"] > 0.5 else -1
-        difference = sign * ((judgement.scores - constant)[1] - (judgement.scores - constant)[0])
+        told = sum(evidence.weight for evidence in classification.evidence)
+        sign = 1 if classification.probabilities["spam"] > 0.5 else -1
+        difference = sign * ((classification.scores - constant)[1] - (classification.scores - constant)[0])
         assert told == pytest.approx(difference, abs=1e-6)
 
 

@@ -22,7 +22,7 @@ from spamnb.journal.journal import Journal
 from spamnb.reader.message import digest, header_of
 from spamnb.review.lessons import Teacher
 from spamnb.review.moving import Moving
-from spamnb.score import score_message
+from spamnb.score import classify_mail
 from spamnb.sources.imap_connection import Denied
 
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("Dovecot", "Dovecot without MOVE", "Cyrus")]
@@ -178,7 +178,7 @@ def test_verdicts_of_moves_that_a_kill_interrupted_are_in_the_journal(person: Pe
     person.deliver(spam)
     with Classifier.open(person.model) as classifier, person.remembering() as memory:
         read = classifier.read(spam)
-        begin(memory, note_of(entry_of(read, score_message(classifier, read), classifier.settings)))
+        begin(memory, note_of(entry_of(read, classify_mail(classifier, read), classifier.settings)))
     person.whole_move(key("spam", 500))
     told = person.sort("--journal", str(path))
     assert told.exit_code == 0 and "1 message moved by a run that was interrupted\n" in told.stderr

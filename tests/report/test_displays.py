@@ -55,7 +55,7 @@ def test_an_explanation_has_the_weights_and_hostile_words_are_no_formulas(tmp_pa
     model = SpamClassifier(tokenizer="treebank").fit([f"{text} {HOSTILE}" for text in TEXTS], LABELS)
     message = f"cheap lunch {HOSTILE} \N{RIGHT-TO-LEFT OVERRIDE}"
     display = ExplanationDisplay.from_estimator(model, message, top=8)
-    evidence = model.explain(message, 8).judgement.evidence[:8]
+    evidence = model.explain(message, 8).classification.evidence[:8]
     widths = sorted(bar.get_width() for group in display.ax_.containers for bar in group)
     assert widths == pytest.approx(sorted(each.weight for each in evidence))
     assert {name for _, name in bars(display.ax_).values()} <= {"ham", "spam"}

@@ -10,16 +10,18 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mail import message as mail
 
+from spamnb.classification import Classification, Evidence
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.reader import spam_fields
 from spamnb.reader.binding import ReaderCore
-from spamnb.score import _MAX_REPORT_ROWS, Score, class_of_label, name_of, points_of, score_message
+from spamnb.score import _MAX_REPORT_ROWS, class_of_label, classify_mail, report, symbol
 from spamnb.serve import users
 from spamnb.serve.spamd import Limits, Spamd
 from spamnb.serve.users import Models, NoSuchUser
@@ -65,6 +67,12 @@ def test_ham_is_the_other_class_where_there_is_one(classes, called):
         assert (class_of_label(classifier, "ham"), class_of_label(classifier, "spam")) == (called, "spam")
 
 
+def result(verdict: str, log_odds: float, threshold: float, evidence: list[Evidence] | None = None) -> Classification:
+    return Classification(
+        verdict, {"ham": 0.5, "spam": 0.5}, {}, log_odds, evidence or [], np.zeros(2), True, (), threshold=threshold
+    )
+
+
 nats = st.floats(-1e6, 1e6)
 thresholds = st.floats(-10, 20)
 
@@ -72,22 +80,25 @@ thresholds = st.floats(-10, 20)
 @given(nats, nats, thresholds)
 def test_points_rise_with_the_log_odds(a, b, threshold):
     low, high = sorted((a, b))
-    assert points_of(low, threshold) <= points_of(high, threshold)
-    assert points_of(threshold, threshold) == 5.0 and points_of(0.0, max(threshold, 1.0)) == 0.0
+    for verdict in ("spam", "ham"):
+        assert result(verdict, low, threshold).points <= result(verdict, high, threshold).points
+    assert result("spam", threshold, threshold).points == 5.0
+    assert result("ham", 0.0, max(threshold, 1.0)).points == 0.0
 
 
 @given(nats, thresholds, st.sampled_from(["spam", "ham", "unsure"]))
 def test_printed_points_never_contradict_the_verdict(log_odds, threshold, verdict):
-    score = Score.of(verdict, log_odds, threshold)
-    assert (float(score.text) >= 5.0) == score.spam == (verdict == "spam")
-    assert "." in score.text and score.text != "-0.0"
+    classification = result(verdict, log_odds, threshold)
+    assert classification.is_spam == (classification.points >= 5.0) == (verdict == "spam")
+    assert classification.points == round(classification.points, 1) and str(classification.points) != "-0.0"
     if verdict == ("spam" if log_odds >= threshold else "ham"):
-        assert abs(score.points - points_of(log_odds, threshold)) < 0.11  # its own points
+        points = min(max(5 + 5 * (log_odds - threshold) / max(threshold, 1), -99.9), 99.9)
+        assert abs(classification.points - points) < 0.16  # its own points
 
 
 @given(st.text())
 def test_names_are_one_printable_word(token):
-    name = name_of(token)
+    name = symbol(token)
     assert name and all("!" <= c <= "~" and c != "," for c in name) and len(name) <= 480
 
 
@@ -98,16 +109,16 @@ def test_evidence_is_for_spam_whatever_is_likeliest():
                 classifier.learn(label, mail("spam" if label == "spam" else "ham", number) + label.encode())
         for label, sign in (("spam", 1), ("ham", -1)):
             raw = mail(label, 99)
-            found, judgement = score_message(classifier, raw), classifier.classify(raw)
-            assert found.spam == (label == "spam") and found.log_odds == judgement.score
-            strongest = judgement.evidence[:_MAX_REPORT_ROWS]
-            assert found.evidence == tuple((token, sign * weight) for token, weight in strongest)
+            found, classification = classify_mail(classifier, raw), classifier.classify(raw)
+            assert found.is_spam == (label == "spam") and found.log_odds == classification.log_odds
+            strongest = classification.evidence[:_MAX_REPORT_ROWS]
+            assert found.evidence == [(token, sign * weight) for token, weight in strongest]
             assert sign * sum(weight for _, weight in found.evidence) > 0
 
 
 def test_the_longest_report_fits_exim():
-    evidence = [("\U0001f4b0" * 100, float(n)) for n in range(_MAX_REPORT_ROWS)]
-    assert len(Score.of("spam", 9.0, 2.3, tuple(evidence)).report()) < 32_000
+    evidence = [Evidence("\U0001f4b0" * 100, float(n)) for n in range(_MAX_REPORT_ROWS)]
+    assert len(report(result("spam", 9.0, 2.3, evidence))) < 32_000
 
 
 class Stub:

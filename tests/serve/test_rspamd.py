@@ -14,7 +14,7 @@ from served import Server, receive
 from unpacked import command_of_unpacked
 
 from spamnb.classifier import Classifier
-from spamnb.score import score_message
+from spamnb.score import classify_mail, header_fields, symbols
 
 SPAM, HAM = mail("spam", 1001), mail("ham", 1001)
 
@@ -49,13 +49,13 @@ def test_the_verdict_is_spamds(asked: Server, trained: Path, raw: bytes, chunked
     )
     told = json.loads(body)
     with Classifier.open(trained) as classifier:
-        found = score_message(classifier, raw)
-    assert status == 200 and told["score"] == float(found.text) and told["required_score"] == 5.0
+        found = classify_mail(classifier, raw)
+    assert status == 200 and told["score"] == found.points and told["required_score"] == 5.0
     assert told["action"] == ("add header" if raw == SPAM else "no action") and not told["is_skipped"]
     symbol = told["symbols"]["SPAMNB"]
     assert symbol["name"] == "SPAMNB" and symbol["score"] == told["score"]
-    assert ",".join(symbol["options"]) == found.names
-    assert told["milter"]["add_headers"] == dict(found.fields())
+    assert ",".join(symbol["options"]) == symbols(found)
+    assert told["milter"]["add_headers"] == dict(header_fields(found))
     assert {"X-Spam-Flag", "X-Spam-Status"} <= set(told["milter"]["remove_headers"])
 
 
@@ -152,7 +152,7 @@ def test_rspamc_checks_and_teaches(serve, model):
     for raw, action, spam in ((SPAM, "add header", "true"), (HAM, "no action", "false")):
         told = run(raw=raw).stdout
         with Classifier.open(model) as classifier:
-            found = score_message(classifier, raw)
+            found = classify_mail(classifier, raw)
         assert f"Action: {action}\n" in told and f"Spam: {spam}\n" in told
         assert f"Score: {found.points:.2f} / 5.00\n" in told and f"Symbol: SPAMNB ({found.points:.2f})" in told
         assert json.loads(run("--json", raw=raw).stdout)["action"] == action

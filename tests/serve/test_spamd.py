@@ -11,7 +11,7 @@ from unpacked import wait_until
 from spamnb.classifier import Classifier
 from spamnb.journal.journal import Journal
 from spamnb.reader.spam_fields import section_length
-from spamnb.score import score_message
+from spamnb.score import classify_mail
 from spamnb.serve import protocol
 
 SPAM, HAM = mail("spam", 1001), mail("ham", 1001)
@@ -68,9 +68,9 @@ def test_the_score_is_the_classifiers(server: Server, trained):
     with Classifier.open(trained) as classifier:
         for seed in range(20):
             raw = mail("spam" if seed % 2 else "ham", 2000 + seed)
-            found = score_message(classifier, raw)
-            assert server.verdict(raw) == f"Spam: {found.spam} ; {found.text} / 5.0"
-            assert found.spam == (classifier.classify(raw).verdict == "spam")
+            found = classify_mail(classifier, raw)
+            assert server.verdict(raw) == f"Spam: {found.is_spam} ; {found.points:.1f} / 5.0"
+            assert found.is_spam == (classifier.classify(raw).verdict == "spam")
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def test_answers_are_those_of_a_model_opened_anew(tmp_path: Path, kind: str) -> 
             with Classifier.open(path) as anew:
                 for raw in asked:
                     one, other = judge.classify(raw), anew.classify(raw)
-                    assert np.array_equal(one.score, other.score)
+                    assert np.array_equal(one.log_odds, other.log_odds)
                     assert (one.probabilities, one.evidence) == (other.probabilities, other.evidence)
 
 
