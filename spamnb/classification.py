@@ -32,19 +32,36 @@ class Evidence(NamedTuple):
 class Classification(NamedTuple):
     """What a message is, how probable that is, and why.
 
-    - ``verdict``: a class, or "unsure"
-    - ``probabilities``: by class, calibrated: of messages with .9 for a class, nine in ten are of it
-    - ``posterior``: by class, the model's own (naive Bayes: the textbook's, as if tokens were independent); empty if
-      unwanted
-    - ``log_odds``: calibrated, in nats, of spam (or, without such a class, of the likeliest class)
-    - ``evidence``: tokens and their weights, heaviest first
-    - ``scores``: (C,) before calibration, the classes sorted by name, in nats
-    - ``enough``: has the model seen enough of every class for the probabilities to mean much?
-    - ``truncations``: what of the message was too large to be read, in words
-    - ``corrections``: of each piece of evidence the part, in nats, that corrects naive Bayes; empty in other models
-    - ``spam``: the name of the class of spam; ``threshold``: the log-odds above which the verdict is spam, in nats
-    - ``sender``: what the file of people says of the sender, and its weight in nats; None of anybody else
+    Parameters
+    ----------
+    verdict : str
+        A class, or "unsure".
+    probabilities : dict of {str: float}
+        Calibrated probability of each class: of messages with .9 for a class, nine in ten are of it.
+    posterior : dict of {str: float}
+        The model's own probabilities, before calibration (naive Bayes: the textbook's, as if tokens were independent).
+        Empty where they were not asked for.
+    log_odds : float
+        Calibrated log-odds of spam in nats, or of the likeliest class where no class is spam.
+    evidence : list of Evidence
+        Tokens and their weights in nats, heaviest first.
+    scores : array of shape (n_classes,)
+        Scores before calibration, in nats, the classes sorted by name.
+    enough : bool
+        Whether the model has seen enough of every class for the probabilities to mean much.
+    truncations : tuple of str
+        What of the message was too large to be read, in words.
+    corrections : tuple of float
+        The part of each weight of ``evidence`` that corrects naive Bayes, in nats. Empty in other models.
+    spam : str
+        The name of the class of spam.
+    threshold : float
+        The log-odds of spam above which the verdict is spam, in nats.
+    sender : Evidence or None
+        What the file of people says of the sender, and its weight in nats. None for anybody else.
 
+    Examples
+    --------
     >>> import spamnb
     >>> with spamnb.Classifier.create(":memory:") as classifier:
     ...     classifier.learn("ham", b"Subject: minutes"), classifier.learn("spam", b"Subject: offer")
@@ -96,6 +113,13 @@ class Classification(NamedTuple):
     def describe_probability(self) -> str:
         """Return one probability with its name: of spam, whatever the verdict; of the likeliest class without spam.
 
+        Returns
+        -------
+        str
+            The name and the probability, or "probability unknown" where there are fewer than two classes.
+
+        Examples
+        --------
         >>> import spamnb
         >>> spamnb.Classifier.create(":memory:").classify(b"Subject: offer").describe_probability()
         'probability unknown'
