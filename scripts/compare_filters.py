@@ -34,10 +34,10 @@ from spamnb.evaluation.metrics import (
     confusion_matrix,
     expected_calibration_error,
     precision_recall,
-    reliability,
+    reliability_table,
     roc_counts,
 )
-from spamnb.evaluation.online import by_date
+from spamnb.evaluation.online import sort_by_date
 from spamnb.report.evaluation import percent
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import find_labelled_entries
@@ -102,7 +102,7 @@ def rows(name: str, asked: Sequence[Mail], judged: Judged) -> list[Row]:
     calibration = math.nan
     if judged.probabilities is not None:
         p = np.array(judged.probabilities)
-        calibration = expected_calibration_error(reliability(is_spam, np.c_[1 - p, p], positive=1))
+        calibration = expected_calibration_error(reliability_table(is_spam, np.c_[1 - p, p], positive=1))
     out = []
     for decision, calls in judged.calls.items():
         errors = error_rates(is_spam, calls)
@@ -201,7 +201,7 @@ def main() -> None:
         hint = "; SPAMNB_CORPORA names the folder of the public corpora (corpora/README.md)"
         raise SystemExit(f"{error}{hint if given.corpus in CORPORA else ''}") from None
     if given.protocol == "online":
-        found = by_date(found, lambda what, error: None) if dated else sorted(found, key=md5)
+        found = sort_by_date(found, lambda what, error: None) if dated else sorted(found, key=md5)
     found = found[: given.limit]
     wanted = [p for p in PEERS if not given.filters or any(f in p.name for f in given.filters.split(","))]
     table: list[Row] = []

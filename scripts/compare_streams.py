@@ -24,7 +24,7 @@ from peer import Judged, Mail
 from peers import PEERS
 
 from spamnb.evaluation.metrics import one_minus_roca
-from spamnb.evaluation.online import by_date
+from spamnb.evaluation.online import sort_by_date
 from spamnb.report.evaluation import percent
 from spamnb.sources.entries import Entry
 
@@ -82,7 +82,7 @@ def filters(name: str, stream: str, draws: int, wanted: list[str], limit: int | 
     """A table of filters on streams of mail."""
     found, dated = corpus(name)
     if dated:
-        found = by_date(found, lambda what, error: None)
+        found = sort_by_date(found, lambda what, error: None)
     else:
         found.sort(key=(lambda entry: Path(entry.path).name) if name.startswith("enron") else md5)
     print("|filter|messages|1-ROCA%|hm%|ham called spam|sm%|spam let through|")

@@ -26,13 +26,13 @@ from spamnb.engines.counting import count_parallel
 from spamnb.evaluation.intervals import error_rates
 from spamnb.evaluation.metrics import (
     expected_calibration_error,
+    least_missed_spam,
     one_minus_roca,
-    reliability,
+    reliability_table,
     roc_counts,
-    spam_missed_at,
 )
-from spamnb.evaluation.protocols import Mail, judge, mail_of
-from spamnb.evaluation.result import Result, result_of
+from spamnb.evaluation.protocols import Mail, evaluate_positions, make_mail
+from spamnb.evaluation.result import Result, make_result
 from spamnb.learners import corrected
 from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
@@ -65,7 +65,7 @@ def mail(name: str, root: Path, folder: Path) -> Mail:
     specs = [f"{root}/20news-bydate/{part}" for part in ("train", "test")] if name == "20news" else sources(name, root)
     found = list(find_labelled_entries(specs, complain))
     made = count_parallel(found, TokenOptions(), complain)
-    return mail_of(made, [entry.name for entry in found])
+    return make_mail(made, [entry.name for entry in found])
 
 
 def halves(name: str, of: Mail, halving: int) -> np.ndarray:
@@ -78,14 +78,14 @@ def halves(name: str, of: Mail, halving: int) -> np.ndarray:
 
 def judged(of: Mail, asked: np.ndarray, settings: Settings) -> tuple[Result, float]:
     started = time.process_time()
-    answers = judge(of, settings, of.training_set.minus(asked), asked)
-    return result_of([answers[place] for place in sorted(answers)], "", settings.spam), time.process_time() - started
+    answers = evaluate_positions(of, settings, of.training_set.minus(asked), asked)
+    return make_result([answers[place] for place in sorted(answers)], "", settings.spam), time.process_time() - started
 
 
 def by_chance(p: np.ndarray, draws: int = 200) -> float:
     """The mean expected calibration error of messages that are spam with just these probabilities (n,)."""
     drawn = np.random.default_rng(0).random((draws, len(p))) < p
-    errors = [expected_calibration_error(reliability(truth, np.c_[1 - p, p], positive=1)) for truth in drawn]
+    errors = [expected_calibration_error(reliability_table(truth, np.c_[1 - p, p], positive=1)) for truth in drawn]
     return float(np.mean(errors))
 
 
@@ -96,8 +96,8 @@ def figures(found: Result) -> list[float]:
     truth, scores = found.truth == spam, found.margins[:, spam]
     p = found.probabilities[:, spam]
     errors = error_rates(truth, found.verdicts == spam)
-    missed = 100 * float(spam_missed_at(roc_counts(truth, scores), 0.001))
-    calibration = expected_calibration_error(reliability(truth, np.c_[1 - p, p], positive=1))
+    missed = 100 * float(least_missed_spam(roc_counts(truth, scores), 0.001))
+    calibration = expected_calibration_error(reliability_table(truth, np.c_[1 - p, p], positive=1))
     return [one_minus_roca(truth, scores), missed, calibration, by_chance(p), errors.hm.value, errors.sm.value]
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import log_softmax
 
-from spamnb.evaluation.result import Answer, Result, result_of
+from spamnb.evaluation.result import EvaluatedMessage, Result, make_result
 
 SPITE = [
     "<script>document.title='owned'</script>",
@@ -30,9 +30,9 @@ def made_up(classes: tuple[str, ...], n: int = 300, home: str = "http://example.
         said = best if p[best] > 0.4 else "unsure"
         evidence = [(s, 3.0 - k) for k, s in enumerate(spite)]
         scores = dict(zip(classes, log_p.tolist()))
-        answer = Answer(f"{spite[-i % len(spite)]}/{i}", classes[true], said, scores, p, evidence)
+        answer = EvaluatedMessage(f"{spite[-i % len(spite)]}/{i}", classes[true], said, scores, p, evidence)
         answers.append(answer._replace(sender=spite[0], subject=spite[i % len(spite)]))
-    return result_of(answers, f"made up {spite[0]}")
+    return make_result(answers, f"made up {spite[0]}")
 
 
 TWO = ("ham", "spam")

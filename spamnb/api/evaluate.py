@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from spamnb.evaluation.figures import Figures
     from spamnb.evaluation.metrics import McNemar
     from spamnb.evaluation.protocols import Mail
-    from spamnb.evaluation.result import Answer, Result
+    from spamnb.evaluation.result import EvaluatedMessage, Result
     from spamnb.settings import Settings
     from spamnb.sources.entries import Entry
 
@@ -47,7 +47,7 @@ LONGEST = 70  # characters of a sender or a subject
 REASONS = 6  # tokens of each message
 
 
-def lines_of(doubtful: list[Answer]) -> list[str]:
+def lines_of(doubtful: list[EvaluatedMessage]) -> list[str]:
     """Three lines a message: why it looks mislabelled; who sent it, and what about; and what says so."""
     if not doubtful:
         return ["No message looks mislabelled."]
@@ -102,15 +102,15 @@ class Evaluation(Report):
     settings: Settings
     model: Path | None = None
     unreadable: int = 0
-    mislabelled: list[Answer] | None = None
+    mislabelled: list[EvaluatedMessage] | None = None
     command: str = "spamnb.evaluate in Python"
 
     def to_dict(self) -> dict[str, Any]:
         """Every figure as json can hold it, with the names of 'spamnb evaluate --format json'; None for NaN."""
-        from spamnb.evaluation.figures import as_json
+        from spamnb.evaluation.figures import to_json
 
-        told = {**as_json(self.figures), "unreadable": self.unreadable}
-        return told if self.mislabelled is None else {**told, "mislabelled": as_json(self.mislabelled)}
+        told = {**to_json(self.figures), "unreadable": self.unreadable}
+        return told if self.mislabelled is None else {**told, "mislabelled": to_json(self.mislabelled)}
 
     def trusts(self) -> list[float]:
         """Return the probability (n,) that each message's label is right, by the model that judged it.
@@ -132,10 +132,10 @@ class Evaluation(Report):
         from spamnb.evaluation import scores
 
         if isinstance(other, Evaluation):
-            found = scores.verdicts_of(other.result)
+            found = scores.verdicts_by_name(other.result)
         else:
             found = scores.read_verdicts(file_path(other, "other"))
-        return scores.compare(scores.verdicts_of(self.result), found)
+        return scores.compare_verdicts(scores.verdicts_by_name(self.result), found)
 
     def page(self) -> str:
         """A page of HTML with figures, curves and the worst errors, which needs nothing else and holds no script."""
@@ -230,7 +230,7 @@ def evaluate(
     from spamnb.engines.counting import count_parallel
     from spamnb.evaluation import online as streams
     from spamnb.evaluation import protocols
-    from spamnb.evaluation.figures import figures
+    from spamnb.evaluation.figures import compute_figures
     from spamnb.sources.spec import find_labelled_entries
 
     flags = {"leave_one_out": leave_one_out, "online": online, "by_date": by_date, "subjects": subjects}
@@ -260,26 +260,27 @@ def evaluate(
     mail = find_labelled_entries(specs, left_out, options)
     if path is not None:
         with Classifier.open(path) as classifier, shown("Classifying", progress) as show:
-            result, own = streams.judged(mail, classifier, left_out, show), classifier.settings
+            result, own = streams.evaluate_model(mail, classifier, left_out, show), classifier.settings
     elif online:
         with shown("Classifying and learning", progress) as show:
-            result = streams.online(streams.by_date(mail, left_out) if by_date else mail, own, left_out, show)
+            stream = streams.sort_by_date(mail, left_out) if by_date else mail
+            result = streams.evaluate_stream(stream, own, left_out, show)
     else:
         names: list[str] = []
         named = _noting_names(mail, names)
         with ending_cleanly():
             with chosen_cluster(dask, workers, tell) as cluster, shown("Reading", progress) as show:
                 counted = count_parallel(named, own.tokens, left_out, show, workers, cluster)
-            held = protocols.mail_of(counted, names)
+            held = protocols.make_mail(counted, names)
             _check(held, own)
             if leave_one_out:
                 result = protocols.evaluate_leave_one_out(held, own)
             elif split is None:
                 k = 10 if folds is None else folds
-                part = protocols.folds_of(held.digests, held.labels, k, seed)
+                part = protocols.assign_folds(held.digests, held.labels, k, seed)
                 result = protocols.evaluate_parts(held, own, part, f"{k} folds")
             else:
-                part = protocols.oldest(held, split) if by_date else protocols.halves(held, split, seed)
+                part = protocols.split_by_date(held, split) if by_date else protocols.split_by_chance(held, split, seed)
                 which = f"{'Oldest ' if by_date else ''}{100 * split:g} % of the mail"
                 result = protocols.evaluate_parts(held, own, part, f"{which} learned, the rest judged")
             if subjects or doubtful:
@@ -288,7 +289,7 @@ def evaluate(
         raise SpamnbError(NO_MAIL)
     rows = doubtful_rows(result.scores, result.truth).tolist() if doubtful else []
     doubts = [result.errors[row] for row in rows if row in result.errors][:doubtful] if doubtful else None
-    return Evaluation(figures(result, seed=seed), result, own, path, left_out.count, doubts, command)
+    return Evaluation(compute_figures(result, seed=seed), result, own, path, left_out.count, doubts, command)
 
 
 def _noting_names(entries: Iterable[Entry], names: list[str]) -> Iterator[Entry]:
@@ -314,13 +315,13 @@ def _with_heads(result: Result, specs: Sequence[str], options: ReadOptions) -> R
     read."""
     from spamnb.sources.spec import find_labelled_entries
 
-    heads: dict[str, Answer] = {}
+    heads: dict[str, EvaluatedMessage] = {}
     missing = {answer.name: answer for answer in result.errors.values()}
     # What is wrong with some was told the first time.
     for entry in find_labelled_entries(specs, lambda name, error: None, options) if missing else ():
         if answer := missing.pop(entry.name, None):
             with one_message(entry.name, lambda name, error: None):  # it has gone since
-                heads[entry.name] = answer.with_head(entry.read())
+                heads[entry.name] = answer.with_heading(entry.read())
             if not missing:
                 break
     return replace(result, errors={row: heads.get(answer.name, answer) for row, answer in result.errors.items()})

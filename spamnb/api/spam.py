@@ -277,16 +277,16 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
     def evaluate(self, X: Messages, y: ArrayLike) -> Evaluation:
         """Measure the model on messages that it has not learned, as ``spamnb.evaluate`` does with a ``model``.
         SpamnbError if it has learned all of them, or lacks a class of ``y``."""
-        from spamnb.evaluation.figures import figures
-        from spamnb.evaluation.online import judged
+        from spamnb.evaluation.figures import compute_figures
+        from spamnb.evaluation.online import evaluate_model
 
         self._check_fitted()
         given, labels = self._given(X, y)
         with self.model_.lock, shown("Classifying", self.progress) as show:
             own = self.model_.classifier
-            result = judged(self._entries(given, labels.of), own, tell_unreadable, show)
+            result = evaluate_model(self._entries(given, labels.of), own, tell_unreadable, show)
             command = "SpamClassifier.evaluate in Python"
-            return Evaluation(figures(result), result, own.settings, Path(":memory:"), command=command)
+            return Evaluation(compute_figures(result), result, own.settings, Path(":memory:"), command=command)
 
     # -- one at a time, as in river ----------------------------------------------------------------------------
 

@@ -83,7 +83,7 @@ def evaluate_command(
       spamnb evaluate --online index:trec05p-1/full/index
     """
     from spamnb.api.evaluate import evaluate
-    from spamnb.evaluation.figures import as_json
+    from spamnb.evaluation.figures import to_json
     from spamnb.evaluation.scores import read_verdicts
     from spamnb.formulas.trust import looks_swapped
     from spamnb.shown_text import escape_json
@@ -109,7 +109,7 @@ def evaluate_command(
             found.write_page(report)
     finally:  # where there is no room for these, the figures are not lost with them
         if form == "json":
-            click.echo(escape_json({**found.to_dict(), "mcnemar": as_json(test)}))
+            click.echo(escape_json({**found.to_dict(), "mcnemar": to_json(test)}))
         else:
             click.echo(found.text(verbose))
             if test:

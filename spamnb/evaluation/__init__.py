@@ -1,4 +1,4 @@
-"""The measuring instrument: protocols that ask a filter, and the figures that sum up its answers.
+"""Evaluation: protocols that classify messages with models that did not learn them, and figures of the results.
 
-Whatever filter gave the answers, the same functions judge them.
+The figures are computed by the same functions for every filter.
 """

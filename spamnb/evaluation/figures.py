@@ -1,4 +1,4 @@
-"""A result summed up: every figure that the table, the page and the json show, computed once."""
+"""The figures of a result: the table, the page and the JSON show the same ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ClassFigures(NamedTuple):
 
 
 class SpamFigures(NamedTuple):
-    """What a filter is chosen for: good mail lost, spam let through, and how well its scores could do."""
+    """Good mail lost, spam let through, and the errors of the scores at other thresholds."""
 
     hm: Estimate
     sm: Estimate
@@ -37,7 +37,7 @@ class SpamFigures(NamedTuple):
 
 
 class CalibrationFigures(NamedTuple):
-    """What the probabilities are worth: log loss in nats, calibration error in percent."""
+    """Errors of the probabilities: log loss in nats, calibration error in percent."""
 
     log_loss: float
     expected_calibration_error: float
@@ -45,7 +45,7 @@ class CalibrationFigures(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """All there is to say of one result; intervals are 95 %."""
+    """All figures of one result, with 95 % intervals."""
 
     protocol: str
     messages: int
@@ -54,49 +54,49 @@ class Figures(NamedTuple):
     spam: SpamFigures | None
     calibration: CalibrationFigures
     by_class: list[ClassFigures]
-    confusion: list[list[int]]  # rows true, columns verdicts, last unsure
+    confusion: list[list[int]]  # rows are true classes, columns verdicts, the last unsure
 
 
-def figures(result: Result, *, replicates: int = intervals.REPLICATES, seed: int = 0) -> Figures:
-    """Sum a result of one message and more up. The same seed gives the same intervals."""
+def compute_figures(result: Result, *, replicates: int = intervals.REPLICATES, seed: int = 0) -> Figures:
+    """Return the figures of a result of at least one message. The same seed gives the same intervals."""
     return Figures(
         result.protocol,
         len(result),
         result.classes,
-        intervals.share(int(result.right.sum()), len(result)),
-        _spam(result, replicates, seed),
-        _calibration(result),
-        _by_class(result),
+        intervals.binomial_interval(int(result.is_right.sum()), len(result)),
+        _spam_figures(result, replicates, seed),
+        _calibration_figures(result),
+        _class_figures(result),
         result.confusion.tolist(),
     )
 
 
-def _spam(result: Result, replicates: int, seed: int) -> SpamFigures | None:
+def _spam_figures(result: Result, replicates: int, seed: int) -> SpamFigures | None:
     spam = result.spam_index
     if spam is None:
         return None
     is_spam = result.truth == spam
-    step = metrics.roc_counts(is_spam, result.margins[:, spam])
-    unsure = result.verdicts == UNSURE
+    steps = metrics.roc_counts(is_spam, result.margins[:, spam])
+    is_unsure = result.verdicts == UNSURE
     return SpamFigures(
         *intervals.error_rates(is_spam, result.verdicts == spam),
-        *intervals.roc_estimates(step, replicates, seed),
-        _percent(unsure[~is_spam]),
-        _percent(unsure[is_spam]),
+        *intervals.roc_estimates(steps, replicates, seed),
+        _percent(is_unsure[~is_spam]),
+        _percent(is_unsure[is_spam]),
     )
 
 
-def _percent(which: NDArray[np.bool_]) -> float:
-    return 100 * float(which.mean()) if which.size else math.nan
+def _percent(events: NDArray[np.bool_]) -> float:
+    return 100 * float(events.mean()) if events.size else math.nan
 
 
-def _calibration(result: Result) -> CalibrationFigures:
+def _calibration_figures(result: Result) -> CalibrationFigures:
     truth, p = result.truth, result.probabilities
-    table = metrics.reliability(truth, p, result.spam_index)
+    table = metrics.reliability_table(truth, p, result.spam_index)
     return CalibrationFigures(metrics.log_loss(truth, p), metrics.expected_calibration_error(table), table)
 
 
-def _by_class(result: Result) -> list[ClassFigures]:
+def _class_figures(result: Result) -> list[ClassFigures]:
     table = precision_recall(result.confusion)
     return [
         ClassFigures(
@@ -111,14 +111,14 @@ def _by_class(result: Result) -> list[ClassFigures]:
     ]
 
 
-def as_json(value: Any) -> Any:
-    """Figures as what json can hold; null for NaN and infinity, which json has no word for."""
+def to_json(value: Any) -> Any:
+    """Return figures as values of JSON: NaN and infinity become null."""
     if hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, dict):
-        return {key: as_json(each) for key, each in value.items()}
+        return {key: to_json(v) for key, v in value.items()}
     if isinstance(value, list | tuple):
-        return [as_json(v) for v in value]
+        return [to_json(v) for v in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

@@ -1,14 +1,14 @@
-"""Metrics, arrays in and numbers out, in three parts.
+"""Metrics of verdicts, of scores and of probabilities: arrays in, numbers out.
 
-Verdicts: confusion, precision and recall, and McNemar's exact test. Class indices are 0..C−1; a verdict of −1 is
-"unsure". Unsure is not spam (the mail is delivered), and in a confusion matrix it has a column of its own, so it is
-never right.
+Verdicts: confusion matrix, precision and recall, and McNemar's exact test. Classes are numbers 0..C−1; a verdict of −1
+is "unsure". Unsure is not spam, because the mail is delivered. It has a column of its own in a confusion matrix, so it
+is never right.
 
-Scores: the receiver operating characteristic, what scores can do at any threshold. Labels are booleans (True is spam,
-the class that a threshold cuts off), scores are floats of which higher means more like spam; only their order matters.
-Counts are integers throughout, so that equal scores are exactly half an error each, and no area is lost to rounding.
+Scores: the receiver operating characteristic (ROC), the errors at every threshold. Labels are booleans (True is spam);
+a higher score means more like spam, and only the order of scores matters. Counts are integers, so that equal scores are
+exactly half an error each, and areas have no rounding error.
 
-Probabilities: do they mean what they say? Log loss, expected calibration error.
+Probabilities: log loss and expected calibration error.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from spamnb.formulas.calibration import label_trust
 from spamnb.formulas.trust import DOUBTFUL
 
 UNSURE = -1
-BINS = 15  # of probabilities, of equal width, as in Guo, Pleiss, Sun & Weinberger (2017)
+BINS = 15  # of equal width, as in Guo, Pleiss, Sun & Weinberger (2017)
 
 
 def confusion_matrix(truth: ArrayLike, verdicts: ArrayLike, n_classes: int) -> NDArray[np.int64]:
-    """Messages by true class (rows) and verdict (columns); the last column is "unsure". Shape (C, C+1).
+    """Return the messages by true class (rows) and verdict (columns), (C, C+1). The last column is "unsure".
 
     >>> confusion_matrix([0, 0, 1, 1], [0, 1, 1, -1], 2)
     array([[1, 1, 0],
            [0, 1, 1]])
     """
     true = np.asarray(truth, dtype=np.int64)
-    said = np.asarray(verdicts, dtype=np.int64)
-    column = np.where(said == UNSURE, n_classes, said)
+    verdict = np.asarray(verdicts, dtype=np.int64)
+    column = np.where(verdict == UNSURE, n_classes, verdict)
     cells = np.bincount(true * (n_classes + 1) + column, minlength=n_classes * (n_classes + 1))
     return cells.reshape(n_classes, n_classes + 1)
 
 
 class PrecisionRecall(NamedTuple):
-    """Per class, (C,): precision, recall, F1 and the number of messages that are of it."""
+    """Per class, (C,): precision, recall, F1 and the number of its messages."""
 
     precision: NDArray[np.float64]
     recall: NDArray[np.float64]
@@ -49,36 +49,38 @@ class PrecisionRecall(NamedTuple):
 
 
 def precision_recall(confusion: ArrayLike) -> PrecisionRecall:
-    """Precision, recall and F1 of every class. A ratio 0/0 is 0, as in scikit-learn.
+    """Return precision, recall and F1 of every class. A ratio 0/0 is 0, as in scikit-learn.
 
-    F1 = 2·TP / (2·TP + FP + FN): the harmonic mean without its own 0/0.
+    F1 = 2·TP / (2·TP + FP + FN), the harmonic mean written without its own 0/0.
     """
     cells = np.asarray(confusion)
-    right, said, support = np.diagonal(cells), cells.sum(axis=0)[: len(cells)], cells.sum(axis=1)
+    right, predicted, support = np.diagonal(cells), cells.sum(axis=0)[: len(cells)], cells.sum(axis=1)
 
     def ratio(part: NDArray, whole: NDArray) -> NDArray[np.float64]:
         return np.divide(part, whole, out=np.zeros(len(cells)), where=whole > 0)
 
-    return PrecisionRecall(ratio(right, said), ratio(right, support), ratio(2 * right, said + support), support)
+    return PrecisionRecall(
+        ratio(right, predicted), ratio(right, support), ratio(2 * right, predicted + support), support
+    )
 
 
 class McNemar(NamedTuple):
-    """Messages that only one of two runs got right; probability of so uneven a split by chance."""
+    """Messages that only one of two runs got right, and the probability of such a split by chance."""
 
     only_first_right: int
     only_second_right: int
     p_value: float
 
     def __str__(self) -> str:
-        told = f"{self.only_first_right} right only here, {self.only_second_right} only there"
-        return f"{told}, p = {self.p_value:.3g}"
+        counts = f"{self.only_first_right} right only here, {self.only_second_right} only there"
+        return f"{counts}, p = {self.p_value:.3g}"
 
 
 def mcnemar(first_right: ArrayLike, second_right: ArrayLike) -> McNemar:
-    """Exact two-sided test: the discordant messages are coin tosses if the two filters are equally good.
+    """Return McNemar's exact two-sided test of the hypothesis that two filters are equally good.
 
-    Both arguments are boolean vectors over the same messages in the same order. p = 1 without a discordant
-    message.
+    Under the hypothesis the messages that only one filter got right are coin tosses. Both arguments are boolean vectors
+    over the same messages in the same order. Without such a message p is 1.
 
     >>> mcnemar([True, True, True, True, True, True], [False, False, False, False, False, True])
     McNemar(only_first_right=5, only_second_right=0, p_value=0.0625)
@@ -93,8 +95,8 @@ def mcnemar(first_right: ArrayLike, second_right: ArrayLike) -> McNemar:
 def doubtful_rows(scores: NDArray, labels: NDArray) -> NDArray[np.intp]:
     """Return the rows of the messages whose labels are more likely wrong than right, the least trusted first.
 
-    ``scores`` (n, C) come from models without the message, ``labels`` (n,) are class numbers. A person can look at
-    these messages first: what a folder holds by mistake is learned, and makes others of its kind go wrong.
+    ``scores`` (n, C) come from models without the message, ``labels`` (n,) are class numbers. A person should look at
+    these messages first: a message in the wrong folder is learned, and causes errors in similar messages.
 
     >>> scores = np.stack([np.zeros(100), np.linspace(-20, 20, 100)], axis=1)
     >>> labels = np.repeat([0, 1], 50)
@@ -108,9 +110,10 @@ def doubtful_rows(scores: NDArray, labels: NDArray) -> NDArray[np.intp]:
 
 
 class RocCounts(NamedTuple):
-    """Ham and spam at each distinct step of a falling threshold; neighbours of one kind may be merged.
+    """Ham and spam, (r,) integers each, at the distinct steps of a falling threshold.
 
-    ``ham`` and ``spam``: (r,) integers. The steps are the sufficient statistic of everything in this file.
+    Neighbouring steps with messages of one class may be merged. The steps are a sufficient statistic of all figures of
+    scores in this file.
     """
 
     ham: NDArray[np.int64]
@@ -118,11 +121,11 @@ class RocCounts(NamedTuple):
 
 
 def roc_counts(is_spam: ArrayLike, scores: ArrayLike) -> RocCounts:
-    """Sort by falling score and merge: equal scores into one step, then runs that hold only one class.
+    """Return the steps of messages sorted by falling score.
 
-    The merging is exact for areas and for the best point under a limit on either error. A filter that
-    separates well has few runs (some hundreds in 75,000 messages), which is what makes a bootstrap of a
-    thousand replicates cheap.
+    Equal scores are one step, and then neighbouring steps with messages of only one class are merged. Areas, and the
+    least error of one class under a limit on the other, remain exact. A good filter has some hundred steps for 75,000
+    messages, so that a bootstrap of 1000 replicates is cheap.
 
     >>> roc_counts([False, False, True, False, True, True], [0.1, 0.2, 0.3, 0.6, 0.6, 0.9])
     RocCounts(ham=array([0, 1, 0, 2]), spam=array([1, 1, 1, 0]))
@@ -141,15 +144,15 @@ def roc_counts(is_spam: ArrayLike, scores: ArrayLike) -> RocCounts:
     return RocCounts(np.add.reduceat(ham, starts), np.add.reduceat(spam, starts))
 
 
-def misordered(step: RocCounts) -> NDArray[np.float64]:
-    """1 − area under the ROC: share of (ham, spam) pairs whose ham scores higher, ties counting half.
+def misordered_share(steps: RocCounts) -> NDArray[np.float64]:
+    """Return 1 − area under the ROC: the share of (ham, spam) pairs whose ham scores higher. A tie counts half.
 
-    Works on one set of steps, shapes (r,), or on many at once, shapes (b, r). NaN where a class is empty.
+    The counts have the shape (r,), or (b, r) for b sets of steps. The share is NaN if a class is empty.
 
-    >>> float(misordered(roc_counts([False, False, True, True], [0.1, 0.4, 0.35, 0.8])))
+    >>> float(misordered_share(roc_counts([False, False, True, True], [0.1, 0.4, 0.35, 0.8])))
     0.25
     """
-    ham, spam = np.asarray(step.ham), np.asarray(step.spam)
+    ham, spam = np.asarray(steps.ham), np.asarray(steps.spam)
     above = np.cumsum(ham, axis=-1)
     twice = ((2 * above - ham) * spam).sum(axis=-1)
     pairs = 2 * ham.sum(axis=-1) * spam.sum(axis=-1)
@@ -157,38 +160,39 @@ def misordered(step: RocCounts) -> NDArray[np.float64]:
 
 
 def one_minus_roca(is_spam: ArrayLike, scores: ArrayLike) -> float:
-    """1-ROCA% = 100 × (1 − area under the ROC), exact. NaN where a class is empty."""
-    return 100.0 * float(misordered(roc_counts(is_spam, scores)))
+    """Return 1-ROCA% = 100 × (1 − area under the ROC), exactly. It is NaN if a class is empty."""
+    return 100.0 * float(misordered_share(roc_counts(is_spam, scores)))
 
 
-def spam_missed_at(step: RocCounts, ham_limit: float) -> NDArray[np.float64]:
-    """Least rate of spam missed by a threshold that misclassifies at most the rate ``ham_limit`` of the ham.
+def least_missed_spam(steps: RocCounts, ham_limit: float) -> NDArray[np.float64]:
+    """Return the least rate of spam missed by a threshold that misclassifies at most the rate ``ham_limit`` of the ham.
 
-    Shapes as in :func:`misordered`. A threshold is one of the scores, or above them all; no interpolation,
-    since half a message cannot be lost.
+    Shapes are those of ``misordered_share``. A threshold is one of the scores or above all scores. There is no
+    interpolation, because half a message cannot be lost.
 
-    >>> float(spam_missed_at(roc_counts([False, False, True, True], [0.1, 0.4, 0.35, 0.8]), 0.0))
+    >>> float(least_missed_spam(roc_counts([False, False, True, True], [0.1, 0.4, 0.35, 0.8]), 0.0))
     0.5
     """
-    ham, spam = np.asarray(step.ham), np.asarray(step.spam)
+    ham, spam = np.asarray(steps.ham), np.asarray(steps.spam)
     hams, spams = ham.sum(axis=-1), spam.sum(axis=-1)
-    # The allowance is rounded down as a count: comparing rates would reject 1/1000 under a limit of .001 on
-    # some machines.
-    allowed = np.floor(ham_limit * hams + 1e-9)
-    within = np.cumsum(ham, axis=-1) <= np.expand_dims(allowed, -1)
-    missed = spams - (spam * within).sum(axis=-1)
+    # The limit is a count, rounded down: rates would reject 1/1000 under a limit of .001 on some machines.
+    max_ham = np.floor(ham_limit * hams + 1e-9)
+    is_allowed = np.cumsum(ham, axis=-1) <= np.expand_dims(max_ham, -1)
+    missed = spams - (spam * is_allowed).sum(axis=-1)
     return np.divide(missed, spams, out=np.full(np.shape(missed), np.nan), where=spams > 0)
 
 
-def curve(step: RocCounts) -> NDArray[np.float64]:
-    """The ROC as the corners of its steps, from "nothing is called spam" to "all is": rows (r+1, 2) of the rates of ham
-    and of spam misclassified."""
-    hams, spams = (np.r_[0, np.cumsum(counts)] / max(int(counts.sum()), 1) for counts in step)
+def roc_curve(steps: RocCounts) -> NDArray[np.float64]:
+    """Return the corners of the ROC's steps, (r+1, 2): the rates of ham and of spam misclassified.
+
+    In the first row no message is called spam, and in the last row all messages are.
+    """
+    hams, spams = (np.r_[0, np.cumsum(counts)] / max(int(counts.sum()), 1) for counts in steps)
     return np.column_stack([hams, 1 - spams])
 
 
 class Bin(NamedTuple):
-    """One row of a reliability table: predicted probability against what happened."""
+    """One row of a reliability table: the predicted probability and the observed share."""
 
     low: float
     high: float
@@ -198,7 +202,7 @@ class Bin(NamedTuple):
 
 
 def log_loss(truth: ArrayLike, probabilities: ArrayLike) -> float:
-    """Mean −log p(true class), in nats. Probabilities are clipped at the machine epsilon, as in scikit-learn.
+    """Return the mean of −log p(true class) in nats. Probabilities are clipped at the machine epsilon.
 
     >>> round(log_loss([0, 1], [[0.8, 0.2], [0.5, 0.5]]), 4)
     0.4581
@@ -208,29 +212,29 @@ def log_loss(truth: ArrayLike, probabilities: ArrayLike) -> float:
     return float(-np.log(np.clip(p[np.arange(len(true)), true], eps, 1 - eps)).mean())
 
 
-def reliability(truth: ArrayLike, probabilities: ArrayLike, positive: int | None = None) -> list[Bin]:
-    """Reliability table over equal-width bins of one probability.
+def reliability_table(truth: ArrayLike, probabilities: ArrayLike, positive: int | None = None) -> list[Bin]:
+    """Return the reliability table of one probability over bins of equal width.
 
-    With ``positive``, of p(that class) against its share, which is what a spam threshold acts on; without,
-    of the largest probability of each message against how often that class was right, which is defined for
-    any number of classes.
+    With ``positive`` it is p(that class) against the share of that class, because a threshold for spam is one on this
+    probability. Otherwise it is the largest probability of each message against the share of right ones, which is
+    defined for any number of classes.
     """
     true, p = np.asarray(truth), np.asarray(probabilities)
     if positive is None:
-        said, came_true = p.max(axis=1), p.argmax(axis=1) == true
+        predicted, is_true = p.max(axis=1), p.argmax(axis=1) == true
     else:
-        said, came_true = p[:, positive], true == positive
-    which = np.clip((said * BINS).astype(np.int64), 0, BINS - 1)
-    count = np.bincount(which, minlength=BINS)
+        predicted, is_true = p[:, positive], true == positive
+    bins = np.clip((predicted * BINS).astype(np.int64), 0, BINS - 1)
+    count = np.bincount(bins, minlength=BINS)
     mean = np.full(BINS, np.nan)
     share = np.full(BINS, np.nan)
-    np.divide(np.bincount(which, said, BINS), count, out=mean, where=count > 0)
-    np.divide(np.bincount(which, came_true, BINS), count, out=share, where=count > 0)
+    np.divide(np.bincount(bins, predicted, BINS), count, out=mean, where=count > 0)
+    np.divide(np.bincount(bins, is_true, BINS), count, out=share, where=count > 0)
     return [Bin(b / BINS, (b + 1) / BINS, int(count[b]), float(mean[b]), float(share[b])) for b in range(BINS)]
 
 
 def expected_calibration_error(table: list[Bin]) -> float:
-    """Mean |predicted − observed| over the bins, each weighted by its messages, in percent.
+    """Return the mean of |predicted − observed| over the bins, weighted by their messages, in percent.
 
     >>> expected_calibration_error([Bin(0, 0.5, 3, 0.1, 0.0), Bin(0.5, 1, 1, 0.9, 1.0)])
     10.0

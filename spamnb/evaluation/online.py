@@ -1,7 +1,7 @@
-"""The stream: each message is classified, then its true class is learned, as the TREC spam track did.
+"""Evaluation on a stream, as in the TREC spam track, and evaluation of a model as it is.
 
-One pass, a model in memory, no look ahead. Learning a message costs its own tokens, so a stream of any length takes
-the same time per message: 75,000 take minutes.
+On a stream each message is classified, and then learned with its true class by a model in memory. The time per message
+does not grow with the stream, because learning updates only the tokens of the message: 75,000 messages take minutes.
 """
 
 from __future__ import annotations
@@ -13,97 +13,97 @@ from spamnb.class_names import check_has_class
 from spamnb.classifier import Classifier
 from spamnb.counts.counting import MAX_READ
 from spamnb.errors import SpamnbError
-from spamnb.evaluation.result import EVIDENCE, Answer, Result, result_of
+from spamnb.evaluation.result import EVIDENCE, EvaluatedMessage, Result, make_result
 from spamnb.reader.message import arrival
 from spamnb.settings import Settings
 from spamnb.shown_text import pluralize
 from spamnb.sources.entries import Entry, NumberedMessage, Report, one_message, read_entries, work_in_batches
 
-AT_ONCE = 4  # messages judged together: few enough that memory can hold them, however large they are
+BATCH_MESSAGES = 4  # classified together: even the largest ones fit into memory
 
 
-def online(
+def evaluate_stream(
     entries: Iterable[Entry],
     settings: Settings,
     on_unreadable: Report,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> Result:
-    """Classify then learn every message of a stream, from nothing.
+    """Classify every message of a stream, and then learn it, beginning with an empty model.
 
-    SpamnbError for settings that need to see mail before they see the first message.
+    Raise SpamnbError for a model with an embedding, because an embedding is computed from mail.
     """
     if settings.embedding is not None:
         raise SpamnbError("an embedding cannot be chosen before the first message of a stream: use folds or a split")
-    answers: list[Answer] = []
-    # One change from the first message to the last: in many the model would be written as often.
+    rows: list[EvaluatedMessage] = []
+    # One transaction for the whole stream, because the model is written at the end of each.
     with Classifier.create(":memory:", settings) as classifier, classifier.store.writing():
         for done, (entry, raw) in enumerate(read_entries(entries, on_unreadable), 1):
             assert entry.label is not None
             with one_message(entry.name, on_unreadable):
                 message = classifier.read(raw)
                 classification = classifier.classify(message, tokens=0, posterior=False)
-                if classification.verdict != entry.label:  # what explains an error
+                if classification.verdict != entry.label:  # evidence of errors only: it takes longer
                     classification = classifier.classify(message, tokens=EVIDENCE, posterior=False)
-                said = Answer.of(entry.name, entry.label, classification, raw)
-                said = said._replace(unknown=_unknown(said, classifier))
+                row = EvaluatedMessage.of(entry.name, entry.label, classification, raw)
+                row = row._replace(unknown=_score_of_new_class(row, classifier))
                 classifier.learn(entry.label, message, classification=classification)
-                answers.append(said)
+                rows.append(row)
             on_progress(done)
-    return result_of(answers, "On-line", settings.spam)
+    return make_result(rows, "On-line", settings.spam)
 
 
-def _unknown(said: Answer, classifier: Classifier) -> float:
-    """The score of a class that a stream has not brought yet, while it has brought one alone: the rule of succession
-    gives it odds of 1 : n+1 after n messages. As certainty it put the first spam below all good mail, for good: two
-    thirds of 1-ROCA% on a stream of 5,857 messages."""
-    if len(said.scores) != 1:
+def _score_of_new_class(row: EvaluatedMessage, classifier: Classifier) -> float:
+    """Return the score of a class without a message while the stream has messages of one class only.
+
+    The rule of succession gives it odds of 1 : n+1 after n messages. A score of −∞ would rank the first spam below all
+    good mail: that was two thirds of 1-ROCA% on a stream of 5,857 messages.
+    """
+    if len(row.scores) != 1:
         return -inf
-    return min(said.scores.values()) - log(1 + int(classifier.store.totals().documents.sum()))
+    return min(row.scores.values()) - log(1 + int(classifier.store.totals().documents.sum()))
 
 
-def judged(
+def evaluate_model(
     entries: Iterable[Entry],
     classifier: Classifier,
     on_unreadable: Report,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> Result:
-    """The answers of a model as it is to labelled messages; it learns nothing. Those that it has learned are left out,
-    since what it says of these is memory; the protocol's name says how many they are.
+    """Classify labelled messages with a model that learns nothing from them.
 
-    Raises SpamnbError where it has learned all of them, and for a class that it does not have.
+    Messages that the model has learned are skipped, because it recognises them. The protocol's name contains their
+    number. Raise SpamnbError if the model has learned all messages, or does not have one of their classes.
     """
-    answers: list[Answer] = []
+    rows: list[EvaluatedMessage] = []
     classes = classifier.store.totals().classes
     where = "in memory" if classifier.store.file == ":memory:" else classifier.store.path
-    done, known = 0, 0
+    done, learned = 0, 0
 
-    def judge(batch: list[NumberedMessage]) -> list[Answer]:
-        """The answers to those that it has not learned."""
-        new = [each for each in batch if classifier.learned(each.raw) is None]
-        classifications = classifier.classify_all([each.raw for each in new], EVIDENCE, posterior=False)
+    def classify_batch(batch: list[NumberedMessage]) -> list[EvaluatedMessage]:
+        new = [message for message in batch if classifier.learned(message.raw) is None]
+        classifications = classifier.classify_all([message.raw for message in new], EVIDENCE, posterior=False)
         return [
-            Answer.of(each.entry.name, str(each.entry.label), found, each.raw)
-            for each, found in zip(new, classifications)
+            EvaluatedMessage.of(entry.name, str(entry.label), classification, raw)
+            for (_, entry, raw), classification in zip(new, classifications)
         ]
 
-    for batch, judged_now in work_in_batches(entries, judge, on_unreadable, AT_ONCE, MAX_READ):
-        for answer in judged_now:
-            check_has_class(answer.truth, classes, f"model {where}: ")
-        answers += judged_now
-        known += len(batch) - len(judged_now)
+    for batch, batch_rows in work_in_batches(entries, classify_batch, on_unreadable, BATCH_MESSAGES, MAX_READ):
+        for row in batch_rows:
+            check_has_class(row.truth, classes, f"model {where}: ")
+        rows += batch_rows
+        learned += len(batch) - len(batch_rows)
         done += len(batch)
         on_progress(done)
-    told = f", without {pluralize(known, 'message')} that it has learned" if known else ""
-    if known == done > 0:
-        raise SpamnbError(f"model {where} has learned all {known:,} messages: measure it on mail that is new to it")
-    return result_of(answers, f"Model {where}{told}", classifier.settings.spam)
+    skipped = f", without {pluralize(learned, 'message')} that it has learned" if learned else ""
+    if learned == done > 0:
+        raise SpamnbError(f"model {where} has learned all {learned:,} messages: measure it on mail that is new to it")
+    return make_result(rows, f"Model {where}{skipped}", classifier.settings.spam)
 
 
-def by_date(entries: Iterable[Entry], on_unreadable: Report) -> list[Entry]:
-    """Entries in the order in which they were received (``message.arrival``); a message that does not say when stands
-    where its neighbour does.
+def sort_by_date(entries: Iterable[Entry], on_unreadable: Report) -> list[Entry]:
+    """Return entries in the order of ``message.arrival``, the time at which a message was received.
 
-    Neighbour: the message before it in the given order. The order is the same on every run.
+    A message without a time has that of the message before it. The order is the same on every run.
     """
     last = 0
     dated: list[tuple[int, Entry]] = []

@@ -1,10 +1,10 @@
-"""Who is asked by whom: a split, K folds, leave-one-out, all on mail that was read and counted once.
+"""Protocols of evaluation: a split, K folds, and leave-one-out, on mail that is read and counted once.
 
-A model of some of the messages is all sums less the others'. Asking it about a message is one look at the counts of the
-message's own tokens, so nothing is read twice, however many folds there are.
+A model of some messages is the sum of all messages minus the sum of the others. So no message is read twice, whatever
+the number of folds.
 
-Copies of a message (equal digests) never stand on both sides: a filter that is asked about what it has learned
-remembers, it does not judge.
+Copies of a message (equal digests) are never on both sides of a split, because a filter recognises a message that it
+has learned.
 """
 
 from __future__ import annotations
@@ -19,81 +19,87 @@ from spamnb.counts.messages import UNDATED
 from spamnb.counts.newest import newest
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import ArgumentError, SpamnbError
-from spamnb.evaluation.result import EVIDENCE, Answer, Result, result_of
+from spamnb.evaluation.result import EVIDENCE, EvaluatedMessage, Result, make_result
 from spamnb.settings import Settings
 from spamnb.training import leave_one_out_estimate as estimate
 from spamnb.training import model_of, prepare
 
-BATCH = 512  # messages scored at once
+BATCH = 512  # messages classified at once
 
 
 class Mail(NamedTuple):
-    """Labelled messages, counted. Arrays are by message in the given order; those that could not be read are absent."""
+    """Labelled messages with their sums. Arrays contain the n readable messages in the order of the sources."""
 
     training_set: TrainingSet
-    names: list[str]  # of every place in the given order, unreadable ones included
-    positions: NDArray[np.int64]  # (n,) places of the messages that are there, rising
+    names: list[str]  # of all messages, also the unreadable ones
+    positions: NDArray[np.int64]  # (n,) indices into names, increasing
     labels: NDArray[np.intp]  # (n,) index into the training set's classes
     digests: NDArray[np.void]  # (n,) 16 bytes: equal for copies of a message
-    dates: NDArray[np.int64]  # (n,) when each was received, in seconds since 1970; UNDATED where it does not say
+    dates: NDArray[np.int64]  # (n,) time of arrival in seconds since 1970, or UNDATED
 
     @property
     def classes(self) -> tuple[str, ...]:
         return self.training_set.counts.classes
 
     def truth(self) -> dict[int, str]:
-        """The class of each message, by its place."""
+        """Return the class of each message by its position."""
         return dict(zip(self.positions.tolist(), map(self.classes.__getitem__, self.labels.tolist())))
 
-    def places(self, which: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """A mask over messages (n,) as one over places."""
-        places = np.zeros(len(self.names), bool)
-        places[self.positions[which]] = True
-        return places
+    def mask(self, messages: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return a mask over readable messages, (n,), as a mask over all positions."""
+        positions = np.zeros(len(self.names), bool)
+        positions[self.positions[messages]] = True
+        return positions
 
 
-def mail_of(training_set: TrainingSet, names: list[str]) -> Mail:
-    """A training set and the names of its messages, by place."""
+def make_mail(training_set: TrainingSet, names: list[str]) -> Mail:
+    """Return a training set with the names of its messages, by position."""
     messages = training_set.messages
     order = np.argsort(messages.positions)
     keys = messages.digests[order].view("V16").ravel()
     return Mail(training_set, names, messages.positions[order], messages.labels[order], keys, messages.dates[order])
 
 
-def judge(mail: Mail, settings: Settings, trained: TrainingSet, places: NDArray[np.bool_]) -> dict[int, Answer]:
-    """The answers of a model of ``trained`` to the messages at ``places``, by place; with evidence where one is wrong,
-    since that takes four times as long as the rest."""
+def evaluate_positions(
+    mail: Mail, settings: Settings, training_set: TrainingSet, mask: NDArray[np.bool_]
+) -> dict[int, EvaluatedMessage]:
+    """Classify the messages of a mask over positions with a model of ``training_set``.
+
+    Only wrong verdicts have evidence, because it takes four times as long as the scores.
+    """
     truth = mail.truth()
 
-    def asked(places: NDArray[np.bool_], tokens: int) -> dict[int, Answer]:
-        answers: dict[int, Answer] = {}
-        for batch in mail.training_set.select(places).batches(BATCH):
+    def classify(mask: NDArray[np.bool_], tokens: int) -> dict[int, EvaluatedMessage]:
+        rows: dict[int, EvaluatedMessage] = {}
+        for batch in mail.training_set.select(mask).batches(BATCH):
             classifications = classifier.classify_rows(mail.training_set.tokens, batch.rows, tokens)
-            for place, classification in zip(batch.positions.tolist(), classifications):
-                answers[place] = Answer.of(mail.names[place], truth[place], classification)
-        return answers
+            for position, classification in zip(batch.positions.tolist(), classifications):
+                rows[position] = EvaluatedMessage.of(mail.names[position], truth[position], classification)
+        return rows
 
-    with Classifier(model_of(trained, settings)) as classifier:
-        answers = asked(places, 0)
-        wrong = np.zeros(len(mail.names), bool)
-        wrong[[place for place, answer in answers.items() if answer.verdict != answer.truth]] = True
-        return answers | asked(wrong, EVIDENCE)
+    with Classifier(model_of(training_set, settings)) as classifier:
+        rows = classify(mask, 0)
+        is_wrong = np.zeros(len(mail.names), bool)
+        is_wrong[[position for position, row in rows.items() if row.verdict != row.truth]] = True
+        return rows | classify(is_wrong, EVIDENCE)
 
 
-def groups(digests: NDArray[np.void], labels: NDArray[np.intp], seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Copies, of equal ``digests`` (n,), bound together and dealt out: (n,) group of each message, and the groups class
-    by class, shuffled.
+def group_copies(
+    digests: NDArray[np.void], labels: NDArray[np.intp], seed: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the group of each message (n,), and the groups ordered by class and within a class by chance.
 
-    Dealing the second in turn gives parts of equal size and equal mixture of classes.
+    Messages of equal ``digests`` (n,) are one group. Parts that receive the ordered groups in turn have equal sizes and
+    equal shares of the classes.
     """
     _, first, group = np.unique(digests, return_index=True, return_inverse=True)
-    chance = np.random.default_rng(seed).random(len(first))
-    return group.astype(np.intp), np.lexsort((chance, labels[first]))
+    random_keys = np.random.default_rng(seed).random(len(first))
+    return group.astype(np.intp), np.lexsort((random_keys, labels[first]))
 
 
-def folds_of(digests: NDArray[np.void], labels: NDArray[np.intp], k: int, seed: int = 0) -> NDArray[np.intp]:
-    """The fold of each of n messages, (n,), stratified by their class numbers ``labels`` (n,)."""
-    group, order = groups(digests, labels, seed)
+def assign_folds(digests: NDArray[np.void], labels: NDArray[np.intp], k: int, seed: int = 0) -> NDArray[np.intp]:
+    """Return the fold of each message, (n,), stratified by their class numbers ``labels`` (n,)."""
+    group, order = group_copies(digests, labels, seed)
     if not 2 <= k <= len(order):
         raise ArgumentError(
             "{k} folds of {n} different messages cannot be made: {option.folds} takes 2 up to the number of messages;"
@@ -106,27 +112,30 @@ def folds_of(digests: NDArray[np.void], labels: NDArray[np.intp], k: int, seed: 
     return fold[group]
 
 
-def halves(mail: Mail, fraction: float, seed: int) -> NDArray[np.intp]:
-    """The part of each message (n,): −1 for ``fraction`` of each class, by chance, which is learned; 0 for the rest."""
+def split_by_chance(mail: Mail, fraction: float, seed: int) -> NDArray[np.intp]:
+    """Return −1 for a random ``fraction`` of each class, which is learned, and 0 for the other messages, (n,)."""
     _check_fraction(fraction)
-    group, order = groups(mail.digests, mail.labels, seed)
-    # Along the shuffled classes the running count crosses a whole number for every group that is to be learned.
-    crossed = np.floor(np.arange(1, len(order) + 1) * fraction) > np.floor(np.arange(len(order)) * fraction)
+    group, order = group_copies(mail.digests, mail.labels, seed)
+    # A group is learned if the running sum of the fraction reaches the next whole number.
+    is_learned = np.floor(np.arange(1, len(order) + 1) * fraction) > np.floor(np.arange(len(order)) * fraction)
     part = np.zeros(len(order), np.intp)
-    part[order[crossed]] = -1
+    part[order[is_learned]] = -1
     return part[group]
 
 
-def oldest(mail: Mail, fraction: float) -> NDArray[np.intp]:
-    """The part of each message (n,): −1 for all but the newest of those that say when they were received; ``fraction``
-    of these is learned. Copies stand where the newest of them does."""
+def split_by_date(mail: Mail, fraction: float) -> NDArray[np.intp]:
+    """Return 0 for the newest messages, which are classified, and −1 for the others, which are learned, (n,).
+
+    ``fraction`` of the messages with a time of arrival is learned, and all messages without one. Copies have the time
+    of the newest copy.
+    """
     _check_fraction(fraction)
     if (mail.dates == UNDATED).all():
         raise ArgumentError("{option.by_date}: no message says when it was received")
     _, first, group = np.unique(mail.digests, return_index=True, return_inverse=True)
-    latest = np.full(len(first), UNDATED)
-    np.maximum.at(latest, group, mail.dates)
-    return np.where(newest(latest, first, 1 - fraction), 0, -1)[group]
+    group_dates = np.full(len(first), UNDATED)
+    np.maximum.at(group_dates, group, mail.dates)
+    return np.where(newest(group_dates, first, 1 - fraction), 0, -1)[group]
 
 
 def _check_fraction(fraction: float) -> None:
@@ -135,29 +144,32 @@ def _check_fraction(fraction: float) -> None:
 
 
 def evaluate_parts(mail: Mail, settings: Settings, part: NDArray[np.intp], protocol: str) -> Result:
-    """Each message judged by a model of all that are not in its part, (n,); what is in part −1 is learned only."""
+    """Classify each message with a model of all messages in other parts, (n,). Messages of part −1 are only learned."""
     if len(np.unique(part)) < 2:
         raise SpamnbError("the split leaves no message on one side: give more messages or another fraction")
     total = mail.training_set.deduplicate()
-    answers: dict[int, Answer] = {}
+    rows: dict[int, EvaluatedMessage] = {}
     for number in range(part.max() + 1):
-        places = mail.places(part == number)
-        answers |= judge(mail, settings, total.minus(places), places)
-    return result_of([answers[place] for place in sorted(answers)], protocol, settings.spam)
+        mask = mail.mask(part == number)
+        rows |= evaluate_positions(mail, settings, total.minus(mask), mask)
+    return make_result([rows[position] for position in sorted(rows)], protocol, settings.spam)
 
 
 def evaluate_leave_one_out(mail: Mail, settings: Settings) -> Result:
-    """Every message judged by the total minus itself, copies of it counted once; by the total minus its part where the
-    model is more than sums, or its words are chosen. There is no evidence: each message has a model of its own."""
+    """Classify every message with a model of all other messages, without its copies.
+
+    If the model is more than sums, or its words are selected, it is a model of all messages in other parts. The result
+    has no evidence, because each message has another model.
+    """
     left_out = estimate(prepare(mail.training_set), settings)
     if not len(left_out.labels):
         raise SpamnbError("leave-one-out needs messages of two classes at least")
     classes, truth = left_out.classes, mail.truth()
-    answers: dict[int, Answer] = {}
+    rows: dict[int, EvaluatedMessage] = {}
     scores, probabilities = left_out.scores.tolist(), left_out.probabilities.tolist()
-    for place, verdict, of_class, p in zip(left_out.positions.tolist(), left_out.verdicts, scores, probabilities):
-        said = verdict, dict(zip(classes, of_class)), dict(zip(classes, p))
-        answers[place] = Answer(mail.names[place], truth[place], *said)
+    for position, verdict, s, p in zip(left_out.positions.tolist(), left_out.verdicts, scores, probabilities):
+        by_class = dict(zip(classes, s)), dict(zip(classes, p))
+        rows[position] = EvaluatedMessage(mail.names[position], truth[position], verdict, *by_class)
     parts = left_out.n_folds
     protocol = f"Left out in {parts} parts" if parts else "Leave-one-out"
-    return result_of([answers[place] for place in sorted(answers)], protocol, settings.spam)
+    return make_result([rows[position] for position in sorted(rows)], protocol, settings.spam)

@@ -13,8 +13,8 @@ from html import escape
 from typing import NamedTuple
 
 from spamnb.evaluation.figures import Figures
-from spamnb.evaluation.intervals import HM_LIMIT, share
-from spamnb.evaluation.metrics import Bin, curve, roc_counts
+from spamnb.evaluation.intervals import HM_LIMIT, binomial_interval
+from spamnb.evaluation.metrics import Bin, roc_counts, roc_curve
 from spamnb.evaluation.result import Result
 from spamnb.report.evaluation import percent
 from spamnb.shown_text import pluralize
@@ -109,7 +109,7 @@ def roc_chart(result: Result, found: Figures, spam: int) -> str:
     if not hams or not spams:
         plot.note(5, 5, "needs good mail and spam")
         return str(plot)
-    plot.line((100 * curve(roc_counts(is_spam, result.margins[:, spam]))).tolist(), "curve")
+    plot.line((100 * roc_curve(roc_counts(is_spam, result.margins[:, spam]))).tolist(), "curve")
     least = found.spam.sm_at_hm.value
     plot.dot(HM_LIMIT, least, 3.5, "point", f"sm {percent(least)} % at hm ≤ {HM_LIMIT:g} %")
     hm, sm = found.spam.hm.value, found.spam.sm.value
@@ -136,7 +136,7 @@ def reliability_chart(table: list[Bin], what: str) -> str:
     plot.line([(0, 0), (1, 1)], "diagonal")
     for row in table:
         if row.messages:
-            bounds = share(round(row.observed * row.messages), row.messages)[1:]
+            bounds = binomial_interval(round(row.observed * row.messages), row.messages)[1:]
             plot.line([(row.predicted, bound / 100) for bound in bounds], "whisker")
             title = f"{pluralize(row.messages, 'message')}: said {row.predicted:.3f}, came true {row.observed:.3f}"
             plot.dot(row.predicted, row.observed, 2.5 + math.log10(row.messages), "point", title)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from spamnb import __version__
 from spamnb.evaluation.figures import Figures
 from spamnb.evaluation.intervals import HM_LIMIT
-from spamnb.evaluation.result import Answer, Result
+from spamnb.evaluation.result import EvaluatedMessage, Result
 from spamnb.formulas.decision import UNSURE
 from spamnb.reader.meaning import meaning
 from spamnb.report import charts
@@ -122,12 +122,12 @@ class Group(NamedTuple):
 
     title: str
     shown: str  # how many of how many
-    errors: list[tuple[Answer, float, str]]
+    errors: list[tuple[EvaluatedMessage, float, str]]
 
 
 def worst(result: Result) -> list[Group]:
     """Errors by kind; good mail lost before all others. Nothing where every verdict is right."""
-    wrong = np.flatnonzero(~result.right)
+    wrong = np.flatnonzero(~result.is_right)
     if not len(wrong):
         return []
     wrong = wrong[np.argsort(result.probabilities[wrong, result.truth[wrong]], kind="stable")]

@@ -4,7 +4,7 @@ import numpy as np
 
 from spamnb.api.evaluate import LONGEST, lines_of, shortened
 from spamnb.evaluation.metrics import doubtful_rows
-from spamnb.evaluation.result import Answer
+from spamnb.evaluation.result import EvaluatedMessage
 
 
 def test_the_least_trusted_stand_first() -> None:
@@ -20,7 +20,9 @@ def test_the_least_trusted_stand_first() -> None:
 
 def test_what_a_stranger_wrote_is_escaped_and_short() -> None:
     nasty = "\x1b[2J\r\n\x9b31m" + "é" * 10_000
-    lines = lines_of([Answer("in/\x1b", "ham", "spam", {}, {"spam": 0.99}, [(nasty, 2.0)] * 50, 0.0, nasty, nasty)])
+    lines = lines_of(
+        [EvaluatedMessage("in/\x1b", "ham", "spam", {}, {"spam": 0.99}, [(nasty, 2.0)] * 50, 0.0, nasty, nasty)]
+    )
     assert all(line.isprintable() for line in lines) and max(map(len, lines)) < 8 * LONGEST
     assert shortened(nasty).endswith("…") and len(shortened(nasty)) <= LONGEST
     assert shortened("\x07" * 60).startswith("\\x07") and len(shortened("\x07" * 60)) == LONGEST

@@ -19,7 +19,7 @@ from spamnb import Classifier, Settings, SpamClassifier, SpamnbError
 from spamnb.api import spam as module
 from spamnb.api.given import as_mail
 from spamnb.engines import executor
-from spamnb.evaluation.protocols import folds_of
+from spamnb.evaluation.protocols import assign_folds
 from spamnb.reader.message import digest
 from spamnb.sources.entries import message_from_text
 
@@ -58,7 +58,7 @@ def test_the_folds_and_answers_are_those_of_evaluate(tmp_path: Path, texts: list
     told = spamnb.evaluate(lines_of(tmp_path / "lines", given, classes), folds=4).to_dict()
     y = np.array(classes)
     digests = np.array([digest(message_from_text(text)) for text in given], "V16")
-    fold = folds_of(digests, (y == "spam").astype(np.intp), 4)
+    fold = assign_folds(digests, (y == "spam").astype(np.intp), 4)
     cv = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(4)]
     p, ranked = (
         cross_val_predict(SpamClassifier(), given, y, cv=cv, method=method)

@@ -8,7 +8,7 @@ import pytest
 from scipy.special import softmax
 
 from spamnb.evaluation import intervals, metrics
-from spamnb.evaluation.figures import as_json, figures
+from spamnb.evaluation.figures import compute_figures, to_json
 from spamnb.evaluation.result import Result
 
 
@@ -70,7 +70,7 @@ def made_up(classes: tuple[str, ...], n: int = 400) -> Result:
 
 def test_two_classes():
     result = made_up(("ham", "spam"))
-    found = figures(result, replicates=100)
+    found = compute_figures(result, replicates=100)
     spam = found.spam
     assert spam is not None
     assert spam.one_minus_roca.value == metrics.one_minus_roca(result.truth == 1, result.probabilities[:, 1])
@@ -78,12 +78,12 @@ def test_two_classes():
     assert spam.hm.value == pytest.approx(100 * ham_row[1] / sum(ham_row))
     assert spam.sm.value == pytest.approx(100 * (spam_row[0] + spam_row[2]) / sum(spam_row))
     assert spam.unsure_ham == pytest.approx(100 * ham_row[2] / sum(ham_row))
-    assert figures(result, replicates=100) == found != figures(result, replicates=100, seed=1)
+    assert compute_figures(result, replicates=100) == found != compute_figures(result, replicates=100, seed=1)
 
 
 def test_of_many_classes_each_has_its_row():
     result = made_up(tuple(f"group.{i:02}" for i in range(20)))
-    found = figures(result, replicates=50)
+    found = compute_figures(result, replicates=50)
     assert found.spam is None and found.accuracy.low < found.accuracy.value < found.accuracy.high
     areas = [metrics.one_minus_roca(result.truth == c, result.margins[:, c]) for c in range(20)]
     assert [c.one_minus_roca for c in found.by_class] == areas
@@ -92,7 +92,7 @@ def test_of_many_classes_each_has_its_row():
 
 
 def test_json_has_no_nan_and_comes_back():
-    found = as_json(figures(made_up(("ham", "spam"), n=40), replicates=50))
+    found = to_json(compute_figures(made_up(("ham", "spam"), n=40), replicates=50))
     assert json.loads(json.dumps(found, allow_nan=False))["spam"]["sm_at_hm"].keys() == {"value", "low", "high"}
-    assert as_json({"a": math.inf, "b": [math.nan, 1]}) == {"a": None, "b": [None, 1]}
-    json.dumps(as_json(figures(made_up(("ham", "spam"), n=1), replicates=50)), allow_nan=False)
+    assert to_json({"a": math.inf, "b": [math.nan, 1]}) == {"a": None, "b": [None, 1]}
+    json.dumps(to_json(compute_figures(made_up(("ham", "spam"), n=1), replicates=50)), allow_nan=False)

@@ -15,7 +15,7 @@ from sklearn.metrics import log_loss as sk_log_loss
 from sklearn.metrics import precision_recall_fscore_support, roc_auc_score
 
 from spamnb.evaluation import metrics
-from spamnb.evaluation.intervals import error_rates, share
+from spamnb.evaluation.intervals import binomial_interval, error_rates
 from spamnb.evaluation.metrics import mcnemar
 
 rows = st.integers(1, 6).flatmap(
@@ -43,14 +43,16 @@ def test_confusion_precision_recall_f1_are_scikit_learns(case):
 def test_the_interval_is_scipys_exact_one(counted):
     events, trials = counted
     exact = binomtest(events, trials).proportion_ci(0.95, "exact")
-    assert share(events, trials) == pytest.approx((100 * events / trials, 100 * exact.low, 100 * exact.high))
+    assert binomial_interval(events, trials) == pytest.approx(
+        (100 * events / trials, 100 * exact.low, 100 * exact.high)
+    )
 
 
 def test_no_error_gets_a_bound_and_a_rate_of_nothing_no_interval():
     rates = error_rates([False] * 1000 + [True], np.zeros(1001))
-    assert rates.hm == (0, 0, pytest.approx(100 * (1 - 0.025 ** (1 / 1000)))) and rates.sm == share(1, 1)
+    assert rates.hm == (0, 0, pytest.approx(100 * (1 - 0.025 ** (1 / 1000)))) and rates.sm == binomial_interval(1, 1)
     lonely = error_rates([True] * 10, [False] + [True] * 9)
-    assert math.isnan(lonely.hm.value) and lonely.sm == share(1, 10), "its own class is there"
+    assert math.isnan(lonely.hm.value) and lonely.sm == binomial_interval(1, 10), "its own class is there"
 
 
 def random_case(seed: int, n: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -70,7 +72,7 @@ def test_log_loss_is_scikit_learns(seed, n, classes):
 @settings(max_examples=50)
 def test_reliability_of_one_class_is_scikit_learns_calibration_curve(seed, n):
     truth, p = random_case(seed, n, 2)
-    table = metrics.reliability(truth, p, positive=1)
+    table = metrics.reliability_table(truth, p, positive=1)
     observed, predicted = calibration_curve(truth == 1, p[:, 1], n_bins=metrics.BINS)
     filled = [row for row in table if row.messages]
     assert [row.observed for row in filled] == pytest.approx(observed.tolist())
@@ -81,7 +83,7 @@ def test_reliability_of_one_class_is_scikit_learns_calibration_curve(seed, n):
 def test_calibration_error_by_hand_for_many_classes():
     # Two messages said .8, one right: gap .3; two said .5, both right: gap .5.
     p = np.array([[0.8, 0.1, 0.1], [0.8, 0.1, 0.1], [0.5, 0.3, 0.2], [0.2, 0.5, 0.3]])
-    table = metrics.reliability([0, 1, 0, 1], p)
+    table = metrics.reliability_table([0, 1, 0, 1], p)
     assert metrics.expected_calibration_error(table) == pytest.approx(40.0)
 
 
@@ -107,7 +109,7 @@ def test_area_is_scikit_learns_and_that_of_the_curve(rows):
     assert area == pytest.approx(100 * (1 - roc_auc_score(label, score)), abs=1e-9)
     step = metrics.roc_counts(label, score)
     assert step.ham.sum() == (~label).sum() and step.spam.sum() == label.sum()
-    hm, sm = metrics.curve(step).T
+    hm, sm = metrics.roc_curve(step).T
     assert (hm[0], sm[0], hm[-1], sm[-1]) == (0, 1, 1, 0)
     assert 100 * (1 - trapezoid(1 - sm, hm)) == pytest.approx(area)
 
@@ -120,7 +122,7 @@ def test_spam_missed_at_a_ham_limit_is_the_best_of_all_thresholds(rows, limit):
         called = score >= threshold
         if (called & ~label).sum() <= limit * (~label).sum() + 1e-9:
             tried.append((label & ~called).sum() / label.sum())
-    assert metrics.spam_missed_at(metrics.roc_counts(label, score), limit) == pytest.approx(min(tried))
+    assert metrics.least_missed_spam(metrics.roc_counts(label, score), limit) == pytest.approx(min(tried))
 
 
 def test_without_one_of_the_classes_there_is_no_area():

@@ -12,8 +12,8 @@ from spamnb.classifier import Classifier
 from spamnb.engines.counting import count_parallel
 from spamnb.errors import SpamnbError
 from spamnb.evaluation import protocols
-from spamnb.evaluation.online import by_date, judged, online
-from spamnb.evaluation.protocols import Mail, mail_of
+from spamnb.evaluation.online import evaluate_model, evaluate_stream, sort_by_date
+from spamnb.evaluation.protocols import Mail, make_mail
 from spamnb.evaluation.result import Result
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
@@ -29,7 +29,7 @@ SETTINGS = [
 
 def counted(folder: Path, messages: list[tuple[str, bytes]], settings: Settings) -> Mail:
     entries = [Entry(label, f"{label}/{n}", "", content=raw) for n, (label, raw) in enumerate(messages)]
-    return mail_of(count_parallel(entries, settings.tokens, never), [entry.name for entry in entries])
+    return make_mail(count_parallel(entries, settings.tokens, never), [entry.name for entry in entries])
 
 
 def test_the_oldest_are_learned_and_copies_stay_together(tmp_path: Path) -> None:
@@ -39,14 +39,14 @@ def test_the_oldest_are_learned_and_copies_stay_together(tmp_path: Path) -> None
         for (label, raw), hour in zip(mail(5), hours)
     ]
     found = counted(tmp_path, [*messages, messages[5]], Settings())
-    part = protocols.oldest(found, 0.7).tolist()
+    part = protocols.split_by_date(found, 0.7).tolist()
     assert [hour for hour, number in zip([*hours, 9], part) if number == 0] == [9, 8, 7, 9]
-    assert not (protocols.oldest(found, 0.001)[[n for n, hour in enumerate(hours) if hour]]).any()
+    assert not (protocols.split_by_date(found, 0.001)[[n for n, hour in enumerate(hours) if hour]]).any()
     with pytest.raises(SpamnbError, match="a split of 1 leaves nothing"):
-        protocols.oldest(found, 1)
+        protocols.split_by_date(found, 1)
     (tmp_path / "undated").mkdir()
     with pytest.raises(SpamnbError, match="no message says when"):
-        protocols.oldest(counted(tmp_path / "undated", mail(5), Settings()), 0.5)
+        protocols.split_by_date(counted(tmp_path / "undated", mail(5), Settings()), 0.5)
 
 
 def check(folder: Path, result: Result, settings: Settings, learned: Callable[[int], list[int]]) -> None:
@@ -96,7 +96,7 @@ def test_split_is_training_on_one_part_and_classifying_the_other(tmp_path, setti
 @pytest.mark.parametrize("settings", SETTINGS[:2], ids=lambda s: s.model_type)
 def test_folds_are_training_again_on_the_rest_of_each(tmp_path, settings):
     held = counted(tmp_path, THREE, settings)
-    fold = protocols.folds_of(held.digests, held.labels, 4, 3)
+    fold = protocols.assign_folds(held.digests, held.labels, 4, 3)
     result = protocols.evaluate_parts(held, settings, fold, "4 folds")
     assert sorted(result.names) == sorted(f"{label}/{n}" for n, (label, _) in enumerate(THREE))
     check(tmp_path, result, settings, lambda own: np.flatnonzero(fold != fold[own]).tolist())
@@ -108,29 +108,29 @@ def test_leave_one_out_is_forgetting_each(tmp_path):
     result = protocols.evaluate_leave_one_out(held, settings)
     assert len(result) == len(THREE) - len(COPIES)  # the last copy stands for a message
     check(tmp_path, result, settings, lambda own: [n for n in range(len(THREE)) if THREE[n][1] != THREE[own][1]])
-    assert set(result.errors) == set(np.flatnonzero(~result.right).tolist())
+    assert set(result.errors) == set(np.flatnonzero(~result.is_right).tolist())
 
 
 def test_copies_stay_together_and_parts_are_even(tmp_path):
     messages = mail(50) + mail(10)
     held = counted(tmp_path, messages, Settings())
-    group, order = protocols.groups(held.digests, held.labels, 0)
+    group, order = protocols.group_copies(held.digests, held.labels, 0)
     assert len(order) == 100 and group[:20].tolist() == group[100:].tolist()
-    learned = protocols.halves(held, 0.3, 7) < 0
+    learned = protocols.split_by_chance(held, 0.3, 7) < 0
     assert learned[:20].tolist() == learned[100:].tolist()
     per_class = [learned[:100][np.array([label == c for label, _ in messages[:100]])].sum() for c in ("ham", "spam")]
     assert per_class == [15, 15]
-    assert ((protocols.halves(held, 0.3, 7) < 0) == learned).all()
-    assert ((protocols.halves(held, 0.3, 8) < 0) != learned).any()
+    assert ((protocols.split_by_chance(held, 0.3, 7) < 0) == learned).all()
+    assert ((protocols.split_by_chance(held, 0.3, 8) < 0) != learned).any()
 
 
 def test_what_cannot_be_split_is_said(tmp_path):
     held = counted(tmp_path, mail(3), Settings())
     for call, said in (
-        (lambda: protocols.halves(held, 1.5, 0), "between 0 and 1"),
+        (lambda: protocols.split_by_chance(held, 1.5, 0), "between 0 and 1"),
         (lambda: protocols.evaluate_parts(held, Settings(), np.zeros(6, int), ""), "no message on one side"),
-        (lambda: protocols.folds_of(held.digests, held.labels, 7), "folds"),
-        (lambda: online(stream(MAIL), Settings("lda", embedding="lsa:10"), never), "before the first message"),
+        (lambda: protocols.assign_folds(held.digests, held.labels, 7), "folds"),
+        (lambda: evaluate_stream(stream(MAIL), Settings("lda", embedding="lsa:10"), never), "before the first message"),
     ):
         with pytest.raises(SpamnbError, match=said):
             call()
@@ -145,7 +145,7 @@ N = len(MAIL)
 
 
 def test_each_message_is_judged_by_those_before_it():
-    result = online(stream(MAIL), Settings(), never)
+    result = evaluate_stream(stream(MAIL), Settings(), never)
     assert len(result) == N
     with Classifier.create(":memory:", Settings()) as classifier:
         for row, (label, raw) in enumerate(MAIL):
@@ -162,9 +162,9 @@ def test_mail_of_a_stream_is_not_kept_in_memory(tmp_path):
         entries.append(Entry("spam", str(n), str(tmp_path / str(n))))
     tracemalloc.start()
     try:
-        assert len(online(entries, Settings(), never)) == 40
+        assert len(evaluate_stream(entries, Settings(), never)) == 40
         with model_of([("spam", b"Subject: x")]) as classifier:
-            assert len(judged(entries, classifier, never)) == 40
+            assert len(evaluate_model(entries, classifier, never)) == 40
         assert tracemalloc.get_traced_memory()[1] < 20e6  # bytes; the messages together are 54 million
     finally:
         tracemalloc.stop()
@@ -181,18 +181,18 @@ def test_by_date_sorts_across_zones_and_keeps_the_undated_beside_their_neighbour
         "Thu, 99 Foo 99999 99:99:99 +9999",
     ]
     entries = stream([("ham", f"Date: {date}\n\nx".encode()) for date in dates])
-    assert [int(entry.name) for entry in by_date(entries, never)] == [5, 6, 2, 3, 4, 0, 1]
+    assert [int(entry.name) for entry in sort_by_date(entries, never)] == [5, 6, 2, 3, 4, 0, 1]
 
 
 def test_an_unreadable_message_is_told_and_passed_over(tmp_path):
     told: list[str] = []
     entries = [*stream(MAIL), Entry("ham", "gone", str(tmp_path / "gone"))]
-    result = online(entries, Settings(), lambda name, error: told.append(name))
+    result = evaluate_stream(entries, Settings(), lambda name, error: told.append(name))
     assert told == ["gone"] and len(result) == N
-    assert len(by_date(entries, lambda name, error: told.append(name))) == N and len(told) == 2
+    assert len(sort_by_date(entries, lambda name, error: told.append(name))) == N and len(told) == 2
 
 
 def test_a_class_that_never_came_is_not_impossible() -> None:
     some = [(label, b"Subject: %d\n\nsome words" % i) for i, label in enumerate("hhhs")]
-    found = online(stream(some), Settings(spam="s"), never)
+    found = evaluate_stream(stream(some), Settings(spam="s"), never)
     np.testing.assert_allclose(found.margins[:, found.classes.index("s")], [0.0, -np.log(2), -np.log(3), -np.log(4)])

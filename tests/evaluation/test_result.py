@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp, softmax
 
 from spamnb.errors import SpamnbError
-from spamnb.evaluation.result import Answer, Result, result_of
-from spamnb.evaluation.scores import compare, read_verdicts, verdicts_of, write_scores
+from spamnb.evaluation.result import EvaluatedMessage, Result, make_result
+from spamnb.evaluation.scores import compare_verdicts, read_verdicts, verdicts_by_name, write_scores
 from spamnb.shown_text import escape
 
 
 def judged(rows: list[tuple[str, str, str]]) -> Result:
     answers = []
     for name, truth, verdict in rows:
-        answers.append(Answer(name, truth, verdict, {"ham": 0.0, "spam": 0.0}, {"ham": 0.5, "spam": 0.5}))
-    return result_of(answers, "made up")
+        answers.append(EvaluatedMessage(name, truth, verdict, {"ham": 0.0, "spam": 0.0}, {"ham": 0.5, "spam": 0.5}))
+    return make_result(answers, "made up")
 
 
 @given(st.lists(st.lists(st.floats(-500, 500), min_size=4, max_size=4), min_size=1, max_size=5))
@@ -33,18 +33,18 @@ def test_margin_is_the_log_odds_of_the_softmax(rows):
 
 def test_classes_may_turn_up_on_the_way():
     answers = [
-        Answer("1", "ham", "unsure", {}, {}),
-        Answer("2", "spam", "ham", {"ham": 0.0}, {"ham": 1.0}),
-        Answer("3", "list", "spam", {"ham": 0.0, "spam": 1.0}, {"ham": 0.3, "spam": 0.7}),
+        EvaluatedMessage("1", "ham", "unsure", {}, {}),
+        EvaluatedMessage("2", "spam", "ham", {"ham": 0.0}, {"ham": 1.0}),
+        EvaluatedMessage("3", "list", "spam", {"ham": 0.0, "spam": 1.0}, {"ham": 0.3, "spam": 0.7}),
     ]
-    result = result_of(answers, "on-line")
+    result = make_result(answers, "on-line")
     assert result.classes == ("ham", "list", "spam")
     assert result.verdicts.tolist() == [-1, 0, 2]
     assert result.probabilities[0].tolist() == [1 / 3] * 3
     assert result.probabilities[1].tolist() == [1, 0, 0]
     assert result.scores[2].tolist() == [0, -np.inf, 1]
     assert result.margins[:, 2].tolist() == pytest.approx([0, -1e100, 1])
-    assert result.spam_index == 2 and result_of(answers, "on-line", spam="junk").spam_index is None
+    assert result.spam_index == 2 and make_result(answers, "on-line", spam="junk").spam_index is None
 
 
 values = st.floats(allow_nan=False)
@@ -65,8 +65,8 @@ def test_scores_come_back_as_they_were_written(tmp_path_factory, rows, suffix):
     assert [line[0] for line in lines] == list(map(escape, names))
     assert len(path.read_text().split("\n")) == len(rows) + 2
     assert [[float(cell) for cell in line[3:]] for line in lines] == [[*of, *(1 - of)] for of in scores]
-    assert read_verdicts(path) == verdicts_of(result)
-    assert [(each.truth, each.said) for each in read_verdicts(path).values()] == [
+    assert read_verdicts(path) == verdicts_by_name(result)
+    assert [(each.truth, each.verdict) for each in read_verdicts(path).values()] == [
         (classes[true], "unsure" if said < 0 else classes[said]) for true, said in zip(truth, verdicts)
     ]
 
@@ -74,11 +74,11 @@ def test_scores_come_back_as_they_were_written(tmp_path_factory, rows, suffix):
 def test_runs_are_paired_by_name_whatever_their_order():
     first = [("a", "ham", "ham"), ("b", "spam", "spam"), ("c", "spam", "ham"), ("d", "ham", "ham")]
     second = [("b", "spam", "ham"), ("a", "ham", "ham"), ("d", "ham", "spam"), ("c", "spam", "spam")]
-    one, other = verdicts_of(judged(first)), verdicts_of(judged(second))
-    assert compare(one, other)[:2] == (2, 1) and compare(other, one)[:2] == (1, 2)
+    one, other = verdicts_by_name(judged(first)), verdicts_by_name(judged(second))
+    assert compare_verdicts(one, other)[:2] == (2, 1) and compare_verdicts(other, one)[:2] == (1, 2)
     for runs, said in (([("b", "ham", "ham")], "is in only one"), ([("a", "spam", "ham")], "true class of a")):
         with pytest.raises(SpamnbError, match=said):
-            compare(verdicts_of(judged([("a", "ham", "ham")])), verdicts_of(judged(runs)))
+            compare_verdicts(verdicts_by_name(judged([("a", "ham", "ham")])), verdicts_by_name(judged(runs)))
 
 
 @pytest.mark.parametrize(

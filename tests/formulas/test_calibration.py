@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from spamnb.evaluation.metrics import expected_calibration_error, log_loss, reliability
+from spamnb.evaluation.metrics import expected_calibration_error, log_loss, reliability_table
 from spamnb.formulas import calibration
 from spamnb.formulas.calibration import (
     _BIN_MARGINS,
@@ -101,7 +101,9 @@ def test_the_curve_is_the_likeliest(
 def test_probabilities_come_true() -> None:
     margin, y = drawn(4000, 2)
     p = fitted(*drawn(4000, 1)).probabilities(binary(margin))
-    assert expected_calibration_error(reliability(y, p, positive=1)) < 2.5  # 1.3 by chance alone at 4,000 messages
+    assert (
+        expected_calibration_error(reliability_table(y, p, positive=1)) < 2.5
+    )  # 1.3 by chance alone at 4,000 messages
     np.testing.assert_allclose(p[:, 1], expit(1.5 * margin - 1), atol=0.06)
 
 
@@ -157,7 +159,7 @@ def test_many_classes() -> None:
     p = fit(histogram(scores[:3000], told), np.bincount(told)).probabilities(scores[3000:])
     np.testing.assert_allclose(p.sum(axis=1), 1)
     assert (p.argmax(axis=1) == scores[3000:].argmax(axis=1)).mean() > 0.97
-    assert expected_calibration_error(reliability(y[3000:], p)) < 4
+    assert expected_calibration_error(reliability_table(y[3000:], p)) < 4
 
 
 def test_good_mail_counts_as_a_whole_so_one_message_of_a_third_class_makes_no_spam_unsure() -> None:
@@ -210,7 +212,7 @@ def test_the_share_of_wrong_labels_is_estimated_and_they_are_found(share: float)
 def test_probabilities_come_true_though_labels_are_wrong(share: float) -> None:
     margin, y = drawn(5000, 4, slope=3.0, shift=0.5)
     p = fitted(margin, flipped(y, share, 5)[0]).probabilities(binary(margin))
-    assert expected_calibration_error(reliability(y, p, positive=1)) < 2.5
+    assert expected_calibration_error(reliability_table(y, p, positive=1)) < 2.5
     assert log_loss(y, p) < 0.005 + log_loss(y, fitted(margin, y).probabilities(binary(margin)))
     x = np.linspace(-2, 2, 41)
     p = fitted(margin, flipped(y, share, 5)[0]).probabilities(binary(x))

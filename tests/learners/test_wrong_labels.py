@@ -10,7 +10,7 @@ import pytest
 from mail import copies, counted, train_file, undated
 
 from spamnb.classifier import Classifier
-from spamnb.evaluation.metrics import doubtful_rows, expected_calibration_error, log_loss, reliability
+from spamnb.evaluation.metrics import doubtful_rows, expected_calibration_error, log_loss, reliability_table
 from spamnb.formulas.trust import looks_swapped
 from spamnb.learners.corrected import Corrected
 from spamnb.settings import Settings
@@ -98,7 +98,7 @@ def test_probabilities_are_honest_though_labels_are_wrong(model_type: str) -> No
         told = estimate(fit(prepare(counted(mail)), settings), settings)
         truth = labels[told.positions]
         losses.append(log_loss(truth, told.probabilities))
-        assert expected_calibration_error(reliability(truth, told.probabilities, positive=1)) < 3
+        assert expected_calibration_error(reliability_table(truth, told.probabilities, positive=1)) < 3
     assert losses[1] < losses[0] + 0.07, losses
 
 

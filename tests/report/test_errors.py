@@ -2,8 +2,8 @@
 
 from selectolax.lexbor import LexborHTMLParser
 
-from spamnb.evaluation.figures import figures
-from spamnb.evaluation.result import Answer, Result, result_of
+from spamnb.evaluation.figures import compute_figures
+from spamnb.evaluation.result import EvaluatedMessage, Result, make_result
 from spamnb.report.page import WORST, mistakes, page, worst
 from spamnb.settings import Settings
 
@@ -13,9 +13,9 @@ def recorded(rows: list[tuple[str, str, float]], classes: tuple[str, ...] = ("ha
     for n, (true, said, p) in enumerate(rows):
         others = (1 - p) / (len(classes) - 1)
         probabilities = {name: p if name == true else others for name in classes}
-        answer = Answer(str(n), true, said, dict.fromkeys(classes, 0.0), probabilities)
+        answer = EvaluatedMessage(str(n), true, said, dict.fromkeys(classes, 0.0), probabilities)
         answers.append(answer._replace(subject=f"subject {n}"))
-    return result_of(answers, "")
+    return make_result(answers, "")
 
 
 def test_mistakes_are_those_made_most_often_and_none_that_was_not_made() -> None:
@@ -48,9 +48,11 @@ def test_without_spam_all_errors_are_of_one_kind_and_no_more_than_a_dozen_are_sh
 
 def test_evidence_is_bounded_in_number_and_length() -> None:
     evidence = [("w" * 500, 2.0 - n / 100) for n in range(100)]
-    answer = Answer("0", "ham", "spam", {"ham": 0, "spam": 1}, {"ham": 0.1, "spam": 0.9}, evidence, subject="s" * 999)
-    result = result_of([answer], "")
-    shown = LexborHTMLParser(page(result, figures(result, replicates=5), Settings(), {})).css_first("ul.errors")
+    answer = EvaluatedMessage(
+        "0", "ham", "spam", {"ham": 0, "spam": 1}, {"ham": 0.1, "spam": 0.9}, evidence, subject="s" * 999
+    )
+    result = make_result([answer], "")
+    shown = LexborHTMLParser(page(result, compute_figures(result, replicates=5), Settings(), {})).css_first("ul.errors")
     nats, tokens = (shown.css(f".evidence {tag}") for tag in ("span", "code"))
     assert len(tokens) == 12 and (nats[0].text(), tokens[0].text()) == ("+2.00", "w" * 59 + "…")
     assert [shown.css_first(tag).text() for tag in (".tag", ".subject")] == ["ham → spam", "s" * 300]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax
 
-from spamnb.evaluation.figures import figures
+from spamnb.evaluation.figures import compute_figures
 from spamnb.evaluation.result import Result
 from spamnb.report.evaluation import headline, percent, text
 
@@ -16,7 +16,7 @@ def printed(classes: tuple[str, ...], n: int = 500, sure: float = 0.4, verbose: 
     verdicts = np.where(log_p.max(axis=1) > np.log(sure), log_p.argmax(axis=1), -1)
     names = [str(i) for i in range(n)]
     result = Result("[red]made up[/red]", classes, names, truth, log_p, np.exp(log_p), verdicts)
-    return result, text(figures(result, replicates=20), verbose)
+    return result, text(compute_figures(result, replicates=20), verbose)
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +26,7 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_two_classes():
     result, shown = printed(("ham", "spam"), verbose=True)
-    found = figures(result, replicates=20)
+    found = compute_figures(result, replicates=20)
     assert found.spam is not None
     assert "[red]made up[/red]: 500 messages" in shown
     for row in headline(found):
@@ -52,7 +52,7 @@ def test_spam_called_unsure_is_let_through_and_that_is_said(sure: float, said: s
 def test_what_cannot_be_measured_says_why(left: int, said: str) -> None:
     truth, log_p = np.full(9, left), np.log(np.tile([0.7, 0.3], (9, 1)))
     result = Result("made up", ("ham", "spam"), list("abcdefghi"), truth, log_p, np.exp(log_p), np.zeros(9, int))
-    rows = headline(figures(result, replicates=5))
+    rows = headline(compute_figures(result, replicates=5))
     assert [row[2] for row in rows if row[1] == "–"] == [said] * 3
 
 

@@ -10,8 +10,8 @@ from selectolax.lexbor import LexborHTMLParser
 from spite import MADE, SPITE, TWENTY, TWO, made_up
 
 from spamnb import __version__
-from spamnb.evaluation.figures import figures
-from spamnb.evaluation.result import Answer, Result, result_of
+from spamnb.evaluation.figures import compute_figures
+from spamnb.evaluation.result import EvaluatedMessage, Result, make_result
 from spamnb.formulas.decision import Loss
 from spamnb.reader.options import TokenOptions
 from spamnb.report import page as module
@@ -31,7 +31,7 @@ ATTRIBUTES = {
 
 
 def page(result: Result, replicates: int = 5) -> str:
-    return module.page(result, figures(result, replicates=replicates), Settings(alpha=0.5), MADE)
+    return module.page(result, compute_figures(result, replicates=replicates), Settings(alpha=0.5), MADE)
 
 
 @pytest.mark.parametrize("classes", [TWO, ("list", "ham", "spam"), TWENTY, ("only",)], ids=len)
@@ -50,7 +50,7 @@ def test_hostile_mail_adds_no_tag_and_no_attribute(classes):
 
 def test_what_the_page_says_is_what_the_figures_say():
     result = made_up(TWO)
-    found = figures(result, replicates=5)
+    found = compute_figures(result, replicates=5)
     assert found.spam is not None
     tree = LexborHTMLParser(page(result))
     cards = {card.css_first("dt").text(): card.css_first(".value").text() for card in tree.css(".card")}
@@ -69,9 +69,9 @@ def test_what_the_page_says_is_what_the_figures_say():
 
 def test_evidence_is_for_the_class_that_is_likeliest_by_probability():
     scores, p = {"ham": -0.1, "spam": 0.1}, {"ham": 0.7, "spam": 0.3}  # spam is rare: half a word for it is not enough
-    wrong = Answer("1", "spam", "ham", scores, p, [("meeting", 0.5), ("subject:offer", -0.7)])
-    right = Answer("2", "ham", "ham", {"ham": 1.0, "spam": -1.0}, {"ham": 0.9, "spam": 0.1})
-    result = result_of([wrong, right], "made up")
+    wrong = EvaluatedMessage("1", "spam", "ham", scores, p, [("meeting", 0.5), ("subject:offer", -0.7)])
+    right = EvaluatedMessage("2", "ham", "ham", {"ham": 1.0, "spam": -1.0}, {"ham": 0.9, "spam": 0.1})
+    result = make_result([wrong, right], "made up")
     error = LexborHTMLParser(page(result)).css_first("ul.errors li:has(.evidence)")
     assert "above 0 for ham, the likeliest class" in error.text()
     assert [node.text() for node in error.css(".evidence *")] == ["+0.50", "meeting", "-0.70", "Subject: offer"]
@@ -91,8 +91,8 @@ def test_every_mark_lies_inside_its_picture(n_classes, data):
     for i in range(n):
         of_class = dict(zip(classes, data.draw(st.lists(scores, min_size=n_classes, max_size=n_classes))))
         said = data.draw(st.sampled_from(classes)), data.draw(verdicts)
-        answers.append(Answer(str(i), *said, of_class, dict(zip(classes, p[i].tolist()))))
-    html = page(result_of(answers, ""))
+        answers.append(EvaluatedMessage(str(i), *said, of_class, dict(zip(classes, p[i].tolist()))))
+    html = page(make_result(answers, ""))
     assert not re.search(r">[^<]*\b(nan|inf)\b", html)
     for picture in LexborHTMLParser(html).css("svg"):
         box = picture.attributes.get("viewBox") or picture.attributes["viewbox"]  # before selectolax 1.0
@@ -109,8 +109,11 @@ def test_every_mark_lies_inside_its_picture(n_classes, data):
 def judged(classes: tuple[str, ...], pairs: str, spam: str = "spam") -> Result:
     names = {name[0]: name for name in (*classes, "unsure")}
     nothing, alike = dict.fromkeys(classes, 0.0), dict.fromkeys(classes, 0.5)
-    answers = [Answer(str(n), names[true], names[said], nothing, alike) for n, (true, said) in enumerate(pairs.split())]
-    return result_of(answers, "by hand", spam)
+    answers = [
+        EvaluatedMessage(str(n), names[true], names[said], nothing, alike)
+        for n, (true, said) in enumerate(pairs.split())
+    ]
+    return make_result(answers, "by hand", spam)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +133,7 @@ def test_the_first_line_is_what_a_person_asks(classes: tuple[str, ...], pairs: s
 def test_a_page_says_how_it_was_made_with_every_setting() -> None:
     result = made_up(TWO, 5)
     chosen = Settings(alpha=0.5, tokens=TokenOptions(ignore_headers=()), loss=Loss("strict"))
-    tree = LexborHTMLParser(module.page(result, figures(result, replicates=5), chosen, MADE))
+    tree = LexborHTMLParser(module.page(result, compute_figures(result, replicates=5), chosen, MADE))
     said = dict(zip(*([node.text() for node in tree.css(f".made {tag}")] for tag in ("dt", "dd"))))
     assert said.keys() == {"Date", "spamnb", *MADE, *SETTINGS}
     assert said["Command"] == f"spamnb evaluate {SPITE[0]}" and said["spamnb"] == __version__
