@@ -24,7 +24,7 @@ from spamnb.formulas.decision import UNSURE
 from spamnb.formulas.trust import trust
 from spamnb.learners import learner_for
 from spamnb.learners.learner import NewMessage
-from spamnb.reader.message import Reader, cuts_in_words, digest
+from spamnb.reader.message import Reader, describe_truncations, digest
 from spamnb.reader.read_message import ReadMessage, is_empty
 from spamnb.reader.rows import CsrRows
 from spamnb.reader.tokens import TokenArray
@@ -156,7 +156,8 @@ class Classifier:
             vocabulary, messages = self.store.vocabulary, list(map(to_raw_message, raws))
             read = self._reader.read(messages, vocabulary, identify=False)
             ids, rows = read.rows.renumbered()
-            are_empty, truncations = list(map(is_empty, messages)), list(map(cuts_in_words, read.cuts.tolist()))
+            truncations = list(map(describe_truncations, read.truncations.tolist()))
+            are_empty = list(map(is_empty, messages))
             return self._classify(vocabulary.take(ids), rows, are_empty, truncations, tokens, of_spam, posterior)
 
     def classify_rows(self, names: TokenArray, rows: CsrRows, tokens: int | None = None) -> list[Classification]:
@@ -174,7 +175,7 @@ class Classifier:
     def _classify_one(
         self, message: ReadMessage, tokens: int | None = 0, of_spam: bool = False, posterior: bool = False
     ) -> Classification:
-        row, are_empty, truncations = _counted(message).row, [message.empty], [message.cuts]
+        row, are_empty, truncations = _counted(message).row, [message.is_empty], [message.truncations]
         return self._classify(message.tokens, row, are_empty, truncations, tokens, of_spam, posterior)[0]
 
     def _classify(

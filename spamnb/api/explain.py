@@ -14,7 +14,7 @@ from spamnb.api.report import Report
 from spamnb.classification import Classification
 from spamnb.errors import SpamnbError, reason
 from spamnb.people import People
-from spamnb.reader.meaning import meaning, narrower
+from spamnb.reader.meaning import is_narrower, meaning
 from spamnb.settings import BAYES_MODELS, Settings
 from spamnb.shown_text import escape, pluralize
 from spamnb.sources.entries import SkippedMessages, attempt
@@ -168,10 +168,10 @@ class Explanation(Report):
         groups: list[list[int]] = []
         for place in places:
             for group in groups if not verbose else []:
-                if narrower(tokens[place], tokens[group[0]]):
+                if is_narrower(tokens[place], tokens[group[0]]):
                     group.insert(0, place)
                     break
-                if narrower(tokens[group[0]], tokens[place]):
+                if is_narrower(tokens[group[0]], tokens[place]):
                     group.append(place)
                     break
             else:

@@ -89,7 +89,7 @@ class MailVectorizer(MessageEstimator):
         if not len(counted.tokens):
             raise ValueError(f"no token that at least {self.min_df} of the messages of X hold")
         # A copy: the text of those left out goes.
-        self.tokens_ = TokenArray.packed_in(counted.tokens.packed(), counted.tokens.lengths)
+        self.tokens_ = TokenArray.of_packed(counted.tokens.packed(), counted.tokens.lengths)
         self.__dict__.pop("vocabulary_", None)
         return self._matrix(counted, np.arange(len(self.tokens_)))
 

@@ -35,7 +35,7 @@ def filter_command(model: Path, journal: Path | None) -> None:
 def filtered(raw: bytes, model: Path, journal: Path | None = None) -> bytes:
     """The message with our headers; with a warning in their place when it cannot be judged."""
     from spamnb.errors import fault, in_options, reason
-    from spamnb.reader.spam_fields import rewritten
+    from spamnb.reader.spam_fields import replace_spam_fields
 
     try:
         from spamnb.classifier import Classifier
@@ -45,16 +45,16 @@ def filtered(raw: bytes, model: Path, journal: Path | None = None) -> bytes:
             message = classifier.read(raw)
             classification = classify_mail(classifier, message)
             if journal is None:
-                return rewritten(raw, header_fields(classification))
+                return replace_spam_fields(raw, header_fields(classification))
             from spamnb.journal.entries import entry_of
             from spamnb.journal.writer import JournalWriter
 
             writer = JournalWriter(journal, tell_of_ours)
             writer.put(entry_of(message, classification, classifier.settings))
             writer.close()
-            return rewritten(raw, header_fields(classification))
+            return replace_spam_fields(raw, header_fields(classification))
     except Exception as error:  # whatever it is, the mail goes on: it must not be lost for our sake
         said = reason(error) if isinstance(error, OSError) else ""
         why = " ".join((said or in_options(fault(error))).split())
         tell_of_ours(why)
-        return rewritten(raw, [("X-Spam-Warning", f"not judged: {why}")])
+        return replace_spam_fields(raw, [("X-Spam-Warning", f"not judged: {why}")])

@@ -163,8 +163,8 @@ def _say(one: Filed, where: str) -> None:
 
 def about(raw: bytes) -> str:
     """From, Subject and Date of a message with tabs between them, printable and bounded."""
-    from spamnb.reader.message import header_of
+    from spamnb.reader.message import read_field
     from spamnb.shown_text import printable
 
-    texts = [printable(header_of(raw, name)) for name in ("from", "subject", "date")]
+    texts = [printable(read_field(raw, name)) for name in ("from", "subject", "date")]
     return "\t".join(text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…" for text in texts)

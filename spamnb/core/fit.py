@@ -28,15 +28,17 @@ _scores = c_function("fit_scores", c_bool, POINTER(_Fit), c_void_p, without_lock
 
 
 class FitRows:
-    """The columns of n messages, from ``columns[begins[i]]`` to ``columns[ends[i]]`` of the i-th; all are below
-    ``n_columns``. ValueError for arrays that do not fit together."""
+    """The columns of n messages; message i has ``columns[begins[i]:ends[i]]``, each below ``n_columns``.
+
+    ValueError for arrays that do not fit together, here and in all methods.
+    """
 
     def __init__(self, begins: np.ndarray, ends: np.ndarray, columns: np.ndarray, n_columns: int) -> None:
         checked_array(begins, np.int64)
         checked_array(ends, np.int64, len(begins))
         checked_array(columns, np.int32)
         if (begins > ends).any() or begins.min(initial=0) < 0 or ends.max(initial=0) > len(columns):
-            raise ValueError("messages' columns are not there")
+            raise ValueError("the columns of a message are outside of the array")
         _check_numbers(columns, n_columns)
         self._arrays, self._n_columns = (begins, ends, columns), n_columns
 
@@ -47,12 +49,12 @@ class FitRows:
         self, values: np.ndarray, offsets: np.ndarray, labels: np.ndarray, visits: np.ndarray,
         contributions: np.ndarray | None, weights: np.ndarray, *numbers: float,
     ) -> Any:  # fmt: skip
-        """The struct of C; the arrays must be kept for as long as it is used."""
+        """Return the arguments of a call. The arrays must be referenced elsewhere until it ends."""
         n, classes = len(self), offsets.shape[-1]
-        for array, *form in (
-            (values, np.float64, n), (offsets, np.float64, n, classes), (labels, np.int64, n), (visits, np.int64),
-        ):  # fmt: skip
-            checked_array(array, *form)
+        checked_array(values, np.float64, n)
+        checked_array(offsets, np.float64, n, classes)
+        checked_array(labels, np.int64, n)
+        checked_array(visits, np.int64)
         if contributions is not None:
             checked_array(contributions, np.int64, n, classes - 1, writable=True)
         checked_array(weights, np.int64, self._n_columns, classes - 1, writable=True)
@@ -64,17 +66,17 @@ class FitRows:
 
     def sweep(self, *arrays: Any, penalty: float, noise: float, unit: float, least: float) -> float:
         """Solve for each message of the visits; return the largest change of a coefficient."""
-        worst = _sweep(byref(self._fit(*arrays, penalty, noise, unit, least)))
-        if worst < 0:
+        change = _sweep(byref(self._fit(*arrays, penalty, noise, unit, least)))
+        if change < 0:
             raise MemoryError
-        return worst
+        return change
 
     def take_out(self, *arrays: Any) -> None:
         """Subtract the contributions of these messages from the weights."""
         _take_out(byref(self._fit(*arrays)))
 
     def scores(self, *arrays: Any, unit: float) -> np.ndarray:
-        """The scores of each message of the visits, (m, C), by the weights."""
+        """Return the scores (m, C) of the messages of the visits by the weights."""
         values, offsets, labels, visits, weights = arrays
         scores = np.empty((len(visits), offsets.shape[-1]))
         fit = self._fit(values, offsets, labels, visits, None, weights, 0.0, 0.0, unit)
@@ -85,4 +87,4 @@ class FitRows:
 
 def _check_numbers(numbers: np.ndarray, bound: int) -> None:
     if len(numbers) and not 0 <= numbers.min() <= numbers.max() < bound:
-        raise ValueError("a label, a message or a column is not there")
+        raise ValueError("the number of a label, a message or a column is out of bounds")

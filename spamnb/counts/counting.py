@@ -14,7 +14,7 @@ from spamnb.counts.class_counts import inverse_index
 from spamnb.counts.messages import MAX_IN_MEMORY, UNDATED, Messages, room_for, taken
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import reason
-from spamnb.reader.message import Reader, seconds
+from spamnb.reader.message import Reader, parse_date
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.rows import ReadRows
 from spamnb.reader.tokens import TokenArray, Vocabulary
@@ -102,14 +102,14 @@ class Counter:
 
         def read_batch(batch: list[NumberedMessage]) -> tuple[ReadRows, list[int]]:
             rows = self._reader.read([each.raw for each in batch], self._own)
-            received = [seconds(date.decode()) for date in rows.dates.tolist()]
+            received = [parse_date(date.decode()) for date in rows.dates.tolist()]
             return rows, [UNDATED if each is None else each for each in received]
 
         for batch, (rows, received) in work_in_batches(entries, read_batch, leave_out, MAX_READ, MAX_READ):
             found.append(rows)
             dates += received
             read += [each._replace(raw=b"") for each in batch]
-        new = TokenArray.packed_in(*self._own.texts(np.arange(len(self._shared_ids), len(self._own), dtype=np.uint32)))
+        new = TokenArray.of_packed(*self._own.texts(np.arange(len(self._shared_ids), len(self._own), dtype=np.uint32)))
         self._shared_ids = np.append(self._shared_ids, self._shared.ids(new))
         return Counted(
             np.concatenate([np.diff(read.rows.indptr) for read in found]),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from spamnb.classification import Classification
 from spamnb.evaluation.metrics import UNSURE, confusion_matrix
 from spamnb.formulas.calibration import margins
-from spamnb.reader.message import header_of
+from spamnb.reader.message import read_field
 
 EVIDENCE = 12  # tokens stored for a wrong verdict
 
@@ -47,7 +47,7 @@ class EvaluatedMessage(NamedTuple):
 
     def with_heading(self, raw: bytes) -> EvaluatedMessage:
         """Return a copy with sender and subject of the raw message."""
-        return self._replace(sender=header_of(raw, "from"), subject=header_of(raw, "subject"))
+        return self._replace(sender=read_field(raw, "from"), subject=read_field(raw, "subject"))
 
 
 @dataclass(frozen=True)

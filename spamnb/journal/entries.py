@@ -17,7 +17,7 @@ import numpy as np
 from spamnb.classification import SPAM_POINTS, Classification
 from spamnb.errors import Damaged
 from spamnb.formulas.decision import UNSURE
-from spamnb.reader.message import seconds
+from spamnb.reader.message import parse_date
 from spamnb.reader.options import TOKENS_VERSION
 from spamnb.reader.read_message import ReadMessage
 from spamnb.settings import Settings
@@ -130,7 +130,7 @@ def entry_of(message: ReadMessage, classification: Classification, settings: Set
         field_text(message.header("message-id")),
         field_text(message.header("from")),
         field_text(message.header("subject")),
-        seconds(message.header("date")[:MAX_FIELD]) or 0,
+        parse_date(message.header("date")[:MAX_FIELD]) or 0,
         **NOWHERE._asdict(),
         verdict=classification.mail_verdict,
         points=classification.points,

@@ -1,14 +1,14 @@
-"""Raw messages → rows of tokens, and what people ask of a message. The work is done by the C code of ``spamnb/core``.
+"""Raw messages → rows of tokens, and what people see of a message. The C code of ``spamnb/core`` does the work.
 
-message       Reader: messages → rows; parse: one message for people; its headers, digests and date
-read_message  a message that was read once, with its tokens
+message       Reader: messages → rows; parse: one message for people; its header fields, digest and date
+read_message  one message with its tokens, which is classified, learned and forgotten
 options       how messages become tokens
 rows          messages as rows of token ids
-tokens        tokens by the million, and a number for each
+tokens        lists of a million tokens, and a vocabulary that numbers them
 binding       the core's reader, by way of ctypes
-characters    what characters are, and what they become in words
 evidence      which header fields count and how; the kinds of tokens and their groups
-attachments   what the core asks for while it reads: other charsets, documents, words by nltk
-charsets, smime, tnef, pdf  which attachments uses
-spam_fields   the X-Spam fields that a filter writes and takes out
+meaning       what a token says, in words
+attachments   answers the core while it reads: charsets, documents, words by nltk
+characters, charsets, smime, tnef, pdf  what attachments uses
+spam_fields   the X-Spam fields that a filter writes and removes
 """

@@ -1,4 +1,4 @@
-"""What characters are, and what they become in words, by ``unicodedata``: the core asks for 256 when it meets one."""
+"""Describes characters for the core, by ``unicodedata``: the core asks for 256 when it first meets one of them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Callable
 from itertools import accumulate
 
 _WORD_SIGNS = frozenset("$'-.,!%_\n")  # ASCII that words may hold, and the line feed that ends a line
-# What takes no room, beside controls: of Default_Ignorable_Code_Point letters, marks, and what has no meaning yet.
+# Invisible besides controls (categories Cc, Cf): the letters, marks and unassigned points that Unicode lists as
+# Default_Ignorable_Code_Point.
 _FILLERS = frozenset(
     map(chr, (0x34F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x2065, *range(0xFE00, 0xFE10),
               *range(0xFFF0, 0xFFF9), *range(0xE0000, 0xE1000)))
 )  # fmt: skip
 _BLANKS = frozenset("\u115f\u2800\u3164\uffa0")  # letters that show as a blank: of Korean, and of Braille without dots
-# Letters of other scripts that look like Latin ones: those of Cyrillic, Greek, Armenian and Cherokee that a Latin
-# reader cannot tell apart, or reads at once.
+# Letters of Cyrillic, Greek, Armenian and Cherokee that a Latin reader takes for a Latin letter.
 _LOOK_ALIKE_PAIRS = """
 аa еe оo рp сc уy хx іi јj ѕs ԁd һh ӏl ѵv ԛq ԝw вb кk мm нh тt гr єe пn иn цu шw ьb ғf ɡg ɑa ɩi ʋv
 αa βb εe ηn ιi κk μu νv οo ρp τt υu χx ωw γy ςc
@@ -23,28 +23,28 @@ _LOOK_ALIKE_PAIRS = """
 Ꭰd Ꭱr Ꭲt Ꭹy Ꭺa Ꭻj Ꭼe Ꮃw Ꮇm Ꮋh Ꮎo Ꮐg Ꮒh Ꮓz Ꮖi Ꮟb Ꮢr Ꮥs Ꮩv Ꮪs Ꮮl Ꮯc Ꮲp Ꮶk Ᏻg Ᏼb
 """
 _LOOK_ALIKE = {ord(pair[0]): pair[1] for pair in _LOOK_ALIKE_PAIRS.split()}
-# Accents, which are left out, and letters without their dot.
+# Accents are removed, and the dotless i and j get their dot.
 _ACCENTS = ((0x300, 0x370), (0x1AB0, 0x1B00), (0x1DC0, 0x1E00), (0x20D0, 0x2100), (0xFE20, 0xFE30))
 _BARE: dict[int, str | None] = {point: None for accents in _ACCENTS for point in range(*accents)}
 _BARE |= {0x131: "i", 0x237: "j"}
-# Letters in another guise that NFKC leaves: small capitals, and white ones on black discs and squares.
+# Letters in another guise that NFKC does not map: small capitals, and white letters on black discs and squares.
 _SMALL_CAPITALS = """
 ᴀa ʙb ᴄc ᴅd ᴇe ꜰf ɢg ʜh ɪi ᴊj ᴋk ʟl ᴍm ɴn ᴏo ᴘp ꞯq ʀr ꜱs ᴛt ᴜu ᴠv ᴡw ʏy ᴢz
 """
 _GUISES = {pair[0]: pair[1] for pair in _SMALL_CAPITALS.split()}
 _GUISES |= {chr(first + i): chr(65 + i) for first in (0x1F150, 0x1F170) for i in range(26)}
-# Thai and Lao, Burmese, Khmer, kana, Han.
-# The first of each, and the first behind it.
+# Scripts without spaces: Thai and Lao, Burmese, Khmer, kana, Han (two ranges); the first point of each range, and the
+# first point behind it.
 _UNSPACED = (0xE00, 0xF00, 0x1000, 0x10A0, 0x1780, 0x1800, 0x3040, 0x3100, 0x3400, 0xA000, 0x20000, 0x40000)
 
 
 def is_invisible(char: str) -> bool:
-    """Does a character take no room: controls, zero-width marks, soft hyphens, variation selectors …?"""
+    """Return whether a character shows nothing: controls, zero-width marks, soft hyphens, variation selectors."""
     return char in _FILLERS or unicodedata.category(char) in ("Cc", "Cf")
 
 
-def _in_words(char: str) -> str:
-    """What is left of a character where words are looked for; of one that is no word character a space."""
+def _word_form(char: str) -> str:
+    """Return a character as words have it: itself, a Latin letter, nothing, or a space if no word has it."""
     if char in _GUISES:
         return _GUISES[char]
     if char.isascii():
@@ -55,7 +55,7 @@ def _in_words(char: str) -> str:
 
 
 def _flags(char: str, word: str, is_itself: bool) -> int:
-    """What a character is: the bits of core/unicode.h, in its order."""
+    """Return what a character is, as the bits of core/unicode.h in its order."""
     point, category = ord(char), unicodedata.category(char)
     combines = unicodedata.combining(char) or 0x1161 <= point <= 0x11C2 or point in (0xFF9E, 0xFF9F)
     is_blank = char in _BLANKS
@@ -70,33 +70,36 @@ def _flags(char: str, word: str, is_itself: bool) -> int:
     )
 
 
-def _each(change: Callable[[str], str], chars: list[str]) -> list[str]:
-    """What each character becomes, in one call: by a call for each 262,144 characters take 1.9 s."""
-    return change("\ud800".join(chars)).split("\ud800")  # which is no character, and stays
+def _map_each(change: Callable[[str], str], chars: list[str]) -> list[str]:
+    """Return what each character becomes. One call for all: with a call each, 262,144 characters take 1.9 s."""
+    return change("\ud800".join(chars)).split("\ud800")  # a lone surrogate, which no change touches
 
 
 def describe_characters(first: int) -> bytes:
-    """What 256 characters from ``first`` on are and become, of each as ``struct character`` has it: flags, where each
-    form ends, and the forms in words, in lower case, without accents, and where it poses as Latin. Of one that becomes
-    nothing else no forms; of 256 that are all alike one alone, as those of most scripts are."""
+    """Return the description of the 256 characters from ``first`` on, each as ``struct character`` of core/unicode.h.
+
+    That is its flags, where each form ends, and its forms: in words, in lower case, without accents, and the Latin
+    letter that it looks like. A character without other forms has none; if all 256 are alike, as in most scripts, one
+    description stands for all.
+    """
     chars = list(map(chr, range(first, first + 256)))
     text = "".join(chars)
     is_plain = text.casefold() == text and unicodedata.is_normalized("NFKD", text) and _BLANKS.isdisjoint(chars)
     if is_plain and len(set(map(unicodedata.category, chars))) == 1:
         chars = chars[:1]
-    shown = [" " if char in _BLANKS else char for char in chars]
-    words = _each(lambda text: unicodedata.normalize("NFKC", text), shown)
-    lows = _each(lambda text: unicodedata.normalize("NFC", text.casefold()), chars)
-    bares = _each(lambda text: unicodedata.normalize("NFKD", text).translate(_BARE), lows)
-    latins = _each(lambda text: text.translate(_LOOK_ALIKE), bares)
-    described = []
-    for char, whole, *others in zip(chars, words, lows, bares, latins, strict=True):
-        word, is_itself = "".join(map(_in_words, whole)), others == [char] * 3
+    spaced = [" " if char in _BLANKS else char for char in chars]
+    words = _map_each(lambda text: unicodedata.normalize("NFKC", text), spaced)
+    lows = _map_each(lambda text: unicodedata.normalize("NFC", text.casefold()), chars)
+    bares = _map_each(lambda text: unicodedata.normalize("NFKD", text).translate(_BARE), lows)
+    latins = _map_each(lambda text: text.translate(_LOOK_ALIKE), bares)
+    descriptions = []
+    for char, normal, *others in zip(chars, words, lows, bares, latins, strict=True):
+        word, is_itself = "".join(map(_word_form, normal)), others == [char] * 3
         flags = _flags(char, word, is_itself)
         if is_itself and word == char:
-            described.append(bytes([flags, 0, 0, 0, 0]))
+            descriptions.append(bytes([flags, 0, 0, 0, 0]))
             continue
         forms = [form.encode() for form in ("" if word == char else word, *([] if is_itself else others))]
         ends = list(accumulate(map(len, forms)))
-        described.append(bytes([flags, *ends, *ends[-1:] * (4 - len(ends))]) + b"".join(forms))
-    return described[0] if len(set(described)) == 1 else b"".join(described)
+        descriptions.append(bytes([flags, *ends, *ends[-1:] * (4 - len(ends))]) + b"".join(forms))
+    return descriptions[0] if len(set(descriptions)) == 1 else b"".join(descriptions)

@@ -1,7 +1,7 @@
-"""Bytes in a charset that the core does not read → text, and which charset a name means.
+"""Bytes in a charset that the core does not read → text, and which codec a charset's name means.
 
-A claim is only a claim: it may be wrong, unknown, or the name of a codec that is no charset at all. What comes out
-is always text without lone surrogates.
+A message's claim may be wrong, unknown, or the name of a codec that is no charset. The result is always text without
+lone surrogates.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ SUPERSETS = {
     "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949", "big5": "cp950",
 }  # fmt: skip
 
-# Names that mail uses and Python lacks, with "_" for their punctuation. Numbers of code pages: CODE_PAGE.
+# Names that mail uses and Python lacks, with "_" for their punctuation. Numbered code pages are read by CODE_PAGE.
 OTHER_NAMES = {
     "iso_8859_8_i": "iso8859_8", "iso_8859_8_e": "iso8859_8", "logical": "iso8859_8", "visual": "iso8859_8",
     "koi8_ru": "koi8_u", "koi8": "koi8_r", "koi": "koi8_r", "windows_31j": "cp932", "cn_big5": "big5",
@@ -26,37 +26,37 @@ OTHER_NAMES = {
 }  # fmt: skip
 CODE_PAGE = re.compile(r"(?:windows|win|cp|ibm|ms|dos)_?([0-9]{3,5})\Z")
 
-# What bytes have that are of a charset which writes ASCII otherwise, or mixes it with escapes. All others have a byte
-# that is no ASCII. UTF-16 and UTF-32 are no printable ASCII, as a whole or at length.
+# Text in a charset that writes ASCII otherwise, or mixes it with escapes, has one of these escapes. Text in another one
+# has a byte that is not ASCII, or else the core reads it. UTF-16 and UTF-32 have no long run of printable ASCII.
 ESCAPES = {
     "utf-7": re.compile(rb"\+[A-Za-z0-9+/]{3}"), "utf-8": re.compile(rb""), "hz": re.compile(rb"~\{"),
     "iso2022": re.compile(rb"[\x0e\x1b]"),
 }  # fmt: skip
 NOT_ASCII = re.compile(rb"[^\x00-\x7f]")
 PRINTABLE = re.compile(rb"[\t\n\r -~]{32}|\A[\t\n\r -~]*\Z")
-PROBE = bytes(range(256))  # of which no charset refuses any with "replace", as idna and undefined do
-MARKS = (
+PROBE = bytes(range(256))  # a codec that refuses it with "replace", as idna and undefined do, is no charset
+BYTE_ORDER_MARKS = (
     (b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe\0\0", "utf-32-le"), (b"\0\0\xfe\xff", "utf-32-be"),
     (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"),
 )  # fmt: skip
 
 
 def decode(octets: bytes, charset: str) -> str | None:
-    """Text of ``octets`` as a byte order mark says, else the claimed charset; never raises.
+    r"""Decode ``octets`` by their byte order mark, else by the claimed charset; never raise.
 
     None for what the core reads: plain ASCII, whatever the claim, UTF-8 and windows-1252.
 
-    >>> decode(b"caf\\xe9", "iso-8859-15"), decode("café".encode(), "no-such-charset"), decode(b"hello", "utf-16")
+    >>> decode(b"caf\xe9", "iso-8859-15"), decode("café".encode(), "no-such-charset"), decode(b"hello", "utf-16")
     ('café', None, None)
     """
     codec = resolve(charset) if charset else "cp1252"
-    marked = ((octets[len(mark) :], of_mark) for mark, of_mark in MARKS if octets.startswith(mark))
-    octets, codec = next(((rest, of_mark) for rest, of_mark in marked if _fits(rest, of_mark)), (octets, codec))
-    if codec == "cp1252" or not _fits(octets, codec):
+    marked = ((octets[len(mark) :], name) for mark, name in BYTE_ORDER_MARKS if octets.startswith(mark))
+    octets, codec = next(((text, name) for text, name in marked if _may_be(text, name)), (octets, codec))
+    if codec == "cp1252" or not _may_be(octets, codec):
         return None
-    if codec in ("utf-16", "utf-32"):  # in the order in which the bytes make sense
+    if codec in ("utf-16", "utf-32"):  # the zero bytes of ASCII letters show the byte order
         codec += "-be" if octets[::2].count(0) > octets[1::2].count(0) or octets.startswith(b"\0\0") else "-le"
-    if not codec.startswith("utf-16") and not _is(octets, codec) and _is(octets, "utf-8"):
+    if not codec.startswith("utf-16") and not _is_valid(octets, codec) and _is_valid(octets, "utf-8"):
         return None
     text = octets.decode(codec, "replace")
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")  # UTF-7 can spell lone surrogates
@@ -64,7 +64,7 @@ def decode(octets: bytes, charset: str) -> str | None:
 
 @functools.lru_cache(maxsize=512)
 def resolve(charset: str) -> str:
-    """Python's codec for a claimed charset; cp1252 where none of text is meant.
+    """Return Python's codec for a claimed charset; cp1252 for a name that means no charset.
 
     >>> resolve("KS_C_5601-1987"), resolve("zip"), resolve("ISO-2022-JP"), resolve("windows-874")
     ('cp949', 'cp1252', 'iso2022_jp', 'cp874')
@@ -78,14 +78,14 @@ def resolve(charset: str) -> str:
         codec = SUPERSETS.get(codec, codec)
         is_ascii = PROBE.decode(codec, "replace")[:128] == PROBE[:128].decode("ascii")
         is_text = is_ascii or codec.startswith(("utf-16", "utf-32", *ESCAPES))
-    except (LookupError, UnicodeError):  # mbcs and oem exist on Windows only, and zip is no charset
+    except (LookupError, UnicodeError):  # mbcs and oem exist on Windows only; zip is no charset
         is_text = False
     return codec if is_text else "cp1252"
 
 
 @functools.cache
 def _codec_names() -> frozenset[str]:
-    """Names under which Python knows codecs; ``codecs.lookup`` would remember every other name for ever."""
+    """Return Python's names of codecs; ``codecs.lookup`` caches each other name for ever."""
     import encodings
     import encodings.aliases
     import pkgutil
@@ -94,15 +94,15 @@ def _codec_names() -> frozenset[str]:
     return frozenset(name for name in modules | set(encodings.aliases.aliases) if "escape" not in name)
 
 
-def _fits(octets: bytes, codec: str) -> bool:
-    """Whether ``octets`` can be what a codec makes."""
+def _may_be(octets: bytes, codec: str) -> bool:
+    """Return whether this codec could have written ``octets``, by its escapes."""
     if codec.startswith(("utf-16", "utf-32")):
         return not PRINTABLE.search(octets)
     escape = next((escape for family, escape in ESCAPES.items() if codec.startswith(family)), NOT_ASCII)
     return escape.search(octets) is not None
 
 
-def _is(octets: bytes, codec: str) -> bool:
+def _is_valid(octets: bytes, codec: str) -> bool:
     try:
         octets.decode(codec)
     except UnicodeError:

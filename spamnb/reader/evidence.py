@@ -11,10 +11,9 @@ from collections.abc import Iterable
 # nor a thousand words outvote what the rest of the message says.
 GROUPS = ("text", "pairs", "subject", "headers", "structure")
 
-HEADERS = GROUPS.index("headers")
-
-# What of a message is left out because a bound is reached: by the bits of core/reader.h, in its order, and in words.
-CUTS = {
+# The parts of a message that are not read because a bound was reached: name, and words for people; in the order of the
+# bits in core/reader.h.
+TRUNCATIONS = {
     "headers": "a part of the header section, which is too long",
     "html": "a part of the HTML, which has too much in it",
     "links": "some of the links: there are too many",
@@ -27,8 +26,8 @@ CUTS = {
     "tnef": "a winmail.dat, or a part of it",
 }
 
-# The registry of token kinds: every prefix of a token that is not the name of a header field, and its group. The core
-# writes these and no others: a test reads its source.
+# All kinds of tokens: each prefix that is not the name of a header field, and its group. The core writes no other
+# prefixes; tests/reader/test_rows.py reads its source.
 KINDS = {
     "subject": "subject",
     **dict.fromkeys(("from", "to", "sender", "received", "header"), "headers"),
@@ -38,9 +37,9 @@ KINDS = {
 # How a field is read: enum header_how of core/reader.h.
 IGNORED, VOLATILE, PRESENCE, NAMES, SUBJECT, RECEIVED, SIGNATURE = range(7)
 
-# Names of fields; "*" stands for any end.
-# Of these only the presence is evidence: the words of ten List-* fields say one thing ten times, those of References
-# are ids of other messages.
+# In the names of fields below "*" stands for any end.
+# Only the presence of these fields is evidence: the words of ten List-* fields say one thing ten times, and the words
+# of References are ids of other messages.
 PRESENCE_ONLY = (
     "list-*",
     "date",
@@ -51,7 +50,7 @@ PRESENCE_ONLY = (
     "delivery-date*",
     "x-originalarrivaltime*",
     "content-id*",
-    # Opaque: each message brings dozens of words that never come back.
+    # Their words are opaque: each message has dozens that occur in no other message.
     "x-gm-*",
     "x-google-smtp-source*",
     "x-microsoft-antispam-message-info*",
@@ -59,9 +58,10 @@ PRESENCE_ONLY = (
     "x-ms-exchange-crosstenant-*",
     "x-sg-*",
 )
-# Who signs what with which key is evidence. The signature itself is words that never come back.
+# The signing domain, the key's name and the signed fields are evidence. The signature itself differs in each message.
 SIGNATURES = ("dkim-signature", "x-google-dkim-signature", "domainkey-signature", "arc-message-signature", "arc-seal")
-# Fields that name the same people share one prefix. It helps most where training mail and new mail came by other ways.
+# Fields that name the same people share one prefix. That helps most if training mail and new mail came by different
+# routes.
 SHARED_PREFIXES = {
     "return-path": "sender",
     "errors-to": "sender",
@@ -71,8 +71,8 @@ SHARED_PREFIXES = {
     "x-beenthere": "to",
     "arc-authentication-results": "authentication-results",
 }
-# Fields that mailboxes, readers and filters add to a message they hold: tomorrow the same message has other ones. They
-# are in neither the tokens nor the digest.
+# Fields that mailboxes, readers and filters add to a stored message and change later. They are part of neither the
+# tokens nor the digest.
 VOLATILE_FIELDS = (
     "status", "content-length", "lines", "x-status", "x-uid", "x-uidl", "x-keywords", "x-imap", "x-imapbase",
     "x-bogosity", "x-label", "x-spam", "x-account-key", "x-spamprobe", "x-tuid", "x-offlineimap",
@@ -86,8 +86,9 @@ Rule = tuple[bytes, int, bytes]  # a name, how the field is read, and the prefix
 
 
 def header_rules(ignored: Iterable[str]) -> list[Rule]:
-    """How the core is to read header fields; all others are names under their own name. Of two rules that fit, a whole
-    name goes before a beginning, and the first beginning before the next.
+    """Return the rules by which the core reads header fields; a field without a rule is read as NAMES.
+
+    If two rules match a field, a whole name precedes a beginning, and the first beginning precedes the next.
 
     >>> header_rules(["path"])[-1], header_rules([])[0]
     ((b'path', 0, b''), (b'status', 1, b''))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from spamnb.reader.evidence import CUTS
+from spamnb.reader.evidence import TRUNCATIONS
 
-# By the prefix of a token, what it says; {} is what follows the prefix. Other prefixes are header fields.
+# What a token says, by its prefix; {} is the rest of the token. Other prefixes are header fields.
 _PHRASES = {
     "attachment": "an attachment of type {}",
     "charset": "text in the charset {}",
@@ -22,7 +22,7 @@ _PHRASES = {
     "to": "To or Cc: {}",
     "url": "a link to {}",
 }
-_FACTS = {  # tokens that are told whole
+_FACTS = {  # what a token says as a whole
     "charset:": "text without a charset",
     "encoding:": "a part without a transfer encoding",
     "html:hidden": "HTML that hides text",
@@ -31,7 +31,7 @@ _ADDRESS = re.compile(r"\d{1,3}(\.\d{1,3}){1,3}")
 
 
 def meaning(token: str) -> str:
-    """What a token says, in words; "" for a word of the text, which says itself.
+    """Return what a token says, in words; "" for a word of the text, which needs no words.
 
     >>> meaning("received:213.105.180"), meaning("subject:caps:0"), meaning("p:¶"), meaning("url:example.org")
     ('passed through 213.105.180.*', 'Subject: no words in capitals', 'the sign ¶', 'a link to example.org')
@@ -47,8 +47,8 @@ def meaning(token: str) -> str:
         return f"a word like {token[1:]}" if token.startswith("#") else ""
     if prefix in ("length", "caps", "line", "capitals") and rest.isdecimal():
         return _amount(prefix, int(rest))
-    if prefix == "truncated" and rest in CUTS:
-        return f"not read, behind a bound: {CUTS[rest]}"
+    if prefix == "truncated" and rest in TRUNCATIONS:
+        return f"not read, behind a bound: {TRUNCATIONS[rest]}"
     if prefix == "html":
         return f"HTML with <{rest.removeprefix('tag:')}>" if rest.startswith("tag:") else f"HTML: {rest}"
     if prefix in ("received", "url") and _ADDRESS.fullmatch(rest):
@@ -61,31 +61,31 @@ def meaning(token: str) -> str:
     return phrase.format(meaning(rest) or rest)
 
 
-def _amount(what: str, number: int) -> str:
-    """Numbers are told by how many binary digits they have: ``number`` of them."""
+def _amount(kind: str, number: int) -> str:
+    """Describe an amount of ``number`` binary digits: the tokens have numbers in steps of powers of two."""
     low, high = 1 << number >> 1, (1 << number) - 1
-    if what == "line":
+    if kind == "line":
         return f"lines of {low} to {high} bytes"
-    if what == "capitals":  # of 64 parts of the text
+    if kind == "capitals":  # in 64ths of the text
         return f"{100 * low // 64} to {100 * (high + 1) // 64} % capital letters"
-    kind = "words" if what == "length" else "words in capitals"
+    words = "words" if kind == "length" else "words in capitals"
     if high <= 1:
-        return f"{'one' if high else 'no'} {kind.replace('words', 'word') if high else kind}"
-    return f"{low} to {high} {kind}"
+        return f"{'one' if high else 'no'} {words.replace('words', 'word') if high else words}"
+    return f"{low} to {high} {words}"
 
 
-def narrower(token: str, other: str) -> bool:
-    """Is ``token`` the same address or host as ``other``, told more exactly?
+def is_narrower(token: str, other: str) -> bool:
+    """Return whether ``token`` is an address or host within the network or domain of ``other``.
 
-    >>> narrower("received:213.105.180", "received:213.105"), narrower("url:a.b.org", "url:b.org")
+    >>> is_narrower("received:213.105.180", "received:213.105"), is_narrower("url:a.b.org", "url:b.org")
     (True, True)
-    >>> narrower("url:bb.org", "url:b.org"), narrower("from:b.org", "url:b.org")
+    >>> is_narrower("url:bb.org", "url:b.org"), is_narrower("from:b.org", "url:b.org")
     (False, False)
     """
     prefix, colon, name = token.partition(":")
-    other_prefix, _, part = other.partition(":")
+    other_prefix, _, other_name = other.partition(":")
     if not colon or prefix != other_prefix:
         return False
     if _ADDRESS.fullmatch(name):
-        return name.startswith(f"{part}.")
-    return "." in part and name.endswith(f".{part}")
+        return name.startswith(f"{other_name}.")
+    return "." in other_name and name.endswith(f".{other_name}")

@@ -1,4 +1,4 @@
-"""How messages become tokens: what a model is trained with, and says."""
+"""How messages become tokens. A model stores the options that it was trained with."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from spamnb.errors import SpamnbError
 from spamnb.setting_fields import check_settings, setting
 
-TOKENS_VERSION = 10  # rises whenever the same message would give other tokens: a model says which it was trained with
+TOKENS_VERSION = 10  # raised whenever a message gets other tokens than before; a model stores its version
 
 TOKENIZERS = ("own", "tweet", "treebank")
 # The first words of a text say what it is. Pairs of all its words would triple the vocabulary and gain little:
-# docs/experiments.md#pairs-of-words. The core has the same number.
+# docs/experiments.md#pairs-of-words. MAX_JOINED in core/words.c is the same number.
 BIGRAM_WORDS = 75
 
 
@@ -42,10 +42,10 @@ class TokenOptions:
     )
 
     def __post_init__(self) -> None:
-        given = self.ignore_headers
-        if isinstance(given, str):
-            given = tuple(filter(None, given.split(",")))
-        names = tuple(given) if isinstance(given, Iterable) else given
+        names = self.ignore_headers
+        if isinstance(names, str):
+            names = tuple(filter(None, names.split(",")))
+        names = tuple(names) if isinstance(names, Iterable) else names
         object.__setattr__(self, "ignore_headers", names)
         check_settings(self)
         for name in names:

@@ -1,9 +1,9 @@
-"""PDF documents → their text and links, by pypdf (the extra ``pdf``) in a process that can be ended.
+"""PDF documents → their text and links, by pypdf (the extra ``pdf``) in a process of its own.
 
-A document may be made to take any time and memory. The process, this file run as a program, bounds what it reads; where
-that is not enough it is ended, and the next document starts a new one. A process serves many documents and goes when
-this one does. A document goes there as its length (four bytes, big-endian) and its bytes. A line of JSON comes back,
-``[text, links, whether this is all]``: of a document that costs more than the bounds below, the pages before.
+A hostile document can take any time and memory. The process, this file run as a program, bounds both and answers with
+the pages read until then; if that is not enough, it is killed, and the next document starts a new one. One process
+reads many documents, and ends with this one. A request is the document's length (four bytes, big-endian) and its bytes;
+the answer is a line of JSON, ``[text, links, is_whole]``.
 """
 
 from __future__ import annotations
@@ -21,61 +21,61 @@ from io import BytesIO
 from threading import Lock, Timer
 from typing import Any, NamedTuple
 
-MAX_BYTES = 1 << 22  # of one document; 24 phishing messages that are nothing but a PDF have less than a tenth
-MAX_WAIT = 10.0  # seconds: on a busy machine a second of the processor takes longer, and so does starting
-MAX_ANSWER = 1 << 23  # bytes: no document has as many
+MAX_BYTES = 1 << 22  # of one document; the PDFs of 24 phishing messages have less than a tenth of this
+MAX_WAIT = 10.0  # seconds: on a busy machine MAX_SECONDS of the processor and the start of the process take longer
+MAX_ANSWER_BYTES = 1 << 23  # more than MAX_CHARACTERS and the links of MAX_PAGES can have
 MAX_PAGES = 5
 MAX_CHARACTERS = 20_000  # of text in one document
 MAX_LINKS = 200  # on one page
 MAX_LINK = 2000  # characters
-MAX_CONTENT = 1 << 18  # bytes of drawing commands on one page: by them, not by the clock, what is read is bounded
+MAX_CONTENT_BYTES = 1 << 18  # of drawing commands on one page; unlike a clock, the same result on each machine
 MAX_SECONDS = 1.0  # of the processor for one document
-MAX_MEMORY = 1 << 29  # bytes of addresses, the interpreter's own included
+MAX_MEMORY_BYTES = 1 << 29  # of addresses, the interpreter's included
 
 
 @cache
 def is_available() -> bool:
-    """Whether PDF documents are read here: pypdf is installed, and processes can be bounded."""
+    """Return whether PDF documents are read here: pypdf is installed, and processes can be bounded."""
     return find_spec("pypdf") is not None and find_spec("resource") is not None
 
 
 class PdfText(NamedTuple):
-    """What was read of a document, and whether that is all of it."""
+    """Text and links of a document."""
 
     text: str
     links: list[str]
-    is_whole: bool
+    is_whole: bool  # nothing was left out
 
 
 def read_pdf(document: bytes) -> PdfText:
-    """Text and links of the first pages; nothing where pypdf is not installed."""
+    """Return text and links of the first pages; nothing if pypdf is not installed."""
     if not is_available() or not document.strip():
         return PdfText("", [], True)
     if len(document) > MAX_BYTES:
         return PdfText("", [], False)
-    # Each process has one of its own, also where it was forked from another while that had the lock.
+    # A fork must not use its parent's process, whose lock may have been held when it forked.
     return processes.setdefault(os.getpid(), _Process()).read(document)
 
 
 class _Process:
-    """A process that reads documents, started when the first one comes, and anew where it has ended."""
+    """A process that reads documents. It is started for the first one, and again after it has ended."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self.running: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[bytes] | None = None
 
     def read(self, document: bytes) -> PdfText:
         with self._lock:
-            if self.running is None or self.running.poll() is not None:
+            if self.process is None or self.process.poll() is not None:
                 self._start()
-            process = self.running
+            process = self.process
             assert process and process.stdin and process.stdout
             timer = Timer(MAX_WAIT, process.kill)
             timer.start()
             try:
                 process.stdin.write(len(document).to_bytes(4, "big") + document)
                 process.stdin.flush()
-                answer = process.stdout.readline(MAX_ANSWER)
+                answer = process.stdout.readline(MAX_ANSWER_BYTES)
             except BrokenPipeError:
                 answer = b""
             finally:
@@ -88,82 +88,82 @@ class _Process:
     def _start(self) -> None:
         self.end()
         program = [sys.executable, "-P", __file__]
-        self.running = subprocess.Popen(
+        self.process = subprocess.Popen(
             program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
         )
 
     def end(self) -> None:
-        if self.running:
-            self.running.kill()
-            self.running.communicate()
+        if self.process:
+            self.process.kill()
+            self.process.communicate()
 
 
-processes: dict[int, _Process] = {}  # by the number of the process that asks
+processes: dict[int, _Process] = {}  # by the id of the process that reads the mail
 
 
 @atexit.register
 def end_process() -> None:
-    """End the process that reads documents, where there is one."""
+    """End the process that reads documents."""
     if process := processes.pop(os.getpid(), None):
         process.end()
 
 
 class TooSlow(BaseException):
-    """A document takes too much time."""
+    """A document takes more than MAX_SECONDS."""
 
 
-def _end(*_: object) -> None:
+def _raise_too_slow(*_: object) -> None:
     raise TooSlow
 
 
-def answer_documents() -> None:
-    """Answer until nothing more comes."""
+def answer_requests() -> None:
+    """Answer requests until standard input ends."""
     import resource
 
     import pypdf
 
-    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    signal.signal(signal.SIGPROF, _end)
+    signal.signal(signal.SIGPROF, _raise_too_slow)
     logging.disable()
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     while len(header := source.read(4)) == 4:
         document = source.read(int.from_bytes(header, "big"))
-        sink.write(json.dumps(answer(pypdf, document)).encode() + b"\n")
+        sink.write(json.dumps(read_pages(pypdf, document)).encode() + b"\n")
         sink.flush()
 
 
-def answer(pypdf: Any, document: bytes) -> tuple[str, list[str], bool]:
-    """What there is to say of a document."""
+def read_pages(pypdf: Any, document: bytes) -> PdfText:
+    """Return text and links of the first pages."""
     texts: list[str] = []
     links: list[str] = []
-    is_whole, left = True, MAX_CHARACTERS
+    is_whole, characters_left = True, MAX_CHARACTERS
     try:
         signal.setitimer(signal.ITIMER_PROF, MAX_SECONDS)
         for number, page in enumerate(pypdf.PdfReader(BytesIO(document)).pages):
-            if number == MAX_PAGES or not left:
+            if number == MAX_PAGES or not characters_left:
                 is_whole = False
                 break
             text = ""
             content = page.get_contents()
-            if content is not None and len(content.get_data()) > MAX_CONTENT:
+            if content is not None and len(content.get_data()) > MAX_CONTENT_BYTES:
                 is_whole = False
             elif content is not None:
                 text = page.extract_text()
-            is_whole = is_whole and len(text) <= left
-            texts.append(text[:left])
-            left -= len(texts[-1])
-            links += links_of(page)
+            is_whole = is_whole and len(text) <= characters_left
+            texts.append(text[:characters_left])
+            characters_left -= len(texts[-1])
+            links += read_links(page)
         signal.setitimer(signal.ITIMER_PROF, 0)
-    except (Exception, TooSlow):  # a broken document may raise anything
+    except (Exception, TooSlow):  # a damaged document may raise anything
         signal.setitimer(signal.ITIMER_PROF, 0)
         is_whole = False
-    return "\n".join(texts), links, is_whole
+    return PdfText("\n".join(texts), links, is_whole)
 
 
-def links_of(page: Any) -> list[str]:
-    """Where the page's links lead."""
+def read_links(page: Any) -> list[str]:
+    """Return the URLs of the page's links."""
     links = []
     for annotation in (page.get("/Annots") or ())[:MAX_LINKS]:
         action = annotation.get_object().get("/A")
@@ -175,4 +175,4 @@ def links_of(page: Any) -> list[str]:
 
 
 if __name__ == "__main__":
-    answer_documents()
+    answer_requests()

@@ -1,4 +1,4 @@
-"""S/MIME, signed as a whole (RFC 8551): the entity within the signature. Whether it is valid nobody asks here."""
+"""S/MIME signed data (RFC 8551) → the signed entity. The signature is not verified."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ import re
 # ContentInfo ::= SEQUENCE { SIGNED_DATA, [0] SignedData }
 # SignedData ::= SEQUENCE { version, digest algorithms, SEQUENCE { DATA, [0] OCTET STRING }, ... }
 SIGNED_DATA = bytes.fromhex("06092a864886f70d010702")
-LENGTH = rb"(?:[\x00-\x80]|\x81.|\x82..|\x83...|\x84....)"  # \x80: the value ends with a mark
+LENGTH = rb"(?:[\x00-\x80]|\x81.|\x82..|\x83...|\x84....)"  # \x80: no length, an end mark follows the value
 DATA = re.escape(bytes.fromhex("06092a864886f70d010701"))
 BEGIN = re.compile(DATA + rb"\xa0" + LENGTH + rb"(?:\x24" + LENGTH + rb")?(?=\x04)", re.DOTALL)
 PIECE = re.compile(rb"\x04(?:([\x00-\x7f])|\x81(.)|\x82(..)|\x83(...)|\x84(....))", re.DOTALL)
-MAX_BEFORE = 4096  # bytes before the signed data
-MAX_PIECES = 5000  # programs write a text in pieces of a kilobyte
+MAX_PREFIX_BYTES = 4096  # before the signed data
+MAX_PIECES = 5000  # of the entity; mail programs write pieces of a kilobyte
 
 
 def signed_content(octets: bytes) -> bytes:
-    """The entity in PKCS #7 signed data, in DER or BER (RFC 5652); empty where there is none, as in encrypted mail.
+    """Return the entity in PKCS #7 signed data, in DER or BER (RFC 5652); empty if there is none, as in encrypted mail.
 
     >>> der = bytes.fromhex("301e06092a864886f70d010702a011300f020101310030080609 2a864886f70d010701a0050403") + b"abc"
     >>> signed_content(der)
     b'abc'
     """
-    outer = octets.find(SIGNED_DATA, 0, MAX_BEFORE)
-    begin = BEGIN.search(octets, outer, MAX_BEFORE) if outer >= 0 else None
+    outer = octets.find(SIGNED_DATA, 0, MAX_PREFIX_BYTES)
+    begin = BEGIN.search(octets, outer, MAX_PREFIX_BYTES) if outer >= 0 else None
     position = begin.end() if begin else len(octets)
     pieces: list[bytes] = []
     while len(pieces) < MAX_PIECES and (piece := PIECE.match(octets, position)):

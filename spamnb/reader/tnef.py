@@ -1,4 +1,4 @@
-"""TNEF, Outlook's ``winmail.dat``: the body and the attachments within.
+"""TNEF, Outlook's ``winmail.dat`` → body and attachments.
 
 https://learn.microsoft.com/en-us/openspecs/exchange_server_protocols/ms-oxtnef/
 """
@@ -12,22 +12,23 @@ from collections.abc import Iterator
 SIGNATURE = 0x223E9F78
 MAX_ATTRIBUTES = 2000
 MAX_ATTACHMENTS = 50
-# Attributes, by number.
+# Numbers of attributes.
 BODY, PROPERTIES, NEW_ATTACHMENT, ATTACHMENT_NAME, ATTACHMENT_DATA = 0x800C, 0x9003, 0x9002, 0x8010, 0x800F
-# The properties among PROPERTIES that are the body, and its code page. They are found by type and number, and where
-# there is a size by how many values follow (one) and its size: what stands between them need not be understood.
+# Numbers of the properties in PROPERTIES that are the body or its code page. A property is found by its type, number
+# and count of values (one), so that properties of other types need not be parsed.
 TEXT, RTF, HTML, CODE_PAGE = 0x1000, 0x1009, 0x1013, 0x3FDE
-UNICODE = 0x1F
+UNICODE = 0x1F  # the type of a text in UTF-16
 PROPERTY = re.compile(rb"(?s)(?:[\x1e\x1f]\0|\x02\x01)[\x00\x09\x13]\x10\x01\0\0\0....")
-NUMBER = re.compile(rb"(?s)\x03\0\xde\x3f(....)")
-
+CODE_PAGE_PROPERTY = re.compile(rb"(?s)\x03\0\xde\x3f(....)")
 
 Body = tuple[str, bytes]  # content type and bytes
 
 
 def read_tnef(octets: bytes) -> tuple[Body | None, list[tuple[str, bytes]], bool]:
-    """The body as HTML or text, whichever there is first; name and content of each attachment; and whether that is all.
-    A body in RTF is not read."""
+    """Return the body as HTML, or else text; name and content of each attachment; and whether all was read.
+
+    A body in RTF is not read.
+    """
     if octets[:4] != struct.pack("<I", SIGNATURE):
         return None, [], True
     text = b""
@@ -61,25 +62,25 @@ def _body(text: bytes, properties: dict[int, bytes]) -> Body | None:
 
 
 def _attributes(octets: bytes) -> Iterator[tuple[int, bytes]]:
-    """(number, value) of the attributes that are there whole, of at most one more than MAX_ATTRIBUTES."""
-    position = 6  # behind the signature and a key
+    """Yield (number, value) of the attributes, of at most one more than MAX_ATTRIBUTES."""
+    position = 6  # after the signature and a key
     for _ in range(MAX_ATTRIBUTES + 1):
         if position + 9 > len(octets):
             return
         number, size = struct.unpack_from("<H2xI", octets, position + 1)
         position += 9
         yield number, octets[position : position + size]
-        position += size + 2  # a checksum
+        position += size + 2  # with a checksum
 
 
 def _properties(octets: bytes) -> dict[int, bytes]:
-    """The values of those properties that are the body; texts as UTF-8 or as they are."""
-    code_page = NUMBER.search(octets)
-    found = {CODE_PAGE: code_page[1]} if code_page else {}
+    """Return the values of the properties that are the body or its code page; UTF-16 as UTF-8."""
+    code_page = CODE_PAGE_PROPERTY.search(octets)
+    values = {CODE_PAGE: code_page[1]} if code_page else {}
     for start in PROPERTY.finditer(octets):
         kind, number, size = struct.unpack("<HH4xI", start[0])
-        if number not in found:
+        if number not in values:
             value = octets[start.end() : start.end() + size]
             text = value.decode("utf-16-le", "replace").encode("utf-8", "replace") if kind == UNICODE else value
-            found[number] = text.rstrip(b"\0")
-    return found
+            values[number] = text.rstrip(b"\0")
+    return values

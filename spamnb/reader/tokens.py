@@ -1,8 +1,8 @@
-"""Tokens by the million: their text in one array, a hash of 64 bits for each, and their ids in a vocabulary.
+"""Millions of tokens: a list with its text in one array and a 64-bit hash for each, and a vocabulary that numbers them.
 
-A list of a million Python strings takes 70 MB and a second to sort or to merge. A hash does for everything but reading.
-Two tokens with the same hash count as one token. By chance that happens to one pair in 37 million models of a million
-tokens; a sender who makes two such words gains no more than that they count as one.
+A list of a million Python strings takes 70 MB, and a second to sort or to merge. Everything but showing tokens works
+with their hashes. Two tokens with the same hash count as one. By chance one in 37 million models of a million tokens
+has such a pair; a sender who makes two such words gains no more than that they count as one.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _lengths = c_function("vocabulary_lengths", None, c_void_p, c_void_p, c_size_t, 
 _texts = c_function("vocabulary_texts", None, c_void_p, c_void_p, c_size_t, c_void_p)
 _describe = c_function("vocabulary_describe", None, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p)
 
-_PREFIXES = pointers([prefix.encode() for prefix in KINDS])  # the library points to them for ever
+_PREFIXES = pointers([prefix.encode() for prefix in KINDS])  # the library keeps these pointers
 _register_kinds = c_function("kinds_begin", c_bool, c_void_p, c_void_p, c_size_t, c_void_p)
 _GROUP_NUMBERS = bytes(map(GROUPS.index, KINDS.values()))
 _OTHER_GROUPS = bytes(map(GROUPS.index, ("text", "pairs", "headers")))
 if not _register_kinds(_PREFIXES, _GROUP_NUMBERS, len(KINDS), _OTHER_GROUPS):
     raise MemoryError
 
-CHUNK_TOKENS = 1 << 15  # fit the processor's cache: a million tokens are packed in 0.08 s, in one piece in 0.57 s
+CHUNK_TOKENS = 1 << 15  # fits the processor's cache: a million tokens are packed in 0.08 s, in one chunk in 0.57 s
 
 
 class TokenArray(Sequence[str]):
@@ -59,16 +59,16 @@ class TokenArray(Sequence[str]):
 
     @classmethod
     def of(cls, tokens: Iterable[str]) -> TokenArray:
-        """From strings; a list that is one already is itself."""
+        """Return the array of these strings; a TokenArray as it is."""
         if isinstance(tokens, TokenArray):
             return tokens
         encoded = [token.encode() for token in tokens]
         lengths = np.fromiter(map(len, encoded), np.int32, len(encoded))
-        return cls.packed_in(np.frombuffer(b"".join(encoded), np.uint8), lengths)
+        return cls.of_packed(np.frombuffer(b"".join(encoded), np.uint8), lengths)
 
     @classmethod
-    def packed_in(cls, text: np.ndarray, lengths: np.ndarray) -> TokenArray:
-        """Those of these lengths that stand in a text one after the other."""
+    def of_packed(cls, text: np.ndarray, lengths: np.ndarray) -> TokenArray:
+        """Return the array of tokens of these lengths, which follow one another in ``text``."""
         return cls(text, np.cumsum(lengths, dtype=np.int64) - lengths, lengths)
 
     @property
@@ -90,7 +90,7 @@ class TokenArray(Sequence[str]):
         return vocabulary.describe(vocabulary.ids(self).view(np.uint32))
 
     def __sizeof__(self) -> int:
-        """Bytes of its arrays too: by this a cluster knows when a worker's memory is full."""
+        """Return the bytes in memory, those of the arrays included: Dask measures a worker's memory by this."""
         arrays = (self.text, self.offsets, self.lengths, self._hashes, self._groups)
         return object.__sizeof__(self) + sum(values.nbytes for values in arrays if values is not None)
 
@@ -108,13 +108,13 @@ class TokenArray(Sequence[str]):
         return map(bytes.decode, map(text.__getitem__, map(slice, ends, ends[1:])))
 
     def take(self, indices: np.ndarray) -> TokenArray:
-        """Those at ``indices`` (m,); the text is shared."""
+        """Return the tokens at ``indices`` (m,); the text is shared."""
         hashes = None if self._hashes is None else self._hashes[indices]
         groups = None if self._groups is None else self._groups[indices]
         return TokenArray(self.text, self.offsets[indices], self.lengths[indices], hashes, groups)
 
     def packed(self) -> np.ndarray:
-        """Their text, one after the other, (bytes,) uint8."""
+        """Return the texts of all tokens, one after the other, (bytes,) uint8."""
         ends = np.cumsum(self.lengths, dtype=np.int64)
         if np.array_equal(self.offsets + self.lengths, ends):
             return self.text[: int(ends[-1])] if len(ends) else self.text[:0]
@@ -130,7 +130,7 @@ class TokenArray(Sequence[str]):
 
     @staticmethod
     def concat(parts: Sequence[TokenArray]) -> TokenArray:
-        """Several lists as one."""
+        """Concatenate several lists."""
         starts = np.cumsum([0, *(len(part.text) for part in parts)])
         return TokenArray(
             np.concatenate([np.zeros(0, np.uint8), *(part.text for part in parts)]),
@@ -141,7 +141,7 @@ class TokenArray(Sequence[str]):
 
 
 def merge_vocabularies(lists: Sequence[TokenArray]) -> tuple[TokenArray, list[np.ndarray]]:
-    """The distinct tokens of these lists, ascending by hash, and for each list the index in them of its tokens.
+    """Return the distinct tokens of these lists, ascending by hash, and for each list its tokens' indices in them.
 
     >>> tokens, indices = merge_vocabularies([TokenArray.of(["c", "a"]), TokenArray.of(["a", "b"])])
     >>> sorted(tokens), [list(tokens.take(index)) for index in indices]
@@ -153,7 +153,7 @@ def merge_vocabularies(lists: Sequence[TokenArray]) -> tuple[TokenArray, list[np
 
 
 class Vocabulary:
-    """Tokens and their ids, both ways; a token that has no id gets the next one. For one thread at a time.
+    """Maps tokens to ids and back. A new token gets the next id. For one thread at a time.
 
     >>> vocabulary = Vocabulary()
     >>> vocabulary.ids(["a", "b", "a"]), vocabulary.ids(["c"]), list(vocabulary.take(np.array([2, 0])))
@@ -161,18 +161,18 @@ class Vocabulary:
     """
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()  # held by a call without Python's lock
+        self.lock = threading.Lock()  # for calls without Python's lock
         self.pointer = owned_pointer(self, _new(), _delete)
 
     def __len__(self) -> int:
         return int(_size(self.pointer))
 
     def ids(self, tokens: Iterable[str]) -> np.ndarray:
-        """The id of each of the k ``tokens``, (k,) int32."""
+        """Return the ids (k,) int32 of k tokens."""
         array = TokenArray.of(tokens)
         text, lengths = checked_array(array.packed(), np.uint8), np.ascontiguousarray(array.lengths, np.int32)
         if lengths.min(initial=0) < 0 or lengths.sum(dtype=np.int64) > len(text):
-            raise ValueError("tokens lie outside of their text")
+            raise ValueError("tokens are outside of their text")
         ids = np.empty(len(lengths), np.int32)
         with locked(self):
             if not _ids(self.pointer, text.ctypes.data, lengths.ctypes.data, len(ids), ids.ctypes.data):
@@ -180,31 +180,31 @@ class Vocabulary:
         return ids
 
     def take(self, ids: np.ndarray) -> TokenArray:
-        """The tokens with these ids (k,)."""
+        """Return the tokens with these ids (k,)."""
         ids = np.ascontiguousarray(ids, np.uint32)
         text, lengths = self.texts(ids)
         return TokenArray(text, np.cumsum(lengths, dtype=np.int64) - lengths, lengths, *self.describe(ids))
 
     def texts(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The text of the tokens with these ids (k,) uint32, one after the other, and their lengths (k,)."""
+        """Return the texts of the tokens with these ids (k,) uint32, one after the other, and their lengths (k,)."""
         lengths = np.empty(len(ids), np.int32)
-        self._ask(_lengths, ids, lengths)
+        self._look_up(_lengths, ids, lengths)
         text = np.empty(int(lengths.sum(dtype=np.int64)), np.uint8)
-        self._ask(_texts, ids, text)
+        self._look_up(_texts, ids, text)
         return text, lengths
 
     def describe(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The hashes, int64, and the groups, int8, of the tokens with these ids (k,) uint32."""
+        """Return the hashes (k,) int64 and groups (k,) int8 of the tokens with these ids (k,) uint32."""
         hashes, groups = np.empty(len(ids), np.int64), np.empty(len(ids), np.int8)
-        self._ask(_describe, ids, hashes, groups)
+        self._look_up(_describe, ids, hashes, groups)
         return hashes, groups
 
-    def _ask(self, function: Callable[..., None], ids: np.ndarray, *answers: np.ndarray) -> None:
+    def _look_up(self, function: Callable[..., None], ids: np.ndarray, *results: np.ndarray) -> None:
         if len(checked_array(ids, np.uint32)) and ids.max() >= len(self):
             raise ValueError("there is no token with such an id")
         with locked(self):
-            function(self.pointer, ids.ctypes.data, len(ids), *(answer.ctypes.data for answer in answers))
+            function(self.pointer, ids.ctypes.data, len(ids), *(result.ctypes.data for result in results))
 
     def tokens(self) -> TokenArray:
-        """All tokens, in the order of their ids."""
+        """Return all tokens, in the order of their ids."""
         return self.take(np.arange(len(self)))

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import NamedTuple
 
-from spamnb.reader.message import fields_of, parse
+from spamnb.reader.message import parse, read_fields
 from spamnb.shown_text import printable
 
 WIDE = 100  # columns from which on there is room for the message's name
@@ -38,7 +38,7 @@ def heading(raw: bytes) -> Heading:
     """
     from email.utils import parsedate_to_datetime  # mail that nobody looks at does without
 
-    fields = {name.lower(): value for name, value in reversed(fields_of(raw))}
+    fields = {name.lower(): value for name, value in reversed(read_fields(raw))}
     sender, subject, date = (printable(fields.get(name, "")) for name in ("from", "subject", "date"))
     if not sender and not subject:
         subject = next(filter(None, map(printable, parse(raw).texts)), "")

@@ -146,4 +146,4 @@ def _recalled(journal: Journal, model: Classifier, entry: Verdict) -> ReadMessag
         why = "the model was made anew and reads mail otherwise"
     if why:
         raise SpamnbError(f"the mail is not where it was, and {why}; 'spamnb learn' takes the mail itself")
-    return ReadMessage.recalled(unpack_tokens(packed), entry.digest)
+    return ReadMessage.of_counts(unpack_tokens(packed), entry.digest)

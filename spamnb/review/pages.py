@@ -56,7 +56,7 @@ def mail_list(journal: Journal, doubtful: bool, page: int, batch: str) -> dict[s
 def message(journal: Journal, entry: Verdict, raw: bytes | None) -> dict[str, Any]:
     """The page *Message*: evidence, and the text as the filter read it beside what it hid. ``raw`` is the mail where it
     is still there."""
-    from spamnb.reader.evidence import CUTS
+    from spamnb.reader.evidence import TRUNCATIONS
     from spamnb.reader.message import Message, parse
 
     read = None if raw is None else attempt(partial(parse, raw))
@@ -65,7 +65,7 @@ def message(journal: Journal, entry: Verdict, raw: bytes | None) -> dict[str, An
     if isinstance(read, Message):
         shown["text"] = _paragraphs("\n\n".join(read.texts))
         shown["hidden"] = _paragraphs(read.hidden)
-        shown["left_out"] = [CUTS[name] for name in read.cuts]
+        shown["left_out"] = [TRUNCATIONS[name] for name in read.truncations]
     return shown
 
 

@@ -397,9 +397,9 @@ def _message_id(raw: bytes) -> str:
 def _body(asked: Request, found: Classification, raw: bytes) -> bytes:
     match asked.method:
         case "PROCESS":
-            return spam_fields.rewritten(raw, header_fields(found))
+            return spam_fields.replace_spam_fields(raw, header_fields(found))
         case "HEADERS":
-            return spam_fields.rewritten(raw[: section_length(raw)], header_fields(found))
+            return spam_fields.replace_spam_fields(raw[: section_length(raw)], header_fields(found))
         case "SYMBOLS":
             return symbols(found).encode("ascii") + b"\r\n" * (asked.version < (1, 3))
         case "REPORT":

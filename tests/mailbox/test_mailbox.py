@@ -19,7 +19,7 @@ from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.journal.entries import INBOX, JUNK, entry_of, note_of
 from spamnb.journal.journal import Journal
-from spamnb.reader.message import digest, header_of
+from spamnb.reader.message import digest, read_field
 from spamnb.review.lessons import Teacher
 from spamnb.review.moving import Moving
 from spamnb.score import classify_mail
@@ -137,7 +137,7 @@ def test_new_mail_is_sorted_as_it_comes_and_moves_are_learned(person: Person, tm
         person.move(key("spam", 500), "Junk", "INBOX")
         wait_until(lambda: "learned\tham" in watch.said, watch.process)
         raw = message("spam", 500)
-        told = "\t".join(header_of(raw, name) for name in ("from", "subject", "date"))
+        told = "\t".join(read_field(raw, name) for name in ("from", "subject", "date"))
         lines = [line for line in watch.said.splitlines() if f"\t{told}\t" in line]
         assert [line.partition("\t")[0] for line in lines] == ["moved", "learned"], watch.said
         assert person.where()[key("spam", 500)] == "INBOX"

@@ -16,7 +16,7 @@ import pytest
 
 from spamnb.reader import pdf
 from spamnb.reader.message import Reader, parse
-from spamnb.reader.pdf import MAX_CHARACTERS, MAX_CONTENT, MAX_PAGES
+from spamnb.reader.pdf import MAX_CHARACTERS, MAX_CONTENT_BYTES, MAX_PAGES
 from spamnb.reader.smime import signed_content
 
 needs_pypdf = pytest.mark.skipif(not pdf.is_available(), reason="the extra spamnb[pdf] is not installed")
@@ -76,7 +76,7 @@ def test_text_and_links_of_an_attached_pdf_are_read(kind: str) -> None:
     raw = mail(made([page(b"Your invoice"), page(b"is overdue")]), kind, "bill.pdf")
     message = parse(raw)
     assert [text.split() for text in message.texts] == [["Your", "invoice", "is", "overdue"]]
-    assert message.links == ("http://pay.example/bill",) * 2 and not message.cuts
+    assert message.links == ("http://pay.example/bill",) * 2 and not message.truncations
     assert {"invoice", "is overdue", "url:pay.example"} <= set(Reader().tokens(raw))
 
 
@@ -87,22 +87,22 @@ def test_text_and_links_of_an_attached_pdf_are_read(kind: str) -> None:
         b"%PDF-1.4 broken",
         made([page(b"one")] * (MAX_PAGES + 1)),
         made([page(b"w " * MAX_CHARACTERS)]),
-        made([page(b"one"), page(b"two") + b" q Q" * MAX_CONTENT]),
+        made([page(b"one"), page(b"two") + b" q Q" * MAX_CONTENT_BYTES]),
         made([page(b"one")]) + b"\n" * pdf.MAX_BYTES,
     ],
     ids=["broken", "pages", "characters", "commands", "bytes"],
 )
 def test_what_is_not_read_is_told(document: bytes) -> None:
     message = parse(bill(document))
-    assert message.cuts == ("pdf",)
+    assert message.truncations == ("pdf",)
     assert sum(map(len, message.texts)) <= MAX_CHARACTERS and len(message.links) <= MAX_PAGES
-    assert not parse(bill(b"")).cuts
+    assert not parse(bill(b"")).truncations
 
 
 @needs_pypdf
 def test_a_document_that_takes_too_long_ends_its_process_and_keeps_the_pages_before() -> None:
     operators = b"BT /F 9 Tf " + b"(a)Tj " * 40_000 + b"ET"
-    slow = made([page(b"first"), *[operators[:MAX_CONTENT]] * 4])
+    slow = made([page(b"first"), *[operators[:MAX_CONTENT_BYTES]] * 4])
     found = pdf.read_pdf(slow)
     assert found.text.startswith("first") and found.links and not found.is_whole
     assert read(made([page(b"again")])) == "again"
@@ -116,10 +116,10 @@ def _read_in_child(queue: multiprocessing.Queue) -> None:
 @needs_pypdf
 def test_a_process_that_is_gone_is_started_anew_and_a_fork_has_its_own() -> None:
     assert read(made([page(b"here")])) == "here"
-    running = pdf.processes[os.getpid()].running
-    assert running
-    running.kill()
-    running.wait()
+    process = pdf.processes[os.getpid()].process
+    assert process
+    process.kill()
+    process.wait()
     assert read(made([page(b"parent")])) == "parent"
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
@@ -171,7 +171,7 @@ CODEPAGE = (3, 0x3FDE, struct.pack("<I", 1251))
 @pytest.mark.parametrize("kind", ["application/ms-tnef", "application/vnd.ms-tnef", "application/octet-stream"])
 def test_the_text_in_a_winmail_dat_is_read(attributes: list[bytes], text: str, kind: str) -> None:
     message = parse(winmail(tnef(*attributes), kind))
-    assert [found.strip() for found in message.texts] == [text] and not message.cuts
+    assert [found.strip() for found in message.texts] == [text] and not message.truncations
 
 
 def test_attachments_in_a_winmail_dat_are_parts_and_those_that_are_text_are_read() -> None:
@@ -187,10 +187,10 @@ def test_attachments_in_a_winmail_dat_are_parts_and_those_that_are_text_are_read
 
 def test_what_of_winmail_dat_is_not_read_is_told() -> None:
     rtf = properties((0x102, 0x1009, RTF))
-    assert parse(winmail(tnef(rtf))).cuts == ("tnef",) and parse(winmail(tnef(rtf))).texts == ()
-    assert parse(winmail(tnef(rtf, attribute(0x2800C, b"Pay here\0")))).cuts == ()
+    assert parse(winmail(tnef(rtf))).truncations == ("tnef",) and parse(winmail(tnef(rtf))).texts == ()
+    assert parse(winmail(tnef(rtf, attribute(0x2800C, b"Pay here\0")))).truncations == ()
     parts = b"".join(b"--b\n" + winmail(tnef(attribute(0x2800C, b"x"))) for _ in range(9))
-    assert parse(b"Content-Type: multipart/mixed; boundary=b\n\n" + parts).cuts == ("tnef",)
+    assert parse(b"Content-Type: multipart/mixed; boundary=b\n\n" + parts).truncations == ("tnef",)
 
 
 def test_any_bytes_of_a_winmail_dat_may_be_others() -> None:

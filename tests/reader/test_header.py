@@ -121,9 +121,9 @@ def test_repeated_fields_are_read_as_any_program_may_take_them(
 
 def test_headers_are_bounded() -> None:
     many = parse(b"".join(b"X-%d: y\n" % n for n in range(3000)) + b"\nbody")
-    assert 500 <= len(many.headers) < 3000 and many.texts == ("body",) and many.cuts == ("headers",)
+    assert 500 <= len(many.headers) < 3000 and many.texts == ("body",) and many.truncations == ("headers",)
     long = parse(b"Subject: " + b"x" * 2_000_000 + b"\nTo: y\n\nbody")
-    assert len(long.header("subject")) < 2_000_000 and long.texts == ("body",) and long.cuts == ("headers",)
+    assert len(long.header("subject")) < 2_000_000 and long.texts == ("body",) and long.truncations == ("headers",)
 
 
 RAW = b"Received: x\nSubject: hello\n folded\nFrom: a@b.example\n\nbody\n\nmore\n"

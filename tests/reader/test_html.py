@@ -119,4 +119,4 @@ def test_pages_share_bounds_and_their_ends_are_read() -> None:
     page = "first " + "<i></i>" * 130_000 + "<a href=http://a.example>last</a>"
     message = read(page)
     assert message.texts[0].split() == ["first", "last"] and message.links == ("http://a.example",)
-    assert message.cuts == ("html",)
+    assert message.truncations == ("html",)

@@ -108,7 +108,7 @@ def test_names_of_hosts_are_asked_for_a_number_of_times_and_stay_text() -> None:
 
 def test_of_too_many_links_the_first_and_the_last_are_read() -> None:
     many = page("".join([f"<a href='http://h{number}.example/'>x</a>" for number in range(3000)]))
-    assert {"url:h0.example", "url:h2999.example"} <= set(READER.tokens(many)) and parse(many).cuts == ("links",)
+    assert {"url:h0.example", "url:h2999.example"} <= set(READER.tokens(many)) and parse(many).truncations == ("links",)
 
 
 STARTS = st.sampled_from(["", "http://", "//", "http://a@", "http://[", "http://a/?u=http://", "xn--"])

@@ -142,15 +142,15 @@ def test_depth_parts_and_text_are_bounded() -> None:
         deep = b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n%b\n--b%d--\n" % (level, level, deep, level)
         inside = b"Content-Type: message/rfc822\n\n" + inside
     for raw in (deep, inside):
-        assert parse(raw).cuts == () and parse(raw).texts[-1].strip() == "the end"
+        assert parse(raw).truncations == () and parse(raw).texts[-1].strip() == "the end"
     multi = b"Content-Type: multipart/mixed; boundary=b%d\n\n"
     body = b"".join([b"--b%d\n" % level + multi % (level + 1) for level in range(9999)])
     deeper = parse(multi % 0 + body + b"--b9999\n\nthe end")
-    assert deeper.cuts == ("parts",) and "the end" in deeper.texts[-1]
+    assert deeper.truncations == ("parts",) and "the end" in deeper.texts[-1]
     many = multipart(*["\nx"] * 30_000)
-    assert 5_000 < kinds_of_parts(many).total() < 30_000 and parse(many).cuts == ("parts",)
+    assert 5_000 < kinds_of_parts(many).total() < 30_000 and parse(many).truncations == ("parts",)
     texts = parse(multipart("\n" + "word " * 400_000, *["\n" + "more " * 400_000] * 9, "\nlast"))
-    assert texts.cuts == ("text",) and texts.texts[-1] == "last" and sum(map(len, texts.texts)) < 3_000_000
+    assert texts.truncations == ("text",) and texts.texts[-1] == "last" and sum(map(len, texts.texts)) < 3_000_000
     assert all("more" in text for text in texts.texts[1:-1])
 
 
@@ -212,14 +212,14 @@ def test_parts_are_found_as_any_program_may_find_them(lines: bytes, texts: list[
 @pytest.mark.parametrize("part", [b"--b\n\n\n", b"--b\nX: y\n\n \n", b"--b\nContent-Type: text/html\n\n"])
 def test_text_is_found_behind_empty_parts(part: bytes) -> None:
     found = parse(b"Content-Type: multipart/mixed; boundary=b\n\n" + part * 20_000 + b"--b\n\nthe end\n--b--")
-    assert found.texts[-1] == "the end" and found.cuts == ()
+    assert found.texts[-1] == "the end" and found.truncations == ()
 
 
 def test_comments_and_markup_do_not_use_up_the_bound_of_text() -> None:
     comment, sheet = b"<!--" + b"x " * 700_000 + b"-->", b"<style>" + b"b{} " * 400_000 + b"</style>"
     for nothing in (comment, sheet, b"<b></b>" * 200_000, b"<i hidden>x</i>" * 2000):
         page = parse(b"Content-Type: text/html\n\n" + nothing + b"<p>the end</p>" + nothing)
-        assert page.texts[0].split() == ["the", "end"] and page.cuts in ((), ("html",))
+        assert page.texts[0].split() == ["the", "end"] and page.truncations in ((), ("html",))
 
 
 LETTER = "Dear friend, cheap pills and watches await you at our shop, today only.\n"

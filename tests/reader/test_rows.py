@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from spamnb import core
 from spamnb.reader.binding import ReaderCore
-from spamnb.reader.evidence import CUTS, GROUPS, KINDS, header_rules
-from spamnb.reader.message import Reader, digest, fields_of, header_of, parse
+from spamnb.reader.evidence import GROUPS, KINDS, TRUNCATIONS, header_rules
+from spamnb.reader.message import Reader, digest, parse, read_field, read_fields
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.tokens import TokenArray, Vocabulary, merge_vocabularies
 
@@ -67,8 +67,8 @@ def test_exceptions_are_passed_on_and_a_reader_is_for_one_thread_at_a_time(progr
 
 def test_the_header_is_read_without_the_body() -> None:
     raw = b"Received: from a\n by b\nSubject: =?utf-8?q?caf=C3=A9?=\n today\n\nText\n"
-    assert tuple(fields_of(raw + b"x" * 100)) == parse(raw).headers and header_of(raw, "subject") == "café today"
-    assert fields_of(b"no fields here") == [] and header_of(raw, "x") == ""
+    assert tuple(read_fields(raw + b"x" * 100)) == parse(raw).headers and read_field(raw, "subject") == "café today"
+    assert read_fields(b"no fields here") == [] and read_field(raw, "x") == ""
 
 
 def test_every_kind_of_token_is_registered_and_has_a_group() -> None:
@@ -91,9 +91,9 @@ def test_every_kind_of_token_is_registered_and_has_a_group() -> None:
 def test_each_bound_that_is_reached_is_a_token_of_a_registered_name() -> None:
     folder = Path(core.__file__).parent
     names = re.search(r"NAMES\[\] = \{(.*?)\}", (folder / "evidence.c").read_text(), re.DOTALL)
-    assert names and re.findall(r'"(\w+)"', names[1]) == list(CUTS)
+    assert names and re.findall(r'"(\w+)"', names[1]) == list(TRUNCATIONS)
     many = b"Content-Type: text/html\n\n" + b"<a href=//x.example>" * 3000
-    assert parse(many).cuts == ("links",) and "truncated:links" in Reader().tokens(many)
+    assert parse(many).truncations == ("links",) and "truncated:links" in Reader().tokens(many)
 
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=12)
@@ -138,7 +138,7 @@ def test_what_lies_outside_is_refused() -> None:
     vocabulary = Vocabulary()
     for lengths in ([-1], [4], [1, 3], [2**31 - 1]):
         with pytest.raises(ValueError):
-            vocabulary.ids(TokenArray.packed_in(np.zeros(3, np.uint8), np.array(lengths, np.int32)))
+            vocabulary.ids(TokenArray.of_packed(np.zeros(3, np.uint8), np.array(lengths, np.int32)))
     vocabulary.ids(["a", ""])
     for outside in (2, (1 << 32) - 1):
         with pytest.raises(ValueError):

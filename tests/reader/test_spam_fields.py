@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.reader.spam_fields import rewritten, section_length, strip_filter_headers
+from spamnb.reader.spam_fields import replace_spam_fields, section_length, strip_filter_headers
 
 OURS = [("X-Spam-Flag", "YES"), ("X-Spam-Status", "Yes, score=9.5 " + " ".join(["word"] * 30))]
 HARMLESS = [b"To: x", b"Subject: y", b" more", b"R: \xff"]
@@ -24,18 +24,18 @@ def sections(lines: list[bytes]) -> st.SearchStrategy[bytes]:
 @given(sections(HARMLESS + ODD + FORGED), st.binary(max_size=40))
 def test_only_x_spam_fields_change(section: bytes, tail: bytes) -> None:
     raw = section + tail
-    new = rewritten(raw, OURS)
+    new = replace_spam_fields(raw, OURS)
     seen = email.message_from_bytes(new, policy=policy.compat32)
     assert seen.get_all("X-Spam-Flag") == ["YES"] and len(seen.get_all("X-Spam-Status") or []) == 1
     names = [name.lower().strip() for name in seen]
     assert [name for name in names if name.startswith("x-spam-")] == ["x-spam-flag", "x-spam-status"]
     assert new.endswith(raw[section_length(raw) :])  # the body, byte for byte
-    assert rewritten(new, OURS) == new
+    assert replace_spam_fields(new, OURS) == new
 
 
 @pytest.mark.parametrize("newline", [b"\n", b"\r\n"])
 def test_our_fields_have_the_messages_line_ends_and_width(newline: bytes) -> None:
-    new = rewritten(newline.join([b"To: x", b"", b"hi", b""]), OURS)
+    new = replace_spam_fields(newline.join([b"To: x", b"", b"hi", b""]), OURS)
     head = new[: section_length(new)]
     assert set(re.findall(rb"\r?\n", head)) == {newline} and max(len(line) for line in head.splitlines()) <= 78
     assert email.message_from_bytes(new)["X-Spam-Status"].split() == OURS[1][1].split()
@@ -43,9 +43,9 @@ def test_our_fields_have_the_messages_line_ends_and_width(newline: bytes) -> Non
 
 def test_forged_fields_go_with_their_continuation_lines_and_the_mbox_line_stays_first() -> None:
     raw = b"To: x\nX-Spam-Status: No,\n score=-99\n\tX-Spam-Flag: NO\nCc: y\n folded\n\nX-Spam-Flag: body\n"
-    assert rewritten(raw, []) == b"To: x\nCc: y\n folded\n\nX-Spam-Flag: body\n"
+    assert replace_spam_fields(raw, []) == b"To: x\nCc: y\n folded\n\nX-Spam-Flag: body\n"
     raw = b"From ann@example.org Mon Jan  1 00:00:00 2024\nX-Spam-Level: *\nTo: x\n\nFrom me\n"
-    assert rewritten(raw, [("X-Spam-Flag", "YES")]) == raw.replace(b"X-Spam-Level: *", b"X-Spam-Flag: YES")
+    assert replace_spam_fields(raw, [("X-Spam-Flag", "YES")]) == raw.replace(b"X-Spam-Level: *", b"X-Spam-Flag: YES")
 
 
 def test_what_the_mail_software_put_on_top_goes_and_nothing_else() -> None:
