@@ -10,9 +10,11 @@ import numpy as np
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.reader.message import digest
+from spamnb.shown_text import pluralize
 from spamnb.sources.entries import one_message
 from spamnb.store.lessons import kept_lessons, learned_and_not_kept, set_bound, unpack
 from spamnb.store.records import learned_message
+from spamnb.store.snapshot import atomic_replace
 from spamnb.store.store import Store
 
 
@@ -53,7 +55,7 @@ class Relearning:
             return
         classifier = Classifier(store)
         with Store.open(self._path) as old, old.reading(), store.writing():
-            if (bound := old.meta().get("keep_lessons")) is not None:
+            if (bound := old.state.meta.get("keep_lessons")) is not None:
                 set_bound(store, bound)
             # Not those behind a position: the position of a message that was forgotten may be another's now.
             for _, lesson in kept_lessons(old):
@@ -71,3 +73,20 @@ class Relearning:
             for _, lesson in kept_lessons(store) if forgotten else ():
                 if forgotten.get(lesson.digest) == lesson.label:
                     classifier.forget(lesson.label, unpack(lesson.message))
+
+
+def relearn(path: Path, incomplete: bool, on_unreadable: Callable[[str, Exception], None]) -> int:
+    """Make a model that adds to another anew, of the messages that it keeps; return how many these are.
+
+    SpamnbError where it was taught others too, unless ``incomplete``.
+    """
+    relearning = Relearning(path, on_unreadable)
+    if relearning.not_kept and not incomplete:
+        lost = pluralize(relearning.not_kept, "message")
+        raise SpamnbError(f"{path}: nothing changed: it does not keep {lost} that it was taught; --incomplete goes on")
+    with Store.open(path) as old, old.reading():
+        assert old.base is not None
+        meta = {**old.state.meta, **old.base.addition()}
+    with atomic_replace(path, meta, force=True, catch_up=relearning) as store:
+        relearning(store)
+    return relearning.count

@@ -30,6 +30,7 @@ from spamnb.class_names import check_has_class
 from spamnb.classification import Classification
 from spamnb.classifier import Classifier
 from spamnb.engines.executor import map_parts
+from spamnb.errors import SpamnbError
 from spamnb.estimators.base import ClassifierMixin
 from spamnb.estimators.validation import not_fitted
 from spamnb.formulas.calibration import margins
@@ -321,6 +322,8 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         """The model of a file, with the settings that it was made with. The file is only read, once. Raises SpamnbError
         if there is no model."""
         with Store.open(file_path(path, "path")) as file, file.reading():
+            if file.base is not None:
+                raise SpamnbError(f"{path}: adds to another model; load that one, {file.base.path}")
             store = Store.connect(":memory:", writable=True)
             file.copy_to(store)
         model = MemoryModel(store)

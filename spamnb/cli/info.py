@@ -35,6 +35,7 @@ def info_command(model: Path, form: str) -> None:
 
     with Store.open(model) as store, store.reading():
         totals, meta = store.totals(), store.meta()
+        base = store.base.path if store.base is not None else None
         kept, not_kept, public = holding(store), learned_and_not_kept(store), is_public(store)
         origin, lessons, size = origin_of(meta), taught(store), store.size()
     messages = dict(zip(totals.classes, totals.documents.tolist()))
@@ -48,6 +49,8 @@ def info_command(model: Path, form: str) -> None:
         return
     own, usual = Settings.from_meta(meta, str(model), any_tokens=True).by_name(), Settings().by_name()
     click.echo(f"{model}: {size / 1e6:.1f} MB, {pluralize(totals.vocabulary_size, 'token')}")
+    if base is not None:
+        click.echo(f"  adds to: {escape(base)}")
     for line in _origin(origin):
         click.echo(escape(line))
     for name, documents in messages.items():

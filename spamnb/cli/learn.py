@@ -11,6 +11,7 @@ import click
 from spamnb.cli.each_message import each_message
 from spamnb.cli.options import (
     SOURCE,
+    ModelPath,
     Unreadable,
     messages_of,
     new_model_option,
@@ -24,6 +25,9 @@ from spamnb.cli.options import (
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
 @click.option("--new-class", is_flag=True, help="Make CLASS if the model does not have it.")
 @click.option(
+    "--base", type=ModelPath(), help="The model that a new model adds to, such as one that many people share."
+)
+@click.option(
     "--keep-lessons",
     type=click.FloatRange(0, 100_000),
     metavar="MB",
@@ -35,6 +39,7 @@ def learn_command(
     label: str,
     sources: tuple[str, ...],
     new_class: bool,
+    base: Path | None,
     keep_lessons: float | None,
     text_column: str | None,
     model: Path,
@@ -48,6 +53,8 @@ def learn_command(
 
     The model file keeps the messages, compressed, so that 'train --force' and 'upgrade' can learn them again.
     --keep-lessons sets how much it keeps from now on; beyond that it drops the oldest.
+
+    With --base a new model holds what it is taught and nothing else; it answers for the sum of both.
 
     \b
     Example:
@@ -72,14 +79,20 @@ def learn_command(
         raise SpamnbError(str(error)) from None
     unreadable = Unreadable()
     entries = messages_of(sources, unreadable, text_column, label)
+    if base is not None and model.exists():
+        raise click.UsageError(f"--base goes with a new model, and {model} exists")
     if not model.exists():
-        check_known_class(label, [], Settings().spam, new_class)
+        meta, others, spam = Settings().as_meta(), tuple[str, ...](), Settings().spam
+        if base is not None:
+            with Classifier.open(base) as shared:
+                meta, others, spam = shared.store.addition(), shared.store.totals().classes, shared.settings.spam
+        check_known_class(label, others, spam, new_class)
         first = list(islice(entries, 1))
         if not first:
             raise SpamnbError(f"{model}: no model, and no message to begin one with")
         entries = chain(first, entries)
-        create_empty(model, Settings().as_meta())
-        tell(f"spamnb: a new model, {model}")
+        create_empty(model, meta)
+        tell(f"spamnb: a new model, {model}" + (f", that adds to {base}" if base is not None else ""))
     with Classifier.open(model, writable=True) as classifier:
         others = classifier.store.totals().classes
         check_known_class(label, others, classifier.settings.spam, new_class, f"{model}: ")

@@ -39,7 +39,8 @@ def upgrade_command(
     **given: Any,
 ) -> None:
     """Train a model of an older spamnb again, with its settings: from the SOURCEs and from the messages that it
-    keeps. Without SOURCE, it reads the sources that the model was trained from.
+    keeps. Without SOURCE, it reads the sources that the model was trained from. Upgrade a model that adds to another
+    after that one; it learns again what it keeps.
 
     The old model stays until the new one is ready. If more than a tenth of the messages of a class can no longer be
     read, nothing changes, unless you give --incomplete.
@@ -48,16 +49,25 @@ def upgrade_command(
     Example:
       spamnb upgrade ham=~/Maildir/cur spam=~/Maildir/.Junk
     """
+    from spamnb.api.relearning import relearn
     from spamnb.api.train import make_model
-    from spamnb.errors import SpamnbError
+    from spamnb.errors import SpamnbError, reason
     from spamnb.reader.options import TOKENS_VERSION
     from spamnb.settings import Settings
-    from spamnb.shown_text import escape
+    from spamnb.shown_text import escape, pluralize
     from spamnb.sources.entries import ReadOptions
     from spamnb.store.store import Store
 
-    with Store.open(model) as store:
-        meta, totals = store.meta(), store.totals()
+    with Store.open(model) as store, store.reading():
+        meta, totals = store.state.meta, store.state.totals
+        adds, is_stale = store.base is not None, not store.adds_up
+    if adds:
+        if is_stale:
+            count = relearn(model, incomplete, lambda name, error: tell_of_ours(f"{name}: {reason(error)}"))
+            click.echo(f"{model}: made again of {pluralize(count, 'message')} that it was taught")
+        else:
+            click.echo(f"{model}: its tokens are those of the model to which it adds; nothing to do")
+        return
     settings = Settings.from_meta(meta, str(model), any_tokens=True)
     if meta.get("tokens_version") == TOKENS_VERSION:
         click.echo(f"{model}: its tokens are those of this spamnb; nothing to do")

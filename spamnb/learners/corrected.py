@@ -138,8 +138,9 @@ class Corrected(Learner):
             return False
         # Of 300 good messages and then 300 spams, learned one by one, only the spams would move weights: 6 % of good
         # mail was lost. A message has no score where it was learned before the other classes.
-        scored = store.state.histogram[store.state.present, 0].sum(axis=1)
-        return not (scored < store.totals().documents / 2).any()
+        state = store.combined
+        scored = state.histogram[state.present, 0].sum(axis=1)
+        return not (scored < state.totals.documents / 2).any()
 
     def forget(self, store: Store, learned: LearnedMessage, counted: CountedTokens, digest: bytes) -> None:
         store.add_weights(TokenArray.of(counted.tokens).hashes, _minus(learned.contribution))

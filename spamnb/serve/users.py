@@ -1,7 +1,6 @@
 """Whose model answers, and whose learns: a shared model, and where there is a place for them one per user.
 
-A user's model is the file ``NAME.spamnb`` in a folder. Until it has learned enough of both classes, the shared model
-answers for that user: a filter that knows ten messages is worse than none.
+A user's model is the file ``NAME.spamnb`` in a folder. It holds what that user taught, and adds to the shared model.
 """
 
 from __future__ import annotations
@@ -14,11 +13,11 @@ from pathlib import Path
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.store.snapshot import create_empty
+from spamnb.store.store import Store
 
 SUFFIX = ".spamnb"
 MAX_OPEN_MODELS = 64
 MAX_MODELS = 10_000  # that a folder holds: a client that may teach names any user
-ENOUGH = 100  # messages of each class that a user's own model holds before it answers
 # A name becomes a file's name: no separator, no leading dot or dash, no control character.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,127}\Z")
 
@@ -48,11 +47,8 @@ class Models:
         self._own: OrderedDict[str, Classifier] = OrderedDict()
 
     def for_classifying(self, user: str) -> Classifier:
-        """The model that classifies for *user*: theirs when it knows enough, or else the shared one."""
-        own = self._owned(user) if is_name(user) else None
-        totals = own.store.totals() if own is not None else None
-        knows_enough = totals is not None and len(totals.classes) > 1 and totals.documents.min() >= ENOUGH
-        return own if own is not None and knows_enough else self._shared
+        """The model that classifies for *user*: theirs where there is one, or else the shared one."""
+        return (self._owned(user) if is_name(user) else None) or self._shared
 
     def taught(self, user: str) -> Classifier | None:
         """The model that learns from *user*: the shared one where users have none of their own or *user* is empty, else
@@ -73,9 +69,7 @@ class Models:
             assert self._folder is not None
             if sum(name.endswith(SUFFIX) for name in os.listdir(self._folder)) >= MAX_MODELS:
                 raise SpamnbError(f"{self._folder}: holds models of {MAX_MODELS:,} users, the most there may be")
-            meta = {key: value for key, value in self._shared.store.meta().items() if key == "keep_lessons"}
-            meta |= self._shared.settings.as_meta()
-            create_empty(self._folder / (user + SUFFIX), meta)  # another process may, too
+            create_empty(self._folder / (user + SUFFIX), self._shared.store.addition())  # another process may, too
             own = self._owned(user)
             assert own is not None
         return own
@@ -88,7 +82,9 @@ class Models:
             if own is not None:
                 own.close()
             return None
-        self._own[user] = own or Classifier.open(path, writable=self._writable)  # the last of them
+        if own is None:
+            own = Classifier(Store.open(path, writable=self._writable, base=self._shared.store))
+        self._own[user] = own  # the last of them
         if len(self._own) > MAX_OPEN_MODELS:
             self._own.popitem(last=False)[1].close()
         return self._own[user]

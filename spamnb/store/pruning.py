@@ -70,7 +70,7 @@ def prune(store: Store, months: int) -> int:
                 "UPDATE classes SET document_counts = document_counts - ?, occurrences = occurrences - ? WHERE id = ?",
                 [(*of_class, number) for number, of_class in enumerate(sums.tolist())],
             )
-            store.put_meta({SIZE: store.meta()[SIZE] - len(gone)})
+            store.put_meta({SIZE: store.state.meta[SIZE] - len(gone)})
             store.drop_cache()
         return len(gone)
 

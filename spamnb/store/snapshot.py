@@ -108,10 +108,10 @@ def read_sums(store: Store) -> Snapshot:
         if not np.array_equal(tokens.hashes, hashes):
             raise Damaged("tokens in table tokens that have another hash")
         added_up = [cells.sums(figure, cells.label, len(classes)) for figure in (DOCUMENTS, OCCURRENCES)]
-        fit = np.array_equal(np.transpose(added_up), sums[:, 1:]) and len(tokens) == store.meta()[SIZE]
+        fit = np.array_equal(np.transpose(added_up), sums[:, 1:]) and len(tokens) == store.state.meta[SIZE]
         if not fit or (cells.figures[DOCUMENTS] > sums[cells.label, 0]).any():
             raise Damaged("the sums of all tokens are not those that stand beside them")
-        return Snapshot(store.meta(), classes, sums[:, 0], tokens, cells, [], store.state.histogram)
+        return Snapshot(store.state.meta, classes, sums[:, 0], tokens, cells, [], store.state.histogram)
 
 
 def read_snapshot(store: Store) -> Snapshot:

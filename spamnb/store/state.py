@@ -19,6 +19,7 @@ from spamnb.store.rows import MAX_COUNT
 MAX_CLASSES = 900
 SIZE = "vocabulary_size"  # in table meta, the number of tokens
 NOISE = "label_noise"  # in table meta, the share of wrong labels
+BASE = "base"  # in table meta, the path of the model that a file adds to
 HISTOGRAM = np.dtype("<i8")
 NO_CURVE = 0.0, 0.0, 1.0  # slope, intercept and knee of a class without messages
 _MAX_FITTED = 1e9  # of a slope, an intercept or a knee
@@ -120,6 +121,21 @@ class State:
         for name, bin_ in bins.items():
             histogram[self.class_ids[name], int(name != label), bin_] += sign
         return State(self.meta, self.class_ids, self.sums, histogram, None)
+
+    def plus(self, base: State) -> State:
+        """Return the state of the sum of two files, with the settings of ``base`` where this one has none.
+
+        A token that both hold counts twice among the number of tokens: to tell would take a look-up of all of them.
+        """
+        whole = base
+        for name in self.class_ids.keys() - base.class_ids.keys():
+            whole = whole.with_class(name)
+        numbers = [whole.class_ids[name] for name in self.class_ids]
+        sums, histogram = whole.sums.copy(), whole.histogram.copy()
+        sums[numbers] += self.sums
+        histogram[numbers] += self.histogram
+        meta = {**base.meta, **self.meta, SIZE: base.meta[SIZE] + self.meta[SIZE]}
+        return State(meta, whole.class_ids, sums, histogram, None)
 
     def write(self, database: Database) -> None:
         """Write the classes' sums and curves, and the number of tokens."""

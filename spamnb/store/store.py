@@ -9,6 +9,9 @@
 
 In memory are the classes and their sums (``State``), and the rows that were asked for (``TokenTable``). Both are read
 again when another connection changed the file. A change is made in memory and written before its transaction ends.
+
+A file may name a base, the model that it adds to. Then what the model says (``combined``, ``look_up``, ``weights``) is
+the sum of both, and all that is learned is written into the file: the base is only read.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import contextlib
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
@@ -30,9 +33,10 @@ from spamnb.errors import ArgumentError, Damaged, Outdated, SpamnbError
 from spamnb.formulas.calibration import BINS, Calibration
 from spamnb.formulas.trust import PRIOR_NOISE
 from spamnb.reader.tokens import TokenArray, Vocabulary
+from spamnb.settings import UPGRADE
 from spamnb.store.database import APPLICATION_ID, Database
 from spamnb.store.rows import DOCUMENTS, MAX_UNITS, OCCURRENCES, WEIGHT, Cells
-from spamnb.store.state import HISTOGRAM, MAX_CLASSES, NO_CURVE, NOISE, SIZE, State
+from spamnb.store.state import BASE, HISTOGRAM, MAX_CLASSES, NO_CURVE, NOISE, SIZE, State
 from spamnb.store.token_table import SharedTable, TokenTable, read_table
 
 FORMAT = 9  # it rises with the tables, and whenever the same sums give other scores
@@ -51,13 +55,17 @@ SCHEMA = (
     " offsets TEXT NOT NULL, hashes BLOB NOT NULL)",
 )
 
+ADDED = "model_type", "tokens", "tokens_version"  # of meta: what a model and its base must have in common to add up
+SUM_MODELS = "corrected", "boolean", "multinomial"  # a bernoulli model also needs how many tokens n messages hold
 AMONG = "hash IN (SELECT value FROM json_each(?))"  # one of the hashes in a list of JSON
 
 
 class Store(Database):
     """A model file, open: ``with Store.open(path) as store: store.look_up(["offer"])``."""
 
+    base: Store | None = None  # the model that this file adds to
     _identity: tuple[int, int] | None = None  # of the open file
+    _closes_base = False
 
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
         self.table = SharedTable()  # threads that judge by the same file share one
@@ -80,11 +88,13 @@ class Store(Database):
                 store.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 store.execute(f"PRAGMA user_version = {FORMAT}")
                 store.put_meta({**meta, SIZE: 0, NOISE: PRIOR_NOISE})
+        store.attach()
         return store
 
     @classmethod
-    def open(cls, path: str | Path, *, writable: bool = False) -> Self:
-        """The model at ``path``; one clear line when there is none, or when it is something else."""
+    def open(cls, path: str | Path, *, writable: bool = False, base: Store | None = None) -> Self:
+        """The model at ``path``; one clear line when there is none, or when it is something else. It adds to the open
+        model ``base``, or to the one that it names."""
         if not Path(path).is_file():
             what = "a folder, and no model there" if Path(path).is_dir() else "no model there"
             raise ArgumentError(
@@ -95,10 +105,36 @@ class Store(Database):
         store = cls.connect(path, writable=writable)
         try:
             store._check()
+            store.attach(base)
         except BaseException:
             store.close()
             raise
         return store
+
+    def attach(self, base: Store | None = None) -> None:
+        """Add this file to the open model ``base``, or to the one that the file names."""
+        with self.reading():
+            path = self.state.meta.get(BASE)
+        if base is None and path is not None:
+            if type(path) is not str:
+                raise SpamnbError(f"{self.path}: {BASE} in table meta is no path; name another file")
+            base, self._closes_base = Store.open(path), True
+        self.base = base
+        if base is not None and base.base is not None:
+            raise SpamnbError(f"{self.path}: adds to {base.path}, which adds to another model itself")
+
+    def addition(self) -> dict[str, Any]:
+        """Return the settings of a new file that adds to this one, which must not add to another itself."""
+        with self.reading():
+            if self.base is not None:
+                raise SpamnbError(f"{self.path}: adds to {self.base.path} itself, so nothing can be added to it")
+            path = os.path.abspath(self.file).encode(errors="surrogateescape").decode(errors="backslashreplace")
+            return {BASE: path, **{key: self.state.meta.get(key) for key in ADDED}}
+
+    def close(self) -> None:
+        super().close()
+        if self._closes_base and self.base is not None:
+            self.base.close()
 
     def _check(self) -> None:
         with self._told():
@@ -119,13 +155,12 @@ class Store(Database):
             found = self.execute("SELECT sql FROM sqlite_schema WHERE sql NOT NULL").fetchall()
             if {statement for (statement,) in found} != {*SCHEMA}:
                 raise Damaged("other tables, views, triggers or indexes than a model's")
-        self.meta()
 
     @contextlib.contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
         with self._told():
             self._follow_file(begin != "BEGIN")
-        with super()._transaction(begin):
+        with self.base.reading() if self.base is not None else contextlib.nullcontext(), super()._transaction(begin):
             yield
             self.write_changes()
         if begin != "BEGIN" and _identity(self.file) != self._identity:
@@ -142,7 +177,8 @@ class Store(Database):
         if identity == self._identity:
             return
         try:
-            fresh = type(self).open(self.file, writable=not self.execute("PRAGMA query_only").fetchone()[0])
+            writable = not self.execute("PRAGMA query_only").fetchone()[0]
+            fresh = type(self).open(self.file, writable=writable, base=self.base)
         except SpamnbError:
             if writing:
                 raise
@@ -155,6 +191,7 @@ class Store(Database):
 
     def drop_cache(self) -> None:
         self._state: State | None = None
+        self._combined: tuple[State, State, State] | None = None  # of the file, of its base, and their sum
         self._is_written = True  # is the state that of the file?
         self._rows: TokenTable | None = None
         self._vocabulary = Vocabulary()
@@ -162,10 +199,31 @@ class Store(Database):
 
     @property
     def state(self) -> State:
-        """Settings, classes and sums as they are now; inside a transaction."""
+        """Settings, classes and sums of this file as they are now; inside a transaction."""
         if self._state is None:
             self._state = State.read(self)
         return self._state
+
+    @property
+    def combined(self) -> State:
+        """The same of the model: those of this file, added to those of its base."""
+        if self.base is None:
+            return self.state
+        own, base = self.state, self.base.state
+        if self._combined is None or self._combined[0] is not own or self._combined[1] is not base:
+            if base.meta.get("model_type") not in SUM_MODELS:
+                raise SpamnbError(f"{self.base.path}: to a {base.meta.get('model_type')} model nothing can be added")
+            if not self.adds_up:
+                why = f"its tokens are not those of {self.base.path}, to which it adds"
+                raise SpamnbError(f"{self.path}: {why}; {UPGRADE}")
+            self._combined = own, base, own.plus(base)
+        return self._combined[2]
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether this file's tokens are those of its base; inside a transaction."""
+        own, base = self.state.meta, self.base.state.meta if self.base is not None else self.state.meta
+        return all(own.get(key) == base.get(key) for key in ADDED)
 
     def _set_state(self, state: State) -> None:
         self._state, self._is_written = state, False
@@ -173,7 +231,7 @@ class Store(Database):
     def meta(self) -> dict[str, Any]:
         """Return settings and single figures; the same object until they change."""
         with self.reading():
-            return self.state.meta
+            return self.combined.meta
 
     def put_meta(self, changes: Mapping[str, Any]) -> None:
         """Keep settings and single figures."""
@@ -212,12 +270,12 @@ class Store(Database):
     def totals(self) -> ClassTotals:
         """Return the sums over all tokens of the classes that hold a message; the same object until they change."""
         with self.reading():
-            return self.state.totals
+            return self.combined.totals
 
     def calibration(self) -> Calibration:
         """Return the calibration of the classes that hold a message, in the order of their names."""
         with self.reading():
-            return self.state.calibration
+            return self.combined.calibration
 
     def count_scores(self, label: str, bins: Mapping[str, int], sign: int) -> None:
         """Add a scored message of a class to the calibration, or subtract it, by its bin of each class."""
@@ -252,12 +310,27 @@ class Store(Database):
     def look_up(self, tokens: Sequence[str]) -> TokenCounts:
         """Return the counts of those of ``tokens`` (distinct) that the model knows."""
         with self.reading():
-            rows, named = self.rows, TokenArray.of(tokens)
-            places = rows.places(named, self.state)
-            positions = np.flatnonzero(rows.is_held(places))
-            figures = rows.figures[places[positions]].transpose(2, 1, 0)[:, self.state.present]
-            documents, occurrences, weights = np.ascontiguousarray(figures)
+            named, state = TokenArray.of(tokens), self.combined
+            figures = self._figures(state.totals.classes, lambda rows, state: rows.places(named, state))
+            positions = np.flatnonzero(figures[DOCUMENTS].any(axis=0))
+            documents, occurrences, weights = figures[:, :, positions]
             return TokenCounts(positions, documents, occurrences, named.groups[positions], weights)
+
+    def weights(self, hashes: np.ndarray, classes: Sequence[str]) -> np.ndarray:
+        """Return the correction's weights (C, k), in units, of the tokens with these hashes in these classes."""
+        with self.reading():
+            return self._figures(classes, lambda rows, state: rows.places_of_hashes(hashes, state))[WEIGHT]
+
+    def _figures(self, classes: Sequence[str], find: Callable[[TokenTable, State], np.ndarray]) -> np.ndarray:
+        """Return the figures (3, C, k) of tokens in these classes, added to those of the base; ``find`` says at which
+        places (k,) a file's rows are."""
+        rows, numbers = self.rows, self.state.class_ids
+        places = find(rows, self.state)
+        present = [c for c, name in enumerate(classes) if name in numbers]
+        figures = np.zeros((3, len(classes), len(places)), np.int64)
+        of_present = rows.figures[places[:, None], [numbers[classes[c]] for c in present]]
+        figures[:, present] = of_present.transpose(2, 1, 0)
+        return figures if self.base is None else figures + self.base._figures(classes, find)
 
     def add(self, label: str, message: CountedTokens, sign: int = 1) -> None:
         """Add one message's tokens (distinct) to the sums of a class, or subtract them with ``sign=-1``.
@@ -292,20 +365,14 @@ class Store(Database):
                     moved[n] = moved.get(n, 0) - k
                     moved[n + sign] = moved.get(n + sign, 0) + k
 
-    def weights(self, hashes: np.ndarray, classes: Sequence[str]) -> np.ndarray:
-        """Return the correction's weights (C, k), in units, of the tokens with these hashes in these classes."""
-        with self.reading():
-            places, ids = self.rows.places_of_hashes(hashes, self.state), [self.state.class_ids[c] for c in classes]
-            return np.ascontiguousarray(self.rows.figures[places[:, None], ids, WEIGHT].T)
-
     def add_weights(self, hashes: np.ndarray, units: Mapping[str, int]) -> None:
         """Add so many units, by class, to the weight of each token with one of these hashes, which are distinct.
 
         Tokens that no message holds stay without a weight."""
-        changes = {self.class_ids()[name]: n for name, n in units.items() if n}
-        if not changes or not len(hashes):
+        if not any(units.values()) or not len(hashes):
             return
         with self.writing():
+            changes = {self.class_id(name): n for name, n in units.items()}
             rows = self.rows
             places = rows.places_of_hashes(hashes, self.state)
             places = places[rows.is_held(places)]

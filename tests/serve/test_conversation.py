@@ -33,25 +33,22 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "users"
 
 
-def test_a_model_answers_once_it_has_learned_enough_of_both_classes(model, folder, monkeypatch):
-    monkeypatch.setattr(users, "ENOUGH", 10)
+def test_a_user_who_was_learned_from_has_a_model_that_adds_to_the_shared_one(model, folder):
     models = Models(model, folder, writable=True)
-    shared = models.for_classifying("")
+    shared, raw = models.for_classifying(""), mail("spam", 500)
     assert models.for_classifying("ann") is models.for_learning("") is models.taught("") is shared
     assert models.taught("ann") is None and list(folder.iterdir()) == []
     for name in (".", "..", ".a", "-a", "@a", "a/b", "../a", "a\0", "a\n", "ä", "A" * 129):
         assert models.for_classifying(name) is shared
         with pytest.raises(NoSuchUser):
             models.for_learning(name)
-    own = models.for_learning("ann")
-    assert own is models.for_learning("ann") is models.taught("ann") and own is not shared
+    own, before = models.for_learning("ann"), shared.classify(raw)
+    assert own is models.for_learning("ann") is models.taught("ann") is models.for_classifying("ann") is not shared
     assert own.settings == shared.settings
-    for seed in range(10):
-        for label in ("spam", "ham"):
-            assert models.for_classifying("ann") is shared
-            own.learn(label, mail(label, seed))
-    assert models.for_classifying("ann") is own
-    assert models.for_classifying("bob") is shared
+    assert own.classify(raw).log_odds == before.log_odds
+    own.learn("ham", raw)
+    assert own.classify(raw).log_odds < before.log_odds
+    assert models.for_classifying("bob") is shared and shared.classify(raw).log_odds == before.log_odds
     (folder / "ann.spamnb").unlink()
     assert models.for_classifying("ann") is shared and models.taught("ann") is None
     models.close()

@@ -132,11 +132,10 @@ def test_each_user_learns_for_themselves(serve, model, tmp_path):
     users.mkdir()
     server = serve(model, "--workers", "2", "--allow-tell", "--models", str(users))
     shared = server.verdict(SPAM)
-    for seed in range(100):
-        for said, is_ in (("ham", "spam"), ("spam", "ham")):  # ann likes what others do not
-            assert seed % 20 or server.verdict(SPAM, "User: ann") == shared  # until she has taught enough
-            raw = mail(is_, 3000 + seed)
-            server.about("TELL", raw, "1.5", "User: ann", f"Message-class: {said}", "Set: local")
+    for seed in range(100):  # ann likes what others do not
+        raw = mail("spam", 3000 + seed)
+        server.about("TELL", raw, "1.5", "User: ann", "Message-class: ham", "Set: local")
+        assert seed or server.verdict(SPAM, "User: ann") != shared  # from the first message on
     assert server.verdict(SPAM, "User: ann").startswith("Spam: False")
     assert server.verdict(SPAM, "User: bob") == server.verdict(SPAM) == shared
     unknown = server.about("TELL", SPAM, "1.5", "User: bob", "Remove: local")  # makes no model either

@@ -1,0 +1,146 @@
+"""A file that adds to another model: its answers are those of the sum, and all that it learns can be forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+from mail import counted, mail, message, train_file
+
+from spamnb.api.relearning import relearn
+from spamnb.classifier import Classifier
+from spamnb.errors import SpamnbError
+from spamnb.reader.options import TokenOptions
+from spamnb.settings import Settings
+from spamnb.store.jsonl import export
+from spamnb.store.merging import merge_models
+from spamnb.store.snapshot import create_empty, read_snapshot, write_snapshot
+from spamnb.store.state import SIZE
+from spamnb.store.store import Store
+
+KINDS = "corrected", "boolean", "multinomial"
+Lessons = list[tuple[str, str, int]]  # class, what it looks like, number
+lessons = st.lists(
+    st.tuples(st.sampled_from(["ham", "spam", "list"]), st.sampled_from(["ham", "spam"]), st.integers(0, 40)),
+    max_size=8,
+)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A model of each kind, of the same mail."""
+    folder = tmp_path_factory.mktemp("shared")
+    for kind in KINDS:
+        train_file(folder / kind, counted(mail(15)), Settings(model_type=kind))
+    return {kind: folder / kind for kind in KINDS}
+
+
+@contextmanager
+def user_of(base: Path) -> Iterator[Classifier]:
+    """A new model that adds to ``base``, open to be taught."""
+    path = base.with_name(f"{base.name}.user")
+    path.unlink(missing_ok=True)
+    with Store.open(base) as store:
+        create_empty(path, store.addition())
+    with Classifier.open(path, writable=True) as classifier:
+        yield classifier
+
+
+def scores(classifier: Classifier) -> list[list[float]]:
+    raws = [message(kind, number) for kind in ("ham", "spam") for number in range(35, 45)]
+    return [judgement.scores.tolist() for judgement in classifier.classify_all(raws)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(taught=lessons)
+@examples(max_examples=10, deadline=None)
+def test_scores_are_those_of_one_file_that_holds_both(shared: dict[str, Path], kind: str, taught: Lessons) -> None:
+    with user_of(shared[kind]) as user, Store.open(shared[kind]) as base, Store.create(":memory:", {}) as one:
+        for label, look, number in taught:
+            user.learn(label, message(look, number))
+        parts = [read_snapshot(base), read_snapshot(user.store)]
+        parts[1] = parts[1]._replace(meta=parts[0].meta)
+        write_snapshot(one, merge_models(parts, ["base", "user"])[0])
+        one.put_meta({SIZE: user.store.meta()[SIZE]})  # in which a token that both hold counts twice
+        whole = Classifier(one)
+        assert scores(user) == scores(whole)
+        assert user.store.totals().classes == one.totals().classes
+        assert [*map(list, user.store.totals()[1:4])] == [*map(list, one.totals()[1:4])]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(first=lessons, last=lessons)
+@examples(max_examples=10, deadline=None)
+def test_what_is_forgotten_leaves_no_trace(shared: dict[str, Path], kind: str, first: Lessons, last: Lessons) -> None:
+    before = shared[kind].read_bytes()
+    with user_of(shared[kind]) as user:
+        for label, look, number in first:
+            user.learn(label, message(look, number))
+        content, answers = [*export(user.store)], scores(user)
+        new = {message(look, number): label for label, look, number in last}
+        new = {raw: label for raw, label in new.items() if user.learned(raw) is None}
+        for raw, label in new.items():
+            assert user.learn(label, raw)
+        for raw, label in reversed(new.items()):
+            assert user.forget(label, raw)
+        assert [*export(user.store)] == content and scores(user) == answers
+    assert shared[kind].read_bytes() == before
+
+
+def test_one_lesson_changes_the_answer_and_only_this_users(shared: dict[str, Path]) -> None:
+    raw = message("ham", 99)
+    with user_of(shared["corrected"]) as user, Classifier.open(shared["corrected"]) as base:
+        before = base.classify(raw)
+        assert user.classify(raw).scores.tolist() == before.scores.tolist()
+        user.learn("spam", raw)
+        assert user.classify(raw).probabilities["spam"] > before.probabilities["spam"]
+        assert base.classify(raw).scores.tolist() == before.scores.tolist()
+
+
+def test_a_base_that_is_trained_anew_is_followed(tmp_path: Path) -> None:
+    base = tmp_path / "base"
+    train_file(base, counted(mail(8)), Settings())
+    with user_of(base) as user:
+        user.learn("spam", message("ham", 99))
+        first = scores(user)
+        train_file(base, counted(mail(20)), Settings(), force=True)
+        assert scores(user) != first
+        assert user.store.totals().documents.tolist() == [20, 21]
+        train_file(base, counted(mail(20)), Settings(tokens=TokenOptions(ngrams=1)), force=True)
+        with pytest.raises(SpamnbError, match=r"its tokens are not those of .*'spamnb upgrade' makes it again"):
+            user.classify(b"Subject: x\n\nbody")
+        assert relearn(Path(user.store.path), False, lambda name, error: None) == 1
+        assert user.learned(message("ham", 99)) == "spam"
+        assert user.store.totals().documents.tolist() == [20, 21]
+
+
+def test_what_a_user_sets_is_kept_beside_the_settings_of_the_base(shared: dict[str, Path]) -> None:
+    with user_of(shared["corrected"]) as user:
+        loss = replace(user.settings.loss, strictness="cautious")
+        user.store.put_meta({"loss": asdict(loss)})
+        user.classify(b"Subject: x\n\nbody")
+        assert user.settings.loss == loss
+    with Classifier.open(shared["corrected"]) as base:
+        assert base.settings.loss.strictness == "normal"
+
+
+def test_models_that_cannot_add_up_are_refused(shared: dict[str, Path], tmp_path: Path) -> None:
+    with user_of(shared["boolean"]) as user, pytest.raises(SpamnbError, match="so nothing can be added to it"):
+        user.store.addition()
+    path = tmp_path / "third"
+    with pytest.raises(SpamnbError, match="which adds to another model itself"):
+        Store.create(path, {"base": str(shared["boolean"].with_name("boolean.user"))})
+    train_file(tmp_path / "other", counted(mail(5)), Settings(model_type="bernoulli"))
+    with Store.open(tmp_path / "other") as base:
+        create_empty(tmp_path / "user", base.addition())
+    with pytest.raises(SpamnbError, match="to a bernoulli model nothing can be added"):
+        Classifier.open(tmp_path / "user")
+    (tmp_path / "other").unlink()
+    with pytest.raises(SpamnbError, match="other: no model there"):
+        Classifier.open(tmp_path / "user")
