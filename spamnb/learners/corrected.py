@@ -268,6 +268,9 @@ def _left_out(solution: _Solution, training_set: TrainingSet, folds: int, passes
 
     problem = solution.problem
     fold = training_set.stratified_folds(folds)
+    # Of most messages the coefficient is nearly 0, and stays so without the fold: without a visit to them the scores of
+    # six corpora differ by .01 to .07 nats, and folds take a third to two thirds of the time.
+    is_active = problem.sizes(solution.contributions) >= TOLERANCE
     scores = problem.offsets.copy()
     of_class = np.bincount(problem.labels, minlength=scores.shape[1])
 
@@ -278,7 +281,7 @@ def _left_out(solution: _Solution, training_set: TrainingSet, folds: int, passes
             return
         of_rest, rest = solution.contributions.copy(), solution.weights.copy()
         problem.take_out(inside, of_rest, rest)
-        problem.ascend(np.flatnonzero(fold != f), solution.noise, passes, of_rest, rest, **solution.how)
+        problem.ascend(np.flatnonzero(is_active & (fold != f)), solution.noise, passes, of_rest, rest, **solution.how)
         scores[inside] = problem.scores(inside, rest)
 
     at_once = min(os.cpu_count() or 1, folds, MAX_COPIED // max(solution.weights.nbytes, 1))

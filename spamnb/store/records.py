@@ -17,6 +17,7 @@ from spamnb.store.rows import MAX_UNITS
 from spamnb.store.store import Store
 
 _is_units = int_between(MAX_UNITS, -MAX_UNITS)
+_to_json = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps makes an encoder for each message
 
 
 class LearnedMessage(NamedTuple):
@@ -90,7 +91,7 @@ def put_learned(store: Store, messages: Iterable[tuple[bytes, LearnedMessage]]) 
         ids, rows = store.class_ids(), []
         for digest, learned in messages:
             facts = learned.facts()
-            rows.append((digest, ids[learned.label], json.dumps(facts, ensure_ascii=False) if facts else None))
+            rows.append((digest, ids[learned.label], _to_json(facts) if facts else None))
         store.executemany("REPLACE INTO messages VALUES (?, ?, ?)", rows)
 
 
