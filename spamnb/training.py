@@ -18,9 +18,11 @@ from spamnb.learners import learner_for
 from spamnb.learners.learner import Correction, Fit, Learner, NewestScores
 from spamnb.reader.tokens import CHUNK_TOKENS, TokenArray
 from spamnb.settings import Settings
+from spamnb.store import hard_examples
+from spamnb.store.arrays import put_arrays, put_vectors
 from spamnb.store.records import LearnedMessage
 from spamnb.store.rows import Cells
-from spamnb.store.snapshot import Snapshot, write_snapshot
+from spamnb.store.snapshot import write_messages, write_sums
 from spamnb.store.store import Store
 
 
@@ -146,39 +148,35 @@ def model_of(training_set: TrainingSet, settings: Settings) -> Store:
 
 def write_model(store: Store, fitted: Fit, settings: Settings) -> None:
     """Write the model into a new, empty store."""
-    training_set = fitted.training_set
-    counts, columns = training_set.counts, training_set.by_hash()
-    of_file = counts.reindex(inverse_index(columns, len(training_set.tokens)), len(columns))
-    correction = fitted.correction
+    training_set, correction = fitted.training_set, fitted.correction
+    counts, meta = training_set.counts, {**settings.as_meta(), **fitted.meta}
+    with store.writing():
+        write_sums(store, meta, counts.classes, counts.documents, fitted.histogram(), _tokens(training_set, correction))
+        write_messages(store, _learned(training_set, correction))
+        put_arrays(store, fitted.arrays)
+        if fitted.vectors is not None:
+            put_vectors(store, training_set.tokens, fitted.vectors)
+        for example in correction.hard if correction is not None else ():
+            hard_examples.put(store, example)
+        store.recalibrate()
 
-    def chunks() -> Iterator[tuple[TokenArray, Cells]]:  # copies of all at once would fill the memory
-        for first in range(0, len(columns), CHUNK_TOKENS):
-            these = columns[first : first + CHUNK_TOKENS]
-            weights = None if correction is None else with_first(correction.weights[these])
-            yield training_set.tokens.take(these), Cells.of_counts(of_file.between(first, first + len(these)), weights)
 
-    snapshot = Snapshot(
-        {**settings.as_meta(), **fitted.meta},
-        counts.classes,
-        counts.documents,
-        training_set.tokens.take(columns if fitted.vectors is not None else columns[:0]),
-        Cells.unpack((), 0),
-        _learned(training_set, correction),
-        fitted.histogram(),
-        fitted.arrays,
-        fitted.vectors,
-        hard=correction.hard if correction is not None else (),
-    )
-    write_snapshot(store, snapshot, chunks())
+def _tokens(training_set: TrainingSet, correction: Correction | None) -> Iterator[tuple[TokenArray, Cells]]:
+    """Yield the tokens that occur with their cells, ascending by hash, some at a time."""
+    columns = training_set.by_hash()
+    counts = training_set.counts.reindex(inverse_index(columns, len(training_set.tokens)), len(columns))
+    for first in range(0, len(columns), CHUNK_TOKENS):
+        some = columns[first : first + CHUNK_TOKENS]
+        weights = None if correction is None else with_first(correction.weights[some])
+        yield training_set.tokens.take(some), Cells.of_counts(counts.between(first, first + len(some)), weights)
 
 
 def _learned(training_set: TrainingSet, correction: Correction | None) -> Iterator[tuple[bytes, LearnedMessage]]:
-    """The digests of the messages, ascending, and how they were learned."""
+    """Yield the digests of the messages, ascending, and how they were learned."""
     classes, digests = training_set.counts.classes, training_set.messages.digests[training_set.messages.included]
     labels = training_set.included_labels()
     for first in range(0, len(labels), CHUNK_TOKENS):
         some = slice(first, first + CHUNK_TOKENS)
         units = repeat([]) if correction is None else with_first(correction.contributions[some]).tolist()
         for digest, label, of_message in zip(digests[some], labels[some].tolist(), units):
-            contribution = {name: n for name, n in zip(classes, of_message) if n}
-            yield digest.tobytes(), LearnedMessage(classes[label], None, contribution)
+            yield digest.tobytes(), LearnedMessage(classes[label], None, dict(zip(classes, of_message)))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
-from spamnb.reader.message import digest
+from spamnb.reader.message import digest as digest_of
 from spamnb.shown_text import pluralize
 from spamnb.sources.entries import one_message
 from spamnb.store.lessons import kept_lessons, learned_and_not_kept, set_bound, unpack
@@ -19,45 +19,58 @@ from spamnb.store.store import Store
 
 
 class Relearning:
-    """The messages that the model at ``path`` keeps of those that it was taught; none where there is no such model.
+    """The messages that the model at ``path`` was taught and keeps; none if no model is there.
 
     ``on_unreadable(name, error)`` is called for each that is damaged.
     """
 
     def __init__(self, path: Path, on_unreadable: Callable[[str, Exception], None]) -> None:
         self._path, self._on_unreadable = path, on_unreadable
-        self._failed: set[bytes] = set()  # digests of those that could not be learned
+        self._failed: set[bytes] = set()  # digests of messages that could not be learned
         self._learned: dict[bytes, tuple[str, bytes]] = {}  # by digest: class and the new model's digest
         self.not_kept = 0  # messages that the replaced model was taught and does not keep
+        self._has_model = path.exists()
         try:
-            with Store.open(path) as old:
-                self.not_kept, self._is_there = learned_and_not_kept(old), True
-        except SpamnbError:  # whether it may be replaced says training
-            self._is_there = False
+            if self._has_model:
+                with Store.open(path) as old:
+                    self.not_kept = learned_and_not_kept(old)
+        except SpamnbError:  # atomic_replace says why this may not be replaced
+            self._has_model = False
 
     @property
     def count(self) -> int:
-        """How many messages were learned again."""
+        """The number of messages that were learned again."""
         return len(self._learned)
 
     def kept_digests(self) -> dict[str, np.ndarray]:
         """Return the digests (n, 16) of the kept messages, by class."""
         by_class: dict[str, list[bytes]] = {}
-        if self._is_there:
+        if self._has_model:
             with Store.open(self._path) as old:
                 for _, lesson in kept_lessons(old):
                     by_class.setdefault(lesson.label, []).append(lesson.digest)
         return {name: np.frombuffer(b"".join(each), np.uint8).reshape(-1, 16) for name, each in by_class.items()}
 
-    def __call__(self, store: Store) -> None:
+    def notes(self) -> Iterator[str]:
+        """Yield lines that say how many messages were learned again, and how many could not be."""
+        if self._learned:
+            yield f"taught again {pluralize(self.count, 'message')} that had been learned one by one"
+        if self.not_kept:
+            lost = pluralize(self.not_kept, "message")
+            yield (
+                f"not taught again: {lost} that the replaced model had learned one by one; in the new one they count"
+                " only where the sources hold them"
+            )
+
+    def catch_up(self, store: Store) -> None:
         """Learn what the replaced model has been taught since the last call, and forget what it forgot."""
-        if not self._is_there:
+        if not self._has_model:
             return
         classifier = Classifier(store)
         with Store.open(self._path) as old, old.reading(), store.writing():
             if (bound := old.state.meta.get("keep_lessons")) is not None:
                 set_bound(store, bound)
-            # Not those behind a position: the position of a message that was forgotten may be another's now.
+            # All are read each time, because the position of a message that was forgotten may be another's now.
             for _, lesson in kept_lessons(old):
                 label, _ = self._learned.get(lesson.digest, ("", b""))
                 if label == lesson.label or lesson.digest in self._failed:
@@ -66,9 +79,9 @@ class Relearning:
                 with one_message(f"lesson {lesson.digest.hex()}", self._on_unreadable):
                     raw = unpack(lesson.message)
                     classifier.learn(lesson.label, raw, taught_at=lesson.taught_at)
-                    self._learned[lesson.digest] = lesson.label, digest(raw)
+                    self._learned[lesson.digest] = lesson.label, digest_of(raw)
                     self._failed.remove(lesson.digest)
-            gone = [each for each in self._learned if learned_message(old, each) is None]
+            gone = [digest for digest in self._learned if learned_message(old, digest) is None]
             forgotten = {new: label for label, new in map(self._learned.pop, gone)}
             for _, lesson in kept_lessons(store) if forgotten else ():
                 if forgotten.get(lesson.digest) == lesson.label:
@@ -87,6 +100,6 @@ def relearn(path: Path, incomplete: bool, on_unreadable: Callable[[str, Exceptio
     with Store.open(path) as old, old.reading():
         assert old.base is not None
         meta = {**old.state.meta, **old.base.addition()}
-    with atomic_replace(path, meta, force=True, catch_up=relearning) as store:
-        relearning(store)
+    with atomic_replace(path, meta, force=True, catch_up=relearning.catch_up) as store:
+        relearning.catch_up(store)
     return relearning.count

@@ -234,85 +234,105 @@ def train(
     check_flags(force=force, one_class=one_class, recursive=recursive, progress=progress)
     check_least(1, workers=workers)
     path, specs, chosen = new_file(model), specs_of(sources), settings_of(settings)
+    options = ReadOptions(recursive, text_column, label_column)
     check_replaceable(path, force=force)
     if not force:
         _check_swapped(specs, chosen.spam)
     _check_class_names(path, specs, tell)
     tell_notes(specs, recursive, tell)
-    return make_model(
-        path,
-        specs,
-        chosen,
-        ReadOptions(recursive, text_column, label_column),
-        command=command,
-        tell=tell,
-        workers=workers,
-        dask=dask,
-        force=force,
-        one_class=one_class,
-        progress=progress,
-    )
+    return Training(path, specs, chosen, options, tell, command, workers, dask, force, one_class, progress).run()
 
 
-def make_model(
-    model: Path,
-    sources: Sequence[str],
-    settings: Settings,
-    options: ReadOptions,
-    *,
-    command: str,
-    tell: Tell,
-    workers: int | None = None,
-    dask: str | None = None,
-    force: bool = False,
-    one_class: bool = False,
-    progress: bool = False,
-    check: Callable[[TrainingSet, Relearning], None] = lambda training_set, relearning: None,
-) -> TrainingReport:
-    """Make the model of the sources, then learn the messages that the one there was taught, in their order.
+@dataclass(frozen=True)
+class Training:
+    """A model that is to be made; the fields are the checked parameters of ``train``."""
 
-    ``check`` may raise SpamnbError for what was counted; all else is as for ``train``.
-    """
-    from spamnb.api.relearning import Relearning
-    from spamnb.engines.counting import count_parallel
-    from spamnb.sources.spec import find_labelled_entries
-    from spamnb.store.snapshot import atomic_replace
-    from spamnb.training import check_classes, estimate, fit, prepare, write_model
+    model: Path
+    sources: Sequence[str]
+    settings: Settings
+    options: ReadOptions
+    tell: Tell
+    command: str
+    workers: int | None = None
+    dask: str | None = None
+    force: bool = False
+    one_class: bool = False
+    progress: bool = False
 
-    left_out, relearning = SkippedMessages(tell), Relearning(model, SkippedMessages(tell))
-    with ending_cleanly(), chosen_cluster(dask, workers, tell) as cluster, shown("Reading", progress) as show:
-        mail = find_labelled_entries(sources, left_out, options)
-        counted = count_parallel(mail, settings.tokens, left_out, show, workers, cluster)
-        check(counted, relearning)
-        training_set = prepare(counted)
-        classes = training_set.counts.classes
-        if len(classes) == 1 < len(counted.counts.classes) and not one_class:
+    def run(
+        self, check: Callable[[TrainingSet, Relearning], None] = lambda training_set, relearning: None
+    ) -> TrainingReport:
+        """Make the model of the sources; then learn again what the model in its place was taught, in its order.
+
+        ``check`` may raise SpamnbError for the messages that were counted.
+        """
+        from spamnb.api.relearning import Relearning
+        from spamnb.store.snapshot import atomic_replace
+        from spamnb.training import estimate, fit, prepare, write_model
+
+        unreadable, relearning, settings = (
+            SkippedMessages(self.tell),
+            Relearning(self.model, SkippedMessages(self.tell)),
+            self.settings,
+        )
+        with ending_cleanly(), shown("Reading", self.progress) as show:
+            counted = self._count(unreadable, show)
+            check(counted, relearning)
+            training_set = prepare(counted)
+            self._check_classes(counted.counts.classes, training_set.counts.classes, relearning)
+            with atomic_replace(
+                self.model, settings.as_meta(), force=self.force, catch_up=relearning.catch_up
+            ) as store:
+                fitted = fit(training_set, settings)
+                with store.writing():
+                    write_model(store, fitted, settings)
+                    store.put_meta(self._origin())
+                relearning.catch_up(store)
+        for line in relearning.notes():
+            self.tell(line)
+        for name in sorted({*counted.counts.classes} - {*training_set.counts.classes}):
+            self.tell(f"all messages of class {name!r} are in a later class too, and count for that one only")
+        read, several = int(counted.counts.documents.sum()), counted.in_several_classes()
+        command = (*self.options.command_line(), *self.sources)
+        return TrainingReport(
+            self.model, settings, estimate(fitted, settings), read, unreadable.count, several, command
+        )
+
+    def _count(self, unreadable: SkippedMessages, show: Callable[[int], None]) -> TrainingSet:
+        """Count the messages of the sources."""
+        from spamnb.engines.counting import count_parallel
+        from spamnb.sources.spec import find_labelled_entries
+
+        with chosen_cluster(self.dask, self.workers, self.tell) as cluster:
+            mail = find_labelled_entries(self.sources, unreadable, self.options)
+            return count_parallel(mail, self.settings.tokens, unreadable, show, self.workers, cluster)
+
+    def _check_classes(self, counted: Sequence[str], classes: tuple[str, ...], relearning: Relearning) -> None:
+        """Raise SpamnbError if a person hardly wants a model of these of the ``counted`` classes."""
+        from spamnb.training import check_classes
+
+        if len(classes) == 1 < len(counted) and not self.one_class:
             last = f"class {classes[0]!r}"
             raise SpamnbError(f"all messages of the other classes are in {last} too: each class needs mail of its own")
         if classes or not relearning.kept_digests():
-            check_classes(classes, settings, one_class)
-        with atomic_replace(model, settings.as_meta(), force=force, catch_up=relearning) as store:
-            fitted = fit(training_set, settings)
-            with store.writing():
-                write_model(store, fitted, settings)
-                store.put_meta(_origin(sources, options, command))
-            relearning(store)
-    if relearning.count:
-        tell(f"taught again {pluralize(relearning.count, 'message')} that had been learned one by one")
-    if relearning.not_kept:
-        lost = pluralize(relearning.not_kept, "message")
-        tell(
-            f"not taught again: {lost} that the replaced model had learned one by one; in the new one they count only"
-            " where the sources hold them"
-        )
-    for name in sorted({*counted.counts.classes} - {*classes}):
-        tell(f"all messages of class {name!r} are in a later class too, and count for that one only")
-    read, several = int(counted.counts.documents.sum()), counted.in_several_classes()
-    how = ["--recursive"] * options.recursive
-    for name, column in (("--text-column", options.text_column), ("--label-column", options.label_column)):
-        how += [] if column is None else [name, column]
-    found = estimate(fitted, settings)
-    return TrainingReport(model, settings, found, read, left_out.count, several, (*how, *sources))
+            check_classes(classes, self.settings, self.one_class)
+
+    def _origin(self) -> dict[str, Any]:
+        """Return what ``settings.ORIGIN`` names: when, of what and by which command the model is made."""
+        from spamnb.reader.pdf import is_available
+        from spamnb.sources.spec import absolute_spec
+
+        def storable(text: str) -> str:  # SQLite keeps no name of a file that is not UTF-8
+            return text.encode(errors="surrogateescape").decode(errors="backslashreplace")
+
+        options = {name: value for name, value in self.options._asdict().items() if value}
+        return {
+            "trained_at": datetime.now().astimezone().isoformat(timespec="seconds"),
+            "pdf_read": is_available(),
+            "trained_from": [storable(absolute_spec(source)) for source in self.sources],
+            "command": storable(self.command),
+            **({"read_options": options} if options else {}),
+        }
 
 
 def _check_swapped(sources: Sequence[str], spam: str) -> None:
@@ -354,22 +374,3 @@ def _check_class_names(model: Path, sources: Sequence[str], tell: Tell) -> None:
             raise SpamnbError(f"{before}, and not {name!r}; did you mean {near}? If not, remove the model first")
     if named - known:
         tell(f"{before}; the model that replaces it has {', '.join(sorted(named))}")
-
-
-def _origin(sources: Sequence[str], options: ReadOptions, command: str) -> dict[str, Any]:
-    """When, of what and by which command the model is made: what ``settings.ORIGIN`` names. A file's name that is no
-    UTF-8, which SQLite does not keep, is escaped."""
-    from spamnb.reader.pdf import is_available
-    from spamnb.sources.spec import absolute_spec
-
-    def storable(text: str) -> str:
-        return text.encode(errors="surrogateescape").decode(errors="backslashreplace")
-
-    chosen = {name: value for name, value in options._asdict().items() if value}
-    return {
-        "trained_at": datetime.now().astimezone().isoformat(timespec="seconds"),
-        "pdf_read": is_available(),
-        "trained_from": [storable(absolute_spec(source)) for source in sources],
-        "command": storable(command),
-        **({"read_options": chosen} if chosen else {}),
-    }

@@ -50,7 +50,7 @@ def upgrade_command(
       spamnb upgrade ham=~/Maildir/cur spam=~/Maildir/.Junk
     """
     from spamnb.api.relearning import relearn
-    from spamnb.api.train import make_model
+    from spamnb.api.train import Training
     from spamnb.errors import SpamnbError, reason
     from spamnb.reader.options import TOKENS_VERSION
     from spamnb.settings import Settings
@@ -74,10 +74,10 @@ def upgrade_command(
         return
     options = ReadOptions(**given)
     learned = dict(zip(totals.classes, totals.documents.tolist()))
-    found = list(sources)
+    paths = list(sources)
     if not sources:
-        found, options = _recorded(meta, str(model))
-        tell(f"spamnb: training {model} again from {', '.join(map(escape, found)) or 'the messages that it keeps'}")
+        paths, options = _recorded(meta, str(model))
+        tell(f"spamnb: training {model} again from {', '.join(map(escape, paths)) or 'the messages that it keeps'}")
 
     def check(training_set: TrainingSet, relearning: Relearning) -> None:
         import numpy as np
@@ -89,29 +89,28 @@ def upgrade_command(
             now[name] = len(np.unique(np.concatenate(both), axis=0))
         now |= {name: len(digests) for name, digests in kept.items()}
         lost = {name: n - now.get(name, 0) for name, n in learned.items() if now.get(name, 0) < n}
-        told = ", ".join(f"{n:,} of {learned[name]:,} of class {name!r}" for name, n in lost.items())
+        missing = ", ".join(f"{n:,} of {learned[name]:,} of class {name!r}" for name, n in lost.items())
         if not incomplete and any(n > MAX_LOSS * learned[name] for name, n in lost.items()):
             raise SpamnbError(
                 f"{model}: nothing changed: messages that it learned are neither in the sources nor kept in the model"
-                f" ({told}); 'spamnb upgrade SOURCE...' names where they are now, --incomplete goes on without them"
+                f" ({missing}); 'spamnb upgrade SOURCE...' names where they are now, --incomplete goes on without them"
             )
         if lost:
-            tell(f"spamnb: no longer there, and not in the new model: {told}")
+            tell(f"spamnb: no longer there, and not in the new model: {missing}")
 
-    report = make_model(
+    training = Training(
         model,
-        found,
+        paths,
         settings,
         options,
-        command=command_line(),
-        tell=tell_of_ours,
-        workers=workers,
+        tell_of_ours,
+        command_line(),
+        workers,
         force=True,
         one_class=True,
         progress=True,
-        check=check,
     )
-    click.echo(str(report))
+    click.echo(str(training.run(check)))
 
 
 def _recorded(meta: dict[str, Any], path: str) -> tuple[list[str], ReadOptions]:
@@ -132,7 +131,7 @@ def _recorded(meta: dict[str, Any], path: str) -> tuple[list[str], ReadOptions]:
     ):
         raise SpamnbError(f"{path}: what it says of its sources cannot be read; name them: 'spamnb upgrade SOURCE...'")
     options = ReadOptions(**kept)
-    found = []
+    readable = []
     for source in recorded:
         if is_account(source.partition("=")[2]):  # a model of unknown origin would choose who is told a password
             tell_of_ours(f"{escape(source)}: an account, which is entered only when it is named")
@@ -142,5 +141,5 @@ def _recorded(meta: dict[str, Any], path: str) -> tuple[list[str], ReadOptions]:
         except SpamnbError as error:
             tell_of_ours(in_options(error))
         else:
-            found.append(source)
-    return found, options
+            readable.append(source)
+    return readable, options

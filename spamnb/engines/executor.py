@@ -10,7 +10,7 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import chain, islice
@@ -19,7 +19,7 @@ from typing import Generic, TypeVar
 from spamnb.errors import ArgumentError
 from spamnb.sources.entries import Entry
 
-MAX_PART = 256  # messages that are judged at once: more gain less than their memory is worth, fewer need no threads
+MAX_PART = 256  # messages of a part: more gain less than their memory is worth, fewer need no threads
 MAX_PART_BYTES = 1 << 22  # … or this much mail, where entries carry their bytes
 AHEAD = 3  # parts a worker that are handed out
 
@@ -103,8 +103,8 @@ def map_parts(
     alone: Callable[[list[Entry]], R],
     make: Callable[[], Callable[[list[Entry]], R]],
     workers: int,
-) -> Iterator[R]:
-    """What is made of the entries, some at a time and in order: of the first by ``alone``, of what follows by
+) -> Generator[R]:
+    """Yield the result of each part of the entries, in their order: of the first part by ``alone``, of the others by
     ``workers`` threads, each of which calls ``make`` once. One worker needs no thread."""
     parts = parts_of(entries, MAX_PART, MAX_PART_BYTES)
     yield from map(alone, parts if workers == 1 else islice(parts, 1))

@@ -269,7 +269,7 @@ def _left_out(solution: _Solution, training_set: TrainingSet, folds: int, passes
     problem = solution.problem
     fold = training_set.stratified_folds(folds)
     # Of most messages the coefficient is nearly 0, and stays so without the fold: without a visit to them the scores of
-    # six corpora differ by .01 to .07 nats, and folds take a third to two thirds of the time.
+    # eight collections differ by .01 to .07 nats (docs/experiments.md#correction).
     is_active = problem.sizes(solution.contributions) >= TOLERANCE
     scores = problem.offsets.copy()
     of_class = np.bincount(problem.labels, minlength=scores.shape[1])

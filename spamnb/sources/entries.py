@@ -36,6 +36,12 @@ class ReadOptions(NamedTuple):
     text_column: str | None = None
     label_column: str | None = None
 
+    def command_line(self) -> list[str]:
+        """Return the options of a command that reads sources so."""
+        columns = {"--text-column": self.text_column, "--label-column": self.label_column}
+        named = [part for option, column in columns.items() if column is not None for part in (option, column)]
+        return ["--recursive"] * self.recursive + named
+
 
 class Entry(NamedTuple):
     r"""A message with its class: the path of its file, or its bytes (``content``).

@@ -63,11 +63,11 @@ def all_vectors(store: Store) -> np.ndarray | None:
 
 
 def put_vectors(store: Store, tokens: Sequence[str], vectors: np.ndarray) -> None:
-    """Keep one vector for each of ``tokens`` that the model has, the rows of ``vectors`` (k, d)."""
+    """Keep one vector for each of ``tokens`` that the model has, the rows of ``vectors`` (k, d) that are not 0."""
     with store.writing():
         store.write_changes()
         blobs, hashes = np.ascontiguousarray(vectors, VECTOR), TokenArray.of(tokens).hashes.tolist()
-        rows = ((row.tobytes(), hash_) for row, hash_ in zip(blobs, hashes))
+        rows = ((row.tobytes(), hash_) for row, hash_ in zip(blobs, hashes) if row.any())
         store.executemany("UPDATE tokens SET vector = ? WHERE hash = ?", rows)
 
 

@@ -8,7 +8,7 @@ import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -19,9 +19,7 @@ from spamnb.counts.class_counts import ClassCounts
 from spamnb.errors import ArgumentError, Damaged, InTheWay, Outdated, SpamnbError
 from spamnb.formulas.trust import PRIOR_NOISE
 from spamnb.reader.tokens import TokenArray
-from spamnb.store import hard_examples
 from spamnb.store.arrays import all_vectors, put_arrays, put_vectors, read_arrays
-from spamnb.store.hard_examples import HardExample
 from spamnb.store.lessons import KeptLesson, add_lessons, kept_lessons
 from spamnb.store.pruning import months_taught
 from spamnb.store.records import LearnedMessage, learned_messages, put_learned
@@ -43,12 +41,11 @@ class Snapshot(NamedTuple):
     documents: np.ndarray  # (C,) N_c
     tokens: TokenArray  # ascending by hash
     cells: Cells  # what training wrote and what was learned since, in one sum
-    messages: Iterable[tuple[bytes, LearnedMessage]]  # digest, and as what; training makes them as they are written
+    messages: Sequence[tuple[bytes, LearnedMessage]]  # by digest
     histogram: np.ndarray  # (C, 2, BINS) of the calibration: messages of each class, and of others
     arrays: Mapping[str, np.ndarray] = MappingProxyType({})
     vectors: np.ndarray | None = None  # (V, d) one vector a token
     kept: Sequence[KeptLesson] = ()  # what a person taught, whole; oldest first
-    hard: Sequence[HardExample] = ()  # those of a training
     months: Mapping[int, int] = MappingProxyType({})  # by hash of those tokens that a lesson held, the last one's month
 
     @property
@@ -57,42 +54,59 @@ class Snapshot(NamedTuple):
         return self.cells.counts(self.classes, self.documents, len(self.tokens)).nonempty_classes()
 
 
-def write_snapshot(store: Store, snapshot: Snapshot, chunks: Iterable[tuple[TokenArray, Cells]] | None = None) -> None:
-    """Write everything into a new, empty store. ``chunks`` are its tokens and cells, some at a time, where memory
-    should not hold all of them."""
+def write_snapshot(store: Store, snapshot: Snapshot) -> None:
+    """Write everything into a new, empty store."""
     with store.writing():
-        tokens, classes = snapshot.tokens, len(snapshot.classes)
-        numbers = list(map(store.class_id, snapshot.classes))
-        sums, size = np.zeros((2, classes), np.int64), 0
-        for own, part in [(tokens, snapshot.cells)] if chunks is None else chunks:
-            size += len(own)
-            _put_tokens(store, zip(own.hashes.tolist(), own, part.pack(len(own), store.path)))
-            sums += np.stack([part.sums(figure, part.label, classes) for figure in (DOCUMENTS, OCCURRENCES)])
-        blobs = [of_class.tobytes() for of_class in snapshot.histogram.astype(HISTOGRAM)]
-        put = "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ? WHERE id = ?"
-        store.executemany(put, zip(snapshot.documents.tolist(), *sums.tolist(), blobs, numbers))
-        store.put_meta({**snapshot.meta, SIZE: size, NOISE: PRIOR_NOISE})
-        store.drop_cache()
+        tokens = [(snapshot.tokens, snapshot.cells)]
+        write_sums(store, snapshot.meta, snapshot.classes, snapshot.documents, snapshot.histogram, tokens)
         months = zip(snapshot.months.values(), snapshot.months)
         store.executemany("UPDATE tokens SET month = ? WHERE hash = ?", months)
         if snapshot.vectors is not None:
-            some = np.flatnonzero(snapshot.vectors.any(axis=1))
-            put_vectors(store, tokens.take(some), snapshot.vectors[some])
-        messages = iter(snapshot.messages)
-        while batch := list(islice(messages, MESSAGES_AT_ONCE)):
-            put_learned(store, batch)
+            put_vectors(store, snapshot.tokens, snapshot.vectors)
+        write_messages(store, snapshot.messages)
         put_arrays(store, snapshot.arrays)
-        for message in snapshot.hard:
-            hard_examples.put(store, message)
         add_lessons(store, snapshot.kept)
         store.recalibrate()
 
 
-def _put_tokens(store: Store, rows: Iterator[tuple[int, str, bytes]]) -> None:
-    """Write rows of a hash, a token and its cells: many with each statement, whose start takes longer than a row."""
-    while batch := list(islice(rows, ROWS_AT_ONCE)):
-        values = ", ".join(["(?, ?, ?)"] * len(batch))
-        store.execute(f"INSERT INTO tokens (hash, token, cells) VALUES {values}", [*chain.from_iterable(batch)])  # noqa: S608
+def write_sums(
+    store: Store,
+    meta: Mapping[str, Any],
+    classes: Sequence[str],
+    documents: np.ndarray,
+    histogram: np.ndarray,
+    tokens: Iterable[tuple[TokenArray, Cells]],
+) -> None:
+    """Write the classes and their sums into a new, empty store. ``tokens``, ascending by hash, come with their cells
+    some at a time, because those of all at once may not fit the memory; the other parameters are as in ``Snapshot``."""
+    numbers = list(map(store.class_id, classes))
+    sums, size = np.zeros((2, len(classes)), np.int64), 0
+    for some, cells in tokens:
+        size += len(some)
+        _put_tokens(store, some, cells.pack(len(some), store.path))
+        sums += np.stack([cells.sums(figure, cells.label, len(classes)) for figure in (DOCUMENTS, OCCURRENCES)])
+    blobs = [of_class.tobytes() for of_class in histogram.astype(HISTOGRAM)]
+    put = "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ? WHERE id = ?"
+    store.executemany(put, zip(documents.tolist(), *sums.tolist(), blobs, numbers))
+    store.put_meta({**meta, SIZE: size, NOISE: PRIOR_NOISE})
+    store.drop_cache()
+
+
+def write_messages(store: Store, messages: Iterable[tuple[bytes, LearnedMessage]]) -> None:
+    """Write how messages were learned, by digest, some at a time."""
+    messages = iter(messages)
+    while batch := list(islice(messages, MESSAGES_AT_ONCE)):
+        put_learned(store, batch)
+
+
+def _put_tokens(store: Store, tokens: TokenArray, cells: Sequence[bytes]) -> None:
+    """Write rows of tokens: many with each statement, whose start takes longer than a row."""
+    values: list[Any] = [None] * (3 * len(tokens))
+    values[::3], values[1::3], values[2::3] = tokens.hashes.tolist(), tokens, cells
+    for first in range(0, len(values), 3 * ROWS_AT_ONCE):
+        some = values[first : first + 3 * ROWS_AT_ONCE]
+        rows = ", ".join(["(?, ?, ?)"] * (len(some) // 3))
+        store.execute(f"INSERT INTO tokens (hash, token, cells) VALUES {rows}", some)  # noqa: S608
 
 
 def read_sums(store: Store) -> Snapshot:

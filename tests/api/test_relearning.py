@@ -13,7 +13,7 @@ from mail import exported, folders, mail, message, never, sums
 
 from spamnb.api.arguments import settings_of
 from spamnb.api.relearning import Relearning
-from spamnb.api.train import make_model
+from spamnb.api.train import Training
 from spamnb.classifier import Classifier
 from spamnb.settings import MODELS, VECTOR_MODELS
 from spamnb.sources.entries import ReadOptions
@@ -27,8 +27,7 @@ TAUGHT = [("spam", message("spam", 100)), ("ham", message("ham", 101)), ("spam",
 def made(path: Path, source: Path, **chosen: Any) -> list[str]:
     """Make the model anew; return what is told."""
     told: list[str] = []
-    settings = settings_of(chosen)
-    make_model(path, [str(source)], settings, ReadOptions(), command="x", tell=told.append, force=True)
+    Training(path, [str(source)], settings_of(chosen), ReadOptions(), told.append, "x", force=True).run()
     return told
 
 
@@ -78,8 +77,8 @@ def test_times_bound_and_what_is_not_kept_outlive_the_model(taught: Path, tmp_pa
 def test_without_a_replaced_model_nothing_is_learned_again(tmp_path: Path) -> None:
     relearning = Relearning(tmp_path / "none", never)
     with Store.create(":memory:", {}) as store:
-        relearning(store)
-        assert not relearning.count and not relearning.not_kept and not relearning.kept_digests()
+        relearning.catch_up(store)
+        assert not [*relearning.notes()] and not relearning.kept_digests()
         assert not learned_messages(store)
 
 
@@ -87,7 +86,7 @@ def test_each_call_learns_what_was_taught_since_and_forgets_what_was_forgotten(t
     relearning, late = Relearning(taught, never), [("spam", message("spam", n)) for n in (200, 201)]
     with Classifier.create(tmp_path / "new") as classifier:
         for step in range(3):
-            relearning(classifier.store)
+            relearning.catch_up(classifier.store)
             known = [classifier.learned(raw) for _, raw in (*TAUGHT, *late)]
             assert (
                 known
@@ -122,13 +121,13 @@ def test_nothing_that_other_processes_teach_or_forget_meanwhile_is_lost(
     waiting: list[subprocess.Popen[bytes]] = []
 
     class Interrupted(Relearning):
-        def __call__(self, store: Store) -> None:
+        def catch_up(self, store: Store) -> None:
             calls.append(store)
             if len(calls) == 2:
                 waiting.append(teach(taught, "learn", *late[1]))
                 time.sleep(1)  # so long it could have been taught
                 assert waiting[0].poll() is None
-            super().__call__(store)
+            super().catch_up(store)
             if len(calls) == 1:
                 assert teach(taught, "learn", *late[0]).wait() == 0
                 assert teach(taught, "forget", *TAUGHT[0]).wait() == 0

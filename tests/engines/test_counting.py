@@ -16,7 +16,7 @@ from mail import folders, mail, message, never, same_counts
 
 from spamnb.counts import counting as counts
 from spamnb.counts.training_set import TrainingSet
-from spamnb.engines import counting
+from spamnb.engines import executor as engine
 from spamnb.engines.counting import count_parallel
 from spamnb.engines.executor import ordered_map, parts_of, threads
 from spamnb.errors import SpamnbError
@@ -50,7 +50,7 @@ def rows_of(made: TrainingSet) -> dict[int, tuple[str, dict[str, int]]]:
 def test_the_result_is_the_same_whatever_the_workers_and_parts(
     folder: Path, whole: TrainingSet, monkeypatch: pytest.MonkeyPatch, workers: int, size: int
 ) -> None:
-    monkeypatch.setattr(counting, "MAX_PART", size)
+    monkeypatch.setattr(engine, "MAX_PART", size)
     monkeypatch.setattr(counts, "MAX_READ", 3000)
     progress: list[int] = []
     made = count_parallel(find_labelled_entries([str(folder)], never), TokenOptions(), never, progress.append, workers)
