@@ -21,11 +21,12 @@ from spamnb.counts.class_counts import CountedTokens
 from spamnb.errors import SpamnbError, check_kind
 from spamnb.formulas.calibration import bins_by_class, has_enough
 from spamnb.formulas.decision import UNSURE
+from spamnb.formulas.pooling import towards_prior
 from spamnb.formulas.trust import trust
 from spamnb.learners import learner_for
 from spamnb.learners.learner import NewMessage
 from spamnb.reader.message import Reader, describe_truncations, digest
-from spamnb.reader.read_message import ReadMessage, is_empty
+from spamnb.reader.read_message import ReadMessage
 from spamnb.reader.rows import CsrRows
 from spamnb.reader.tokens import TokenArray
 from spamnb.settings import Settings
@@ -157,8 +158,7 @@ class Classifier:
             read = self._reader.read(messages, vocabulary, identify=False)
             ids, rows = read.rows.renumbered()
             truncations = list(map(describe_truncations, read.truncations.tolist()))
-            are_empty = list(map(is_empty, messages))
-            return self._classify(vocabulary.take(ids), rows, are_empty, truncations, tokens, of_spam, posterior)
+            return self._classify(vocabulary.take(ids), rows, truncations, tokens, of_spam, posterior)
 
     def classify_rows(self, names: TokenArray, rows: CsrRows, tokens: int | None = None) -> list[Classification]:
         """``classify`` for messages that were counted: rows over the tokens ``names``.
@@ -170,37 +170,39 @@ class Classifier:
         with self.store.reading():
             self._follow()
             n, (ids, rows) = len(rows.indptr) - 1, rows.renumbered()
-            return self._classify(names.take(ids), rows, [False] * n, [()] * n, tokens, False, False)
+            return self._classify(names.take(ids), rows, [()] * n, tokens, False, False)
 
     def _classify_one(
         self, message: ReadMessage, tokens: int | None = 0, of_spam: bool = False, posterior: bool = False
     ) -> Classification:
-        row, are_empty, truncations = _counted(message).row, [message.is_empty], [message.truncations]
-        return self._classify(message.tokens, row, are_empty, truncations, tokens, of_spam, posterior)[0]
+        row, truncations = _counted(message).row, [message.truncations]
+        return self._classify(message.tokens, row, truncations, tokens, of_spam, posterior)[0]
 
     def _classify(
         self,
         names: Sequence[str],
         rows: CsrRows,
-        are_empty: list[bool],
         truncations: list[tuple[str, ...]],
         tokens: int | None,
         of_spam: bool,
         posterior: bool,
     ) -> list[Classification]:
-        """Classify n messages, as rows over the tokens ``names``. In an empty message all classes are alike, and it is
-        never spam."""
+        """Classify n messages, as rows over the tokens ``names``.
+
+        A message of which the model knows next to nothing has the classes' shares of all mail as probabilities, and is
+        never spam.
+        """
         totals, loss, spam = self.store.totals(), self.settings.loss, self.settings.spam
         threshold = math.log(loss.threshold / (1 - loss.threshold))
-        classes, n = totals.classes, len(are_empty)
+        classes, n = totals.classes, len(truncations)
         if not classes:
             nothing = Classification(UNSURE, {}, {}, 0.0, [], np.zeros(0), False, (), spam=spam, threshold=threshold)
             return [nothing._replace(truncations=each) for each in truncations]
         scored = self.learner.score(self.store, names, rows)
-        probabilities = self.store.calibration().probabilities(scored.scores)
-        probabilities[are_empty] = 1 / len(classes)
+        calibrated = self.store.calibration().probabilities(scored.scores)
+        probabilities = towards_prior(calibrated, totals.documents, scored.shares)
         enough = has_enough(totals.documents, self.settings.spam_column(classes))
-        verdicts = loss.verdicts(classes, probabilities, spam, enough)
+        verdicts = loss.verdicts(classes, probabilities, spam, enough & (scored.shares >= 0.5))
         column = np.full(n, classes.index(spam)) if spam in classes else probabilities.argmax(axis=1)
         p, log_odds = probabilities[np.arange(n), column], np.zeros(n)
         if len(classes) > 1:
@@ -208,12 +210,11 @@ class Classifier:
         posteriors = scored.posterior().tolist() if posterior else [()] * n
         results = []
         for i, (row, odds) in enumerate(zip(probabilities.tolist(), log_odds.tolist())):
-            limit = 0 if are_empty[i] else tokens
             of = int(column[i]) if of_spam else None
-            evidence, corrections = scored.evidence(i, probabilities[i], limit, of) if limit != 0 else ([], ())
+            evidence, corrections = scored.evidence(i, probabilities[i], tokens, of) if tokens != 0 else ([], ())
             results.append(
                 Classification(
-                    UNSURE if are_empty[i] and verdicts[i] == spam else verdicts[i],
+                    verdicts[i],
                     dict(zip(classes, row)),
                     dict(zip(classes, posteriors[i])),
                     odds,

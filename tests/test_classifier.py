@@ -18,6 +18,7 @@ from spamnb.errors import SpamnbError
 from spamnb.formulas import calibration
 from spamnb.reader.message import Reader
 from spamnb.reader.options import TokenOptions
+from spamnb.reader.rows import CsrRows
 from spamnb.reader.tokens import TokenArray, Vocabulary
 from spamnb.settings import Settings
 from spamnb.store.jsonl import export, parse_export
@@ -100,6 +101,20 @@ def test_it_tells_unseen_messages_apart_and_says_why() -> None:
     weights = [abs(evidence.weight) for evidence in spam.evidence]
     assert weights == sorted(weights, reverse=True)
     assert spam.evidence[0].weight > 0
+
+
+@pytest.mark.parametrize(("n_spam", "verdict"), [(30, "ham"), (600, "unsure")])
+@pytest.mark.parametrize("model_type", ["corrected", "boolean", "multinomial", "bernoulli"])
+def test_a_message_without_a_known_token_has_the_prior_and_is_never_spam(
+    n_spam: int, verdict: str, model_type: str
+) -> None:
+    messages = [("ham", message("ham", n)) for n in range(30)] + [("spam", message("spam", n)) for n in range(n_spam)]
+    with model_of(messages, model_type=model_type) as classifier:
+        unknown = TokenArray.of(["neverseen"])
+        judgement = classifier.classify_rows(unknown, CsrRows.of([{"neverseen": 1}])[1])[0]
+        n = classifier.store.totals().documents
+        assert list(judgement.probabilities.values()) == pytest.approx((n + 1) / (n.sum() + 2))
+        assert judgement.verdict == verdict and not judgement.evidence
 
 
 @pytest.mark.parametrize("copy", [b"", b"\n", b"\r\n", b"\n\n\n"])

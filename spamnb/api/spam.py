@@ -102,8 +102,8 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
     >>> model.predict(["lunch at noon", "cheap pills"])
     array(['ham', 'spam'], dtype='<U4')
     >>> model.predict_proba(["lunch at noon", "cheap pills"]).round(2)
-    array([[0.98, 0.02],
-           [0.02, 0.98]])
+    array([[0.97, 0.03],
+           [0.03, 0.97]])
     >>> model.score(texts, ["spam", "ham"] * 20), model.verdicts(["lunch at noon"])
     (1.0, ['ham'])
     >>> model.decision_function(["lunch at noon"]) < 0
@@ -117,9 +117,9 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
     ['spam']
     >>> model.learn_one("cheap watches", "spam")
     >>> model.predict_one("cheap pills"), round(model.predict_proba_one("cheap pills")["spam"], 2)
-    ('spam', 0.98)
+    ('spam', 0.97)
     >>> model.predict_log_proba(["cheap pills"]).round(2)
-    array([[-4.12, -0.02]])
+    array([[-3.64, -0.03]])
     """
 
     spam: Any
@@ -210,24 +210,19 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
     def _names(self) -> list[str]:
         return [class_name(label) for label in self.classes_.tolist()]
 
-    def _answers(self, X: Messages) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
-        """Scores and probabilities, (n, C) with columns as in ``classes_``, and whether enough was seen."""
+    def _classifications(self, X: Messages) -> list[Classification]:
         self._check_fitted()
-        classifications, names = self.model_.classifications(list(self._entries(X)), self._threads()), self._names()
-        scores = np.full((len(classifications), len(names)), -np.inf)
-        probabilities = np.zeros(scores.shape)
-        if classifications:
-            columns = [names.index(name) for name in classifications[0].probabilities]
-            scores[:, columns] = [each.scores for each in classifications]
-            probabilities[:, columns] = [
-                list(classification.probabilities.values()) for classification in classifications
-            ]
-        return scores, probabilities, all(each.enough for each in classifications)
+        return self.model_.classifications(list(self._entries(X)), self._threads())
 
     def predict_proba(self, X: Messages) -> NDArray[np.float64]:
         """P(c|x), calibrated: of messages given .9 for a class nine in ten are of it. (n, C), columns as in
         ``classes_``."""
-        return self._answers(X)[1]
+        classifications, names = self._classifications(X), self._names()
+        probabilities = np.zeros((len(classifications), len(names)))
+        if classifications:
+            columns = [names.index(name) for name in classifications[0].probabilities]
+            probabilities[:, columns] = [list(each.probabilities.values()) for each in classifications]
+        return probabilities
 
     def predict_log_proba(self, X: Messages) -> NDArray[np.float64]:
         """log P(c|x), calibrated, in nats; −∞ where a probability is 0. (n, C), columns as in ``classes_``."""
@@ -235,17 +230,14 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
             return np.log(self.predict_proba(X))
 
     def decision_function(self, X: Messages) -> NDArray[np.float64]:
-        """Each class's score less the log-sum-exp of the others' before calibration, in nats: it ranks messages, and
-        never saturates as a probability does. (n, C); for two classes that of the second one, (n,)."""
-        margin = margins(self._answers(X)[0])
-        return margin[:, 1] if margin.shape[1] == 2 else margin
+        """Log-odds of each class in ``predict_proba``, in nats: (n, C), and (n,) of the second of two classes."""
+        log_odds = margins(self.predict_log_proba(X))
+        return log_odds[:, 1] if log_odds.shape[1] == 2 else log_odds
 
     def verdicts(self, X: Messages) -> list[str]:
         """What ``spamnb classify`` says: the name of a class, or "unsure" if that costs least, and in place of spam if
         the model has seen too few messages."""
-        _, p, enough = self._answers(X)
-        settings = self.model_.classifier.settings
-        return settings.loss.verdicts(self._names(), p, settings.spam, enough)
+        return [each.verdict for each in self._classifications(X)]
 
     def predict(self, X: Messages) -> NDArray[Any]:
         """The class of least expected loss of every message, (n,): that of ``verdicts``, but never unsure."""

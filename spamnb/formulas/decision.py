@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from spamnb.setting_fields import check_settings, setting
 
@@ -83,11 +84,14 @@ class Loss:
             loss = np.vstack([loss, np.full(len(classes), self.unsure_cost)])
         return loss
 
-    def verdicts(self, classes: Sequence[str], probabilities: np.ndarray, spam: str, enough: bool = True) -> list[str]:
+    def verdicts(
+        self, classes: Sequence[str], probabilities: np.ndarray, spam: str, enough: ArrayLike = True
+    ) -> list[str]:
         """The action of least expected loss for each row of ``probabilities`` (n, C). Spam never wins a tie.
 
-        With one class alone it is unsure, since nothing is known of what is not of that class. A model that has not
-        seen ``enough`` says unsure in place of spam: with a few good messages known, all others look new.
+        With one class alone it is unsure, since nothing is known of what is not of that class. Without ``enough``
+        evidence, one answer for all messages or one for each (n,), it is unsure in place of spam: to a model of a few
+        good messages all others look new.
 
         >>> Loss().verdicts(["ham", "spam"], np.array([[0.3, 0.7]]), "spam")
         ['ham']
@@ -99,5 +103,7 @@ class Loss:
         names = [*classes, UNSURE]
         if spam in classes:
             risk[:, list(classes).index(spam)] += 1e-12
-        said = [names[action] for action in risk.argmin(axis=1)]
-        return said if enough else [UNSURE if verdict == spam else verdict for verdict in said]
+        actions = risk.argmin(axis=1)
+        sufficient = np.broadcast_to(enough, actions.shape)
+        chosen = [names[action] for action in actions]
+        return [UNSURE if name == spam and not ok else name for name, ok in zip(chosen, sufficient.tolist())]

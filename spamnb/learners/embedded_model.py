@@ -85,7 +85,8 @@ class EmbeddedModel(Learner):
             gradient = (form.linear + form.quadratic @ x)[order]
             weights[:, start:stop] = gradient @ (shares[:, None] * vectors[known.ids[start:stop]]).T
         scores = row_sums(weights, known.indptr).T + form.constant[order]
-        return BatchScores(known_tokens, known, scores, weights, lambda: softmax(scores))
+        has_evidence = np.sign(np.diff(known.indptr)).astype(float)
+        return BatchScores(known_tokens, known, scores, weights, has_evidence, lambda: softmax(scores))
 
     def learn(self, store: Store, message: NewMessage) -> LearnedMessage:
         names, sums = self._stored(store)

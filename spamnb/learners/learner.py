@@ -26,6 +26,7 @@ class BatchScores(NamedTuple):
     rows: CsrRows  # the messages, of these tokens only; the ids are positions in ``tokens``
     scores: np.ndarray  # (n, C), before calibration
     weights: np.ndarray  # (C, nnz) of each cell of ``rows``
+    shares: np.ndarray  # (n,) of the calibrated log-odds that count, the rest being the prior's (formulas/pooling.py)
     posterior: Callable[[], np.ndarray]  # () → (n, C) the model's own, which calibration corrects; seldom asked for
     correction: np.ndarray | None = None  # (C, nnz) the part of ``weights`` that corrects naive Bayes
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from spamnb.counts.class_counts import ClassCounts, ClassTotals, TokenCounts
 from spamnb.formulas.naive_bayes import all_absent_log_probability, token_log_odds, token_log_probability
-from spamnb.formulas.pooling import pool
+from spamnb.formulas.pooling import Pooled, pool
 from spamnb.formulas.priors import class_log_prior
 from spamnb.formulas.softmax import softmax
 from spamnb.learners.learner import BatchScores, Fit, Learner
@@ -47,16 +47,14 @@ class NaiveBayes(Learner):
         contributions = np.take(by_token, known.ids, axis=1)
         groups = found.groups[known.ids]
 
-        def pooled(pooling: str) -> tuple[np.ndarray, np.ndarray]:
+        def pooled(pooling: str) -> Pooled:
             start = np.zeros(len(totals.classes))  # the mean is of the tokens alone
             if pooling == "sum":
                 start = self._intercept(totals, store.frequencies() if settings.model_type == "bernoulli" else ())
             return self._pooled(contributions, known, start, groups, pooling)
 
-        scores, weights = pooled(settings.pooling)
-        return BatchScores(
-            take_tokens(tokens, found.positions), known, scores, weights, lambda: softmax(pooled("sum")[0])
-        )
+        own = pooled(settings.pooling)
+        return BatchScores(take_tokens(tokens, found.positions), known, *own, lambda: softmax(pooled("sum").scores))
 
     def fit(self, training_set: TrainingSet) -> Fit:
         if self.settings.model_type == "bernoulli" and self.settings.pooling == "sum":
@@ -87,7 +85,7 @@ class NaiveBayes(Learner):
             rows = batch.rows.only(held[batch.rows.ids])
             found = np.ascontiguousarray(np.take(table, rows.ids, axis=0).T)
             contributions = self._log_likelihoods(totals, found[:classes], found[classes:])
-            return self._pooled(contributions, rows, start, groups[rows.ids])[0]
+            return self._pooled(contributions, rows, start, groups[rows.ids]).scores
 
         return _scored(messages, score)
 
@@ -154,7 +152,7 @@ class NaiveBayes(Learner):
         # log P(c) of the model without each of the messages. Row c of the first: without a message of class c.
         without_one = totals.documents - np.eye(classes, dtype=np.int64)
         log_prior = np.array([self._log_prior(each) for each in without_one])[batch.labels]
-        return self._pooled(contributions, kept, log_prior, group[staying])[0]
+        return self._pooled(contributions, kept, log_prior, group[staying]).scores
 
     def _log_likelihoods(
         self,
@@ -198,9 +196,8 @@ class NaiveBayes(Learner):
         intercepts: np.ndarray,
         groups: np.ndarray,
         pooling: str | None = None,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Scores (n, C) of n messages and the weights (C, nnz) of their tokens, as ``pool`` makes them; ``pooling`` is
-        used in place of the settings'."""
+    ) -> Pooled:
+        """Pool the evidence of n messages; ``pooling`` is used in place of the settings'."""
         counts = rows.counts if self.settings.model_type == "multinomial" else np.ones((), np.int64)
         return pool(contributions, counts, rows.indptr, intercepts, groups, pooling or self.settings.pooling)
 

@@ -30,8 +30,8 @@ class ReadMessage:
     truncations: the parts that were not read because a bound was reached, in words
 
     >>> message = ReadMessage.read(b"Subject: tea\n\nFour, four", Reader(), Vocabulary())
-    >>> message.header("subject"), message.counts["four"], message.is_empty
-    ('tea', 2, False)
+    >>> message.header("subject"), message.counts["four"]
+    ('tea', 2)
     """
 
     raw: bytes
@@ -60,11 +60,6 @@ class ReadMessage:
         """
         occurrences = np.fromiter(counts.values(), np.int64, len(counts))
         return cls(b"", None, TokenArray.of(counts), occurrences, digest, ())
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether the message has no evidence."""
-        return self.reader is not None and is_empty(self.raw)
 
     @cached_property
     def counts(self) -> dict[str, int]:

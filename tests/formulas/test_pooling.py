@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import entropy
 
-from spamnb.formulas.pooling import GROUP_EXPONENT, INFORMATION_EXPONENT, POOLINGS, PRIOR_WEIGHT, pool
+from spamnb.formulas.pooling import GROUP_EXPONENT, INFORMATION_EXPONENT, POOLINGS, PRIOR_WEIGHT, SUFFICIENT_VOTES, pool
 from spamnb.reader.evidence import GROUPS
 
 
@@ -35,7 +35,7 @@ RAGGED = st.builds(
 @pytest.mark.parametrize("pooling", POOLINGS)
 @given(rows=RAGGED)
 def test_a_score_is_the_sum_of_what_its_tokens_gave(pooling: str, rows: Ragged) -> None:
-    scores, weights = pool(*rows, pooling)
+    scores, weights, _ = pool(*rows, pooling)
     start = rows.prior if pooling == "sum" else 0
     for i, (a, b) in enumerate(pairwise(rows.indptr)):
         np.testing.assert_allclose(weights[:, a:b].sum(axis=1) + start, scores[i], atol=1e-9)
@@ -43,7 +43,7 @@ def test_a_score_is_the_sum_of_what_its_tokens_gave(pooling: str, rows: Ragged) 
 
 def test_mean_is_its_formula() -> None:
     rows = ragged(3, 4, [5, 0, 9])
-    scores, _ = pool(*rows)
+    scores, _, shares = pool(*rows)
     for i, (a, b) in enumerate(pairwise(rows.indptr)):
         above, known = np.zeros((len(GROUPS), 4)), np.zeros(len(GROUPS))
         for t in range(a, b):
@@ -57,3 +57,5 @@ def test_mean_is_its_formula() -> None:
         means = above / np.where(known, known, 1)[:, None]
         expected = known**GROUP_EXPONENT @ means / (PRIOR_WEIGHT + (known**GROUP_EXPONENT).sum())
         np.testing.assert_allclose(scores[i], expected, atol=1e-12)
+        votes = (known**GROUP_EXPONENT).sum()
+        assert shares[i] == pytest.approx(1 - SUFFICIENT_VOTES**4 / (votes**4 + SUFFICIENT_VOTES**4))
