@@ -140,22 +140,26 @@ class Classifier:
         """Verdict, probabilities and evidence of one message; never raises for what the message holds. The evidence is
         for the likeliest class against the next, and with ``of_spam`` for spam against the likeliest other; ``tokens``
         is the most that is kept of it (None: all)."""
-        if not isinstance(message, ReadMessage):
-            return self.classify_all([message], tokens, of_spam, posterior)[0]
-        with self.store.reading():
-            self._follow()
-            return self._classify_one(self._read(message), tokens, of_spam, posterior)
+        return self.classify_all([message], tokens, of_spam, posterior)[0]
 
     def classify_all(
-        self, raws: Iterable[bytes | str], tokens: int | None = None, of_spam: bool = False, posterior: bool = True
+        self,
+        messages: Iterable[bytes | str | ReadMessage],
+        tokens: int | None = None,
+        of_spam: bool = False,
+        posterior: bool = True,
     ) -> list[Classification]:
-        """``classify`` for many raw messages at once. TypeError for a single one."""
-        if isinstance(raws, str | bytes | bytearray):
+        """``classify`` for many messages at once. TypeError for a single one."""
+        if isinstance(messages, str | bytes | bytearray):
             raise TypeError("this is a single message: give a list of messages")
         with self.store.reading():
             self._follow()
-            vocabulary, messages = self.store.vocabulary, list(map(to_raw_message, raws))
-            read = self._reader.read(messages, vocabulary, identify=False)
+            batch = list(messages)
+            raws = [to_raw_message(each) for each in batch if not isinstance(each, ReadMessage)]
+            if len(raws) < len(batch):
+                return self._classify_read(list(map(self._read, batch)), tokens, of_spam, posterior)
+            vocabulary = self.store.vocabulary
+            read = self._reader.read(raws, vocabulary, identify=False)
             ids, rows = read.rows.renumbered()
             truncations = list(map(describe_truncations, read.truncations.tolist()))
             return self._classify(vocabulary.take(ids), rows, truncations, tokens, of_spam, posterior)
@@ -172,11 +176,16 @@ class Classifier:
             n, (ids, rows) = len(rows.indptr) - 1, rows.renumbered()
             return self._classify(names.take(ids), rows, [()] * n, tokens, False, False)
 
-    def _classify_one(
-        self, message: ReadMessage, tokens: int | None = 0, of_spam: bool = False, posterior: bool = False
-    ) -> Classification:
-        row, truncations = _counted(message).row, [message.truncations]
-        return self._classify(message.tokens, row, truncations, tokens, of_spam, posterior)[0]
+    def _classify_read(
+        self, messages: list[ReadMessage], tokens: int | None = 0, of_spam: bool = False, posterior: bool = False
+    ) -> list[Classification]:
+        vocabulary = self.store.vocabulary
+        indptr = np.cumsum([0, *(len(each.tokens) for each in messages)])
+        cells = np.concatenate([vocabulary.ids(each.tokens) for each in messages])
+        counts = np.concatenate([each.occurrences for each in messages])
+        ids, rows = CsrRows(indptr, cells, counts).renumbered()
+        truncations = [each.truncations for each in messages]
+        return self._classify(vocabulary.take(ids), rows, truncations, tokens, of_spam, posterior)
 
     def _classify(
         self,
@@ -307,7 +316,7 @@ class Classifier:
     def _classify_without(self, label: str, read: ReadMessage) -> Classification | None:
         """The classification of a message that is no part of the model; None where there is nothing to tell apart."""
         classes = self.store.totals().classes
-        return self._classify_one(read) if label in classes and len(classes) > 1 else None
+        return self._classify_read([read])[0] if label in classes and len(classes) > 1 else None
 
 
 def _scores(label: str, classification: Classification | None) -> dict[str, float]:

@@ -111,6 +111,10 @@ class Outdated(SpamnbError):
     """A model of an older format: it can be replaced, not read."""
 
 
+class Locked(SpamnbError):
+    """Another process keeps writing to a file."""
+
+
 class InTheWay(ArgumentError):
     """There is a model already, and nobody asked to replace it."""
 

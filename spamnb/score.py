@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from spamnb import __version__
@@ -25,17 +25,16 @@ def classify_mail(model: Classifier, raw: bytes | ReadMessage) -> Classification
 
     SpamnbError where the model has no class of spam.
     """
-    model.check_spam()
-    classification = model.classify(raw, tokens=_MAX_REPORT_ROWS, of_spam=True, posterior=False)
-    return own_people().decide(classification, raw if isinstance(raw, bytes) else raw.raw)
+    return classify_mails(model, [raw])[0]
 
 
-def classify_mails(model: Classifier, raws: Iterable[bytes]) -> list[Classification]:
-    """``classify_mail`` for many raw messages at once."""
+def classify_mails(model: Classifier, messages: Sequence[bytes | ReadMessage]) -> list[Classification]:
+    """``classify_mail`` for many messages at once."""
     model.check_spam()
-    messages, people = list(raws), own_people()
+    people = own_people()
     classifications = model.classify_all(messages, tokens=_MAX_REPORT_ROWS, of_spam=True, posterior=False)
-    return [people.decide(classification, raw) for classification, raw in zip(classifications, messages)]
+    raws = [message if isinstance(message, bytes) else message.raw for message in messages]
+    return [people.decide(classification, raw) for classification, raw in zip(classifications, raws)]
 
 
 def class_of_label(model: Classifier, label: str) -> str:

@@ -66,9 +66,12 @@ def serve_command(
 
     from spamnb.engines.executor import cores
     from spamnb.journal.writer import JournalWriter
-    from spamnb.serve import service
-    from spamnb.serve.spamd import Limits, Spamd
+    from spamnb.serve import metrics, service
+    from spamnb.serve.conversations import Conversations, Limits
+    from spamnb.serve.http_wire import HttpWire
+    from spamnb.serve.spamd_wire import SpamdWire
     from spamnb.serve.users import Models
+    from spamnb.serve.workers import Workers
 
     http_at = Path(http) if http is not None and not http.isdecimal() else None
     if path is None and http_at is None and on_command_line("socket_mode"):
@@ -76,14 +79,9 @@ def serve_command(
     while (spare := os.open(os.devnull, os.O_RDWR)) < 3:
         pass  # a standard stream was closed: no connection may get its number, or the log would be written to it
     os.close(spare)
-    spamd = Spamd(
-        partial(Models, model, models),
-        service.log,
-        Limits(message_size=max_size),
-        threads=cores() if workers is None else workers,
-        allow_tell=allow_tell,
-        journal=JournalWriter(journal, lambda line: service.log(event="journal", error=line)) if journal else None,
-    )
+    writer = JournalWriter(journal, lambda line: service.log(event="journal", error=line)) if journal else None
+    threads = Workers(partial(Models, model, models), cores() if workers is None else workers, allow_tell, writer)
+    conversations = Conversations(threads, service.log, Limits(message_size=max_size))
     listening = service.inherited_sockets()
     made: list[Path] = []
 
@@ -98,9 +96,14 @@ def serve_command(
                 listening += service.listen_tcp(host, 783 if port is None else port)
             if path is not None:
                 listening.append(unix(path))
-        watched = service.listen_tcp("127.0.0.1", metrics_port, "--metrics-port") if metrics_port is not None else []
-        asked = [unix(http_at)] if http_at else service.listen_tcp("127.0.0.1", PORT(http), "--http") if http else []
-        asyncio.run(service.run(spamd, listening, watched, asked))
+        endpoints = [service.Endpoint("listening", listening, SpamdWire())]
+        if metrics_port is not None:
+            sockets = service.listen_tcp("127.0.0.1", metrics_port, "--metrics-port")
+            endpoints.append(service.Endpoint("metrics", sockets, HttpWire(metrics.paths(conversations.totals))))
+        if http:
+            sockets = [unix(http_at)] if http_at else service.listen_tcp("127.0.0.1", PORT(http), "--http")
+            endpoints.append(service.Endpoint("http", sockets, HttpWire()))
+        asyncio.run(service.run(conversations, endpoints))
     finally:
         for each in made:
             each.unlink(missing_ok=True)

@@ -7,27 +7,35 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
 import json
 import os
 import signal
 import socket
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from spamnb.errors import SpamnbError, reason
-from spamnb.serve import metrics, rspamd
-from spamnb.serve.spamd import Spamd
+from spamnb.serve.conversations import Conversations
+from spamnb.serve.wire import Wire
 
 DRAIN = 30.0  # seconds after SIGTERM until open connections are closed
-BACKLOG = 1024
-Sockets = Sequence[socket.socket]
+BACKLOG = 1024  # connections that wait to be accepted: a mail server opens hundreds at once
 _FIRST_INHERITED = 3  # sd_listen_fds(3): descriptors start after standard error
 
 
+class Endpoint(NamedTuple):
+    """Listening sockets with what is spoken on them; ``event`` names them in the log."""
+
+    event: str
+    sockets: Sequence[socket.socket]
+    wire: Wire
+
+
 def log(**facts: object) -> None:
-    """One line of JSON on standard error, written at once so that threads' lines do not mix."""
+    """Write one line of JSON on standard error, at once so that threads' lines do not mix."""
     line = json.dumps({"time": round(time.time(), 3), "pid": os.getpid(), **facts}) + "\n"
     with contextlib.suppress(OSError):  # its disk is full, or whoever read it has gone: mail is judged all the same
         os.write(2, line.encode("ascii"))
@@ -47,7 +55,7 @@ def notify(state: str) -> None:
 
 
 def listen_tcp(host: str, port: int, option: str = "--port") -> list[socket.socket]:
-    """Listening sockets on all addresses of *host*; port 0 takes a free one, *option* another."""
+    """Return listening sockets on all addresses of *host*; port 0 takes a free one, *option* another."""
     cannot = f"cannot listen on {host} port {port}"
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
@@ -61,55 +69,55 @@ def listen_tcp(host: str, port: int, option: str = "--port") -> list[socket.sock
 
 
 def listen_unix(path: Path, mode: int) -> socket.socket:
-    """A listening Unix socket; one that a dead server left is replaced."""
+    """Return a listening Unix socket; one that a dead server left is replaced."""
     try:
         if path.is_socket():
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
                 if probe.connect_ex(str(path)) == 0:
                     raise SpamnbError(f"{path}: another server answers there; stop it or choose another --socket")
             path.unlink()
-        made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        made.bind(str(path))
+        listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listening.bind(str(path))
         path.chmod(mode)
-        made.listen(BACKLOG)
-        return made
+        listening.listen(BACKLOG)
+        return listening
     except OSError as error:
         raise SpamnbError(f"cannot listen on {path}: {reason(error)}; --socket takes another") from None
 
 
 def inherited_sockets() -> list[socket.socket]:
-    """The sockets systemd passed to this process, if any (socket activation)."""
+    """Return the sockets that systemd passed to this process, if any (socket activation)."""
     if os.environ.pop("LISTEN_PID", "") != str(os.getpid()):
         return []
     count = int(os.environ.pop("LISTEN_FDS", "0"))
     os.environ.pop("LISTEN_FDNAMES", None)
-    passed = [socket.socket(fileno=number) for number in range(_FIRST_INHERITED, _FIRST_INHERITED + count)]
-    for one in passed:
-        os.set_inheritable(one.fileno(), False)
-    return passed
+    sockets = [socket.socket(fileno=number) for number in range(_FIRST_INHERITED, _FIRST_INHERITED + count)]
+    for each in sockets:
+        os.set_inheritable(each.fileno(), False)
+    return sockets
 
 
 def address(listening: socket.socket) -> str:
-    """How to name a socket in a log line."""
+    """Return the name of a socket in a log line."""
     name = listening.getsockname()
     return name if isinstance(name, str) else f"{name[0]}:{name[1]}"
 
 
-async def run(spamd: Spamd, listening: Sockets, watched: Sockets, asked: Sockets) -> None:
-    """Answer the spamd protocol on *listening*, rspamd's on *asked* and ``/metrics`` on *watched* until SIGTERM."""
-    for event, sockets in (("listening", listening), ("metrics", watched), ("http", asked)):
-        for one in sockets:
-            log(event=event, address=address(one))
+async def run(conversations: Conversations, endpoints: Sequence[Endpoint]) -> None:
+    """Answer at all endpoints until SIGTERM."""
+    for event, sockets, _ in endpoints:
+        for each in sockets:
+            log(event=event, address=address(each))
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a model that was replaced is noticed without being told
-    expose = functools.partial(metrics.answer, spamd.counts)
-    servers = [await asyncio.start_server(spamd.converse, sock=one, backlog=BACKLOG) for one in listening]
-    servers += [await asyncio.start_server(expose, sock=one) for one in watched]
-    as_rspamd = functools.partial(spamd.converse, wire=rspamd)
-    servers += [await asyncio.start_server(as_rspamd, sock=one, backlog=BACKLOG) for one in asked]
+    servers = [
+        await asyncio.start_server(partial(conversations.converse, wire), sock=each, backlog=BACKLOG)
+        for _, sockets, wire in endpoints
+        for each in sockets
+    ]
     log(event="ready")
     notify("READY=1")
     await stop.wait()
@@ -117,5 +125,5 @@ async def run(spamd: Spamd, listening: Sockets, watched: Sockets, asked: Sockets
     notify("STOPPING=1")
     for server in servers:
         server.close()
-    await spamd.close(DRAIN)
+    await conversations.close(DRAIN)
     log(event="stopped")

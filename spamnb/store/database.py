@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from spamnb.class_names import check_class_name
-from spamnb.errors import Damaged, SpamnbError
+from spamnb.errors import Damaged, Locked, SpamnbError
 from spamnb.shown_text import escape
 
 APPLICATION_ID = 0x736E6221  # "snb!"
@@ -26,6 +26,7 @@ _PART: contextlib.AbstractContextManager[None] = contextlib.nullcontext()  # of 
 BUSY_SECONDS = 60  # how long a writer waits for another: learning one message holds the file for some 3 ms
 # What SQLite says where there is no room to write; beyond a quota or a limit of file sizes it calls that an I/O error.
 NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMOPEN", "SQLITE_IOERR_SHMSIZE")
+LOCKED = ("SQLITE_BUSY", "SQLITE_BUSY_RECOVERY", "SQLITE_BUSY_SNAPSHOT", "SQLITE_BUSY_TIMEOUT", "SQLITE_LOCKED")
 MAX_SUM = 1 << 61  # of a sum: two of them and the few that one message adds still do not overflow
 
 Fits = type | Callable[[Any], bool]  # a type of Python, or what the value is asked
@@ -153,7 +154,8 @@ class Database:
         try:
             yield
         except (sqlite3.Error, Damaged) as error:
-            raise SpamnbError(f"{self.path}: {self._advice(error, self.file)}") from None
+            kind = Locked if getattr(error, "sqlite_errorname", "") in LOCKED else SpamnbError
+            raise kind(f"{self.path}: {self._advice(error, self.file)}") from None
 
     @classmethod
     def _advice(cls, error: Exception, file: str) -> str:
@@ -161,7 +163,7 @@ class Database:
         remedy = cls.REMEDY if cls._is_own(file) else "name another file"
         said = escape(str(error)[:100])[:160]  # what is escaped gets longer
         if isinstance(error, sqlite3.OperationalError):
-            if "locked" in said or "busy" in said:
+            if getattr(error, "sqlite_errorname", "") in LOCKED:
                 return "another process keeps writing to it; try again"
             if "readonly" in said:
                 return "cannot be written; are its permissions and its folder's right? In Python, open it writable=True"

@@ -6,6 +6,7 @@ import re
 import socket
 from collections.abc import Iterator
 from email.errors import HeaderParseError
+from functools import partial
 from pathlib import Path
 from struct import error as StructError
 
@@ -18,8 +19,10 @@ from spamnb.journal.journal import Journal
 from spamnb.mailbox import maildir
 from spamnb.reader.binding import ReaderCore
 from spamnb.review.lessons import Teacher
-from spamnb.serve.spamd import Limits, Spamd
+from spamnb.serve.conversations import Conversations, Limits
+from spamnb.serve.spamd_wire import SpamdWire
 from spamnb.serve.users import Models
+from spamnb.serve.workers import Workers
 from spamnb.store.store import Store
 
 
@@ -275,23 +278,20 @@ def test_serve_answers_the_others(stage: str, model: Path):
     logged: list[dict] = []
 
     async def replies(*requests: bytes) -> list[bytes]:
-        spamd = Spamd(
-            lambda writable: Models(model, None, writable=writable),
-            lambda **facts: logged.append(facts),
-            Limits(),
-            allow_tell=True,
-        )
+        workers = Workers(partial(Models, model, None), 1, allow_tell=True, journal=None)
+        conversations = Conversations(workers, lambda **facts: logged.append(facts), Limits())
         found = []
         for request in requests:
             ours, theirs = socket.socketpair()
-            served = asyncio.create_task(spamd.converse(*await asyncio.open_connection(sock=ours)))
+            streams = await asyncio.open_connection(sock=ours)
+            served = asyncio.create_task(conversations.converse(SpamdWire(), *streams))
             reader, writer = await asyncio.open_connection(sock=theirs)
             writer.write(request)
             writer.write_eof()
             found.append(await reader.read())
             writer.close()
             await served
-        await spamd.close()
+        await conversations.close()
         return found
 
     asks = b"TELL" if stage == "learn" else b"CHECK"

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,13 +10,14 @@ import pytest
 from mail import message
 
 from spamnb.classifier import Classifier
-from spamnb.errors import SpamnbError
+from spamnb.errors import Locked, SpamnbError
 from spamnb.journal.journal import Correction
 from spamnb.score import classify_mail, classify_mails
-from spamnb.serve.batches import MAX_BATCH, MAX_BATCH_BYTES, Batches
-from spamnb.serve.protocol import Request
-from spamnb.serve.spamd import Limits, Spamd, Task
+from spamnb.serve.batches import MAX_BATCH, MAX_BATCH_BYTES, Batches, results_of
+from spamnb.serve.spamd_wire import SpamdWire
 from spamnb.serve.users import Models
+from spamnb.serve.wire import Request
+from spamnb.serve.workers import Task, Workers
 
 
 class Number(NamedTuple):
@@ -63,6 +65,16 @@ def test_one_that_fails_costs_the_others_nothing() -> None:
     assert batches == [[2, 0, 4], [2], [0], [4]]
 
 
+def test_a_locked_model_is_waited_for_once() -> None:
+    waits = []
+
+    def wait(batch: list[Number]) -> list[int]:
+        waits.append(len(batch))
+        raise Locked("another process keeps writing to it")
+
+    assert [type(each) for each in results_of(wait, [Number(1)] * 3)] == [Locked] * 3 and waits == [3]
+
+
 def test_a_batch_is_bounded() -> None:
     results, batches = worked_on([Number(2)] * (2 * MAX_BATCH + 1))
     assert [len(batch) for batch in batches] == [MAX_BATCH, MAX_BATCH, 1] and set(results) == {30}
@@ -101,16 +113,13 @@ def test_lessons_of_one_batch_are_learned_once_each(
     monkeypatch.setattr(Classifier, "learn", learn_or_fail)
 
     async def teach() -> list[object]:
-        spamd = Spamd(
-            lambda writable: Models(copy, None, writable=writable), lambda **facts: None, Limits(), allow_tell=True,
-            journal=journal,  # type: ignore[arg-type]
-        )  # fmt: skip
-        asked = Request("TELL", (1, 5), message_class="spam", set_local=True)
-        tasks = [spamd._learner.result(Task(asked, raw, {})) for raw in lessons]
+        workers = Workers(partial(Models, copy, None), 1, allow_tell=True, journal=journal)  # type: ignore[arg-type]
+        request = Request("TELL", label="spam")
+        tasks = [workers.change(Task(request, raw, SpamdWire(), {})) for raw in lessons]
         results = await asyncio.gather(*tasks, return_exceptions=True)
         written = [entry.digest for entry in journal if isinstance(entry, Correction)]
         assert len(written) == len({*written}) == 4 - fails
-        await spamd.close()
+        workers.close()
         return results
 
     results = asyncio.run(teach())

@@ -8,6 +8,7 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -23,8 +24,10 @@ from spamnb.reader import spam_fields
 from spamnb.reader.binding import ReaderCore
 from spamnb.score import _MAX_REPORT_ROWS, class_of_label, classify_mail, report, symbol
 from spamnb.serve import users
-from spamnb.serve.spamd import Limits, Spamd
+from spamnb.serve.conversations import Conversations, Limits
+from spamnb.serve.spamd_wire import SpamdWire
 from spamnb.serve.users import Models, NoSuchUser
+from spamnb.serve.workers import Workers
 
 
 @pytest.fixture
@@ -134,9 +137,6 @@ class Stub:
         return self
 
     def taught(self, user: str) -> Stub:
-        return self
-
-    def for_learning(self, user: str) -> Stub:
         raise SpamnbError("the model is busy")
 
     def check_spam(self) -> None:
@@ -148,6 +148,14 @@ class Stub:
         pass
 
 
+def served_by(
+    models: Stub, log: Callable[..., None] = lambda **facts: None, limits: Limits | None = None
+) -> Conversations:
+    """Conversations answered by these models."""
+    workers = Workers(lambda writable: models, 1, allow_tell=True, journal=None)  # type: ignore[arg-type,return-value]
+    return Conversations(workers, log, limits or Limits())
+
+
 def converse(
     request: bytes, judge: Callable[[bytes], object], ends: bool = True, **limits: float
 ) -> tuple[bytes, list[dict]]:
@@ -155,14 +163,9 @@ def converse(
     logged: list[dict] = []
 
     async def talk() -> bytes:
-        spamd = Spamd(
-            lambda writable: Stub(judge),  # type: ignore[arg-type,return-value]
-            lambda **facts: logged.append(facts),
-            Limits(**limits),  # type: ignore[arg-type]
-            allow_tell=True,
-        )
+        spamd = served_by(Stub(judge), lambda **facts: logged.append(facts), Limits(**limits))  # type: ignore[arg-type]
         ours, theirs = socket.socketpair()
-        served = asyncio.create_task(spamd.converse(*await asyncio.open_connection(sock=ours)))
+        served = asyncio.create_task(spamd.converse(SpamdWire(), *await asyncio.open_connection(sock=ours)))
         reader, writer = await asyncio.open_connection(sock=theirs)
         writer.write(request)
         if ends:
@@ -192,6 +195,32 @@ def fail(error: Exception) -> Callable[[bytes], object]:
 def hang(raw: bytes) -> object:
     while True:
         time.sleep(0.01)
+
+
+@pytest.mark.parametrize("error", [ConnectionResetError("of the work"), TimeoutError("of the work")])
+def test_a_connection_that_breaks_in_the_work_is_a_fault_and_no_lost_client(error: Exception):
+    reply, logged = converse(CHECK, fail(error))
+    assert reply.startswith(b"SPAMD/1.0 70 EX_SOFTWARE ") and [line["event"] for line in logged] == ["fault", "request"]
+
+
+def test_a_client_that_breaks_off_is_answered_nothing_and_is_no_fault():
+    logged: list[dict] = []
+
+    async def talk() -> None:
+        spamd = served_by(Stub(hang), lambda **facts: logged.append(facts))
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            client = socket.create_connection(listening.getsockname())
+            ours, _ = listening.accept()
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # closing resets
+        client.sendall(b"CHECK SPAMC/1.5\r\nContent-length: 99\r\n\r\nSubject")
+        served = asyncio.create_task(spamd.converse(SpamdWire(), *await asyncio.open_connection(sock=ours)))
+        await asyncio.sleep(0.1)
+        client.close()
+        await served
+        await spamd.close()
+
+    asyncio.run(talk())
+    assert logged == []
 
 
 @pytest.mark.parametrize(
@@ -228,31 +257,33 @@ def test_a_client_that_hangs_up_is_no_fault():
             client = socket.create_connection(listening.getsockname())
             ours, _ = listening.accept()
         client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # closing resets
-        spamd = Spamd(lambda writable: Stub(hang), lambda **facts: client.close(), Limits())  # type: ignore
+        spamd = served_by(Stub(hang), lambda **facts: client.close())
         client.sendall(b"SKIP SPAMC/1.2\r\n")
-        await spamd.converse(*await asyncio.open_connection(sock=ours))
+        await spamd.converse(SpamdWire(), *await asyncio.open_connection(sock=ours))
         await spamd.close()
 
     asyncio.run(talk())
 
 
 def test_large_messages_at_once_are_bounded():
-    reply, _ = converse(b"CHECK SPAMC/1.5\r\n\r\n" + b"x" * 100_000, hang, held=50_000)
+    reply, _ = converse(b"CHECK SPAMC/1.5\r\n\r\n" + b"x" * 100_000, hang, received=50_000)
     assert reply.startswith(b"SPAMD/1.0 69 EX_UNAVAILABLE Service Unavailable: too many large messages at once")
     reply, _ = converse(CHECK, hang, connections=0)
     assert reply == b"SPAMD/1.0 69 EX_UNAVAILABLE Service Unavailable: too many connections\r\n"
 
 
-async def opened(spamd: Spamd, request: bytes) -> tuple[asyncio.Task[None], asyncio.StreamReader, asyncio.StreamWriter]:
+async def opened(
+    spamd: Conversations, request: bytes
+) -> tuple[asyncio.Task[None], asyncio.StreamReader, asyncio.StreamWriter]:
     """A conversation that begins with this."""
     ours, theirs = socket.socketpair()
-    served = asyncio.create_task(spamd.converse(*await asyncio.open_connection(sock=ours)))
+    served = asyncio.create_task(spamd.converse(SpamdWire(), *await asyncio.open_connection(sock=ours)))
     reader, writer = await asyncio.open_connection(sock=theirs)
     writer.write(request)
     return served, reader, writer
 
 
-async def answered(spamd: Spamd, request: bytes) -> bytes:
+async def answered(spamd: Conversations, request: bytes) -> bytes:
     """The answer to one request, after which the server ends."""
     served, reader, writer = await opened(spamd, request)
     writer.write_eof()
@@ -267,8 +298,8 @@ def test_slow_connections_use_up_neither_all_places_nor_all_memory():
     slow = [b"", b"CHECK SPAMC/1.5\r\nX", b"CHECK SPAMC/1.5\r\nContent-length: 999999\r\n\r\n" + b"x" * 99_000]
 
     async def talk() -> None:
-        limits = Limits(connections=6, held=250_000)
-        spamd = Spamd(lambda writable: Stub(fail(SpamnbError("judged"))), lambda **facts: None, limits)  # type: ignore
+        limits = Limits(connections=6, received=250_000)
+        spamd = served_by(Stub(fail(SpamnbError("judged"))), limits=limits)
         clients = []
         for number in range(60):
             clients.append(await opened(spamd, slow[number % 3]))
@@ -281,7 +312,7 @@ def test_slow_connections_use_up_neither_all_places_nor_all_memory():
         for _, _, writer in clients:
             writer.close()
         await asyncio.gather(*(served for served, _, _ in clients))
-        assert spamd._held == 0 and not spamd._slow
+        assert spamd._received == 0 and not spamd._slow
         await spamd.close()
 
     asyncio.run(talk())
@@ -296,7 +327,7 @@ def test_whoever_is_judged_keeps_its_place():
         raise SpamnbError("judged")
 
     async def talk() -> None:
-        spamd = Spamd(lambda writable: Stub(wait), lambda **facts: None, Limits(connections=1))  # type: ignore
+        spamd = served_by(Stub(wait), limits=Limits(connections=1))
         served, reader, writer = await opened(spamd, CHECK)
         writer.write_eof()
         await asyncio.to_thread(begun.wait, 120)
@@ -332,12 +363,8 @@ def test_the_event_loop_reads_nothing_of_a_message(model: Path, monkeypatch: pyt
     logged: list[dict] = []
 
     async def talk() -> bytes:
-        spamd = Spamd(
-            lambda writable: Models(model, None, writable=writable),
-            lambda **facts: logged.append(facts),
-            Limits(),
-            allow_tell=True,
-        )
+        workers = Workers(partial(Models, model, None), 1, allow_tell=True, journal=None)
+        spamd = Conversations(workers, lambda **facts: logged.append(facts), Limits())
         return await answered(spamd, head + field + b"\n" + mail("spam", 5000))
 
     assert asyncio.run(talk()).startswith(b"SPAMD/1.")
@@ -348,12 +375,8 @@ def test_the_event_loop_reads_nothing_of_a_message(model: Path, monkeypatch: pyt
 def test_no_model_is_made_for_whom_nobody_teaches_and_a_folder_has_a_bound(model, folder, monkeypatch):
     def ask(method: bytes, user: str, raw: bytes, allow_tell: bool = True) -> bytes:
         async def talk() -> bytes:
-            spamd = Spamd(
-                lambda writable: Models(model, folder, writable=writable),
-                lambda **facts: None,
-                Limits(),
-                allow_tell=allow_tell,
-            )
+            workers = Workers(partial(Models, model, folder), 1, allow_tell, journal=None)
+            spamd = Conversations(workers, lambda **facts: None, Limits())
             head = method + f" SPAMC/1.5\r\nUser: {user}\r\nMessage-class: spam\r\n".encode()
             return await answered(spamd, head + b"Set: local\r\n\r\n" + raw)
 

@@ -1,0 +1,127 @@
+"""HTTP, one request a connection, and the paths of rspamd's protocol that mail servers ask.
+
+``POST /checkv2`` asks about a message, ``/learnspam`` and ``/learnham`` teach it, ``GET /ping`` asks nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator, Callable, Mapping
+from functools import partial
+
+from spamnb.classification import SPAM_POINTS, Classification
+from spamnb.score import header_fields, symbols
+from spamnb.serve.wire import Client, ExitCode, Refusal, Request, parse_length
+
+_STATUS = {
+    ExitCode.EX_USAGE: "404 Not Found",
+    ExitCode.EX_NOUSER: "404 Not Found",
+    ExitCode.EX_UNAVAILABLE: "503 Service Unavailable",
+    ExitCode.EX_SOFTWARE: "500 Internal Server Error",
+    ExitCode.EX_TEMPFAIL: "503 Service Unavailable",
+    ExitCode.EX_PROTOCOL: "400 Bad Request",
+    ExitCode.EX_TIMEOUT: "408 Request Timeout",
+}
+_REQUEST_LINE = re.compile(rb"([A-Z]{1,9} /[a-z0-9]{0,20})(?:\?[!-~]*)? HTTP/1\.[01]\Z")
+_CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;.*)?\Z")
+_OUR_FIELDS = ("X-Spam-Flag", "X-Spam-Level", "X-Spam-Status", "X-Spam-Checker-Version")
+
+
+def http_reply(status: str, body: bytes, kind: str = "application/json") -> bytes:
+    """Return a whole reply of HTTP."""
+    head = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\nConnection: close"
+    return head.encode("ascii") + b"\r\n\r\n" + body
+
+
+Paths = Mapping[str, Callable[..., Request]]  # what makes the request, by HTTP method and path
+RSPAMD: Paths = {
+    "POST /checkv2": partial(Request, "CHECKV2"),
+    "POST /learnspam": partial(Request, "TELL", label="spam"),
+    "POST /learnham": partial(Request, "TELL", label="ham"),
+    "GET /ping": partial(Request, "PING", reply=http_reply("200 OK", b"pong\r\n")),
+}
+
+
+class HttpWire:
+    """HTTP with these ``paths``; any other is not found."""
+
+    def __init__(self, paths: Paths = RSPAMD) -> None:
+        self._paths = paths
+
+    async def read_request(self, client: Client) -> Request | None:
+        """Return what the client asks for; unknown header fields are ignored.
+
+        A browser names the page that asks: no page may teach the model or ask for its opinion.
+        """
+        line = await client.read_line()
+        if line is None:
+            return None  # a probe that only connected
+        match = _REQUEST_LINE.match(line)
+        if match is None:
+            raise Refusal(ExitCode.EX_PROTOCOL, f"no request of HTTP/1.1: {line.decode('latin-1')}")
+        path = match[1].decode("ascii")
+        if path not in self._paths:
+            raise Refusal(ExitCode.EX_USAGE, f"there are {', '.join(self._paths)}; no {path}")
+        headers = await client.read_headers()
+        if "origin" in headers:
+            raise Refusal(ExitCode.EX_PROTOCOL, "web pages may not ask")
+        if headers.keys() & {"compression", "content-encoding", "key"}:
+            raise Refusal(ExitCode.EX_PROTOCOL, "messages are neither compressed nor encrypted")
+        length, encoding = parse_length(headers), headers.get("transfer-encoding", "").lower()
+        request = self._paths[path](user=headers.get("deliver-to", ""), content_length=length)
+        if request.reply is None and (length is None, encoding) not in ((False, ""), (True, "chunked")):
+            raise Refusal(ExitCode.EX_PROTOCOL, "the message needs a Content-Length, or Transfer-Encoding: chunked")
+        return request
+
+    async def read_message(self, client: Client, request: Request) -> AsyncIterator[bytes]:
+        """Yield the message in parts: of a given length, or as it comes in chunks."""
+        if request.content_length is not None:
+            async for part in client.read_parts(request.content_length):
+                yield part
+            return
+        size = -1
+        while size:
+            match = _CHUNK_SIZE.match(await client.read_line() or b"")
+            if match is None:
+                raise Refusal(ExitCode.EX_PROTOCOL, "a chunk's size is lacking")
+            size = int(match[1], 16)
+            async for part in client.read_parts(size):
+                yield part
+            if await client.read_line() != b"":
+                raise Refusal(ExitCode.EX_PROTOCOL, "a chunk's end is lacking")
+            await asyncio.sleep(0)  # a chunk may be a byte: others are answered between any two
+
+    def verdict_reply(self, request: Request, classification: Classification, raw: bytes) -> bytes:
+        """Return a classification as rspamd's JSON.
+
+        Spam gets its header fields and is not refused: no message is refused for what a filter thinks.
+        """
+        names = symbols(classification)
+        symbol = {"name": "SPAMNB", "score": classification.points, "options": names.split(",") if names else []}
+        answer = {
+            "is_skipped": False,
+            "score": classification.points,
+            "required_score": SPAM_POINTS,
+            "action": "add header" if classification.is_spam else "no action",
+            "symbols": {"SPAMNB": symbol},
+            "milter": {
+                "add_headers": dict(header_fields(classification)),
+                "remove_headers": dict.fromkeys(_OUR_FIELDS, 0),
+            },
+        }
+        return http_reply("200 OK", json.dumps(answer).encode("ascii"))
+
+    def change_reply(self, request: Request, is_changed: bool) -> bytes:
+        if is_changed:
+            return http_reply("200 OK", b'{"success": true}')
+        return http_reply("208 Already Reported", b'{"error": "the message was learned as this before"}')
+
+    def refusal_reply(self, refusal: Refusal) -> bytes:
+        r"""Return the status of the refusal's code, and its text as JSON.
+
+        >>> HttpWire().refusal_reply(Refusal(ExitCode.EX_PROTOCOL, "no")).partition(b"\r\n")[0]
+        b'HTTP/1.1 400 Bad Request'
+        """
+        return http_reply(_STATUS[refusal.code], json.dumps({"error": str(refusal)[:200]}).encode("ascii"))
