@@ -3,16 +3,18 @@
     python scripts/soak_server.py --model MODEL spam=FOLDER ham=FOLDER [--seconds 30] [--connections 8] [--tell 0.05]
 
 A server is started on a copy of the model. Each connection asks about one message after the other, and teaches a share
-of them (``--tell``) the class of their folder. Printed are messages a second, the server's CPU time for each, the 50th
-and 99th percentile of the time to an answer, and errors. The exit status is 1 where there was one.
+of them (``--tell``) the class of their folder. Printed are messages a second, the server's CPU time for each without
+its start, the 50th and 99th percentile of the time to an answer, and errors. The exit status is 1 where there was one.
+With ``--python`` another version of spamnb serves: what stands before ``-m spamnb``, as ``env PYTHONPATH=… python``.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
-import resource
+import shlex
 import shutil
 import socket
 import subprocess
@@ -26,39 +28,58 @@ from typing import NamedTuple
 import numpy as np
 
 
+class Message(NamedTuple):
+    """A message and the class that its folder has."""
+
+    label: str
+    raw: bytes
+
+
 class Answered(NamedTuple):
     """What one connection after the other met."""
 
-    seconds: list[float]  # of each answer
-    taught: int
+    seconds: list[float]  # until each verdict
+    lesson_seconds: list[float]  # until each TELL was answered
     errors: list[str]
 
 
 def ask(port: int, method: str, raw: bytes, *headers: str) -> bytes:
-    """The server's answer to one request."""
+    """Return the server's answer to one request."""
     head = "\r\n".join([f"{method} SPAMC/1.5", *headers, f"Content-length: {len(raw)}", "", ""])
-    with socket.create_connection(("127.0.0.1", port), timeout=60) as client:
+    with socket.socket() as client:
+        client.settimeout(60)
+        client.connect(("127.0.0.1", port))
         client.sendall(head.encode() + raw)
         return b"".join(iter(lambda: client.recv(1 << 16), b""))
 
 
-def load(port: int, mail: list[tuple[str, Path]], share: float, seed: int, ends: float) -> Answered:
-    """Ask and teach until ``ends``."""
-    chance, found = random.Random(seed), Answered([], 0, [])
-    while time.monotonic() < ends:
-        label, path = chance.choice(mail)
-        tells = chance.random() < share
-        headers = (f"Message-class: {label}", "Set: local") if tells else ()
-        begun = time.monotonic()
+def load(port: int, mail: list[Message], share: float, seed: int, end: float) -> Answered:
+    """Ask and teach until ``end``."""
+    chance, answered = random.Random(seed), Answered([], [], [])
+    while time.monotonic() < end:
+        message, teaches = chance.choice(mail), chance.random() < share
+        headers = (f"Message-class: {message.label}", "Set: local") if teaches else ()
+        start = time.monotonic()
         try:
-            answer = ask(port, "TELL" if tells else "CHECK", path.read_bytes(), *headers)
+            answer = ask(port, "TELL" if teaches else "CHECK", message.raw, *headers)
         except OSError as error:
             answer = str(error).encode()
-        found.seconds.append(time.monotonic() - begun)
-        found = found._replace(taught=found.taught + tells)
+        (answered.lesson_seconds if teaches else answered.seconds).append(time.monotonic() - start)
         if b" 0 EX_OK" not in answer[:40]:
-            found.errors.append(answer[:100].decode(errors="replace"))
-    return found
+            answered.errors.append(answer[:100].decode(errors="replace"))
+    return answered
+
+
+def cpu_seconds(process: int) -> float:
+    """Return the processor time of a process so far."""
+    user, system = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def percentiles(seconds: list[float]) -> str:
+    """Return the median and the 99th percentile in milliseconds."""
+    p50, p99 = np.percentile(seconds, [50, 99]) * 1000 if seconds else (0, 0)
+    return f"{p50:.1f} ms (p50), {p99:.1f} ms (p99)"
 
 
 def main() -> int:
@@ -70,33 +91,37 @@ def main() -> int:
     parser.add_argument("--connections", type=int, default=8)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--tell", type=float, default=0.05, help="share of messages that are taught (.05)")
+    parser.add_argument("--python", default=shlex.quote(sys.executable), help="command of Python for the server")
     options = parser.parse_args()
     sources = [source.partition("=")[::2] for source in options.source]
-    mail = [(label, path) for label, folder in sources for path in Path(folder).rglob("*") if path.is_file()]
+    files = [(label, path) for label, folder in sources for path in Path(folder).rglob("*") if path.is_file()]
+    mail = [Message(label, path.read_bytes()) for label, path in files]
     with tempfile.TemporaryDirectory() as folder:
         model = shutil.copy(options.model, Path(folder, "model.spamnb"))
-        command = [sys.executable, "-m", "spamnb", "serve", "-m", model, "--port", "0", "--allow-tell"]
+        command = [*shlex.split(options.python), "-m", "spamnb", "serve", "-m", model, "--port", "0", "--allow-tell"]
         server = subprocess.Popen([*command, "--workers", str(options.workers)], stderr=subprocess.PIPE)
         assert server.stderr is not None
         events = (json.loads(line) for line in server.stderr if line.startswith(b"{"))
         port = int(next(event["address"] for event in events if event["event"] == "listening").rpartition(":")[2])
         with ThreadPoolExecutor(options.connections + 1) as executor:
             executor.submit(lambda: [None for _ in events])  # its log is read, or it would wait
-            ends = time.monotonic() + options.seconds
-            running = [executor.submit(load, port, mail, options.tell, n, ends) for n in range(options.connections)]
-            found = [each.result() for each in running]
+            ask(port, "CHECK", mail[0].raw)
+            cpu, end = cpu_seconds(server.pid), time.monotonic() + options.seconds
+            running = [executor.submit(load, port, mail, options.tell, n, end) for n in range(options.connections)]
+            answers = [each.result() for each in running]
+            cpu = cpu_seconds(server.pid) - cpu
             server.terminate()
             status = server.wait(60)
-    seconds, errors = np.concatenate([each.seconds for each in found]), [said for each in found for said in each.errors]
-    p50, p99 = np.percentile(seconds, [50, 99]) * 1000
-    taught = sum(each.taught for each in found)
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = (used.ru_utime + used.ru_stime) / len(seconds) * 1000
-    print(f"{len(seconds) / options.seconds:.0f} messages a second, {taught} of {len(seconds)} taught")
-    print(f"{cpu:.2f} ms of the server's CPU time a message, its start included")
-    print(f"an answer takes {p50:.1f} ms (p50), {p99:.1f} ms (p99); {len(errors)} errors; exit status {status}")
-    for said in sorted(set(errors))[:10]:
-        print(f"  {said}")
+    seconds = [value for each in answers for value in each.seconds]
+    lesson_seconds = [value for each in answers for value in each.lesson_seconds]
+    errors = [error for each in answers for error in each.errors]
+    messages = len(seconds) + len(lesson_seconds)
+    print(f"{messages / options.seconds:.0f} messages a second, {len(lesson_seconds)} of {messages} taught")
+    print(f"{cpu / messages * 1000:.2f} ms of the server's CPU time a message")
+    print(f"a verdict takes {percentiles(seconds)}; a lesson {percentiles(lesson_seconds)}")
+    print(f"{len(errors)} errors; exit status {status}")
+    for error in sorted(set(errors))[:10]:
+        print(f"  {error}")
     return int(bool(errors) or status != 0)
 
 

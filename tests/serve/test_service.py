@@ -30,7 +30,7 @@ def test_sigterm_answers_what_is_open_and_ends(serve, model):
     clients = [server.connect() for _ in range(6)]
     for client in clients:
         client.sendall(b"CHECK SPAMC/1.5\r\nContent-length: %d\r\n\r\n" % len(SPAM))
-    wait_until(lambda: metrics_of(server)["spamnb_connections"] == 6)
+    wait_until(lambda: metrics_of(server)["spamnb_connections"] == 7)  # this one too
     server.process.send_signal(signal.SIGTERM)
 
     def is_closed() -> bool:
