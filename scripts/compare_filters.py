@@ -38,7 +38,7 @@ from spamnb.evaluation.metrics import (
     roc_counts,
 )
 from spamnb.evaluation.online import sort_by_date
-from spamnb.report.evaluation import percent
+from spamnb.report.evaluation import format_percent
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import find_labelled_entries
 
@@ -172,15 +172,15 @@ COLUMNS = "train s,score s,peak MB,model MB,1-ROCA%,(95 %),hm%,sm%,sm% hm≤.1,E
 
 def shown(row: Row) -> list[str]:
     """A row as the table prints it."""
-    span = f"{percent(row.one_minus_roca_low)}–{percent(row.one_minus_roca_high)}"
+    span = f"{format_percent(row.one_minus_roca_low)}–{format_percent(row.one_minus_roca_high)}"
     figures = (row.hm, row.sm, row.sm_at_hm_01, row.calibration_error, row.f1)
     return [
         f"{row.filter}, {row.decision}",
         *(f"{value:.3g}" for value in (row.train_seconds, row.score_seconds)),
         *(f"{value:.3g}" if value else "–" for value in (row.peak_mb, row.model_mb)),
-        percent(row.one_minus_roca),
+        format_percent(row.one_minus_roca),
         span,
-        *map(percent, figures),
+        *map(format_percent, figures),
     ]
 
 

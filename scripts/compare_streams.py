@@ -25,7 +25,7 @@ from peers import PEERS
 
 from spamnb.evaluation.metrics import one_minus_roca
 from spamnb.evaluation.online import sort_by_date
-from spamnb.report.evaluation import percent
+from spamnb.report.evaluation import format_percent
 from spamnb.sources.entries import Entry
 
 STREAMS = ("arrival", "rare-spam", "rare-ham", "late-spam", "late-ham")
@@ -105,8 +105,8 @@ def filters(name: str, stream: str, draws: int, wanted: list[str], limit: int | 
         for (decision, part), rows in table.items():
             area = float(np.mean([row[0] for row in rows]))
             lost, ham, missed, spam = (sum(row[n] for row in rows) for n in range(1, 5))
-            shares = [percent(100 * a / b) if b else "–" for a, b in ((lost, ham), (missed, spam))]
-            cells = percent(area), shares[0], f"{lost} of {ham}", shares[1], f"{missed} of {spam}"
+            shares = [format_percent(100 * a / b) if b else "–" for a, b in ((lost, ham), (missed, spam))]
+            cells = format_percent(area), shares[0], f"{lost} of {ham}", shares[1], f"{missed} of {spam}"
             print("|".join(["", f"{kind.name}, {decision}", part, *cells, ""]), flush=True)
 
 

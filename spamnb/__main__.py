@@ -1,4 +1,4 @@
-"""``python -m spamnb`` and the ``spamnb`` command."""
+"""The entry point of ``python -m spamnb`` and of the command ``spamnb``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import io
 import os
 import sys
 
-INTERRUPTED = 130  # as shells say of a program that Ctrl-C ended
+INTERRUPTED = 130  # the exit status that shells give a program ended by Ctrl-C
 
 
 def main() -> None:
@@ -15,8 +15,8 @@ def main() -> None:
     try:
         import signal
 
-        # Until a command runs nothing has begun, and Ctrl-C needs no words. An exception would not do: what is being
-        # imported may swallow it, and click makes status 1 of it.
+        # Before a command runs, Ctrl-C ends the program without a message. An exception does not work: modules that are
+        # being imported may catch it, and click exits with status 1.
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, _end)
         _run()
@@ -29,14 +29,13 @@ def _end(*_: object) -> None:
 
 
 def _run() -> None:
-    # numpy's and scipy's OpenBLAS start a thread a core, which spin: 0.1 s of processor time for nothing.
+    # The OpenBLAS of numpy and scipy starts a thread per core; these spin, which costs 0.1 s of processor time.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # Garbage collection while modules are imported, and of them once more at the end, takes 13 of the 97 ms that the
-    # verdict on one message takes.
+    # Garbage collection during imports and at the end takes 13 of the 97 ms of the verdict on one message.
     gc.set_threshold(100_000)
     from spamnb.cli import cli
 
-    # What programs read is UTF-8 whatever the locale; a terminal of another encoding gets escapes for what it lacks.
+    # Programs read UTF-8 in any locale. A terminal of another encoding gets escapes for characters that it lacks.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding=None if sys.stdout.isatty() else "utf-8", errors="backslashreplace")
     try:

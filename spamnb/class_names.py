@@ -1,4 +1,4 @@
-"""Names of classes: what can be one, and which one was meant."""
+"""Names of classes: which names are allowed, and which class a mistyped name means."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from spamnb.errors import SpamnbError
 
-MAX_CLASS_NAME = 100
+MAX_CLASS_NAME = 100  # characters
 SYNONYMS = {"spam", "junk", "bad"}, {"ham", "good", "nonspam", "legit", "inbox"}
 
 
 def check_class_name(name: str) -> str:
-    """``name`` itself; ValueError where no class can have it: empty, blank at an end, unprintable, over 100 characters,
-    or "unsure".
+    """Return ``name``. Raise ValueError if it cannot name a class.
+
+    A name is printable, has 1 to 100 characters, no blank at its ends, and is not "unsure".
 
     >>> check_class_name("talk.politics.misc")
     'talk.politics.misc'
@@ -27,8 +28,7 @@ def check_class_name(name: str) -> str:
 
 
 def check_has_class(name: str, classes: Sequence[str], where: str = "", advice: str = "") -> None:
-    """SpamnbError where none of the classes has this name, with the one that was meant where that is clear; it begins
-    with ``where``, which names the model.
+    """Raise SpamnbError if no class has this name. The error begins with ``where`` and suggests a similar name.
 
     >>> check_has_class("spma", ["ham", "spam"])
     Traceback (most recent call last):
@@ -36,31 +36,31 @@ def check_has_class(name: str, classes: Sequence[str], where: str = "", advice: 
     spamnb.errors.SpamnbError: 'spma' is none of the classes ham, spam; did you mean spam?
     """
     if name not in classes:
-        near = nearest(name, classes)
-        meant = f"; did you mean {near}?" if near else ";" if advice else ""
-        known = ", ".join(classes) or "(there is none)"
-        raise SpamnbError(f"{where}{name!r} is none of the classes {known}{meant}{advice}")
+        near = nearest_name(name, classes)
+        suggestion = f"; did you mean {near}?" if near else ";" if advice else ""
+        names = ", ".join(classes) or "(there is none)"
+        raise SpamnbError(f"{where}{name!r} is none of the classes {names}{suggestion}{advice}")
 
 
-def nearest(name: str, known: Sequence[str]) -> str | None:
-    """The one of the names that is spelt most like ``name``, if one is spelt much like it, or means the same.
+def nearest_name(name: str, names: Sequence[str]) -> str | None:
+    """Return the one of ``names`` that has the most similar spelling or the same meaning, or None.
 
-    >>> nearest("spma", ["ham", "spam"]), nearest("good", ["ham", "spam"]), nearest("list", ["ham", "spam"])
-    ('spam', 'ham', None)
+    >>> [nearest_name(name, ["ham", "spam"]) for name in ("spma", "good", "list")]
+    ['spam', 'ham', None]
     """
-    from difflib import get_close_matches  # 4 ms, which only a name that is not there costs
+    from difflib import get_close_matches  # 4 ms, only for a name that does not exist
 
-    same = next((words for words in SYNONYMS if name.casefold() in words), set())
-    meant = [*get_close_matches(name.casefold(), known, 1), *(other for other in known if other.casefold() in same)]
-    return next(iter(meant), None)
+    synonyms = next((words for words in SYNONYMS if name.casefold() in words), set())
+    similar = get_close_matches(name.casefold(), names, 1)
+    return next(iter([*similar, *(other for other in names if other.casefold() in synonyms)]), None)
 
 
 def check_known_class(name: str, classes: Sequence[str], spam: str, new: bool = False, where: str = "") -> None:
-    """SpamnbError where a message is to be learned as a class that the model's ``classes`` lack, unless ``new``.
+    """Raise SpamnbError if a message shall be learned as a class that the model does not have, unless ``new``.
 
-    A mistyped class would be one of its own: with one message of it a filter says unsure where it would say spam. No
-    leave is needed for what a model still lacks, its spam or a first class of good mail, unless that is spelt much like
-    what there is.
+    A mistyped name would become a class: with one message in it, a filter is unsure where the verdict was spam. The
+    class of spam, and a first class of good mail, may be missing and are added, unless the name is similar to that of
+    an existing class.
 
     >>> check_known_class("spam", [], "spam"), check_known_class("ham", ["spam"], "spam")
     (None, None)
@@ -69,9 +69,9 @@ def check_known_class(name: str, classes: Sequence[str], spam: str, new: bool = 
     ...
     spamnb.errors.SpamnbError: 'spma' is none of the classes ham, spam; did you mean spam? --new-class makes a new one
     """
-    known = sorted({*classes, spam})
-    if name in known:
+    names = sorted({*classes, spam})
+    if name in names:
         return
-    is_first = all(other == spam for other in classes) and not nearest(name, known)
+    is_first = all(other == spam for other in classes) and not nearest_name(name, names)
     if not new and not is_first:
-        check_has_class(name, known if classes else ["ham", *known], where, " --new-class makes a new one")
+        check_has_class(name, names if classes else ["ham", *names], where, " --new-class makes a new one")

@@ -18,7 +18,7 @@ import numpy as np
 
 from spamnb.classification import Classification, Evidence
 from spamnb.counts.class_counts import CountedTokens
-from spamnb.errors import SpamnbError, check_kind
+from spamnb.errors import SpamnbError, check_type
 from spamnb.formulas.calibration import bins_by_class, has_enough
 from spamnb.formulas.decision import UNSURE
 from spamnb.formulas.pooling import towards_prior
@@ -80,7 +80,7 @@ class Classifier:
     @classmethod
     def open(cls, path: str | Path, *, writable: bool = False) -> Classifier:
         """The model at ``path``. Raises SpamnbError where there is none, or something else."""
-        check_kind("path", path, str | PathLike, "the path of a file")
+        check_type("path", path, str | PathLike, "the path of a file")
         return cls(Store.open(path, writable=writable))
 
     @classmethod
@@ -90,8 +90,8 @@ class Classifier:
         >>> Classifier.create(":memory:").classify(b"Subject: minutes").verdict
         'unsure'
         """
-        check_kind("path", path, str | PathLike, 'the path of a file, or ":memory:"')
-        check_kind("settings", settings, Settings | None, "spamnb.Settings(...)")
+        check_type("path", path, str | PathLike, 'the path of a file, or ":memory:"')
+        check_type("settings", settings, Settings | None, "spamnb.Settings(...)")
         return cls(Store.create(path, (settings or Settings()).as_meta()))
 
     def close(self) -> None:

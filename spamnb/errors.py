@@ -1,4 +1,4 @@
-"""Errors that a person can act on: one line that says what, where, and what to do."""
+"""Errors for people: one line that says what is wrong, where, and what to do."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from typing import Any, Self
 
 
 class SpamnbError(Exception):
-    """Bad input or a refused request, told in one line; the command line prints it and exits 1.
+    """Bad input or a refused request, described in one line. The command line prints it and exits with status 1.
 
+    Examples
+    --------
     >>> raise SpamnbError("inbox.mbox: no such file")
     Traceback (most recent call last):
     ...
@@ -16,7 +18,7 @@ class SpamnbError(Exception):
 
 
 class _Arguments:
-    """Names of arguments as Python's callers write them."""
+    """Names of arguments as Python writes them."""
 
     FLAGS = ("by_date", "everything", "force", "leave_one_out", "one_class", "online", "recursive")
 
@@ -25,17 +27,17 @@ class _Arguments:
 
 
 class _Options:
-    """The same as options of the command line."""
+    """Names of arguments as the command line writes them."""
 
     def __getattr__(self, name: str) -> str:
         return "--all" if name == "everything" else "--" + name.replace("_", "-")
 
 
 class Wording(str):
-    """A line with the names of what its reader may choose: arguments of Python; ``in_options`` names options instead.
+    r"""A line that names arguments of Python, and as ``in_options`` options of the command line.
 
     >>> line = Wording("{path}: exists already; {option.force} replaces it", path="mail.spamnb")
-    >>> print(line, line.in_options, sep="\\n")
+    >>> print(line, line.in_options, sep="\n")
     mail.spamnb: exists already; force=True replaces it
     mail.spamnb: exists already; --force replaces it
     """
@@ -49,45 +51,47 @@ class Wording(str):
         return line
 
 
-def in_options(said: str | Exception) -> str:
-    """Return what a line or an error says where options are chosen, on the command line.
+def in_options(text: str | Exception) -> str:
+    """Return a line or an error with the names of options of the command line.
 
     >>> in_options(Wording("{note}; or less", note=Wording("{option.workers} 1"))), in_options(SpamnbError("no mail"))
     ('--workers 1; or less', 'no mail')
     """
-    line = said.args[0] if isinstance(said, ArgumentError) else said
+    line = text.args[0] if isinstance(text, ArgumentError) else text
     return line.in_options if isinstance(line, Wording) else str(line)
 
 
 class ArgumentError(SpamnbError):
-    """What a caller chose cannot be."""
+    """An argument or option has a value that is not allowed."""
 
     def __init__(self, template: str, **values: object) -> None:
         super().__init__(Wording(template, **values))
 
 
-def check_kind(name: str, value: object, kind: Any, wanted: str) -> None:
-    """SpamnbError where the argument ``name`` is of another kind.
+def check_type(name: str, value: object, types: Any, expected: str) -> None:
+    """Raise SpamnbError if the argument ``name`` has another type.
 
-    >>> check_kind("model", 5, str, "the path of a file")
+    >>> check_type("model", 5, str, "the path of a file")
     Traceback (most recent call last):
     ...
     spamnb.errors.SpamnbError: model is 5: give the path of a file
     """
-    if not isinstance(value, kind):
-        raise SpamnbError(f"{name} is {value!r:.60}: give {wanted}")
+    if not isinstance(value, types):
+        raise SpamnbError(f"{name} is {value!r:.60}: give {expected}")
 
 
 class SpamnbWarning(UserWarning):
-    """What a function tells on the way and goes on: a file that was left out, a folder that may not be what was meant.
+    """A warning of a function that continues: a file was skipped, or a folder may not be the right one.
 
+    Examples
+    --------
     >>> import warnings
     >>> warnings.filterwarnings("ignore", category=SpamnbWarning)
     """
 
 
 def reason(error: Exception) -> str:
-    """What an error says; of the system's own only the reason, without number and file.
+    """Return the text of an error. For an OSError it is the reason without number and file.
 
     >>> reason(FileNotFoundError(2, "No such file or directory", "inbox")), reason(ValueError("no text"))
     ('No such file or directory', 'no text')
@@ -95,20 +99,20 @@ def reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error)
 
 
-def fault(error: Exception, where: str = "") -> str:
-    """Return in one line what went wrong, whatever was raised; a SpamnbError says ``where`` itself.
+def describe_error(error: Exception, where: str = "") -> str:
+    """Return one line about any exception, beginning with ``where`` unless it is a SpamnbError.
 
-    >>> fault(SpamnbError("a full disk")), fault(MemoryError()), fault(ValueError("no codec"), "ann.eml")
-    ('a full disk', 'failed (MemoryError)', 'ann.eml: failed (ValueError: no codec)')
+    >>> describe_error(SpamnbError("a full disk")), describe_error(ValueError("no codec"), "ann.eml")
+    ('a full disk', 'ann.eml: failed (ValueError: no codec)')
     """
     if isinstance(error, SpamnbError):
         return error.args[0] if isinstance(error, ArgumentError) else str(error)
-    said = ascii(" ".join(reason(error).split()))[1:-1][:200]
-    return f"{where}{where and ': '}failed ({type(error).__name__}{said and ': '}{said})"
+    text = ascii(" ".join(reason(error).split()))[1:-1][:200]
+    return f"{where}{where and ': '}failed ({type(error).__name__}{text and ': '}{text})"
 
 
 class Outdated(SpamnbError):
-    """A model of an older format: it can be replaced, not read."""
+    """A model has an older format: it can be replaced, not read."""
 
 
 class Locked(SpamnbError):
@@ -116,8 +120,8 @@ class Locked(SpamnbError):
 
 
 class InTheWay(ArgumentError):
-    """There is a model already, and nobody asked to replace it."""
+    """A model exists already, and ``force`` was not given."""
 
 
 class Damaged(Exception):
-    """Parts of a file that do not fit together; whoever knows the file makes a SpamnbError of it."""
+    """Parts of a file contradict each other. The caller, who knows the file's name, raises SpamnbError instead."""

@@ -1,6 +1,6 @@
-"""Settings as fields of dataclasses: each field says what the setting is for and which values it may have.
+"""Settings as fields of dataclasses, with a line of help and the allowed values.
 
-The check of a value, the option ``--set`` and the table in docs/commands.md are made of these fields.
+The check of a value, the option ``--set`` and the table in docs/commands.md are derived from these fields.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 from spamnb.errors import SpamnbError
 
-_KINDS = {"str": str, "float": float, "int": int, "bool": bool, "tuple[str, ...]": tuple}  # by annotation
-_TAKEN: dict[type, Any] = {str: str, float: Real, int: Integral, bool: bool, tuple: tuple}
-_TRUTHS = {"true": True, "false": False}
+_TYPES = {"str": str, "float": float, "int": int, "bool": bool, "tuple[str, ...]": tuple}  # by annotation
+_ACCEPTED: dict[type, Any] = {str: str, float: Real, int: Integral, bool: bool, tuple: tuple}
+_BOOLEANS = {"true": True, "false": False}
 
 
 class Setting(NamedTuple):
-    """A setting: its default, a line of help, and the values that it may have."""
+    """A setting: its default, a line of help, and its allowed values."""
 
     name: str
     default: Any
@@ -29,11 +29,11 @@ class Setting(NamedTuple):
     above: float | None = None
     least: int | None = None
     most: float | None = None
-    models: Sequence[str] = ()  # the model types in which it changes anything; () is all
+    models: Sequence[str] = ()  # the model types that use it; () is all
 
     @property
     def values(self) -> str:
-        """What it may be, in words.
+        """Return the allowed values in words.
 
         >>> Setting("n", None, "", int, True, least=1, most=75).values
         'a whole number, at least 1 and at most 75, or none'
@@ -44,19 +44,19 @@ class Setting(NamedTuple):
             kinds = {str: "a text", float: "a number", int: "a whole number", bool: "true or false"}
             words = kinds.get(self.kind, "names with commas between them")
         bounds = {"above": self.above, "at least": self.least, "at most": self.most}
-        bounded = " and ".join(f"{what} {bound:g}" for what, bound in bounds.items() if bound is not None)
-        return words + (f", {bounded}" if bounded else "") + (", or none" if self.may_be_none else "")
+        limits = " and ".join(f"{relation} {bound:g}" for relation, bound in bounds.items() if bound is not None)
+        return words + (f", {limits}" if limits else "") + (", or none" if self.may_be_none else "")
 
     @property
     def shown_default(self) -> str:
-        """The default as ``parse`` takes it."""
-        return self.shown(self.choices[0] if self.default == "" else self.default)
+        """Return the default in the form that ``parse`` reads."""
+        return self.format(self.choices[0] if self.default == "" else self.default)
 
-    def shown(self, value: Any) -> str:
-        """A value as ``parse`` takes it.
+    def format(self, value: Any) -> str:
+        """Return a value in the form that ``parse`` reads.
 
         >>> names = Setting("names", (), "", tuple, False)
-        >>> names.shown(("path", "xref")), names.shown(None)
+        >>> names.format(("path", "xref")), names.format(None)
         ('path,xref', 'none')
         """
         if value is None or isinstance(value, bool):
@@ -64,7 +64,7 @@ class Setting(NamedTuple):
         return ",".join(value) if self.kind is tuple else str(value)
 
     def check(self, value: Any) -> None:
-        """SpamnbError where it may not have this value.
+        """Raise SpamnbError if the value is not allowed.
 
         >>> Setting("pooling", "mean", "", str, False, ["mean", "sum"]).check("max")
         Traceback (most recent call last):
@@ -75,10 +75,10 @@ class Setting(NamedTuple):
             raise SpamnbError(f"{self.name} is {value!r:.60}: it must be {self.values}")
 
     def _is_value(self, value: Any) -> bool:
-        if not isinstance(value, _TAKEN[self.kind]) or (isinstance(value, bool) and self.kind is not bool):
+        if not isinstance(value, _ACCEPTED[self.kind]) or (isinstance(value, bool) and self.kind is not bool):
             return False
         if self.kind is tuple:
-            return all(isinstance(each, str) for each in value)
+            return all(isinstance(text, str) for text in value)
         return (
             (not self.choices or value in self.choices)
             and (self.above is None or value > self.above)
@@ -87,7 +87,7 @@ class Setting(NamedTuple):
         )
 
     def parse(self, text: str) -> Any:
-        """The value that stands in a command line. SpamnbError where it may not have it.
+        """Return the value of a text of the command line. Raise SpamnbError if it is not allowed.
 
         >>> n = Setting("n", None, "", int, True, least=1)
         >>> n.parse("2"), n.parse("none")
@@ -99,7 +99,7 @@ class Setting(NamedTuple):
         if self.kind is tuple:
             value = tuple(filter(None, text.split(",")))
         elif self.kind is bool:
-            value = _TRUTHS.get(text, text)
+            value = _BOOLEANS.get(text, text)
         elif self.kind in (int, float):
             try:
                 value = self.kind(text)
@@ -109,30 +109,29 @@ class Setting(NamedTuple):
         return value
 
 
-def setting(default: Any, help: str, **rule: Any) -> Any:
-    """A field of a dataclass that is a setting; ``rule`` is what else ``Setting`` says of it."""
-    return field(default=default, metadata={"help": help, **rule})
+def setting(default: Any, help: str, **attributes: Any) -> Any:
+    """Return a field of a dataclass that is a setting with these attributes of ``Setting``."""
+    return field(default=default, metadata={"help": help, **attributes})
 
 
 def settings_in(owner: Any) -> dict[str, Setting]:
-    """The settings among a dataclass's fields, by name."""
-    found = {}
+    """Return the settings of a dataclass by name."""
+    settings = {}
     for each in fields(owner):
         if "help" in each.metadata:
             kind, none, _ = str(each.type).partition(" | None")
-            found[each.name] = Setting(
-                each.name, each.default, kind=_KINDS[kind], may_be_none=bool(none), **each.metadata
-            )
-    return found
+            attributes = {"kind": _TYPES[kind], "may_be_none": bool(none), **each.metadata}
+            settings[each.name] = Setting(each.name, each.default, **attributes)
+    return settings
 
 
 def check_settings(owner: Any) -> None:
-    """SpamnbError where a setting of a dataclass has a value that it may not have.
+    """Raise SpamnbError if a setting of a dataclass has a value that is not allowed.
 
-    Numbers of numpy, as a search over np.arange gives them, become Python's, which a model file keeps.
+    Numbers of numpy, as from a search over np.arange, become Python's, because a model file stores JSON.
     """
-    for name, each in settings_in(type(owner)).items():
+    for name, setting in settings_in(type(owner)).items():
         value = getattr(owner, name)
         if getattr(value, "shape", None) == ():
             object.__setattr__(owner, name, value.item())
-        each.check(getattr(owner, name))
+        setting.check(getattr(owner, name))

@@ -1,4 +1,4 @@
-"""What a model was made with: kept in the model file, so that training and classifying cannot disagree."""
+"""The settings of a model. The model file stores them, so that training and classification use the same ones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from spamnb.errors import SpamnbError, check_kind
+from spamnb.errors import SpamnbError, check_type
 from spamnb.formulas.decision import MAX_SETTING, Loss
 from spamnb.formulas.pooling import POOLINGS
 from spamnb.formulas.priors import KINDS as PRIORS
@@ -18,16 +18,16 @@ BAYES_MODELS = ("corrected", *COUNT_MODELS)
 VECTOR_MODELS = ("gaussian", "lda", "qda")  # of embedded messages
 MODELS = (*BAYES_MODELS, *VECTOR_MODELS)
 
-# What a model file says beside its settings of how it was made: when (ISO 8601), of which sources (absolute), how these
-# were read where not as usual, whether PDF attachments were read, and the command line. They are no part of the model:
-# two of the same sums may differ.
+# Keys of a model file with its origin: the time of training (ISO 8601), the sources (absolute), options of reading that
+# are not the default, whether PDF attachments were read, and the command line. They are not part of the model: models
+# with the same sums may have different origins.
 ORIGIN = ("trained_at", "trained_from", "read_options", "pdf_read", "command")
 
 UPGRADE = "'spamnb upgrade' makes it again from its mail and what it was taught"
 
 
 def origin(meta: Mapping[str, Any]) -> dict[str, Any]:
-    """When, from what and with which command a model was trained, as far as its file says it."""
+    """Return the keys of ORIGIN that a model file contains."""
     return {key: meta[key] for key in ORIGIN if key in meta}
 
 
@@ -35,9 +35,35 @@ def origin(meta: Mapping[str, Any]) -> dict[str, Any]:
 class Settings:
     """A model's type and parameters, how messages become tokens, and what errors cost.
 
-    The fields say what each is for. ``model_type`` is "corrected" where none is given, but "boolean" with ``pooling``
-    "sum"; Gaussian models have ``embedding`` "lsa:100" where none is given.
+    The default of ``model_type`` is "corrected", and with ``pooling`` "sum" it is "boolean". Gaussian models have
+    "lsa:100" as default of ``embedding``.
 
+    Parameters
+    ----------
+    model_type : str
+        One of "corrected", "boolean", "multinomial", "bernoulli", "gaussian", "lda" and "qda".
+    alpha : float, default=0.1
+        The smoothing pseudo-count; Laplace's is 1.
+    prior : str, default="mle"
+        The prior probability of a class: "mle", "map", "dirichlet" or "uniform".
+    pooling : str, default="mean"
+        "mean" is a weighted mean of the tokens' evidence, "sum" that of textbook naive Bayes.
+    embedding : str or None
+        Dense vectors of a Gaussian model: "lsa:N" or "vectors:FILE".
+    spam : str, default="spam"
+        The class that is spam.
+    tokens : TokenOptions
+        How messages become tokens.
+    loss : Loss
+        The costs of errors.
+
+    Raises
+    ------
+    SpamnbError
+        If a setting has a value that is not allowed, or two settings exclude each other.
+
+    Examples
+    --------
     >>> Settings().model_type, Settings(pooling="sum").model_type
     ('corrected', 'boolean')
     >>> Settings(alpha=0)
@@ -47,13 +73,13 @@ class Settings:
     """
 
     model_type: str = setting(
-        "",  # always one of MODELS once the settings are made
+        "",  # __post_init__ replaces it
         "Naive Bayes on which tokens occur, `corrected` where it errs or as it is (`boolean`), on how often they occur"
         " (`multinomial`) or on which do and which do not (`bernoulli`); Gaussian classes of embedded messages"
         " (`gaussian`, `lda`, `qda`).",
         choices=MODELS,
     )
-    # Better than 0.03 and 1, but for 1 on SMS: docs/experiments.md#smoothing
+    # 0.1 errs less than 0.03 and 1, except 1 on SMS: docs/experiments.md#smoothing
     alpha: float = setting(
         0.1, "Smoothing pseudo-count; Laplace's is 1.", above=0, most=MAX_SETTING, models=BAYES_MODELS
     )
@@ -81,30 +107,49 @@ class Settings:
 
     def __post_init__(self) -> None:
         if not self.model_type:
-            # A correction is of the pooled mean.
+            # The correction is fitted to the pooled mean.
             object.__setattr__(self, "model_type", "boolean" if self.pooling == "sum" else "corrected")
         check_settings(self)
-        check_kind("tokens", self.tokens, TokenOptions, "TokenOptions(...)")
-        check_kind("loss", self.loss, Loss, "Loss(...)")
+        check_type("tokens", self.tokens, TokenOptions, "TokenOptions(...)")
+        check_type("loss", self.loss, Loss, "Loss(...)")
         if self.embedding is None and self.model_type in VECTOR_MODELS:
             object.__setattr__(self, "embedding", "lsa:100")
         elif self.embedding is not None and self.model_type not in VECTOR_MODELS:
-            others = ", ".join(VECTOR_MODELS)
-            raise SpamnbError(f"a {self.model_type} model counts words and has no embedding; model_type {others} has")
+            names = ", ".join(VECTOR_MODELS)
+            raise SpamnbError(f"a {self.model_type} model counts words and has no embedding; model_type {names} has")
         if self.pooling == "sum" and self.model_type == "corrected":
             raise SpamnbError("a corrected model corrects the pooled mean; pooling sum is for textbook naive Bayes")
 
     def spam_column(self, classes: Sequence[str]) -> int | None:
-        """Which of the classes is spam; None where none of them is.
+        """Return the index of the class that is spam, or None if there is no such class.
 
+        Parameters
+        ----------
+        classes : sequence of str
+            The classes of a model, in order.
+
+        Returns
+        -------
+        int or None
+            The index.
+
+        Examples
+        --------
         >>> Settings().spam_column(["ham", "spam"]), Settings().spam_column(["news"])
         (1, None)
         """
         return list(classes).index(self.spam) if self.spam in classes else None
 
     def by_name(self) -> dict[str, Any]:
-        """All settings under their names, those of tokens and of the loss too.
+        """Return all settings by their names, with those of ``tokens`` and ``loss``.
 
+        Returns
+        -------
+        dict of str to object
+            The values.
+
+        Examples
+        --------
         >>> Settings().by_name()["ngrams"]
         2
         """
@@ -112,8 +157,15 @@ class Settings:
         return {name: getattr(owner, name) for owner in owners for name in settings_in(type(owner))}
 
     def as_meta(self) -> dict[str, Any]:
-        """The settings as the model file keeps them.
+        """Return the settings as a model file stores them.
 
+        Returns
+        -------
+        dict of str to object
+            Values of JSON.
+
+        Examples
+        --------
         >>> Settings().as_meta()["model_type"]
         'corrected'
         """
@@ -121,9 +173,29 @@ class Settings:
 
     @classmethod
     def from_meta(cls, meta: Mapping[str, Any], path: str, *, any_tokens: bool = False) -> Settings:
-        """The settings a model file holds. Raises SpamnbError if this version makes other tokens, unless
-        ``any_tokens``, and if these are no settings of this version.
+        """Return the settings of a model file.
 
+        Parameters
+        ----------
+        meta : mapping of str to object
+            The values of the table ``meta``.
+        path : str
+            The file's name in errors.
+        any_tokens : bool, default=False
+            Whether the model may have tokens of another version.
+
+        Returns
+        -------
+        Settings
+            The settings.
+
+        Raises
+        ------
+        SpamnbError
+            If the tokens or the settings are those of another version.
+
+        Examples
+        --------
         >>> import json
         >>> meta = json.loads(json.dumps(Settings(alpha=1).as_meta()))
         >>> Settings.from_meta(meta, "model.spamnb").alpha
@@ -138,13 +210,13 @@ class Settings:
         try:
             tokens = TokenOptions(**{name: meta["tokens"][name] for name in settings_in(TokenOptions)})
             loss = Loss(**{name: meta["loss"][name] for name in settings_in(Loss)})
-            own = {name: meta[name] for name in settings_in(cls)}
-            if not own["model_type"]:  # a model's file says which was chosen
+            values = {name: meta[name] for name in settings_in(cls)}
+            if not values["model_type"]:  # a model file always names it
                 raise KeyError("model_type")
-            return cls(**own, tokens=tokens, loss=loss)
+            return cls(**values, tokens=tokens, loss=loss)
         except (KeyError, TypeError, SpamnbError) as error:
-            what = f"no {error}" if isinstance(error, KeyError) else error
-            raise SpamnbError(f"{path}: its settings are not those of this spamnb ({what}); train again") from None
+            detail = f"no {error}" if isinstance(error, KeyError) else error
+            raise SpamnbError(f"{path}: its settings are not those of this spamnb ({detail}); train again") from None
 
 
 SETTINGS = {**settings_in(Settings), **settings_in(TokenOptions), **settings_in(Loss)}

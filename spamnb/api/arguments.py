@@ -14,7 +14,7 @@ from tempfile import gettempdir
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
-from spamnb.errors import ArgumentError, SpamnbError, SpamnbWarning, check_kind
+from spamnb.errors import ArgumentError, SpamnbError, SpamnbWarning, check_type
 from spamnb.shown_text import escape
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def check_flags(**given: bool) -> None:
 
 def file_path(path: FilePath, argument: str = "model") -> Path:
     """The path of a file. SpamnbError for what is no path, which says the name of the argument."""
-    check_kind(argument, path, str | os.PathLike, "the path of a file")
+    check_type(argument, path, str | os.PathLike, "the path of a file")
     return Path(path).expanduser()
 
 

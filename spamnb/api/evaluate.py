@@ -29,7 +29,7 @@ from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.evaluation.metrics import doubtful_rows
 from spamnb.formulas.trust import PRIOR_NOISE, trust
 from spamnb.reader.meaning import meaning
-from spamnb.report.evaluation import percent, tables, text
+from spamnb.report.evaluation import figure_tables, format_figures, format_percent
 from spamnb.shown_text import escape, pluralize
 from spamnb.sources.entries import ReadOptions, SkippedMessages, one_message, open_private
 
@@ -53,7 +53,7 @@ def lines_of(doubtful: list[EvaluatedMessage]) -> list[str]:
         return ["No message looks mislabelled."]
     lines = [f"{pluralize(len(doubtful), 'message')} may stand in the wrong folder, the surest first:"]
     for each in doubtful:
-        sure = percent(100 * each.probabilities[each.verdict])
+        sure = format_percent(100 * each.probabilities[each.verdict])
         lines.append(f"  {escape(each.name)}: labelled {each.truth}, looks like {each.verdict} ({sure} %)")
         sender, subject = (shortened(text) or "(none)" for text in (each.sender, each.subject))
         lines.append(f"    From: {sender}   Subject: {subject}")
@@ -139,11 +139,11 @@ class Evaluation(Report):
 
     def page(self) -> str:
         """A page of HTML with figures, curves and the worst errors, which needs nothing else and holds no script."""
-        from spamnb.report.page import page
+        from spamnb.report.page import render_page
 
         kind = self.settings.model_type
         trained = f"{self.model}, as it is" if self.model else f"{kind}, trained on parts of this mail"
-        return page(self.result, self.figures, self.settings, {"Command": self.command, "Model": trained})
+        return render_page(self.result, self.figures, self.settings, {"Command": self.command, "Model": trained})
 
     def write_page(self, path: FilePath) -> None:
         """Write the page to ``path``. Raises SpamnbError if it cannot be written."""
@@ -167,11 +167,11 @@ class Evaluation(Report):
     def text(self, verbose: bool = False) -> str:
         """What ``print`` shows; if ``verbose``, also the figures that serve to compare filters."""
         doubts = [] if self.mislabelled is None else lines_of(self.mislabelled)
-        return "\n".join([text(self.figures, verbose), *doubts])
+        return "\n".join([format_figures(self.figures, verbose), *doubts])
 
     def _repr_html_(self) -> str:
         doubts = "" if self.mislabelled is None else preformatted("\n".join(lines_of(self.mislabelled)))
-        return "".join(table.html() for table in tables(self.figures)) + doubts
+        return "".join(table.html() for table in figure_tables(self.figures)) + doubts
 
 
 def evaluate(

@@ -32,8 +32,8 @@ from spamnb.api.report import Report
 from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.evaluation.metrics import confusion_matrix, doubtful_rows
 from spamnb.formulas.decision import UNSURE
-from spamnb.report.evaluation import MATRIX_CLASSES, confusion_table, percent
-from spamnb.report.table import drawn
+from spamnb.report.evaluation import MATRIX_CLASSES, confusion_table, format_percent
+from spamnb.report.table import format_tables
 from spamnb.settings import Settings
 from spamnb.shown_text import escape, pluralize
 from spamnb.sources.entries import ReadOptions, SkippedMessages
@@ -130,7 +130,7 @@ class TrainingReport(Report):
         parts = f"The messages in {left_out.n_folds} parts, each judged by a model of the others:"
         lines = [parts if left_out.n_folds else "Each message judged by the model without it:"]
         if len(left_out.classes) <= MATRIX_CLASSES:
-            lines.append(drawn([confusion_table(left_out.classes, self._cells.tolist())]))
+            lines.append(format_tables([confusion_table(left_out.classes, self._cells.tolist())]))
         lines += self._errors(left_out.labels, left_out.verdicts)
         if spam not in left_out.classes:
             lines.append(f"  there is no class {spam!r}, so all errors cost the same; the setting spam names another")
@@ -171,15 +171,18 @@ class TrainingReport(Report):
         truth, said = np.array(self.left_out.classes)[labels], np.array(verdicts)
         unsure = said == UNSURE
         wrong = (said != truth) & ~unsure
-        also = f", unsure: {unsure.sum():,} ({percent(100 * unsure.mean())} %)" if unsure.any() else ""
-        lines = [f"  wrong: {wrong.sum():,} of {len(truth):,} ({percent(100 * wrong.mean())} %){also}"]
+        also = f", unsure: {unsure.sum():,} ({format_percent(100 * unsure.mean())} %)" if unsure.any() else ""
+        lines = [f"  wrong: {wrong.sum():,} of {len(truth):,} ({format_percent(100 * wrong.mean())} %){also}"]
         good = truth != spam
         if not good.all():
             lost, through = (said[good] == spam).mean(), (said[~good] != spam).mean()
             doubted = unsure[~good].mean()  # delivered, so let through, and yet not wrong
-            of_it = f" ({percent(100 * (through - doubted))} % called good, {percent(100 * doubted)} % unsure)"
-            told = f"  good mail lost {percent(100 * lost)} %, spam let through {percent(100 * through)} %"
-            lines.append(told + (of_it if doubted else ""))
+            line = f"  good mail lost {format_percent(100 * lost)} %"
+            line += f", spam let through {format_percent(100 * through)} %"
+            if doubted:
+                called_good = format_percent(100 * (through - doubted))
+                line += f" ({called_good} % called good, {format_percent(100 * doubted)} % unsure)"
+            lines.append(line)
         return lines
 
 
@@ -356,7 +359,7 @@ def _check_swapped(sources: Sequence[str], spam: str) -> None:
 def _check_class_names(model: Path, sources: Sequence[str], tell: Tell) -> None:
     """Before a model is replaced: SpamnbError where a class of the sources is spelt much like one of the model that
     they lack; a line where they name other classes."""
-    from spamnb.class_names import nearest
+    from spamnb.class_names import nearest_name
     from spamnb.sources.spec import parse_source
     from spamnb.store.store import Store
 
@@ -370,7 +373,7 @@ def _check_class_names(model: Path, sources: Sequence[str], tell: Tell) -> None:
         return
     before = f"{model}: its classes are {', '.join(sorted(known))}"
     for name in sorted(named - known):
-        if near := nearest(name, sorted(known - named)):
+        if near := nearest_name(name, sorted(known - named)):
             raise SpamnbError(f"{before}, and not {name!r}; did you mean {near}? If not, remove the model first")
     if named - known:
         tell(f"{before}; the model that replaces it has {', '.join(sorted(named))}")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from spamnb.api.arguments import check_least
 from spamnb.api.given import MessageEstimator, naming, set_parameters
 from spamnb.counts.training_set import TrainingSet
-from spamnb.errors import check_kind
+from spamnb.errors import check_type
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.tokens import TokenArray
 
@@ -83,7 +83,7 @@ class MailVectorizer(MessageEstimator):
         """``fit`` and then ``transform``, (n, V), with every message read once."""
         with naming(self):
             check_least(1, min_df=self.min_df, max_features=self.max_features)
-            check_kind("stop_words", self.stop_words, Collection | None, "a list of words")
+            check_type("stop_words", self.stop_words, Collection | None, "a list of words")
         counted = self._count(X, self._chosen(TokenOptions).tokens)
         counted = counted.select_columns(self._chosen_columns(counted))
         if not len(counted.tokens):

@@ -11,7 +11,7 @@ from spamnb.api.report import Report
 from spamnb.counts.top_words import TellingWord, Word
 from spamnb.errors import SpamnbError, Wording
 from spamnb.reader.meaning import meaning
-from spamnb.report.table import Table, printed
+from spamnb.report.table import Table, render_text
 from spamnb.shown_text import escape
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class WordsReport(Report):
         tables = [table.rich([1], box=None, padding=(0, 2, 0, 0), pad_edge=False) for table in self._tables()]
         for table in tables:
             table.add_row()  # before what stands below it
-        lines = printed(Columns(tables, padding=(0, 2)), width=width).rstrip().splitlines()
+        lines = render_text(Columns(tables, padding=(0, 2)), width=width).rstrip().splitlines()
         return "\n".join(line.rstrip() for line in lines) + "\n"
 
     def _tables(self) -> list[Table]:

@@ -155,16 +155,17 @@ def _shown(form: str, classifier: Classifier) -> _Shown:
     if not standard_output().isatty():
         return _Shown("", _name, _tabbed)
     from spamnb.formulas.decision import UNSURE
-    from spamnb.report.message_line import column_width, fit, heading, message_line, terminal_width
+    from spamnb.report.message_line import column_width, fit_columns, format_message_line, read_heading, terminal_width
 
     verdicts, columns = column_width([*classes, UNSURE]), terminal_width()
     sure = len("P() 0.0000") + (len(spam) if spam in classes else column_width([*classes, ""]))
 
     def line(message: tuple[str, Heading], classification: Classification) -> str:
-        head = f"{fit(classification.verdict, verdicts)}  {fit(classification.describe_probability(), sure)}"
-        return f"{message_line(head, message[1], message[0], columns)}\n{_evidence(classification)}"
+        probability = fit_columns(classification.describe_probability(), sure)
+        head = f"{fit_columns(classification.verdict, verdicts)}  {probability}"
+        return f"{format_message_line(head, message[1], message[0], columns)}\n{_evidence(classification)}"
 
-    return _Shown("", lambda entry, raw: (entry.name, heading(raw)), line)
+    return _Shown("", lambda entry, raw: (entry.name, read_heading(raw)), line)
 
 
 def _tabbed(name: str, classification: Classification) -> str:

@@ -34,7 +34,7 @@ def filter_command(model: Path, journal: Path | None) -> None:
 
 def filtered(raw: bytes, model: Path, journal: Path | None = None) -> bytes:
     """The message with our headers; with a warning in their place when it cannot be judged."""
-    from spamnb.errors import fault, in_options, reason
+    from spamnb.errors import describe_error, in_options, reason
     from spamnb.reader.spam_fields import replace_spam_fields
 
     try:
@@ -55,6 +55,6 @@ def filtered(raw: bytes, model: Path, journal: Path | None = None) -> bytes:
             return replace_spam_fields(raw, header_fields(classification))
     except Exception as error:  # whatever it is, the mail goes on: it must not be lost for our sake
         said = reason(error) if isinstance(error, OSError) else ""
-        why = " ".join((said or in_options(fault(error))).split())
+        why = " ".join((said or in_options(describe_error(error))).split())
         tell_of_ours(why)
         return replace_spam_fields(raw, [("X-Spam-Warning", f"not judged: {why}")])

@@ -63,7 +63,7 @@ def info_command(model: Path, form: str) -> None:
         click.echo(f"  taught messages kept for a new model: {kept.lessons:,}, {room}{missing}{why}")
     for name, value in own.items():
         if value != usual[name]:
-            click.echo(f"  {name}: {escape(SETTINGS[name].shown(value))}")
+            click.echo(f"  {name}: {escape(SETTINGS[name].format(value))}")
 
 
 def _origin(origin: Mapping[str, Any]) -> list[str]:

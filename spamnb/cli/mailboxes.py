@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from spamnb.cli.options import Unreadable, on_command_line, tell_of_ours
-from spamnb.errors import SpamnbError, fault
+from spamnb.errors import SpamnbError, describe_error
 from spamnb.shown_text import escape
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def in_each(found: list[Target], unreadable: Unreadable, work: Callable[[Target]
         except Exception as error:
             if len(found) == 1:
                 raise
-            tell_of_ours(fault(error, target.shown))
+            tell_of_ours(describe_error(error, target.shown))
             failed = True
     if failed or unreadable.count:
         raise SystemExit(1)

@@ -34,7 +34,7 @@ def set_command(settings: tuple[str, ...], model: Path) -> None:
         after = replace(before, **chosen)
         store.put_meta({"loss": asdict(after)})
     for name, setting in settings_in(Loss).items():
-        values = f"{setting.shown(getattr(before, name))} -> {setting.shown(getattr(after, name))}"
+        values = f"{setting.format(getattr(before, name))} -> {setting.format(getattr(after, name))}"
         if name in chosen:
             click.echo(f"{name}: {values}")
     click.echo(f"{model}: mail is called spam if its probability of spam is above {100 * after.threshold:.4g} %")

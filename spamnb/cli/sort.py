@@ -142,7 +142,7 @@ def _after_the_batch() -> Iterator[Callable[[], bool]]:
 def _terminal_line(classifier: Classifier, folders: Mapping[str, Folder]) -> Callable[[Filed, str], None]:
     """``_say`` for whoever looks at a terminal: columns, cut to its width."""
     from spamnb.formulas.decision import UNSURE
-    from spamnb.report.message_line import column_width, fit, heading, message_line, terminal_width
+    from spamnb.report.message_line import column_width, fit_columns, format_message_line, read_heading, terminal_width
 
     verdicts = column_width([*classifier.store.totals().classes, UNSURE])
     wheres = column_width(["stays", *(f"to {folder.name}" for folder in folders.values())])
@@ -150,8 +150,8 @@ def _terminal_line(classifier: Classifier, folders: Mapping[str, Folder]) -> Cal
 
     def say(one: Filed, where: str) -> None:
         verdict, points = one.classification.mail_verdict, one.classification.points
-        head = f"{fit(verdict, verdicts)}  {points:>5.1f}  {fit(where, wheres)}"
-        click.echo(message_line(head, heading(one.mail.raw), one.short_name, columns))
+        head = f"{fit_columns(verdict, verdicts)}  {points:>5.1f}  {fit_columns(where, wheres)}"
+        click.echo(format_message_line(head, read_heading(one.mail.raw), one.short_name, columns))
 
     return say
 
@@ -164,7 +164,7 @@ def _say(one: Filed, where: str) -> None:
 def about(raw: bytes) -> str:
     """From, Subject and Date of a message with tabs between them, printable and bounded."""
     from spamnb.reader.message import read_field
-    from spamnb.shown_text import printable
+    from spamnb.shown_text import to_printable
 
-    texts = [printable(read_field(raw, name)) for name in ("from", "subject", "date")]
+    texts = [to_printable(read_field(raw, name)) for name in ("from", "subject", "date")]
     return "\t".join(text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…" for text in texts)

@@ -14,7 +14,7 @@ import click
 from spamnb.cli.mailboxes import Target, boxes_argument, filing, folders_of, in_each, junk_option, targets, until_done
 from spamnb.cli.options import Seconds, Unreadable, journal_option, model_option, tell, tell_of_ours
 from spamnb.cli.sort import about
-from spamnb.errors import fault, in_options
+from spamnb.errors import describe_error, in_options
 
 if TYPE_CHECKING:
     from spamnb.mailbox.filing import Filing
@@ -93,7 +93,7 @@ def watch_command(
             if len(failed) == len(found):
                 stop()
             else:
-                tell_of_ours(fault(error, target.shown))
+                tell_of_ours(describe_error(error, target.shown))
 
     threads = [threading.Thread(target=follow, args=(target,), daemon=True) for target in found]
     for thread in threads:
@@ -190,7 +190,7 @@ class Watching:
             return 0.0
         except Exception as error:
             box.close()
-            told = in_options(fault(error, self._target.shown))
+            told = in_options(describe_error(error, self._target.shown))
             first, longest = _AFTER_REFUSAL if isinstance(error, LoginRefused) else _AFTER_LOSS
             # A pause out of these bounds was after the other kind of failure.
             self._pause = min(2 * self._pause, longest) if first <= self._pause <= longest else first

@@ -1,6 +1,6 @@
 """Tables, figures and pages for people.
 
-evaluation                    evaluate's tables, which the terminal and the page show
-page, charts                  evaluate's page, and its pictures
+evaluation                    tables of an evaluation, for the terminal and the page
+page, charts                  the page of an evaluation, and its charts
 message_line                  a message as a line of a terminal
 """

@@ -1,8 +1,8 @@
-"""The figures of an evaluation page as inline SVG: ROC and reliability.
+"""The charts of an evaluation page as inline SVG: ROC and reliability.
 
-Own code, since a page should have its charts wherever spamnb is. matplotlib's SVG was tried: 100 MB more to install,
-0.4 s to import and 0.2 s a chart, and one ROC curve has 104 style attributes, all of which the page's policy refuses.
-Colours and fonts are the style sheet's, by class name.
+The charts are drawn without a library, so that every installation has them. matplotlib takes 100 MB on the disk, 0.4 s
+to import and 0.2 s per chart; one of its ROC curves has 104 style attributes, which the page's policy forbids. Colours
+and fonts are in the style sheet.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from spamnb.evaluation.figures import Figures
 from spamnb.evaluation.intervals import HM_LIMIT, binomial_interval
 from spamnb.evaluation.metrics import Bin, roc_counts, roc_curve
 from spamnb.evaluation.result import Result
-from spamnb.report.evaluation import percent
+from spamnb.report.evaluation import format_percent
 from spamnb.shown_text import pluralize
 
-WIDTH, HEIGHT = 360, 300  # about what a telephone of 390 px gives: the style sheet's 12 px stay 12 px
-LEFT, RIGHT, TOP, BOTTOM = 52, 352, 12, 254
-LETTER = 6.4  # width of a letter of a note, on average
+WIDTH, HEIGHT = 360, 300  # px; a telephone is 390 px wide, so that the style sheet's 12 px remain 12 px
+LEFT, RIGHT, TOP, BOTTOM = 52, 352, 12, 254  # px, the edges of the plot
+LETTER_WIDTH = 6.4  # px, the mean width of a letter of a note
 
 
 class Scale(NamedTuple):
-    """Values between ``low`` and ``high`` on positions from ``start`` to ``end``; others sit on the edge.
+    """A scale of values from ``low`` to ``high`` at positions from ``start`` to ``end``. Other values are clipped.
 
-    They are logits of percentages where ``is_logit``, as the TREC spam track draws its ROC.
+    With ``is_logit`` the values are percentages on a logit scale, as in the ROC curves of the TREC spam track.
 
     >>> scale = Scale(0.01, 50, 0, 100, is_logit=True)
-    >>> scale.at(0.01), scale.at(50), scale.at(0)
+    >>> scale.position(0.01), scale.position(50), scale.position(0)
     (0.0, 100.0, 0.0)
     """
 
@@ -40,97 +40,97 @@ class Scale(NamedTuple):
     end: float
     is_logit: bool = False
 
-    def at(self, value: float) -> float:
-        """Position of a value."""
-        inside = min(max(value, self.low), self.high)
-        low, high, v = (math.log(x / (100 - x)) if self.is_logit else x for x in (self.low, self.high, inside))
+    def position(self, value: float) -> float:
+        """Return the position of a value."""
+        clipped = min(max(value, self.low), self.high)
+        low, high, v = (math.log(x / (100 - x)) if self.is_logit else x for x in (self.low, self.high, clipped))
         return self.start + (v - low) / (high - low) * (self.end - self.start)
 
     def ticks(self) -> list[float]:
-        """Values worth a grid line: fifths of a linear scale, else powers of ten and the half."""
+        """Return the values of grid lines: fifths of a linear scale; powers of ten and 50 of a logit scale."""
         if not self.is_logit:
             return [round(self.low + (self.high - self.low) * fifth / 5, 12) for fifth in range(6)]
         return [*(10.0**e for e in range(math.ceil(math.log10(self.low) - 1e-9), 2)), 50.0]
 
 
 class Plot:
-    """A picture of marks on two scales, with axes; points are given as values."""
+    """A chart with axes and marks on two scales. Points are values."""
 
     def __init__(self, label: str, x: Scale, y: Scale, x_label: str, y_label: str) -> None:
         self._label, self._x, self._y = label, x, y
         self._marks: list[str] = []
         for tick in x.ticks():
-            self._polyline([(x.at(tick), TOP), (x.at(tick), BOTTOM)], "grid")
-            self._text(x.at(tick), BOTTOM + 16, f"{tick:g}", "tick", "middle")
+            self._polyline([(x.position(tick), TOP), (x.position(tick), BOTTOM)], "grid")
+            self._text(x.position(tick), BOTTOM + 16, f"{tick:g}", "tick", "middle")
         for tick in y.ticks():
-            self._polyline([(x.start, y.at(tick)), (x.end, y.at(tick))], "grid")
-            self._text(x.start - 7, y.at(tick) + 4, f"{tick:g}", "tick", "end")
+            self._polyline([(x.start, y.position(tick)), (x.end, y.position(tick))], "grid")
+            self._text(x.start - 7, y.position(tick) + 4, f"{tick:g}", "tick", "end")
         self._polyline([(x.start, TOP), (x.start, BOTTOM), (x.end, BOTTOM)], "axis")
         self._text((x.start + x.end) / 2, BOTTOM + 36, x_label, "label", "middle")
-        turned = f' transform="rotate(-90 14 {(TOP + BOTTOM) / 2})"'
-        self._text(14, (TOP + BOTTOM) / 2, y_label, "label", "middle", turned)
+        rotation = f' transform="rotate(-90 14 {(TOP + BOTTOM) / 2})"'
+        self._text(14, (TOP + BOTTOM) / 2, y_label, "label", "middle", rotation)
 
     def line(self, points: Iterable[tuple[float, float]], css: str) -> None:
-        """A line through points; what cannot be seen of it, since several share a position, is not drawn."""
-        at = [(round(self._x.at(a), 1), round(self._y.at(b), 1)) for a, b in points]
-        self._polyline([p for i, p in enumerate(at) if i == 0 or p != at[i - 1]], css)
+        """Draw a line through points. Points at the position of the point before are left out."""
+        positions = [(round(self._x.position(a), 1), round(self._y.position(b), 1)) for a, b in points]
+        self._polyline([p for i, p in enumerate(positions) if i == 0 or p != positions[i - 1]], css)
 
     def dot(self, a: float, b: float, radius: float, css: str, title: str) -> None:
-        """A disc, with a tooltip."""
-        place = f'cx="{self._x.at(a):.1f}" cy="{self._y.at(b):.1f}" r="{radius:.1f}"'
-        self._marks.append(f'<circle {place} class="{css}"><title>{escape(title)}</title></circle>')
+        """Draw a disc with a tooltip."""
+        attributes = f'cx="{self._x.position(a):.1f}" cy="{self._y.position(b):.1f}" r="{radius:.1f}"'
+        self._marks.append(f'<circle {attributes} class="{css}"><title>{escape(title)}</title></circle>')
 
     def note(self, a: float, b: float, text: str) -> None:
-        """Words beside a point, inside of the picture: above it, or below where it lies high."""
-        half, y = LETTER * len(text) / 2, self._y.at(b)
-        x = min(max(self._x.at(a), LEFT + half), RIGHT - half)
+        """Write a text above a point, or below a point at the top of the plot."""
+        half, y = LETTER_WIDTH * len(text) / 2, self._y.position(b)
+        x = min(max(self._x.position(a), LEFT + half), RIGHT - half)
         self._text(x, y - 12 if y > TOP + 30 else y + 20, text, "note", "middle")
 
     def _polyline(self, points: Iterable[tuple[float, float]], css: str) -> None:
         self._marks.append(f'<polyline points="{" ".join(f"{a:.1f},{b:.1f}" for a, b in points)}" class="{css}"/>')
 
     def _text(self, x: float, y: float, text: str, css: str, anchor: str, extra: str = "") -> None:
-        place = f'x="{x:.1f}" y="{y:.1f}" class="{css}" text-anchor="{anchor}"{extra}'
-        self._marks.append(f"<text {place}>{escape(text)}</text>")
+        attributes = f'x="{x:.1f}" y="{y:.1f}" class="{css}" text-anchor="{anchor}"{extra}'
+        self._marks.append(f"<text {attributes}>{escape(text)}</text>")
 
     def __str__(self) -> str:
         head = f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(self._label)}">'
         return head + "".join(self._marks) + "</svg>"
 
 
-def roc_chart(result: Result, found: Figures, spam: int) -> str:
-    """ROC on logit axes: with two percent and less of error, linear axes show a corner."""
-    assert found.spam is not None
+def roc_chart(result: Result, figures: Figures, spam: int) -> str:
+    """Return the ROC on logit axes. On linear axes, errors of 2 % and less are a corner."""
+    assert figures.spam is not None
     is_spam = result.truth == spam
     hams, spams = int((~is_spam).sum()), int(is_spam.sum())
-    x = Scale(_floor(hams), 50, LEFT, RIGHT, is_logit=True)
-    y = Scale(_floor(spams), 50, TOP, BOTTOM, is_logit=True)
+    x = Scale(_least_tick(hams), 50, LEFT, RIGHT, is_logit=True)
+    y = Scale(_least_tick(spams), 50, TOP, BOTTOM, is_logit=True)
     plot = Plot("ROC on logit axes", x, y, "good mail called spam, hm% (logit scale)", "spam let through, sm%")
     if not hams or not spams:
         plot.note(5, 5, "needs good mail and spam")
         return str(plot)
     plot.line((100 * roc_curve(roc_counts(is_spam, result.margins[:, spam]))).tolist(), "curve")
-    least = found.spam.sm_at_hm.value
-    plot.dot(HM_LIMIT, least, 3.5, "point", f"sm {percent(least)} % at hm ≤ {HM_LIMIT:g} %")
-    hm, sm = found.spam.hm.value, found.spam.sm.value
-    said = f"verdicts: hm {percent(hm)}, sm {percent(sm)}"
-    plot.dot(hm, sm, 6, "verdict", said)
-    plot.note(hm, sm, said)
+    sm_at_hm = figures.spam.sm_at_hm.value
+    plot.dot(HM_LIMIT, sm_at_hm, 3.5, "point", f"sm {format_percent(sm_at_hm)} % at hm ≤ {HM_LIMIT:g} %")
+    hm, sm = figures.spam.hm.value, figures.spam.sm.value
+    note = f"verdicts: hm {format_percent(hm)}, sm {format_percent(sm)}"
+    plot.dot(hm, sm, 6, "verdict", note)
+    plot.note(hm, sm, note)
     return str(plot)
 
 
-def _floor(messages: int) -> float:
-    """The power of ten, in percent, at or below one error in so many messages."""
+def _least_tick(messages: int) -> float:
+    """Return the largest power of ten, in percent, that is at most one error among the messages."""
     return min(1.0, 10.0 ** math.floor(math.log10(100 / max(messages, 1)) + 1e-9))
 
 
-def reliability_chart(table: list[Bin], what: str) -> str:
-    """Predicted against observed share per bin with 95 % intervals; larger dots are more messages."""
+def reliability_chart(table: list[Bin], x_label: str) -> str:
+    """Return the predicted and the observed share of each bin, with 95 % intervals. Larger dots are more messages."""
     plot = Plot(
         "Reliability of the probabilities",
         Scale(0, 1, LEFT, RIGHT),
         Scale(0, 1, BOTTOM, TOP),
-        what,
+        x_label,
         "share that came true",
     )
     plot.line([(0, 0), (1, 1)], "diagonal")

@@ -1,4 +1,4 @@
-"""An evaluation as tables: rows of text, which the terminal and the page show."""
+"""The figures of an evaluation as tables of text, for the terminal and for the page."""
 
 from __future__ import annotations
 
@@ -8,72 +8,79 @@ from collections.abc import Sequence
 from spamnb.evaluation.figures import Figures
 from spamnb.evaluation.intervals import HM_LIMIT, Estimate
 from spamnb.formulas.decision import UNSURE
-from spamnb.report.table import Table, drawn
+from spamnb.report.table import Table, format_tables
 from spamnb.shown_text import pluralize
 
-MATRIX_CLASSES = 8  # a matrix of more fits neither a terminal nor a telephone: the most frequent mistakes stand for it
+MATRIX_CLASSES = 8  # a larger matrix is too wide for terminals and telephones; the page lists the most frequent errors
 
 
-def text(found: Figures, verbose: bool = False) -> str:
-    """The tables for a terminal."""
-    return drawn(tables(found, verbose))
+def format_figures(figures: Figures, verbose: bool = False) -> str:
+    """Return the tables for a terminal."""
+    return format_tables(figure_tables(figures, verbose))
 
 
-def tables(found: Figures, verbose: bool = False) -> list[Table]:
-    """Headline, classes and verdicts. Of spam and one class of good mail the headline says all that the table of
-    classes does: it is for ``verbose``."""
-    title = f"{found.protocol}: {pluralize(found.messages, 'message')}"
-    shown = [Table(title, ("", "value", "95 % interval"), headline(found))]
-    if verbose or found.spam is None or len(found.classes) > 2:
-        shown.append(class_table(found))
-    if len(found.classes) <= MATRIX_CLASSES:
-        shown.append(confusion_table(found.classes, found.confusion))
-    return shown
+def figure_tables(figures: Figures, verbose: bool = False) -> list[Table]:
+    """Return the tables of the main figures, of classes and of verdicts.
+
+    For spam and one class of good mail the main figures contain those of the classes. So that table is shown for other
+    classes, or if ``verbose``.
+    """
+    title = f"{figures.protocol}: {pluralize(figures.messages, 'message')}"
+    tables = [Table(title, ("", "value", "95 % interval"), headline_rows(figures))]
+    if verbose or figures.spam is None or len(figures.classes) > 2:
+        tables.append(class_table(figures))
+    if len(figures.classes) <= MATRIX_CLASSES:
+        tables.append(confusion_table(figures.classes, figures.confusion))
+    return tables
 
 
-def headline(found: Figures) -> list[tuple[str, ...]]:
-    """(figure, value, 95 % interval) as text, in order of importance to whoever runs a filter. Two blanks stand between
-    a figure's name and what it means."""
+def headline_rows(figures: Figures) -> list[tuple[str, ...]]:
+    """Return rows of (figure, value, 95 % interval), the most important figure of a filter first.
+
+    Two spaces separate the name of a figure and its meaning.
+    """
     rows: list[tuple[str, ...]] = []
 
     def add(name: str, estimate: Estimate) -> None:
-        rows.append((name, percent(estimate.value), why_none if math.isnan(estimate.value) else interval(estimate)))
+        interval = reason if math.isnan(estimate.value) else format_interval(estimate)
+        rows.append((name, format_percent(estimate.value), interval))
 
-    why_none = ""
-    if found.spam is not None:
-        spam = found.spam
-        why_none = "no good mail was judged" if math.isnan(spam.hm.value) else "no spam was judged"
+    reason = ""
+    if figures.spam is not None:
+        spam = figures.spam
+        reason = "no good mail was judged" if math.isnan(spam.hm.value) else "no spam was judged"
         add("hm%  good mail called spam", spam.hm)
         add("sm%  spam let through" + (", unsure included" if spam.unsure_spam > 0 else ""), spam.sm)
         add("1-ROCA%  chance that good mail scores above spam", spam.one_minus_roca)
         add(f"sm% at hm% ≤ {HM_LIMIT:g}", spam.sm_at_hm)
-        if spam.unsure_ham > 0 or spam.unsure_spam > 0:  # not where there is no such mail: nan
-            both = f"{percent(spam.unsure_ham)} / {percent(spam.unsure_spam)}"
+        if spam.unsure_ham > 0 or spam.unsure_spam > 0:  # false for NaN, which means that there is no such mail
+            both = f"{format_percent(spam.unsure_ham)} / {format_percent(spam.unsure_spam)}"
             rows.append(("unsure, % of good mail / of spam", both, ""))
-    add("accuracy %", found.accuracy)
-    rows.append(("log loss, nats", f"{found.calibration.log_loss:.4f}", ""))
-    rows.append(("expected calibration error %", percent(found.calibration.expected_calibration_error), ""))
+    add("accuracy %", figures.accuracy)
+    rows.append(("log loss, nats", f"{figures.calibration.log_loss:.4f}", ""))
+    rows.append(("expected calibration error %", format_percent(figures.calibration.expected_calibration_error), ""))
     return rows
 
 
-def class_table(found: Figures) -> Table:
-    """A row for each class."""
+def class_table(figures: Figures) -> Table:
+    """Return a table with a row for each class."""
     head = ("class", "messages", "precision %", "recall %", "F1 %", "1-ROCA %")
-    return Table("Classes", head, [(c.name, f"{c.messages:,}", *map(percent, c[2:])) for c in found.by_class])
+    return Table("Classes", head, [(c.name, f"{c.messages:,}", *map(format_percent, c[2:])) for c in figures.by_class])
 
 
 def confusion_table(classes: Sequence[str], confusion: Sequence[Sequence[int]]) -> Table:
-    """Messages by true class and verdict; the last column of ``confusion`` is unsure."""
+    """Return a table of messages by true class and verdict. The last column of ``confusion`` is unsure."""
     rows = [(name, *(f"{n:,}" for n in (sum(row), *row))) for name, row in zip(classes, confusion)]
     return Table("Verdicts", ("true \\ verdict", "messages", *classes, UNSURE), rows)
 
 
-def percent(value: float) -> str:
-    """A percentage to the digits that tell filters apart: three that count below 10, two decimals above, and more
-    where what is not 100 would look like it.
+def format_percent(value: float) -> str:
+    """Return a percentage with three significant digits below 10, and two decimals above.
 
-    >>> percent(0.03854), percent(3.661), percent(99.971), percent(99.9964), percent(0.0), percent(float("nan"))
-    ('0.0385', '3.66', '99.97', '99.996', '0', '–')
+    It has more decimals if it would be rounded to 100.
+
+    >>> [format_percent(value) for value in (0.03854, 3.661, 99.971, 99.9964, 0.0, float("nan"))]
+    ['0.0385', '3.66', '99.97', '99.996', '0', '–']
     """
     if math.isnan(value):
         return "–"
@@ -84,12 +91,12 @@ def percent(value: float) -> str:
     return f"{value:.2f}" if value >= 10 else f"{value:#.3g}" if value >= 0.001 else f"{value:.1e}"
 
 
-def interval(estimate: Estimate) -> str:
-    """The 95 % interval, or nothing where there is none.
+def format_interval(estimate: Estimate) -> str:
+    """Return the 95 % interval, or an empty text if there is none.
 
-    >>> interval(Estimate(0.0385, 0.0212, 0.0699))
+    >>> format_interval(Estimate(0.0385, 0.0212, 0.0699))
     '0.0212 – 0.0699'
     """
     if math.isnan(estimate.low) or math.isnan(estimate.high):
         return ""
-    return f"{percent(estimate.low)} – {percent(estimate.high)}"
+    return f"{format_percent(estimate.low)} – {format_percent(estimate.high)}"

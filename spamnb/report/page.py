@@ -1,8 +1,8 @@
-"""One self-contained page about one evaluation: what was lost, figures, charts, the worst errors and what decided them.
+"""A self-contained page about one evaluation: figures, charts, and the worst errors with their evidence.
 
-Names, subjects and tokens come out of hostile mail. The template escapes all but our own style sheet and SVG, whose
-texts charts.py escapes; the page holds no script, and its content security policy forbids everything but that style
-sheet, which it names by hash.
+Names, subjects and tokens come from hostile mail. The template escapes everything except the style sheet and the SVG,
+in which charts.py escapes texts. The page contains no script. Its content security policy allows only the style sheet,
+by its hash.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from spamnb.evaluation.result import EvaluatedMessage, Result
 from spamnb.formulas.decision import UNSURE
 from spamnb.reader.meaning import meaning
 from spamnb.report import charts
-from spamnb.report.evaluation import MATRIX_CLASSES, class_table, confusion_table, headline, percent
+from spamnb.report.evaluation import MATRIX_CLASSES, class_table, confusion_table, format_percent, headline_rows
 from spamnb.report.table import Table
 from spamnb.settings import SETTINGS, Settings
 from spamnb.shown_text import pluralize
@@ -31,51 +31,53 @@ from spamnb.shown_text import pluralize
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-MISTAKES = 12  # kinds of mistake of many classes
-WORST = 12  # errors shown of each kind
+MAX_MISTAKES = 12  # pairs of class and verdict that are listed
+MAX_ERRORS = 12  # errors of each kind that are shown
 
 
-def page(result: Result, found: Figures, settings: Settings, made: Mapping[str, str]) -> str:
-    """The page as HTML; ``made`` says by which command, and of which model."""
+def render_page(result: Result, figures: Figures, settings: Settings, origin: Mapping[str, str]) -> str:
+    """Return the page as HTML. ``origin`` names the command and the model."""
     environment = _environment()
     assert environment.loader is not None
     css = environment.loader.get_source(environment, "page.css")[0]
     digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
-    per_class = ", ".join(f"{c.messages:,} {c.name}" for c in found.by_class[:6])
-    more = f" and {len(found.by_class) - 6} more" if len(found.by_class) > 6 else ""
-    tables = [class_table(found)]
-    if len(found.classes) <= MATRIX_CLASSES:
-        tables.append(confusion_table(found.classes, found.confusion))
-    elif often := mistakes(result):
-        tables.append(Table("Most frequent mistakes", ("class → verdict", "messages", "% of class"), often))
+    per_class = ", ".join(f"{c.messages:,} {c.name}" for c in figures.by_class[:6])
+    more = f" and {len(figures.by_class) - 6} more" if len(figures.by_class) > 6 else ""
+    tables = [class_table(figures)]
+    if len(figures.classes) <= MATRIX_CLASSES:
+        tables.append(confusion_table(figures.classes, figures.confusion))
+    elif mistakes := frequent_mistakes(result):
+        tables.append(Table("Most frequent mistakes", ("class → verdict", "messages", "% of class"), mistakes))
     html = environment.get_template("page.html").render(
         policy=f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
         css=css,
-        protocol=found.protocol,
+        protocol=figures.protocol,
         first_line=summary_line(result),
-        of_classes=f"{pluralize(found.messages, 'message')}: {per_class}{more}",
-        cards=[(name.partition("  "), value, bounds) for name, value, bounds in headline(found)],
-        charts=_charts(result, found),
+        of_classes=f"{pluralize(figures.messages, 'message')}: {per_class}{more}",
+        cards=[(name.partition("  "), value, bounds) for name, value, bounds in headline_rows(figures)],
+        charts=_charts(result, figures),
         tables=tables,
-        errors=worst(result),
-        made=_made(settings, made),
+        errors=worst_errors(result),
+        origin=_list_origin(settings, origin),
     )
-    return html.encode(errors="backslashreplace").decode()  # a lone surrogate can be in no file
+    return html.encode(errors="backslashreplace").decode()  # UTF-8 has no lone surrogates
 
 
 def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # 45 ms: for who asks for a page only
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # 45 ms, only for a page
 
     loader = PackageLoader("spamnb.report")
-    made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    made.filters["meaning"] = lambda token: meaning(token) or token
-    return made
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["meaning"] = lambda token: meaning(token) or token
+    return environment
 
 
 def summary_line(result: Result) -> str:
-    """What a person asks first, in numbers of messages: good mail lost and spam let through, or messages right.
+    """Return the numbers of good mail lost and of spam let through, or of right verdicts.
 
-    Spam that is called unsure was let through, as in sm%; good mail that is called unsure was not lost.
+    Spam with the verdict unsure is let through, as in sm%. Good mail with the verdict unsure is not lost.
     """
     cells, spam = result.confusion, result.spam_index
     if spam is None:
@@ -89,75 +91,79 @@ def summary_line(result: Result) -> str:
     return ", ".join(parts)
 
 
-def _charts(result: Result, found: Figures) -> list[tuple[str, str, str]]:
-    """Pictures, each between its title and its caption."""
-    drawn = []
-    if found.spam is not None and result.spam_index is not None:
+def _charts(result: Result, figures: Figures) -> list[tuple[str, str, str]]:
+    """Return charts as (title, SVG, caption)."""
+    pictures = []
+    if figures.spam is not None and result.spam_index is not None:
         caption = (
             "Every threshold's two errors; up and left is better. Large dot: the verdicts as given; small dot: the best"
             f" at {HM_LIMIT:g} % of good mail lost."
         )
-        drawn.append(("ROC", charts.roc_chart(result, found, result.spam_index), caption))
-    what = "probability of spam" if found.spam else "probability of the likeliest class"
-    picture = charts.reliability_chart(found.calibration.reliability, what)
-    return [*drawn, ("Reliability", picture, "On the dashed line a probability means what it says.")]
+        pictures.append(("ROC", charts.roc_chart(result, figures, result.spam_index), caption))
+    x_label = "probability of spam" if figures.spam else "probability of the likeliest class"
+    picture = charts.reliability_chart(figures.calibration.reliability, x_label)
+    return [*pictures, ("Reliability", picture, "On the dashed line a probability means what it says.")]
 
 
-def mistakes(result: Result) -> list[tuple[str, ...]]:
-    """(class and verdict, messages, percent of the class), most messages first."""
+def frequent_mistakes(result: Result) -> list[tuple[str, ...]]:
+    """Return rows of (class and verdict, messages, percent of the class), the most frequent first."""
     cells = result.confusion.copy()
-    of = cells.sum(axis=1)
+    class_messages = cells.sum(axis=1)
     np.fill_diagonal(cells, 0)
     names = [*result.classes, UNSURE]
-    found: list[tuple[str, ...]] = []
-    for place in np.argsort(-cells, axis=None, kind="stable")[:MISTAKES].tolist():
-        true, said = divmod(place, cells.shape[1])
-        if n := int(cells[true, said]):
-            found.append((f"{names[true]} → {names[said]}", f"{n:,}", percent(100 * n / int(of[true]))))
-    return found
+    rows: list[tuple[str, ...]] = []
+    for position in np.argsort(-cells, axis=None, kind="stable")[:MAX_MISTAKES].tolist():
+        truth, verdict = divmod(position, cells.shape[1])
+        if n := int(cells[truth, verdict]):
+            share = format_percent(100 * n / int(class_messages[truth]))
+            rows.append((f"{names[truth]} → {names[verdict]}", f"{n:,}", share))
+    return rows
 
 
-class Group(NamedTuple):
-    """Errors of one kind, the worst first: the answer, its class's probability, and the likeliest class."""
+class ErrorGroup(NamedTuple):
+    """Errors of one kind, the worst first: the message, the probability of its class, and the likeliest class."""
 
     title: str
-    shown: str  # how many of how many
+    shown: str  # the number of errors, and how many are shown
     errors: list[tuple[EvaluatedMessage, float, str]]
 
 
-def worst(result: Result) -> list[Group]:
-    """Errors by kind; good mail lost before all others. Nothing where every verdict is right."""
-    wrong = np.flatnonzero(~result.is_right)
-    if not len(wrong):
+def worst_errors(result: Result) -> list[ErrorGroup]:
+    """Return the errors by kind, good mail lost first. The list is empty if every verdict is right."""
+    rows = np.flatnonzero(~result.is_right)
+    if not len(rows):
         return []
-    wrong = wrong[np.argsort(result.probabilities[wrong, result.truth[wrong]], kind="stable")]
+    rows = rows[np.argsort(result.probabilities[rows, result.truth[rows]], kind="stable")]
     spam = result.spam_index
     if spam is None:
-        return [_group(result, "Worst errors", wrong)]
-    lost = (result.verdicts[wrong] == spam) & (result.truth[wrong] != spam)
-    missed = result.truth[wrong] == spam
-    groups = [_group(result, "Good mail called spam", wrong[lost]), _group(result, "Spam let through", wrong[missed])]
-    others = wrong[~lost & ~missed]
+        return [_group(result, "Worst errors", rows)]
+    is_missed = result.truth[rows] == spam
+    is_lost = (result.verdicts[rows] == spam) & ~is_missed
+    groups = [
+        _group(result, "Good mail called spam", rows[is_lost]),
+        _group(result, "Spam let through", rows[is_missed]),
+    ]
+    others = rows[~is_lost & ~is_missed]
     return [*groups, _group(result, "Other errors", others)] if len(others) else groups
 
 
-def _group(result: Result, title: str, rows: NDArray[np.int64]) -> Group:
+def _group(result: Result, title: str, rows: NDArray[np.int64]) -> ErrorGroup:
     shown = f"{len(rows):,}" if len(rows) else "none"
-    if len(rows) > WORST:
-        shown = f"the worst {WORST} of {shown}"
+    if len(rows) > MAX_ERRORS:
+        shown = f"the worst {MAX_ERRORS} of {shown}"
     errors = []
-    for row in rows[:WORST].tolist():
+    for row in rows[:MAX_ERRORS].tolist():
         p = result.probabilities[row]
-        likeliest = result.classes[int(p.argmax())]  # the evidence is for it; another class may have the highest score
+        likeliest = result.classes[int(p.argmax())]  # of the evidence; another class may have the highest score
         errors.append((result.errors[row], float(p[result.truth[row]]), likeliest))
-    return Group(title, shown, errors)
+    return ErrorGroup(title, shown, errors)
 
 
-def _made(settings: Settings, made: Mapping[str, str]) -> dict[str, str]:
-    """When, how and of what the page was made, and every setting; beside what is not usual, what is."""
-    usual = Settings().by_name()
-    said = {"Date": f"{datetime.now().astimezone():%Y-%m-%d %H:%M %z}", **made}
+def _list_origin(settings: Settings, origin: Mapping[str, str]) -> dict[str, str]:
+    """Return the date, the origin and all settings. A setting that is no default is followed by the default."""
+    defaults = Settings().by_name()
+    rows = {"Date": f"{datetime.now().astimezone():%Y-%m-%d %H:%M %z}", **origin}
     for name, value in settings.by_name().items():
-        other = "" if value == usual[name] else f" (default {SETTINGS[name].shown(usual[name])})"
-        said[name] = SETTINGS[name].shown(value) + other
-    return {**said, "spamnb": __version__}
+        default = "" if value == defaults[name] else f" (default {SETTINGS[name].format(defaults[name])})"
+        rows[name] = SETTINGS[name].format(value) + default
+    return {**rows, "spamnb": __version__}

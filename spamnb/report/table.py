@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Table(NamedTuple):
-    """A table; the first cell of a row is its name.
+    """A table of text. The first cell of a row is the row's name.
 
     >>> Table("Classes", ("class", "messages"), [("ham", "65")]).html()
     '<table><caption>Classes</caption><tr><th>class</th><th>messages</th></tr><tr><td>ham</td><td>65</td></tr></table>'
@@ -23,7 +23,7 @@ class Table(NamedTuple):
     rows: Sequence[tuple[str, ...]]
 
     def html(self) -> str:
-        """The table as HTML without style, script or frame, which a notebook shows whether or not it is trusted."""
+        """Return the table as plain HTML, which also a notebook that is not trusted shows."""
 
         def row(tag: str, cells: Sequence[str]) -> str:
             return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
@@ -32,30 +32,30 @@ class Table(NamedTuple):
         return f"<table>{caption}{row('th', self.head)}{''.join(row('td', cells) for cells in self.rows)}</table>"
 
     def rich(self, numbers: Sequence[int], **options: Any) -> rich.table.Table:
-        """The table for a terminal, with ``numbers`` as the columns that are aligned to the right."""
+        """Return the table for a terminal. The columns ``numbers`` are aligned to the right."""
         from rich.table import Table
         from rich.text import Text
 
-        made = Table(title=Text(self.title) if self.title else None, title_justify="left", **options)
-        for place, name in enumerate(self.head):
-            made.add_column(Text(name), justify="right" if place in numbers else "left", overflow="fold")
+        table = Table(title=Text(self.title) if self.title else None, title_justify="left", **options)
+        for position, name in enumerate(self.head):
+            table.add_column(Text(name), justify="right" if position in numbers else "left", overflow="fold")
         for row in self.rows:
-            made.add_row(*map(Text, row))
-        return made
+            table.add_row(*map(Text, row))
+        return table
 
 
-def printed(*shown: Any, width: int | None = None) -> str:
-    """What rich prints of these in a terminal of this width, by default as wide as the one there is."""
+def render_text(*renderables: Any, width: int | None = None) -> str:
+    """Return what rich prints in a terminal of this width. The default is the width of the terminal."""
     from rich.console import Console
 
     out = io.StringIO()
-    # A notebook would get the output instead of ``out``, and its kernel asks for colours, which are codes in a text.
+    # In a notebook rich would display the output instead of writing to ``out``, and would add codes of colours.
     console = Console(file=out, width=width or Console().width, force_jupyter=False, color_system=None)
-    for each in shown:
-        console.print(each)
+    for renderable in renderables:
+        console.print(renderable)
     return out.getvalue().rstrip("\n")
 
 
-def drawn(tables: Sequence[Table]) -> str:
-    """Tables as wide as the terminal allows."""
-    return printed(*(table.rich(range(1, len(table.head))) for table in tables))
+def format_tables(tables: Sequence[Table]) -> str:
+    """Return tables as text, as wide as the terminal."""
+    return render_text(*(table.rich(range(1, len(table.head))) for table in tables))

@@ -27,7 +27,7 @@ from spamnb.journal.journal import Journal
 from spamnb.review import pages
 from spamnb.review.lessons import Taught, Teacher, missing
 from spamnb.review.moving import Moving
-from spamnb.shown_text import pluralize, printable
+from spamnb.shown_text import pluralize, to_printable
 
 HOSTS = ["127.0.0.1", "localhost"]  # any other name may be a site that answers with this machine's address
 MAX_BODY = 65_536  # bytes of a form: a page has 50 boxes
@@ -132,7 +132,7 @@ class Review:
 
     async def _refuse(self, request: Request, error: Exception) -> Response:
         refused = error if isinstance(error, Refused) else Refused(409, in_options(error))
-        line = printable(str(refused), 500)
+        line = to_printable(str(refused), 500)
         return self._render(request, "refused.html", refused.status, line=line, heading=refused.heading)
 
     # -- pages -----------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from spamnb.journal.entries import Verdict
 from spamnb.journal.journal import Journal
 from spamnb.reader.meaning import meaning
 from spamnb.settings import origin
-from spamnb.shown_text import pluralize, printable
+from spamnb.shown_text import pluralize, to_printable
 from spamnb.sources.entries import attempt
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _environment() -> Environment:
     made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     made.filters |= {
         "pluralize": pluralize,
-        "displayed": lambda text, most=200: printable(text, most),
+        "displayed": lambda text, most=200: to_printable(text, most),
         "meaning": lambda token: meaning(token) or token,
         "percent": in_percent,
         "nats": lambda weight: f"{weight:+.2f}".replace("-", "−"),
@@ -109,7 +109,7 @@ def _environment() -> Environment:
 
 def _paragraphs(text: str) -> str:
     """The beginning of a text as it is displayed, with at most one empty line between its paragraphs."""
-    lines = [line.rstrip() for line in printable(text, MAX_SHOWN, lines=True).strip().split("\n")]
+    lines = [line.rstrip() for line in to_printable(text, MAX_SHOWN, lines=True).strip().split("\n")]
     return "\n".join(line for number, line in enumerate(lines) if line or (number and lines[number - 1]))
 
 

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import BinaryIO, NamedTuple, TypeVar
 
-from spamnb.errors import SpamnbError, fault, reason
+from spamnb.errors import SpamnbError, describe_error, reason
 from spamnb.shown_text import escape
 from spamnb.sources.formats import COMPOUND_FILE, COMPRESSED, COMPRESSIONS, MAX_MESSAGE, NotMail, foreign_format
 
@@ -124,7 +124,7 @@ def _message_error(error: Exception) -> OSError:
     """
     if isinstance(error, SpamnbError):
         raise error
-    return error if isinstance(error, OSError) and str(error) else OSError(errno.EBADMSG, fault(error))
+    return error if isinstance(error, OSError) and str(error) else OSError(errno.EBADMSG, describe_error(error))
 
 
 @contextmanager

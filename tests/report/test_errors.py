@@ -4,7 +4,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from spamnb.evaluation.figures import compute_figures
 from spamnb.evaluation.result import EvaluatedMessage, Result, make_result
-from spamnb.report.page import WORST, mistakes, page, worst
+from spamnb.report.page import MAX_ERRORS, frequent_mistakes, render_page, worst_errors
 from spamnb.settings import Settings
 
 
@@ -20,7 +20,7 @@ def recorded(rows: list[tuple[str, str, float]], classes: tuple[str, ...] = ("ha
 
 def test_mistakes_are_those_made_most_often_and_none_that_was_not_made() -> None:
     pairs = [("a", "a"), ("a", "b"), ("a", "b"), ("a", "unsure"), ("b", "c"), ("b", "b"), ("c", "c")]
-    made = mistakes(recorded([(*pair, 0.5) for pair in pairs], ("a", "b", "c")))
+    made = frequent_mistakes(recorded([(*pair, 0.5) for pair in pairs], ("a", "b", "c")))
     assert made == [("a → b", "2", "50.00"), ("a → unsure", "1", "25.00"), ("b → c", "1", "50.00")]
 
 
@@ -33,7 +33,7 @@ def test_good_mail_lost_stands_first_and_the_surest_mistake_before_others() -> N
         ("ham", "unsure", 0.4),
         ("ham", "ham", 0.9),
     ]
-    lost, missed, other = worst(recorded(rows))
+    lost, missed, other = worst_errors(recorded(rows))
     assert (lost.title, [error.name for error, *_ in lost.errors]) == ("Good mail called spam", ["2", "1"])
     assert (missed.title, [error.name for error, *_ in missed.errors]) == ("Spam let through", ["3", "0"])
     assert (other.title, [error.name for error, *_ in other.errors]) == ("Other errors", ["4"])
@@ -41,9 +41,9 @@ def test_good_mail_lost_stands_first_and_the_surest_mistake_before_others() -> N
 
 
 def test_without_spam_all_errors_are_of_one_kind_and_no_more_than_a_dozen_are_shown() -> None:
-    (group,) = worst(recorded([("autos", "med", n / 100) for n in range(30, 0, -1)], ("autos", "med", "space")))
-    assert (group.title, group.shown) == ("Worst errors", f"the worst {WORST} of 30")
-    assert [error.name for error, *_ in group.errors] == [str(n) for n in range(29, 29 - WORST, -1)]
+    (group,) = worst_errors(recorded([("autos", "med", n / 100) for n in range(30, 0, -1)], ("autos", "med", "space")))
+    assert (group.title, group.shown) == ("Worst errors", f"the worst {MAX_ERRORS} of 30")
+    assert [error.name for error, *_ in group.errors] == [str(n) for n in range(29, 29 - MAX_ERRORS, -1)]
 
 
 def test_evidence_is_bounded_in_number_and_length() -> None:
@@ -52,7 +52,9 @@ def test_evidence_is_bounded_in_number_and_length() -> None:
         "0", "ham", "spam", {"ham": 0, "spam": 1}, {"ham": 0.1, "spam": 0.9}, evidence, subject="s" * 999
     )
     result = make_result([answer], "")
-    shown = LexborHTMLParser(page(result, compute_figures(result, replicates=5), Settings(), {})).css_first("ul.errors")
+    shown = LexborHTMLParser(render_page(result, compute_figures(result, replicates=5), Settings(), {})).css_first(
+        "ul.errors"
+    )
     nats, tokens = (shown.css(f".evidence {tag}") for tag in ("span", "code"))
     assert len(tokens) == 12 and (nats[0].text(), tokens[0].text()) == ("+2.00", "w" * 59 + "…")
     assert [shown.css_first(tag).text() for tag in (".tag", ".subject")] == ["ham → spam", "s" * 300]

@@ -6,7 +6,7 @@ from scipy.special import log_softmax
 
 from spamnb.evaluation.figures import compute_figures
 from spamnb.evaluation.result import Result
-from spamnb.report.evaluation import headline, percent, text
+from spamnb.report.evaluation import format_figures, format_percent, headline_rows
 
 
 def printed(classes: tuple[str, ...], n: int = 500, sure: float = 0.4, verbose: bool = False) -> tuple[Result, str]:
@@ -16,7 +16,7 @@ def printed(classes: tuple[str, ...], n: int = 500, sure: float = 0.4, verbose: 
     verdicts = np.where(log_p.max(axis=1) > np.log(sure), log_p.argmax(axis=1), -1)
     names = [str(i) for i in range(n)]
     result = Result("[red]made up[/red]", classes, names, truth, log_p, np.exp(log_p), verdicts)
-    return result, text(compute_figures(result, replicates=20), verbose)
+    return result, format_figures(compute_figures(result, replicates=20), verbose)
 
 
 @pytest.fixture(autouse=True)
@@ -29,9 +29,9 @@ def test_two_classes():
     found = compute_figures(result, replicates=20)
     assert found.spam is not None
     assert "[red]made up[/red]: 500 messages" in shown
-    for row in headline(found):
+    for row in headline_rows(found):
         assert any(all(cell in line for cell in row) for line in shown.splitlines())
-    names = [name.partition("  ")[0] for name, *_ in headline(found)]
+    names = [name.partition("  ")[0] for name, *_ in headline_rows(found)]
     assert names[:4] == ["hm%", "sm%", "1-ROCA%", "sm% at hm% ≤ 0.1"]
     assert names[4:] == ["accuracy %", "log loss, nats", "expected calibration error %"]
     brief = printed(("ham", "spam"))[1]
@@ -44,7 +44,7 @@ def test_spam_called_unsure_is_let_through_and_that_is_said(sure: float, said: s
     result, shown = printed(("ham", "spam"), sure=sure)
     spam = result.classes.index("spam")
     through = 100 * (result.verdicts[result.truth == spam] != spam).mean()
-    assert any(said in line and percent(through) in line for line in shown.splitlines())
+    assert any(said in line and format_percent(through) in line for line in shown.splitlines())
     assert (shown.count("unsure") > 1) == (sure == 0.8)  # the table of verdicts has its column
 
 
@@ -52,7 +52,7 @@ def test_spam_called_unsure_is_let_through_and_that_is_said(sure: float, said: s
 def test_what_cannot_be_measured_says_why(left: int, said: str) -> None:
     truth, log_p = np.full(9, left), np.log(np.tile([0.7, 0.3], (9, 1)))
     result = Result("made up", ("ham", "spam"), list("abcdefghi"), truth, log_p, np.exp(log_p), np.zeros(9, int))
-    rows = headline(compute_figures(result, replicates=5))
+    rows = headline_rows(compute_figures(result, replicates=5))
     assert [row[2] for row in rows if row[1] == "–"] == [said] * 3
 
 

@@ -31,7 +31,7 @@ ATTRIBUTES = {
 
 
 def page(result: Result, replicates: int = 5) -> str:
-    return module.page(result, compute_figures(result, replicates=replicates), Settings(alpha=0.5), MADE)
+    return module.render_page(result, compute_figures(result, replicates=replicates), Settings(alpha=0.5), MADE)
 
 
 @pytest.mark.parametrize("classes", [TWO, ("list", "ham", "spam"), TWENTY, ("only",)], ids=len)
@@ -45,7 +45,7 @@ def test_hostile_mail_adds_no_tag_and_no_attribute(classes):
     if len(classes) > 1:
         assert SPITE[0] in tree.css_first(".errors").text()
         assert len(tree.css("figure")) == (2 if "spam" in classes else 1)
-    assert SPITE[0] in tree.css_first(".made").text() and SPITE[1] in tree.css_first(".made").text()
+    assert SPITE[0] in tree.css_first(".origin").text() and SPITE[1] in tree.css_first(".origin").text()
 
 
 def test_what_the_page_says_is_what_the_figures_say():
@@ -133,8 +133,8 @@ def test_the_first_line_is_what_a_person_asks(classes: tuple[str, ...], pairs: s
 def test_a_page_says_how_it_was_made_with_every_setting() -> None:
     result = made_up(TWO, 5)
     chosen = Settings(alpha=0.5, tokens=TokenOptions(ignore_headers=()), loss=Loss("strict"))
-    tree = LexborHTMLParser(module.page(result, compute_figures(result, replicates=5), chosen, MADE))
-    said = dict(zip(*([node.text() for node in tree.css(f".made {tag}")] for tag in ("dt", "dd"))))
+    tree = LexborHTMLParser(module.render_page(result, compute_figures(result, replicates=5), chosen, MADE))
+    said = dict(zip(*([node.text() for node in tree.css(f".origin {tag}")] for tag in ("dt", "dd"))))
     assert said.keys() == {"Date", "spamnb", *MADE, *SETTINGS}
     assert said["Command"] == f"spamnb evaluate {SPITE[0]}" and said["spamnb"] == __version__
     assert said["alpha"] == "0.5 (default 0.1)" and said["strictness"] == "strict (default normal)"

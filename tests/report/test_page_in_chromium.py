@@ -12,7 +12,7 @@ from spite import MADE, SPITE, TWO, made_up
 
 from spamnb.evaluation.figures import compute_figures
 from spamnb.evaluation.result import Result
-from spamnb.report.page import page
+from spamnb.report.page import render_page
 from spamnb.settings import Settings
 
 pytestmark = pytest.mark.slow
@@ -35,7 +35,7 @@ def opened(browser: Chromium, path: Path, html: str) -> Page:
 
 
 def html_of(result: Result) -> str:
-    return page(result, compute_figures(result, replicates=5), Settings(), MADE)
+    return render_page(result, compute_figures(result, replicates=5), Settings(), MADE)
 
 
 def requests(shown: Page) -> list[str]:
