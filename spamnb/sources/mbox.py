@@ -13,7 +13,7 @@ from itertools import chain, islice
 from typing import BinaryIO
 
 from spamnb.shown_text import escape
-from spamnb.sources.entries import Entry, Report, open_mail, too_long_error
+from spamnb.sources.entries import Entry, Report, message_from_file, open_mail, too_long_error
 from spamnb.sources.formats import HEAD, MAX_MESSAGE
 
 TOP = 8 << 10  # the first bytes of a message, in which Thunderbird and Google write their own fields
@@ -34,15 +34,10 @@ def file_entries(label: str | None, path: str, on_unreadable: Report) -> Iterato
     """
     try:
         with open_mail(path) as stream:
-            head = stream.read(HEAD)
-            if _is_mbox(head):
-                stream.seek(0)
-                may_be_deleted = os.path.exists(path + INDEX_SUFFIX)
-                for entry in _entries(label, path, stream, on_unreadable):
-                    if not (may_be_deleted and _is_deleted(entry.read()[:TOP])):
-                        yield entry
-            elif head:
-                yield Entry(label, escape(path), path)
+            may_be_deleted = os.path.exists(path + INDEX_SUFFIX)
+            for entry in _entries(label, path, stream, on_unreadable):
+                if not (may_be_deleted and _is_deleted(entry.read()[:TOP])):
+                    yield entry
     except OSError as error:
         on_unreadable(escape(path), error)
 
@@ -66,15 +61,22 @@ def _is_deleted(top: bytes) -> bool:
 
 
 def _entries(label: str | None, path: str, stream: BinaryIO, on_unreadable: Report) -> Iterator[Entry]:
-    """Yield the messages of an mbox.
+    """Yield the messages of an mbox, or the file as one message.
 
     A single message in a file is returned unchanged, with its ``>From `` lines. So ``spamnb learn FILE`` and
     ``spamc < FILE`` have the same message.
     """
-    messages = split_mbox(stream)
+    is_mbox = _is_mbox(stream.read(HEAD))
+    stream.seek(0)
+    messages = split_mbox(stream) if is_mbox else iter(())
     first_two = list(islice(messages, 2))
-    if len(first_two) == 1:
-        yield Entry(label, escape(path), path)
+    if len(first_two) < 2:
+        stream.seek(0)
+        raw = stream.read(MAX_MESSAGE + 1)
+        if len(raw) > MAX_MESSAGE:
+            raise too_long_error(path)
+        if raw:
+            yield Entry(label, escape(path), path, content=message_from_file(raw, path))
         return
     for number, raw in enumerate(chain(first_two, messages), 1):
         name = f"{escape(path)}#{number}"
