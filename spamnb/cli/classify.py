@@ -1,13 +1,12 @@
-"""``spamnb classify``: a verdict per message, as text, JSON or CSV."""
+"""``spamnb classify``: print the verdict of each message, as text, JSON or CSV."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from io import StringIO
-from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -28,7 +27,6 @@ from spamnb.shown_text import escape, escape_json
 if TYPE_CHECKING:
     from spamnb.classification import Classification
     from spamnb.classifier import Classifier
-    from spamnb.report.message_line import Heading
     from spamnb.sources.entries import Entry
 
 EX_TEMPFAIL = 75
@@ -76,16 +74,19 @@ def classify_command(
     try:
         from spamnb.api.explain import why_unsure
         from spamnb.classifier import Classifier
+        from spamnb.engines.classifying import classify_parallel
 
         out = standard_output()
 
         with Classifier.open(model) as classifier:
             if exit_code:
                 classifier.check_spam()
-            shown = _shown(form, classifier)
-            out.write(shown.head)
+            if form == "csv":
+                out.write(_csv_line(["source", "verdict", "log_odds", *classifier.store.totals().classes]))
+            describe = _description(form, classifier)
             entries = messages_of(sources, unreadable, text_column)
-            for verdict, text in _judged(entries, classifier, shown, unreadable, tokens, form == "json", workers):
+            results = classify_parallel(entries, classifier, describe, unreadable, tokens, form == "json", workers)
+            for verdict, text in results:
                 verdicts.add(verdict)
                 out.write(text)
             if not verdicts and not unreadable.count:
@@ -95,7 +96,7 @@ def classify_command(
                 tell(f"spamnb: mail is called {spam} above P({spam}) {loss.threshold:.4g}")
             if "unsure" in verdicts and (why := why_unsure(classifier)):
                 tell(f"spamnb: {model}: 'unsure' because {why}")
-    except Exception as error:  # whatever it is: any status that Python ends with would be a verdict
+    except Exception as error:  # whatever it is: Python's own exit statuses would be verdicts
         if not exit_code:
             raise
         tell(f"Error: {error}")
@@ -108,64 +109,24 @@ def classify_command(
         raise SystemExit(1)
 
 
-class _Shown(NamedTuple):
-    """How a format shows messages: what stands before the first, what is kept of each, and the text of each."""
-
-    head: str
-    about: Callable[[Entry, bytes], Any]
-    text: Callable[[Any, Classification], str]
-
-
-def _judged(
-    entries: Iterator[Entry],
-    classifier: Classifier,
-    shown: _Shown,
-    unreadable: Unreadable,
-    tokens: int,
-    posterior: bool,
-    workers: int | None,
-) -> Iterator[tuple[str, str]]:
-    """Verdict and text of each message; for one alone, without what many need."""
-
-    def told(about: Any, classification: Classification) -> tuple[str, str]:
-        return classification.verdict, shown.text(about, classification)
-
-    first = list(islice(entries, 2))
-    if len(first) == 2:
-        from spamnb.engines.judging import classify_parallel
-
-        entries = chain(first, entries)
-        yield from classify_parallel(entries, classifier, told, unreadable, tokens, posterior, workers, shown.about)
-        return
-    from spamnb.sources.entries import one_message, read_entries
-
-    for entry, raw in read_entries(first, unreadable):
-        judged = []
-        with one_message(entry.name, unreadable):
-            judged = [told(shown.about(entry, raw), *classifier.classify_all([raw], tokens, posterior=posterior))]
-        yield from judged
-
-
-def _shown(form: str, classifier: Classifier) -> _Shown:
-    classes, spam = classifier.store.totals().classes, classifier.settings.spam
-    if form == "json":
-        return _Shown("", _name, _json)
-    if form == "csv":
-        return _Shown(_csv_line(["source", "verdict", "log_odds", *classes]), _name, _csv)
-    if not standard_output().isatty():
-        return _Shown("", _name, _tabbed)
+def _description(form: str, classifier: Classifier) -> Callable[[Entry, bytes, Classification], tuple[str, str]]:
+    """Return a function that gives the verdict of a message and the text of its classification in this format."""
+    formats = {"json": _json, "csv": _csv, "text": _tabbed}
+    if form != "text" or not standard_output().isatty():
+        return lambda entry, raw, result: (result.verdict, formats[form](entry.name, result))
     from spamnb.formulas.decision import UNSURE
     from spamnb.report.message_line import column_width, fit_columns, format_message_line, read_heading, terminal_width
 
-    verdicts, columns = column_width([*classes, UNSURE]), terminal_width()
-    sure = len("P() 0.0000") + (len(spam) if spam in classes else column_width([*classes, ""]))
+    classes, spam = classifier.store.totals().classes, classifier.settings.spam
+    verdict_width, columns = column_width([*classes, UNSURE]), terminal_width()
+    probability_width = len("P() 0.0000") + (len(spam) if spam in classes else column_width([*classes, ""]))
 
-    def line(message: tuple[str, Heading], classification: Classification) -> str:
-        probability = fit_columns(classification.describe_probability(), sure)
-        head = f"{fit_columns(classification.verdict, verdicts)}  {probability}"
-        return f"{format_message_line(head, message[1], message[0], columns)}\n{_evidence(classification)}"
+    def line(entry: Entry, raw: bytes, result: Classification) -> tuple[str, str]:
+        probability = fit_columns(result.describe_probability(), probability_width)
+        head = f"{fit_columns(result.verdict, verdict_width)}  {probability}"
+        return result.verdict, f"{format_message_line(head, read_heading(raw), entry.name, columns)}\n{_evidence(result)}"
 
-    return _Shown("", lambda entry, raw: (entry.name, read_heading(raw)), line)
+    return line
 
 
 def _tabbed(name: str, classification: Classification) -> str:
@@ -173,13 +134,9 @@ def _tabbed(name: str, classification: Classification) -> str:
     return f"{classification.verdict}\t{probability}\t{name}\n{_evidence(classification)}"
 
 
-def _name(entry: Entry, raw: bytes) -> str:
-    return entry.name
-
-
 def _json(name: str, classification: Classification) -> str:
     evidence: list[dict[str, Any]] = [each._asdict() for each in classification.evidence]
-    for each, part in zip(evidence, classification.corrections):  # there are none in models that correct nothing
+    for each, part in zip(evidence, classification.corrections):
         each["correction"] = part
     record = {
         "source": name,

@@ -89,8 +89,8 @@ def evaluate_command(
     from spamnb.shown_text import escape_json
 
     if compare:
-        read_verdicts(compare)  # a file that is none is told now, not when all the mail has been read
-    found = evaluate(
+        read_verdicts(compare)  # a wrong file is reported now, not after all the mail has been read
+    evaluation = evaluate(
         sources,
         subjects=report is not None,
         progress=True,
@@ -99,18 +99,18 @@ def evaluate_command(
         **given,
         **settings,
     )
-    if found.model is not None and looks_swapped(found.trusts()):
+    if evaluation.model is not None and looks_swapped(evaluation.trusts()):
         tell_of_ours("most of the first messages look like another class: were names swapped, here or in training?")
-    test = found.compare(compare) if compare else None
+    test = evaluation.compare(compare) if compare else None
     try:
         if scores:
-            found.write_scores(scores)
+            evaluation.write_scores(scores)
         if report:
-            found.write_page(report)
-    finally:  # where there is no room for these, the figures are not lost with them
+            evaluation.write_page(report)
+    finally:  # the figures are printed even if these files cannot be written
         if form == "json":
-            click.echo(escape_json({**found.to_dict(), "mcnemar": to_json(test)}))
+            click.echo(escape_json({**evaluation.to_dict(), "mcnemar": to_json(test)}))
         else:
-            click.echo(found.text(verbose))
+            click.echo(evaluation.text(verbose))
             if test:
                 click.echo(f"McNemar against {compare}: {test}")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.each_message import each_message
+from spamnb.cli.changes import change_messages
 from spamnb.cli.options import SOURCE, ModelPath, Unreadable, messages_of, model_option
 
 
@@ -35,27 +35,27 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
     unreadable = Unreadable()
 
     def forget(raw: bytes) -> tuple[bool, str]:
-        """Whether it was forgotten, and the class that had learned it."""
-        learned = classifier.learned(raw)
-        changed = classifier.forget(label, raw)
-        if notes is not None:
-            notes.drop(digest(raw))
-        return changed, learned or ""
+        """Return whether the message was forgotten, and the class that had learned it."""
+        class_before = classifier.learned(raw) or ""
+        is_forgotten = classifier.forget(label, raw)
+        if opened_journal is not None:
+            opened_journal.drop(digest(raw))
+        return is_forgotten, class_before
 
     with contextlib.ExitStack() as stack:
         classifier = stack.enter_context(Classifier.open(model, writable=True))
-        notes = None
+        opened_journal = None
         if journal is not None:
             from spamnb.journal.journal import Journal
 
-            notes = stack.enter_context(Journal.there(journal))
-        check_has_class(label, sorted(classifier.store.class_ids()), f"{model}: ")  # those that were emptied, too
+            opened_journal = stack.enter_context(Journal.there(journal))
+        check_has_class(label, sorted(classifier.store.class_ids()), f"{model}: ")  # emptied classes, too
         entries = messages_of(sources, unreadable, label=label)
-        results = list(each_message(sources, entries, unreadable, forget, classifier.store, "forgetting"))
-    seen, changed = len(results), sum(was_forgotten for was_forgotten, _ in results)
-    others = Counter(name for was_forgotten, name in results if name and not was_forgotten)
-    left = f"; {seen - changed:,} not learned as {label}" if seen > changed else ""
+        results = list(change_messages(sources, entries, unreadable, forget, classifier.store, "forgetting"))
+    total, forgotten = len(results), sum(is_forgotten for is_forgotten, _ in results)
+    others = Counter(name for is_forgotten, name in results if name and not is_forgotten)
+    not_learned = f"; {total - forgotten:,} not learned as {label}" if total > forgotten else ""
     elsewhere = f" ({', '.join(f'{number:,} as {name}' for name, number in sorted(others.items()))})" if others else ""
-    click.echo(f"forgot {changed:,} of {seen:,} from {label}{left}{elsewhere}")
+    click.echo(f"forgot {forgotten:,} of {total:,} from {label}{not_learned}{elsewhere}")
     if unreadable.count:
         raise SystemExit(1)

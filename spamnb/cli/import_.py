@@ -35,15 +35,15 @@ def import_command(file: str, model: Path, force: bool) -> None:
             snapshot = parse_export(lines, file)
     except UnicodeDecodeError:
         raise SpamnbError(f"{file}: not text; 'spamnb export' writes what can be imported") from None
-    made = snapshot.meta.get("tokens_version")
-    if made != TOKENS_VERSION:
+    version = snapshot.meta.get("tokens_version")
+    if version != TOKENS_VERSION:
         raise SpamnbError(
-            f"{file}: exported with tokens of version {str(made)[:20]}, this spamnb makes version"
+            f"{file}: exported with tokens of version {str(version)[:20]}, this spamnb makes version"
             f" {TOKENS_VERSION}; train again, or export what 'spamnb upgrade' makes of its model"
         )
     with atomic_replace(model, snapshot.meta, force=force) as store:
         write_snapshot(store, snapshot)
-        # What cannot be read again must not take the place of a model that can.
+        # A snapshot that cannot be read again must not replace a model that can.
         store.path = file
         read_snapshot(store)
         Classifier(store)

@@ -1,4 +1,4 @@
-"""``spamnb info``: what a model is and what it has learned."""
+"""``spamnb info``: describe a model and what it has learned."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 from spamnb.cli.options import format_option, model_option
 from spamnb.shown_text import escape
 
-MAX_SOURCES = 8  # of those that a model was trained from: a shell may have made thousands of one word
+MAX_SOURCES = 8  # sources that are listed: a shell may have made thousands of one pattern
 MAX_TEXT = 400  # characters of a command line
 
 
@@ -36,38 +36,38 @@ def info_command(model: Path, form: str) -> None:
     with Store.open(model) as store, store.reading():
         totals, meta = store.totals(), store.meta()
         base = store.base.path if store.base is not None else None
-        kept, not_kept, public = holding(store), learned_and_not_kept(store), is_public(store)
+        stored, not_stored, public = holding(store), learned_and_not_kept(store), is_public(store)
         origin, lessons, size = origin_of(meta), taught(store), store.size()
     messages = dict(zip(totals.classes, totals.documents.tolist()))
     settings = {key: value for key, value in sorted(meta.items()) if key not in ("vocabulary_size", *origin)}
     if form == "json":
-        found = {"model": str(model), "bytes": size, "messages": messages, "tokens": totals.vocabulary_size}
-        found["settings"] = settings
-        found["learned_one_by_one"] = lessons
-        found["lessons"] = {**kept._asdict(), "not_kept": not_kept}
-        click.echo(escape_json({**found, "origin": origin}))
+        facts = {"model": str(model), "bytes": size, "messages": messages, "tokens": totals.vocabulary_size}
+        facts["settings"] = settings
+        facts["learned_one_by_one"] = lessons
+        facts["lessons"] = {**stored._asdict(), "not_kept": not_stored}
+        click.echo(escape_json({**facts, "origin": origin}))
         return
-    own, usual = Settings.from_meta(meta, str(model), any_tokens=True).by_name(), Settings().by_name()
+    values, defaults = Settings.from_meta(meta, str(model), any_tokens=True).by_name(), Settings().by_name()
     click.echo(f"{model}: {size / 1e6:.1f} MB, {pluralize(totals.vocabulary_size, 'token')}")
     if base is not None:
         click.echo(f"  adds to: {escape(base)}")
     for line in _origin(origin):
         click.echo(escape(line))
     for name, documents in messages.items():
-        taught_too = f"; taught one by one: {lessons[name]:,}" if name in lessons else ""
-        click.echo(f"  {name}: {pluralize(documents, 'message')}{taught_too}")
-    if kept.lessons or not_kept:
-        room = f"{kept.bytes / 1e6:.1f} of at most {kept.bound / 1e6:g} MB"
-        missing = f"; {pluralize(not_kept, 'message')} taught and not kept" if not_kept else ""
-        why = "; no more are kept, since everybody can read the file" if public and kept.bound else ""
-        click.echo(f"  taught messages kept for a new model: {kept.lessons:,}, {room}{missing}{why}")
-    for name, value in own.items():
-        if value != usual[name]:
+        taught_messages = f"; taught one by one: {lessons[name]:,}" if name in lessons else ""
+        click.echo(f"  {name}: {pluralize(documents, 'message')}{taught_messages}")
+    if stored.lessons or not_stored:
+        room = f"{stored.bytes / 1e6:.1f} of at most {stored.bound / 1e6:g} MB"
+        missing = f"; {pluralize(not_stored, 'message')} taught and not kept" if not_stored else ""
+        why = "; no more are kept, since everybody can read the file" if public and stored.bound else ""
+        click.echo(f"  taught messages kept for a new model: {stored.lessons:,}, {room}{missing}{why}")
+    for name, value in values.items():
+        if value != defaults[name]:
             click.echo(f"  {name}: {escape(SETTINGS[name].format(value))}")
 
 
 def _origin(origin: Mapping[str, Any]) -> list[str]:
-    """When, with which command and from what it was trained; nothing of what the file does not say."""
+    """Return lines that say when, with which command and from which sources the model was trained."""
     lines = []
     if "trained_at" in origin:
         lines.append(f"  trained: {str(origin['trained_at']).replace('T', ' ', 1)}")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from itertools import chain, islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.each_message import each_message
+from spamnb.cli.changes import change_messages
 from spamnb.cli.options import (
     SOURCE,
     ModelPath,
@@ -18,6 +19,10 @@ from spamnb.cli.options import (
     tell,
     text_column_option,
 )
+
+if TYPE_CHECKING:
+    from spamnb.classifier import Classifier
+    from spamnb.sources.entries import Entry
 
 
 @click.command("learn", short_help="Add messages to a class.")
@@ -66,7 +71,6 @@ def learn_command(
     from spamnb.formulas.trust import DOUBTFUL, FIRST, looks_swapped
     from spamnb.settings import Settings
     from spamnb.shown_text import escape
-    from spamnb.sources.entries import attempt, read_entries
     from spamnb.store.lessons import bound, is_public, set_bound
     from spamnb.store.snapshot import create_empty
 
@@ -105,32 +109,34 @@ def learn_command(
             tell(f"spamnb: {model}: everybody can read it, so it keeps no message to teach again; chmod o-r lets it")
         first = list(islice(entries, FIRST))
         entries = chain(first, entries)
-        raws = [raw for _, raw in read_entries(first if len(first) == FIRST else [], lambda name, error: None)]
-        classifications = attempt(lambda: classifier.classify_all(raws, 0, posterior=False))
-        # A message that cannot be judged is named when its turn comes.
-        trusts = (
-            [] if isinstance(classifications, OSError) else [classifier.trust(label, each) for each in classifications]
-        )
-        if looks_swapped(trusts):
+        if len(first) == FIRST and looks_swapped(_trusts(first, label, classifier)):
             tell("spamnb: most of the first look like another class: were names swapped, here or in training?")
 
         def learn(raw: bytes) -> tuple[bool, str, bool]:
-            """Whether it was learned, the class that had learned it before, and whether it looked like another."""
+            """Return whether the message was learned, its class before, and whether it looked like another class."""
             message = classifier.read(raw)
-            before = classifier.learned(message)
+            class_before = classifier.learned(message) or ""
             classification = classifier.classify(message, tokens=0, posterior=False)
-            trust = classifier.trust(label, classification)
-            return classifier.learn(label, message, classification=classification), before or "", trust < DOUBTFUL
+            is_doubtful = classifier.trust(label, classification) < DOUBTFUL
+            return classifier.learn(label, message, classification=classification), class_before, is_doubtful
 
-        results = list(each_message(sources, entries, unreadable, learn, classifier.store, "learning"))
-    seen, new = len(results), [(before, is_unlike) for learned, before, is_unlike in results if learned]
-    changed, moved = len(new), Counter(before for before, _ in new if before)
-    doubtful = sum(is_unlike for before, is_unlike in new if not before)
+        results = list(change_messages(sources, entries, unreadable, learn, classifier.store, "learning"))
+    total, new = len(results), [(before, is_doubtful) for is_new, before, is_doubtful in results if is_new]
+    moved = Counter(before for before, _ in new if before)
+    doubtful = sum(is_doubtful for before, is_doubtful in new if not before)
     click.echo(
-        f"learned {changed:,} of {seen:,} as {label}"
+        f"learned {len(new):,} of {total:,} as {label}"
         + "".join(f"; {number:,} moved from {name}" for name, number in sorted(moved.items()))
-        + (f"; {seen - changed:,} known already" if seen > changed else "")
+        + (f"; {total - len(new):,} known already" if total > len(new) else "")
         + (f"; {doubtful:,} of them looked like another class before" if doubtful else "")
     )
     if unreadable.count:
         raise SystemExit(1)
+
+
+def _trusts(entries: list[Entry], label: str, classifier: Classifier) -> list[float]:
+    """Return the trust in the label of each of these messages; none if one cannot be read, which is reported later."""
+    from spamnb.sources.entries import attempt
+
+    classifications = attempt(lambda: classifier.classify_all([entry.read() for entry in entries], 0, posterior=False))
+    return [] if isinstance(classifications, OSError) else [classifier.trust(label, each) for each in classifications]

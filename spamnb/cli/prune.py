@@ -8,7 +8,7 @@ import click
 
 from spamnb.cli.options import model_option, tell
 
-MAX_MONTHS = 1200
+MAX_MONTHS = 1200  # a hundred years: no file is older
 
 
 @click.command("prune", short_help="Remove rare old tokens from a model.")
@@ -36,12 +36,12 @@ def prune_command(months: int, yes: bool, model: Path) -> None:
     from spamnb.store.store import Store
 
     with Store.open(model, writable=yes) as store:
-        found, size = survey(store, months), store.size()
-        rare = f"{found:,} of {pluralize(store.totals().vocabulary_size, 'token')}"
+        count, size = survey(store, months), store.size()
+        rare = f"{count:,} of {pluralize(store.totals().vocabulary_size, 'token')}"
         since = f", not learned one by one in the last {pluralize(months, 'month')}" if months else ""
-        advice = "" if yes or not found else " --yes removes them."
+        advice = "" if yes or not count else " --yes removes them."
         click.echo(f"{model}: {rare} are in one message only{since}.{advice}")
-        if not yes or not found:
+        if not yes or not count:
             return
         pruned = prune(store, months)
         after = f"{model}: {pluralize(pruned, 'token')} removed; {size / 1e6:.1f} MB before"

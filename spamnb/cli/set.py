@@ -1,4 +1,4 @@
-"""``spamnb set``: other decisions of a model, without training it again."""
+"""``spamnb set``: change the decisions of a model without training it again."""
 
 from __future__ import annotations
 

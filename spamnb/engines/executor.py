@@ -11,13 +11,15 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import chain, islice
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from spamnb.errors import ArgumentError
 from spamnb.sources.entries import Entry
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 MAX_PART = 256  # messages of a part: more gain less than their memory is worth, fewer need no threads
 MAX_PART_BYTES = 1 << 22  # … or this much mail, where entries carry their bytes
@@ -54,6 +56,8 @@ def threads(n: int) -> Iterator[ThreadPoolExecutor]:
 
     Raises SpamnbError where memory runs out.
     """
+    from concurrent.futures import ThreadPoolExecutor  # 5 ms that one message does not need
+
     executor = ThreadPoolExecutor(n, "spamnb")
     try:
         yield executor
@@ -70,7 +74,7 @@ def ordered_map(submit: Callable[[T], Future[R]], parts: Iterable[T], ahead: int
     ...     list(ordered_map(lambda n: executor.submit(pow, n, 2), range(5), 3))
     [0, 1, 4, 9, 16]
     """
-    waiting = deque[Future[R]]()
+    waiting: deque[Future[R]] = deque()
     for part in parts:
         waiting.append(submit(part))
         if len(waiting) == ahead:

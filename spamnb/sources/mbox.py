@@ -72,11 +72,11 @@ def _entries(label: str | None, path: str, stream: BinaryIO, on_unreadable: Repo
     first_two = list(islice(messages, 2))
     if len(first_two) < 2:
         stream.seek(0)
-        raw = stream.read(MAX_MESSAGE + 1)
-        if len(raw) > MAX_MESSAGE:
+        content = stream.read(MAX_MESSAGE + 1)
+        if len(content) > MAX_MESSAGE:
             raise too_long_error(path)
-        if raw:
-            yield Entry(label, escape(path), path, content=message_from_file(raw, path))
+        if content:
+            yield Entry(label, escape(path), path, content=message_from_file(content, path))
         return
     for number, raw in enumerate(chain(first_two, messages), 1):
         name = f"{escape(path)}#{number}"

@@ -1,4 +1,4 @@
-"""What `learn` and `forget` do: one change for each message, a hundred of them at a time."""
+"""`learn` and `forget` change a model by one message after the other; a hundred changes make one transaction."""
 
 from __future__ import annotations
 
@@ -15,44 +15,43 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-_AT_ONCE, _BYTES_AT_ONCE = 100, 4 << 20  # of messages that make one transaction
+_MAX_BATCH = 100  # messages of one transaction: a killed command loses little, and other writers get their turn
+_MAX_BATCH_BYTES = 4 << 20
 
 
-def each_message(
+def change_messages(
     sources: tuple[str, ...],
     entries: Iterator[Entry],
     unreadable: Unreadable,
     change: Callable[[bytes], T],
     store: Store,
-    doing: str,
+    activity: str,
 ) -> Iterator[T]:
-    """Apply ``change`` to each message of ``sources``; yield what it returns once that is written.
+    """Apply ``change`` to each message of ``sources``, and yield each result after its transaction.
 
-    A hundred messages make one transaction: what is killed loses little, other writers get their turn, and nothing is
-    left of a message that fails. A terminal shows how far it is with ``doing``, as "learning". SpamnbError says how
-    many messages were done before the one that failed, or that there was none; KeyboardInterrupt says how many were
-    done for good.
+    A message that fails changes nothing. A terminal shows the progress of ``activity``, such as "learning". SpamnbError
+    and KeyboardInterrupt say how many messages were done before; SpamnbError also says that there was no message.
     """
     from spamnb.api.progress import progress
     from spamnb.reader.read_message import is_empty
     from spamnb.sources.entries import work_in_batches
 
-    def change_all(batch: list[NumberedMessage]) -> list[T]:
+    def change_batch(batch: list[NumberedMessage]) -> list[T]:
         with store.writing():
             return [change(each.raw) for each in batch if not is_empty(each.raw)]
 
     done = 0
     try:
-        with progress(doing.capitalize(), True) as show:
-            for _, changed in work_in_batches(entries, change_all, unreadable, _AT_ONCE, _BYTES_AT_ONCE):
-                done += len(changed)
+        with progress(activity.capitalize(), True) as show:
+            for _, results in work_in_batches(entries, change_batch, unreadable, _MAX_BATCH, _MAX_BATCH_BYTES):
+                done += len(results)
                 show(done)
-                yield from changed
+                yield from results
     except SpamnbError as error:
         before = f" (the {done:,} messages before are done)" if done else ""
         raise SpamnbError(in_options(error) + before) from None
     except KeyboardInterrupt:
-        rest = f"{doing} {pluralize(done, 'message')} is done and stays; the same command goes on with the rest"
-        raise KeyboardInterrupt(rest if done else "nothing has changed") from None
+        progress_so_far = f"{activity} {pluralize(done, 'message')} is done; the same command goes on with the others"
+        raise KeyboardInterrupt(progress_so_far if done else "nothing has changed") from None
     if not done and not unreadable.count:
         raise no_message(sources)

@@ -11,14 +11,14 @@ from mail import counted, mail, message, never, train_file
 from spamnb.classification import Classification
 from spamnb.classifier import Classifier
 from spamnb.engines import executor as module
-from spamnb.engines.judging import classify_parallel
+from spamnb.engines.classifying import classify_parallel
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import find_entries
 
 
-def tell(name: str, classification: Classification) -> str:
-    return f"{name} {classification._replace(scores=classification.scores.tolist())!r}"  # type: ignore[arg-type]
+def tell(entry: Entry, raw: bytes, classification: Classification) -> str:
+    return f"{entry.name} {classification._replace(scores=classification.scores.tolist())!r}"  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module", params=["boolean", "multinomial", "bernoulli"])
@@ -26,6 +26,10 @@ def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     folder = tmp_path_factory.mktemp("model")
     train_file(folder / "m", counted(mail(40)), Settings(model_type=request.param))
     return folder / "m"
+
+
+def name_of(entry: Entry, raw: bytes, classification: Classification) -> str:
+    return entry.name
 
 
 def some(n: int) -> list[Entry]:
@@ -44,7 +48,7 @@ def test_the_same_to_the_last_digit_whoever_judges(
         expected = []
         for entry in some(60):
             one = classifier.classify(entry.read())
-            expected.append(tell(entry.name, one._replace(evidence=one.evidence[:tokens])))
+            expected.append(tell(entry, b"", one._replace(evidence=one.evidence[:tokens])))
     with Classifier.open(model) as classifier:
         assert list(classify_parallel(some(60), classifier, tell, never, tokens, workers=workers)) == expected
 
@@ -103,7 +107,9 @@ def test_what_cannot_be_read_is_named_in_its_place(model: Path, monkeypatch: pyt
         events.append(f"{name}: {error}")
 
     with Classifier.open(model) as classifier:
-        for name in classify_parallel(entries, classifier, lambda name, classification: name, on_unreadable):
+        for name in classify_parallel(
+            entries, classifier, lambda entry, raw, classification: entry.name, on_unreadable
+        ):
             events.append(name)
     assert [re.sub(r"\D", "", event) for event in events] == [str(n) for n in range(20)]
     assert events[7] == "gone 7: No such file or directory"

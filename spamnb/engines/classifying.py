@@ -1,0 +1,62 @@
+"""Many messages are classified on all processors: each thread opens the model, and the results keep the order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from functools import partial
+from typing import TypeVar
+
+from spamnb.classification import Classification
+from spamnb.classifier import Classifier
+from spamnb.engines.executor import MAX_PART_BYTES, cores, map_parts
+from spamnb.errors import reason
+from spamnb.sources.entries import Entry, NumberedMessage, work_in_batches
+
+T = TypeVar("T")
+
+
+def classify_parallel(
+    entries: Iterable[Entry],
+    classifier: Classifier,
+    describe: Callable[[Entry, bytes, Classification], T],
+    on_unreadable: Callable[[str, Exception], None],
+    tokens: int | None = 0,
+    posterior: bool = True,
+    workers: int | None = None,
+) -> Iterator[T]:
+    """Yield what ``describe`` returns of each entry, its raw message and its classification, in the entries' order.
+
+    The first messages are classified by ``classifier`` in this thread, the others by ``workers`` threads (default: one
+    a processor), each of which opens the same file. ``describe`` runs in the thread that classified. ``tokens`` limits
+    the evidence of each message (None: all of it).
+    """
+
+    def classify_part(model: Classifier, part: list[Entry]) -> list[T | OSError]:
+        """Return the description of each message, or why it cannot be read."""
+        results: list[T | OSError] = []
+
+        def classify_batch(batch: list[NumberedMessage]) -> list[T]:
+            classifications = model.classify_all([each.raw for each in batch], tokens, posterior=posterior)
+            return [describe(each.entry, each.raw, result) for each, result in zip(batch, classifications)]
+
+        def add_error(name: str, error: Exception) -> None:
+            results.append(OSError(0, reason(error), name))
+
+        # A part may be 2.6 GB of photographs, so not all of it is read at once.
+        for _, descriptions in work_in_batches(part, classify_batch, add_error, len(part), MAX_PART_BYTES):
+            results += descriptions
+        return results
+
+    def open_model() -> Callable[[list[Entry]], list[T | OSError]]:
+        model = models.enter_context(Classifier.open(classifier.store.path))
+        model.store.table = classifier.store.table
+        return partial(classify_part, model)
+
+    with ExitStack() as models:
+        for results in map_parts(entries, partial(classify_part, classifier), open_model, workers or cores()):
+            for result in results:
+                if isinstance(result, OSError):
+                    on_unreadable(result.filename, OSError(result.strerror))
+                else:
+                    yield result
