@@ -124,7 +124,10 @@ def _description(form: str, classifier: Classifier) -> Callable[[Entry, bytes, C
     def line(entry: Entry, raw: bytes, result: Classification) -> tuple[str, str]:
         probability = fit_columns(result.describe_probability(), probability_width)
         head = f"{fit_columns(result.verdict, verdict_width)}  {probability}"
-        return result.verdict, f"{format_message_line(head, read_heading(raw), entry.name, columns)}\n{_evidence(result)}"
+        return (
+            result.verdict,
+            f"{format_message_line(head, read_heading(raw), entry.name, columns)}\n{_evidence(result)}",
+        )
 
     return line
 
