@@ -59,7 +59,7 @@ def main() -> None:
             page.go(f"file://{home}/report.html")
             save(page, "report.png", 900)
             page.go(address[0])  # it holds the key, and leads to the list
-            page.go(address[0].split("?")[0] + "filtered")
+            page.go(address[0] + "?show=spam")
             save(page, "review.png", 640)
             page.click("a.subject")
             page.run("document.querySelector('.lies').remove()")  # where the mail lies is a temporary folder

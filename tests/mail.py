@@ -1,6 +1,7 @@
 """Small mail made from a seed: for tests that need many messages, not real ones."""
 
 import json
+import math
 import random
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -178,16 +179,16 @@ def learned(model: Path, raw: bytes) -> str | None:
 
 
 def note(
-    folder: Path, model: Path, *raws: bytes, user: str = "", place: str = "", points: float = 5.5, verdict: str = ""
+    folder: Path, model: Path, *raws: bytes, user: str = "", place: str = "", p: float = 0.92, verdict: str = ""
 ) -> None:
-    """Write messages into the journal of a folder, as if the filter had judged each with so many points."""
-    verdict = verdict or ("spam" if points >= 5 else "ham")
+    """Write messages into the journal of a folder, as if each were spam with probability p."""
+    verdict = verdict or ("spam" if p > 0.9 else "ham")
     with Journal.at(folder / "journal") as journal, Classifier.open(model) as classifier:
         lies = Place(place, str(Path(place).parents[1]), "INBOX", INBOX) if place else NOWHERE
         for raw in raws:
             read = classifier.read(raw)
-            entry = entry_of(read, classify_mail(classifier, read), classifier.settings, user=user).lying(lies)
-            journal.add([entry._replace(points=points, verdict=verdict)])
+            entry = entry_of(read, classify_mail(classifier, read), classifier.settings, user=user).at_place(lies)
+            journal.add([entry._replace(log_odds=math.log(p / (1 - p)), verdict=verdict)])
 
 
 def verdicts(journal: Journal) -> int:

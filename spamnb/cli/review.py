@@ -1,26 +1,27 @@
-"""``spamnb review``: what was filtered and why, in a browser."""
+"""``spamnb review``: all mail in a browser, and why it was judged so."""
 
 from __future__ import annotations
 
 import contextlib
 import secrets
 from pathlib import Path
+from threading import Thread
 
 import click
 
 from spamnb.cli.options import ModelPath, model_option, models_option, tell
 
 
-@click.command("review", short_help="Show in a browser what was filtered and why; correct it.")
+@click.command("review", short_help="Show all mail in a browser, and why it was judged so; correct it.")
 @model_option
 @click.option("--journal", type=ModelPath(), required=True, help="The file that filter, sort, watch or serve write.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="TCP port on 127.0.0.1.")
 @models_option
 def review_command(model: Path, journal: Path, port: int, models: Path | None) -> None:
-    """Show in a browser what was filtered this week, the most doubtful first, and why; teach it with a click.
+    """Show all mail of the journal in a browser, and why it was judged so; teach it with a click.
 
-    It prints an address that holds a key: who opens that one sees all mail. Each start makes a new key. Needs starlette
-    and uvicorn.
+    It prints an address with a key: whoever opens it sees all mail. Each start makes a new key. Needs starlette and
+    uvicorn.
 
     \b
     Example:
@@ -30,6 +31,7 @@ def review_command(model: Path, journal: Path, port: int, models: Path | None) -
         import uvicorn
 
         from spamnb.review.app import Review
+        from spamnb.review.pages import read_top_words
     except ImportError as error:
         raise click.ClickException(f"'review' needs {error.name}: pip install starlette uvicorn") from None
     from spamnb.classifier import Classifier
@@ -41,7 +43,8 @@ def review_command(model: Path, journal: Path, port: int, models: Path | None) -
         classifier.check_spam()
     Journal.there(journal).close()
     key = secrets.token_urlsafe(32)
-    app = Review(journal, Teacher(model, models), key).app()
+    teacher = Teacher(model, models)
+    app = Review(journal, teacher, key).app()
     listening = listen_tcp("127.0.0.1", port)
     where = f"http://127.0.0.1:{listening[0].getsockname()[1]}/{key}/"
     tell(f"spamnb: {where} shows {journal}; Ctrl-C ends it")
@@ -54,5 +57,7 @@ def review_command(model: Path, journal: Path, port: int, models: Path | None) -
         limit_concurrency=100,
         timeout_keep_alive=30,
     )
-    with contextlib.suppress(KeyboardInterrupt):  # it has ended in order by then, and raises the signal again
+    Thread(target=read_top_words, args=(model,), daemon=True).start()
+    with contextlib.suppress(KeyboardInterrupt):  # uvicorn has ended in order by then, and raises the signal again
         uvicorn.Server(config).run(sockets=listening)
+    teacher.close()

@@ -1,6 +1,6 @@
-"""What was said of each message, for whoever looks later: a bounded file, and corrections of what it holds.
+"""The verdicts on past mail, in a bounded file, and the corrections of them.
 
-entries  one verdict with what a person knows the message by, where it lies, and its tokens
-journal  the file: verdicts, corrections and how many there were a day; bounded by age and size
-writer   a thread that writes while a server answers
+entries  one verdict: header fields of the message, its place, its evidence and its tokens
+journal  the file: verdicts, corrections, and numbers of verdicts a day; bounded by age and size
+writer   a thread that writes the file while a server answers
 """

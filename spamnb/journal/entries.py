@@ -1,4 +1,7 @@
-"""One verdict as the journal keeps it: what a person knows the message by, why it was judged so, and its tokens."""
+"""One verdict as the journal keeps it: header fields of the message, the evidence of the verdict, and its tokens.
+
+The file is `journal`'s; this module neither reads nor writes it.
+"""
 
 from __future__ import annotations
 
@@ -14,33 +17,35 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.classification import SPAM_POINTS, Classification
+from spamnb.classification import Classification
 from spamnb.errors import Damaged
 from spamnb.formulas.decision import UNSURE
-from spamnb.reader.message import parse_date
+from spamnb.reader.message import arrival
 from spamnb.reader.options import TOKENS_VERSION
 from spamnb.reader.read_message import ReadMessage
 from spamnb.settings import Settings
 from spamnb.store.database import sql_text
 
-MAX_FIELD = 200  # characters of a sender, a subject, a Message-ID: their writer may have sent a megabyte
+MAX_FIELD = 200  # characters of a sender, a subject, a Message-ID: a sender may have written a megabyte
 INBOX, JUNK, OTHER = "inbox", "junk", "other"  # what a folder is for
-MAX_PLACE = 4096  # bytes of a path, as Linux has it
-MAX_EVIDENCE = 20  # tokens that decided
-MAX_TOKEN = 80  # characters of such a token
-MAX_TOKENS = 5_000  # of a message that is kept with its tokens: others can be taught by the mail alone
-MAX_UNPACKED = 2_000_000  # bytes of tokens: 5,000 of the longest there are
+MAX_PLACE = 4096  # bytes of a path: the most that Linux accepts
+MAX_EVIDENCE = 20  # tokens: more do not fit on a screen
+MAX_TOKEN = 80  # characters of a token of the evidence: a line of the page
+MAX_TOKENS = 5_000  # tokens of a message, to bound the file: one that has more is learned from the mail alone
+MAX_UNPACKED = 2_000_000  # bytes of unpacked tokens: 5,000 of the longest
 LEVEL = 1  # of zlib: docs/experiments.md#the-journal
-DOUBTFUL = 2.5  # points above the threshold up to which spam is doubtful: a probability of .96 by default costs
+#: Mail is doubtful between these two, in `Verdict.distance`: from even odds to 96 % where mail is spam from 90 % on.
+DOUBTFUL_FROM, DOUBTFUL_TO = -1.0, 0.5
+_MAX_LOG_ODDS = 700.0  # nats: beyond it math.exp overflows
 
 
 class Place(NamedTuple):
-    """Where a message lies, for those who read or move it; all empty where nobody knows.
+    """The place of a message in a mailbox; all fields are empty if it is unknown.
 
-    - ``place``: its path; in an account its folder's URL
+    - ``place``: the path of the message; in an account the URL of its folder
     - ``mailbox``: the path of the Maildir, or the URL of the account
     - ``folder``: the folder's name for people; ``role``: INBOX, JUNK or OTHER
-    - ``junk``: the mailbox's folder of spam, as a person named it; empty for the usual one
+    - ``junk``: the name that a person gave the mailbox's folder of spam; empty for the usual one
     """
 
     place: str = ""
@@ -54,16 +59,17 @@ NOWHERE = Place()
 
 
 class Verdict(NamedTuple):
-    """A verdict.
+    """The verdict on one message.
 
-    - ``at``: when it was judged, in seconds since 1970, UTC; ``user``: whose mail it is, or empty
-    - ``sent``: the mail's own date, in the same seconds; 0 where it has none
-    - ``points``: spam from 5 on; ``log_odds`` of spam: calibrated, in nats
-    - ``evidence``: the heaviest tokens with their nats, positive towards spam
+    - ``at``: the time of the verdict, in seconds since 1970, UTC; ``user``: the recipient, or empty
+    - ``received``: the time of the mail, by its topmost Received field or its Date field, and not after ``at``
+    - ``verdict``: "spam", "ham" or "unsure"
+    - ``log_odds``: calibrated log-odds of spam; ``threshold``: log-odds above which mail is spam; both in nats
+    - ``evidence``: the heaviest tokens with their weights in nats, positive towards spam, as JSON
     - ``place`` to ``junk``: a `Place`
     - ``made_by``: which tokens a message has: see `token_rules`
-    - ``tokens``: what `pack_tokens` makes of them; empty where there are too many, and in what the journal lists
-    - ``position``: where the journal has it
+    - ``tokens``: the result of `pack_tokens`; empty if there are too many, and in lists of verdicts
+    - ``position``: the row of the journal
     """
 
     at: int
@@ -72,69 +78,71 @@ class Verdict(NamedTuple):
     message_id: str
     sender: str
     subject: str
-    sent: int
+    received: int
     place: str
     mailbox: str
     folder: str
     role: str
     junk: str
     verdict: str
-    points: float
     log_odds: float
+    threshold: float
     evidence: str
     made_by: str
     tokens: bytes = b""
     position: int = -1
 
     @property
+    def distance(self) -> float:
+        """The distance of the score from the threshold: 0 at the threshold, -1 at even odds (thresholds below one nat
+        count as one)."""
+        return (self.log_odds - self.threshold) / max(self.threshold, 1.0)
+
+    @property
     def doubt(self) -> float:
-        """Points between the verdict and another; the fewer the more doubtful."""
-        return 0.0 if self.verdict == UNSURE else round(abs(self.points - SPAM_POINTS), 1)
+        """How far the score is from another verdict; the most doubtful mail has 0."""
+        return 0.0 if self.verdict == UNSURE else abs(self.distance)
 
     @property
     def doubtful(self) -> bool:
-        """Whether the filter was unsure: a verdict of that name, even odds or more, and spam that only just is some."""
-        return self.verdict == UNSURE or 0 <= self.points < SPAM_POINTS + DOUBTFUL
-
-    @property
-    def called(self) -> str:
-        """The verdict in a word: "spam", "good", or "unsure" for what was let through though it is rather spam."""
-        return "spam" if self.verdict == "spam" else "unsure" if self.doubtful else "good"
+        """Whether another verdict is likely: at even odds or more, but not much above the threshold."""
+        return self.verdict == UNSURE or DOUBTFUL_FROM <= self.distance < DOUBTFUL_TO
 
     @property
     def probability(self) -> float:
-        """Of spam."""
-        return 1 / (1 + math.exp(-max(-700.0, min(700.0, self.log_odds))))
+        """The probability of spam."""
+        return 1 / (1 + math.exp(-max(-_MAX_LOG_ODDS, min(_MAX_LOG_ODDS, self.log_odds))))
 
-    def lying(self, place: Place) -> Verdict:
-        """The same of a message that lies there; of one that nobody finds again where its place is far too long."""
-        found = Place(*map(sql_text, place)) if max(map(len, place)) <= MAX_PLACE else NOWHERE
-        return self._replace(**found._asdict())
+    def at_place(self, place: Place) -> Verdict:
+        """Return the verdict on a message that is at a place; a place that is too long becomes an unknown one."""
+        short = Place(*map(sql_text, place)) if max(map(len, place)) <= MAX_PLACE else NOWHERE
+        return self._replace(**short._asdict())
 
     def heaviest(self, most: int = MAX_EVIDENCE) -> list[tuple[str, float]]:
-        """The tokens that decided, heaviest first. Damaged where the file holds something else."""
+        """Return the heaviest tokens with their weights. Damaged if the file holds something else."""
         try:
-            found = json.loads(self.evidence)
-            return [(str(token), float(weight)) for token, weight in found[:most]]
+            pairs = json.loads(self.evidence)
+            return [(str(token), float(weight)) for token, weight in pairs[:most]]
         except (ValueError, TypeError):
             raise Damaged("evidence in table verdicts") from None
 
 
 def entry_of(message: ReadMessage, classification: Classification, settings: Settings, *, user: str = "") -> Verdict:
-    """What is kept of a message that was judged just now by a model of these settings, wherever it lies."""
+    """Return the verdict on a message that a model with these settings judged just now, at an unknown place."""
     evidence = [(token[:MAX_TOKEN], round(weight, 4)) for token, weight in classification.reasons[:MAX_EVIDENCE]]
+    now = int(time.time())
     return Verdict(
-        int(time.time()),
+        now,
         field_text(user),
         message.digest,
         field_text(message.header("message-id")),
         field_text(message.header("from")),
         field_text(message.header("subject")),
-        parse_date(message.header("date")[:MAX_FIELD]) or 0,
+        min(now, arrival(message.raw) or now),
         **NOWHERE._asdict(),
         verdict=classification.mail_verdict,
-        points=classification.points,
         log_odds=classification.log_odds,
+        threshold=classification.threshold,
         evidence=json.dumps(evidence),
         made_by=token_rules(settings),
         tokens=pack_tokens(message.tokens, message.occurrences),
@@ -142,18 +150,19 @@ def entry_of(message: ReadMessage, classification: Classification, settings: Set
 
 
 def note_of(entry: Verdict) -> str:
-    """A verdict as text, without the digest and the tokens."""
+    """Return a verdict as text, without the digest and the tokens."""
     return json.dumps({name: value for name, value in entry._asdict().items() if not isinstance(value, bytes)})
 
 
-def entry_of_note(note: str, digest: bytes) -> Verdict:
-    """The verdict of `note_of`, of a message that is taught by its mail alone."""
-    return Verdict(digest=digest, **json.loads(note))
+def entry_of_note(note: str, digest: bytes) -> Verdict | None:
+    """Return the verdict of `note_of`, without tokens; None if another version of spamnb wrote the note."""
+    fields = json.loads(note)
+    return Verdict(digest=digest, **fields) if fields.keys() == set(Verdict._fields) - {"digest", "tokens"} else None
 
 
 @lru_cache(64)
 def token_rules(settings: Settings) -> str:
-    """What stands for how a model makes tokens of mail: models that differ in it cannot learn each other's.
+    """Return an identifier of the way in which a model makes tokens: models with another one cannot learn them.
 
     >>> token_rules(Settings()) == token_rules(Settings(alpha=2)), len(token_rules(Settings()))
     (True, 16)
@@ -163,7 +172,7 @@ def token_rules(settings: Settings) -> str:
 
 
 def pack_tokens(tokens: Sequence[str], occurrences: np.ndarray) -> bytes:
-    """Tokens with their occurrences (k,), compressed; empty where there are too many of them.
+    """Return tokens with their occurrences, an array of shape (n_tokens,), compressed; empty if there are too many.
 
     >>> unpack_tokens(pack_tokens(["tea", "café"], np.array([2, 1])))
     {'tea': 2, 'café': 1}
@@ -176,7 +185,7 @@ def pack_tokens(tokens: Sequence[str], occurrences: np.ndarray) -> bytes:
 
 
 def unpack_tokens(packed: bytes) -> dict[str, int]:
-    """The tokens of `pack_tokens`. Damaged where they are none."""
+    """Return the tokens of `pack_tokens` with their occurrences. Damaged if the file holds something else."""
     reader = zlib.decompressobj()
     try:
         plain = reader.decompress(packed, MAX_UNPACKED)
@@ -191,5 +200,5 @@ def unpack_tokens(packed: bytes) -> dict[str, int]:
 
 
 def field_text(value: str) -> str:
-    """The beginning of a header field, in one line, as SQLite takes it."""
+    """Return the beginning of a header field, in one line, as SQLite accepts it."""
     return sql_text(" ".join(value[: 4 * MAX_FIELD].split())[:MAX_FIELD])

@@ -1,8 +1,8 @@
-"""The journal's file: verdicts with what they were based on, and corrections; bounded by age and size.
+"""The journal's file: verdicts with their evidence, and corrections; bounded by age and size.
 
-A verdict's ``position`` is where its bytes begin if all were written one behind the other, so the last row's end, less
-the bound, says which rows are to leave, and nobody adds up sizes. Several programs may write to one file. What is in it
-is as private as the mail: the file's mode is 0600, and rows that leave are overwritten.
+The ``position`` of a verdict is the sum of the sizes of all earlier ones. So the position of the last row, less the
+bound, says which rows have to leave, without adding up sizes. Several programs may write to one file. It is as private
+as the mail: its mode is 0600, and rows that leave are overwritten.
 """
 
 from __future__ import annotations
@@ -17,20 +17,21 @@ from spamnb.journal.entries import Place, Verdict
 from spamnb.store.database import Database, Fits, checked_rows, is_digest, sql_text
 
 APPLICATION_ID = 0x736E626A  # "snbj"
-VERSION = 8
-DAYS = 60  # what is older leaves
-MAX_BYTES = 256_000_000  # some 70,000 messages: docs/experiments.md#the-journal
-ROW_BYTES = 300  # what a row takes beside its texts and tokens, with its part of the indexes
-TIDY_EVERY = 1 << 16  # bytes of verdicts
-BUSY_MS = 2_000  # mail waits for nobody who looks at the journal
+VERSION = 9
+DAYS = 60  # after which verdicts leave: people look for a message for some weeks
+MAX_BYTES = 256_000_000  # of rows, some 70,000 messages: docs/experiments.md#the-journal
+ROW_BYTES = 300  # bytes of a row beside its texts and tokens, with its part of the indexes
+TIDY_EVERY = 1 << 16  # bytes of verdicts: some 20 messages
+BUSY_MS = 2_000  # milliseconds: mail does not wait longer for a person who looks at the journal
+MAX_SEARCH_WORDS = 8  # words of a search: more find nothing that these do not
 TABLES = (
     "CREATE TABLE verdicts (position INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
     " digest BLOB NOT NULL, message_id TEXT NOT NULL, sender TEXT NOT NULL,"
-    " subject TEXT NOT NULL, sent INTEGER NOT NULL, place TEXT NOT NULL, mailbox TEXT NOT NULL,"
-    " folder TEXT NOT NULL, role TEXT NOT NULL, junk TEXT NOT NULL, verdict TEXT NOT NULL,"
-    " points REAL NOT NULL, log_odds REAL NOT NULL, evidence TEXT NOT NULL, made_by TEXT NOT NULL, doubt REAL NOT NULL,"
+    " subject TEXT NOT NULL, received INTEGER NOT NULL, place TEXT NOT NULL, mailbox TEXT NOT NULL,"
+    " folder TEXT NOT NULL, role TEXT NOT NULL, junk TEXT NOT NULL, verdict TEXT NOT NULL, log_odds REAL NOT NULL,"
+    " threshold REAL NOT NULL, evidence TEXT NOT NULL, made_by TEXT NOT NULL, doubt REAL NOT NULL,"
     " doubtful INTEGER NOT NULL, size INTEGER NOT NULL)",
-    # Apart, so that who lists messages reads no tokens.
+    # A table of its own, because lists of messages need no tokens.
     "CREATE TABLE tokens (position INTEGER PRIMARY KEY, tokens BLOB NOT NULL)",
     "CREATE TABLE corrections (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
     " digest BLOB NOT NULL, label TEXT NOT NULL, spam INTEGER NOT NULL, verdict TEXT NOT NULL, source TEXT NOT NULL,"
@@ -40,20 +41,32 @@ TABLES = (
     "CREATE INDEX verdicts_by_time ON verdicts (at, user, verdict, doubtful)",
     "CREATE INDEX corrections_by_time ON corrections (at)",
 )
-_DAY = 86_400
-_COLUMNS = ", ".join(Verdict._fields[:-2])  # the tokens stand in a table of their own
+_DAY = 86_400  # seconds
+#: The lists of `Journal.mail`: a condition on a verdict v and its correction c. Mail is what a person said that it is.
+SHOWN = {
+    "all": "1",
+    "spam": "coalesce(c.spam, v.verdict = 'spam')",
+    "good": "NOT coalesce(c.spam, v.verdict = 'spam')",
+    "doubtful": "v.doubtful AND c.spam IS NULL",
+    "taught": "c.spam IS NOT NULL",
+}
+ORDERS = {
+    "newest": "v.received DESC, v.position DESC",
+    "oldest": "v.received, v.position",
+    "doubtful": "v.doubt, v.received DESC",
+}
 
 
 class Correction(NamedTuple):
-    """What a person taught.
+    """The class that a person taught of one message.
 
-    - ``label``: the class; ``spam``: whether that is spam
+    - ``label``: the class; ``spam``: whether it is the class of spam
     - ``source``: "page", "move" or "client"
-    - ``verdict``: what the filter had said; where it is empty, the journal looks it up
+    - ``verdict``: the verdict of the filter; if it is empty, the journal looks it up
     - ``before``: the class that the message was learned as before, or empty
-    - ``batch``: the same for what was taught at once
-    - ``moved_from``: the place from which the message was moved with the lesson, or empty
-    - ``at``: when, in seconds since 1970; 0 for now
+    - ``batch``: an identifier of all messages that were taught at once
+    - ``moved_from``: the place from which the message was moved when it was taught, or empty
+    - ``at``: the time, in seconds since 1970; 0 for now
     """
 
     digest: bytes
@@ -69,7 +82,7 @@ class Correction(NamedTuple):
 
 
 class Day(NamedTuple):
-    """The verdicts of one day, UTC, as 2026-11-22."""
+    """The numbers of verdicts of one day, UTC; ``day`` is 2026-11-22."""
 
     day: str
     good: int
@@ -79,12 +92,12 @@ class Day(NamedTuple):
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """The number of all verdicts."""
         return self.good + self.unsure + self.spam
 
 
 class Journal(Database):
-    """The journal at a path; `at` opens it."""
+    """A journal; `at` opens the one at a path."""
 
     OWN_ID = APPLICATION_ID
     KIND = "journal of verdicts"
@@ -92,7 +105,7 @@ class Journal(Database):
 
     @classmethod
     def at(cls, path: str | Path) -> Self:
-        """The journal at ``path``, made where there is none. SpamnbError where something else is there."""
+        """Open the journal at ``path``, and make it if there is none. SpamnbError if the file is something else."""
         journal = cls.connect(path, writable=True)
         try:
             journal._prepare()
@@ -103,7 +116,7 @@ class Journal(Database):
 
     @classmethod
     def there(cls, path: Path) -> Self:
-        """The journal that is at ``path``. SpamnbError where there is none."""
+        """Open the journal at ``path``. SpamnbError if there is none."""
         if not path.exists():
             raise SpamnbError(f"{path}: no journal there; filter, sort, watch and serve write one with --journal")
         return cls.at(path)
@@ -111,6 +124,7 @@ class Journal(Database):
     def _prepare(self) -> None:
         with self._told():
             self.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+            self.create_function("folded", str.casefold)
             with self.reading():
                 if self._identified():
                     return
@@ -124,7 +138,7 @@ class Journal(Database):
                 self.execute(f"PRAGMA user_version = {VERSION}")
 
     def _identified(self) -> bool:
-        """Is it a journal of this version? False for a file that holds nothing yet."""
+        """Return whether the file is a journal of this version; False if it is empty."""
         application = self.execute("PRAGMA application_id").fetchone()[0]
         version = self.execute("PRAGMA user_version").fetchone()[0]
         if application == APPLICATION_ID and version != VERSION:
@@ -137,14 +151,14 @@ class Journal(Database):
     # -- writing ---------------------------------------------------------------------------------------------
 
     def add(self, entries: Sequence[Verdict]) -> None:
-        """Keep verdicts, all or none. One that is there already, as after a kill, is not kept twice."""
+        """Write verdicts, all or none. A verdict that is there already, as after a kill, is not written again."""
         with self.writing():
             last = self.execute("SELECT position + size FROM verdicts ORDER BY position DESC LIMIT 1").fetchone()
             begin = position = last[0] if last else 0
             verdicts, tokens = [], []
-            there = "SELECT 1 FROM verdicts WHERE digest = ? AND at = ? AND user = ?"
+            same = "SELECT 1 FROM verdicts WHERE digest = ? AND at = ? AND user = ?"
             for entry in entries:
-                if self.execute(there, (entry.digest, entry.at, entry.user)).fetchone():
+                if self.execute(same, (entry.digest, entry.at, entry.user)).fetchone():
                     continue
                 size = ROW_BYTES + sum(map(len, (entry.tokens, entry.evidence, entry.place, entry.subject)))
                 verdicts.append((position, *entry[:-2], entry.doubt, entry.doubtful, size))
@@ -157,10 +171,12 @@ class Journal(Database):
                 self.tidy(position)
 
     def tidy(self, end: int, *, days: float = DAYS, most: int = MAX_BYTES) -> None:
-        """Let go of what is older than ``days``, and of the oldest until ``most`` bytes are left; ``end`` is where the
-        last row ends."""
+        """Delete what is older than ``days``, and the oldest verdicts until ``most`` bytes are left.
+
+        ``end`` is the position behind the last row.
+        """
         with self.writing():
-            oldest = int(time.time() - days * 86_400)
+            oldest = int(time.time() - days * _DAY)
             last = "SELECT position + 1 FROM verdicts WHERE at < ? ORDER BY at DESC LIMIT 1"
             first = max(end - most, *(self.execute(last, (oldest,)).fetchone() or (0,)))
             self.execute("DELETE FROM tokens WHERE position < ?", (first,))
@@ -168,7 +184,7 @@ class Journal(Database):
             self.execute("DELETE FROM corrections WHERE at < ?", (oldest,))
 
     def drop(self, digest: bytes) -> int:
-        """Let go of all that is kept of a message; how many verdicts that were."""
+        """Delete all rows of a message; return the number of its verdicts."""
         with self.writing():
             positions = "SELECT position FROM verdicts WHERE digest = ?"
             self.execute(f"DELETE FROM tokens WHERE position IN ({positions})", (digest,))  # noqa: S608 (our own words)
@@ -176,101 +192,122 @@ class Journal(Database):
             return self.execute("DELETE FROM verdicts WHERE digest = ?", (digest,)).rowcount
 
     def correct(self, correction: Correction) -> None:
-        """Note what a person taught; an earlier correction of the same mail stands no longer."""
+        """Write a correction in place of an earlier one of the same message."""
         with self.writing():
             last = None if correction.verdict else self.of_message(correction.digest)
-            made = correction._replace(
+            row = correction._replace(
                 user=sql_text(correction.user),
                 verdict=last.verdict if last else correction.verdict,
                 at=correction.at or int(time.time()),
             )
-            columns, values = ", ".join(made._fields), ", ".join("?" * len(made))
-            self.execute(f"INSERT OR REPLACE INTO corrections ({columns}) VALUES ({values})", made)  # noqa: S608
+            columns, values = ", ".join(row._fields), ", ".join("?" * len(row))
+            self.execute(f"INSERT OR REPLACE INTO corrections ({columns}) VALUES ({values})", row)  # noqa: S608
 
-    def undone(self, correction: Correction) -> None:
-        """Let go of a correction that was taken back."""
+    def delete(self, correction: Correction) -> None:
+        """Delete a correction that was undone."""
         with self.writing():
             self.execute("DELETE FROM corrections WHERE digest = ? AND user = ?", (correction.digest, correction.user))
 
-    def moved(self, position: int, lies: Place) -> None:
-        """Note that a message lies elsewhere now."""
+    def put_place(self, position: int, place: Place) -> None:
+        """Write the place to which a message was moved."""
         with self.writing():
             self.execute(
                 "UPDATE verdicts SET place = ?, mailbox = ?, folder = ?, role = ?, junk = ? WHERE position = ?",
-                (*map(sql_text, lies), position),
+                (*map(sql_text, place), position),
             )
 
     # -- reading ---------------------------------------------------------------------------------------------
 
-    def uncorrected(self, since: float, *, doubtful: bool = False, most: int = 50, skip: int = 0) -> list[Verdict]:
-        """Mail since a time that nobody has corrected: what was called spam, or what is doubtful; the most doubtful
-        first."""
-        which = "doubtful" if doubtful else "verdict = 'spam'"
-        corrected = "SELECT 1 FROM corrections AS c WHERE c.digest = verdicts.digest AND c.user = verdicts.user"
-        condition = f"{which} AND at >= ? AND NOT EXISTS ({corrected})"
-        order = "ORDER BY doubt, at DESC LIMIT ? OFFSET ?"
-        return self._verdicts(f"WHERE {condition} {order}", (int(since), most, skip))
+    def mail(
+        self,
+        shown: str = "all",
+        words: str = "",
+        *,
+        user: str = "",
+        order: str = "newest",
+        most: int = 50,
+        skip: int = 0,
+    ) -> list[Verdict]:
+        """Return verdicts: a list of SHOWN, in an order of ORDERS, of one user or (empty) of all.
+
+        Each of ``words`` must be in the sender or in the subject, in any case.
+        """
+        texts = words.casefold().split()[:MAX_SEARCH_WORDS]
+        conditions = [SHOWN[shown], *["instr(folded(v.sender || ' ' || v.subject), ?)"] * len(texts)]
+        if user:
+            conditions.append("v.user = ?")
+        values = (*texts, *[user] * bool(user), most, skip)
+        return self._verdicts(f"WHERE {' AND '.join(conditions)} ORDER BY {ORDERS[order]} LIMIT ? OFFSET ?", values)
 
     def verdict(self, position: int) -> Verdict | None:
-        """The verdict at a position."""
-        found = self._verdicts("WHERE position = ?", (position,))
-        return found[0] if found else None
+        """Return the verdict at a position."""
+        return next(iter(self._verdicts("WHERE v.position = ?", (position,))), None)
 
     def of_message(self, digest: bytes, user: str | None = None) -> Verdict | None:
-        """The last verdict on a message; on a user's, or on anybody's."""
-        which = "WHERE digest = ? AND (? IS NULL OR user = ?) ORDER BY position DESC LIMIT 1"
-        found = self._verdicts(which, (digest, user, user))
-        return found[0] if found else None
+        """Return the last verdict on a message, of one user or (None) of all."""
+        which = "WHERE v.digest = ? AND (? IS NULL OR v.user = ?) ORDER BY v.position DESC LIMIT 1"
+        return next(iter(self._verdicts(which, (digest, user, user))), None)
 
     def _verdicts(self, which: str, values: tuple[Any, ...]) -> list[Verdict]:
-        """The verdicts that the rest of a statement chooses, in its order, without their tokens."""
+        """Return the verdicts that the end of a statement selects, without their tokens."""
+        columns = ", ".join(f"v.{name}" for name in (*Verdict._fields[:-2], "position"))
+        tables = "verdicts AS v LEFT JOIN corrections AS c ON c.digest = v.digest AND c.user = v.user"
+        fits: dict[str, Fits] = {name: str for name in (*Verdict._fields[:-2], "position")}
+        fits |= dict.fromkeys(("position", "at", "received", "log_odds", "threshold"), _is_number)
+        fits["digest"] = is_digest
         with self.reading():
-            found = self.execute(f"SELECT {_COLUMNS}, position FROM verdicts {which}", values)  # noqa: S608 (the same)
-            fits: dict[str, Fits] = {name: str for name in (*Verdict._fields[:-2], "position")}
-            fits |= dict.fromkeys(("position", "at", "sent", "points", "log_odds"), _is_number)
-            fits["digest"] = is_digest
-            return [Verdict._make([*row[:-1], b"", row[-1]]) for row in checked_rows("verdicts", found, **fits)]
+            rows = self.execute(f"SELECT {columns} FROM {tables} {which}", values)  # noqa: S608 (no text of mail)
+            return [Verdict._make([*row[:-1], b"", row[-1]]) for row in checked_rows("verdicts", rows, **fits)]
+
+    def users(self) -> list[str]:
+        """Return the names of all users who have mail here."""
+        with self.reading():
+            rows = self.execute("SELECT DISTINCT user FROM verdicts WHERE user != '' ORDER BY user")
+            return [user for (user,) in checked_rows("verdicts", rows, user=str)]
 
     def tokens(self, position: int) -> bytes:
-        """The packed tokens of a verdict; empty where they are not kept."""
+        """Return the packed tokens of a verdict; empty if the journal does not have them."""
         with self.reading():
-            found = self.execute("SELECT tokens FROM tokens WHERE position = ?", (position,))
-            rows = checked_rows("tokens", found, tokens=bytes)
-            return rows[0][0] if rows else b""
+            rows = self.execute("SELECT tokens FROM tokens WHERE position = ?", (position,))
+            return next((tokens for (tokens,) in checked_rows("tokens", rows, tokens=bytes)), b"")
 
-    def corrections(
-        self, since: float = 0, *, batch: str = "", digest: bytes = b"", most: int = 1_000
-    ) -> list[Correction]:
-        """What was taught and stands, the newest first; with ``batch`` or ``digest`` what has that one."""
-        statement = (
-            f"SELECT {', '.join(Correction._fields)} FROM corrections WHERE at >= ?"  # noqa: S608 (our own words)
-            " AND (? = '' OR batch = ?) AND (? = x'' OR digest = ?) ORDER BY number DESC LIMIT ?"
-        )
+    def correction_of(self, digest: bytes, user: str) -> Correction | None:
+        """Return the correction of a user's message."""
+        return next(iter(self._corrections("WHERE digest = ? AND user = ?", (digest, user))), None)
+
+    def corrections(self, batch: str = "") -> list[Correction]:
+        """Return the corrections that were made at once, or (empty) all; the newest first."""
+        return self._corrections("WHERE ? IN (batch, '') ORDER BY number DESC", (batch,))
+
+    def _corrections(self, which: str, values: tuple[Any, ...]) -> list[Correction]:
+        columns = ", ".join(Correction._fields)
         with self.reading():
-            found = self.execute(statement, (int(since), batch, batch, digest, digest, most))
-            rows = [Correction(*row) for row in found if is_digest(row[0]) and type(row[1]) is str]
-        return [made._replace(spam=bool(made.spam)) for made in rows]
+            rows = self.execute(f"SELECT {columns} FROM corrections {which}", values)  # noqa: S608 (no text of mail)
+            fits: dict[str, Fits] = dict.fromkeys(Correction._fields, str)
+            fits |= {"digest": is_digest, "spam": int, "at": _is_number}
+            corrections = [Correction(*row) for row in checked_rows("corrections", rows, **fits)]
+        return [each._replace(spam=bool(each.spam)) for each in corrections]
 
     def days(self, number: int = 30) -> list[Day]:
-        """Verdicts of the last days, the oldest first, with those that had no mail.
+        """Return the numbers of verdicts of the last days, the oldest first, also of days without mail.
 
         >>> [day.total for day in Journal.at(":memory:").days(2)]
         [0, 0]
         """
         today = int(time.time()) // _DAY
         with self.reading():
-            counted = self.execute(
-                f"SELECT at / {_DAY} AS day, sum(verdict != 'spam' AND NOT doubtful),"  # noqa: S608 (our own words)
-                " sum(verdict != 'spam' AND doubtful), sum(verdict = 'spam'), sum(doubtful)"
-                " FROM verdicts WHERE at >= ? GROUP BY day",
+            rows = self.execute(
+                f"SELECT at / {_DAY} AS day, sum(verdict NOT IN ('spam', 'unsure')), sum(verdict = 'unsure'),"  # noqa: S608
+                " sum(verdict = 'spam'), sum(doubtful) FROM verdicts WHERE at >= ? GROUP BY day",
                 ((today - number + 1) * _DAY,),
             )
-            counts = {day: sums for day, *sums in counted}
+            counts = {day: sums for day, *sums in rows}
         days = range(today - number + 1, today + 1)
         return [Day(time.strftime("%Y-%m-%d", time.gmtime(day * _DAY)), *counts.get(day, [0] * 4)) for day in days]
 
-    def wrong(self, since: float) -> tuple[int, int]:
-        """Corrections since a time of good mail that was called spam, and of spam that was let through."""
+    def errors(self, since: float) -> tuple[int, int]:
+        """Return the numbers of corrections since a time: of good mail that was called spam, and of spam that was let
+        through."""
         with self.reading():
             return self.execute(
                 "SELECT coalesce(sum(verdict = 'spam' AND NOT spam), 0),"

@@ -1,4 +1,4 @@
-"""A thread that writes the journal while mail is judged: no mail waits for it, and its faults cost no mail."""
+"""A thread that writes the journal, so that mail does not wait for it, and an error of the journal costs no mail."""
 
 from __future__ import annotations
 
@@ -13,49 +13,51 @@ from spamnb.journal.entries import Verdict
 from spamnb.journal.journal import Correction, Journal
 from spamnb.shown_text import pluralize
 
-MAX_WAITING = 10_000  # verdicts, some 30 MB: others are left out, and said
-_PAUSE = 0.2  # seconds in which verdicts gather: one transaction for all takes a fifth of the time
+MAX_WAITING = 10_000  # verdicts, some 30 MB of memory: more are left out, and reported
+_PAUSE = 0.2  # seconds in which verdicts gather: one transaction for them takes a fifth of the time of many
 
 
 class JournalWriter:
-    """Writes what it is handed, a little later. ``tell`` takes a line where the journal cannot be opened or written, on
-    a full disk or after damage, and another where something else is wrong; the next verdict tries again.
+    """A writer of verdicts and corrections.
+
+    ``tell`` is called with a line if the journal cannot be opened or written, once for each error in a row; each new
+    verdict tries again.
     """
 
     def __init__(self, path: Path, tell: Callable[[str], None]) -> None:
         self._path = path
         self._tell = tell
         self._waiting: queue.Queue[Verdict | Correction | None] = queue.Queue(MAX_WAITING)  # None ends it
-        self._left_out = 0  # verdicts that found no room, and were not told yet
+        self._left_out = 0  # verdicts for which there was no room, and that are not yet reported
         self._lock = threading.Lock()
         self._hurry = threading.Event()
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
         self._thread.start()
 
-    def put(self, what: Verdict | Correction) -> None:
-        """Write a verdict or a correction soon; returns at once."""
+    def put(self, row: Verdict | Correction) -> None:
+        """Write a verdict or a correction soon; return at once."""
         try:
-            self._waiting.put_nowait(what)
+            self._waiting.put_nowait(row)
         except queue.Full:
             with self._lock:
                 self._left_out += 1
 
     def flush(self) -> None:
-        """Wait until all that was handed to it is written, or was told not to be."""
+        """Wait until everything is written, or an error is reported."""
         self._hurry.set()
         self._waiting.join()
         self._hurry.clear()
 
     def close(self) -> None:
-        """Write what is waiting, and end."""
+        """Write everything, and end the thread."""
         self._hurry.set()
         self._waiting.put(None)
         self._thread.join()
 
     def _run(self) -> None:
         journal: Journal | None = None
-        batch: list[Verdict | Correction | None] = []  # what came while the one before was written
-        told = ""
+        batch: list[Verdict | Correction | None] = []  # the rows that came while the last batch was written
+        last_error = ""
         with contextlib.ExitStack() as stack:
             while True:
                 try:
@@ -67,11 +69,11 @@ class JournalWriter:
                             for each in batch:
                                 if isinstance(each, Correction):
                                     journal.correct(each)
-                        told = ""
+                        last_error = ""
                 except (SpamnbError, OSError) as error:
-                    if str(error) != told:
-                        told = str(error)
-                        self._tell(f"{told}; the journal notes nothing until that is mended")
+                    if str(error) != last_error:
+                        last_error = str(error)
+                        self._tell(f"{last_error}; the journal notes nothing until that is mended")
                 with self._lock:
                     left_out, self._left_out = self._left_out, 0
                 if left_out:

@@ -150,7 +150,7 @@ class Filing:
             after = self.memory.move(messages, into, {one: note_of(entry) for one, entry in entries.items()})
         self._write(
             [
-                entries[one].lying(lies_in(self.memory.box, into or one.folder, lies, self.junk))
+                entries[one].at_place(lies_in(self.memory.box, into or one.folder, lies, self.junk))
                 for one, lies in after.items()
                 if one in entries
             ]
@@ -186,9 +186,9 @@ class Filing:
 def noted(box: Box, finished: Mapping[Move, MailboxMessage], junk: str) -> list[Verdict]:
     """What the journal shall have of moves that were interrupted and are done now."""
     return [
-        entry_of_note(move.note, move.digest).lying(lies_in(box, message.folder, message, junk))
+        entry.at_place(lies_in(box, message.folder, message, junk))
         for move, message in finished.items()
-        if move.note
+        if move.note and (entry := entry_of_note(move.note, move.digest))
     ]
 
 

@@ -1,9 +1,9 @@
-"""``spamnb review``: what was filtered and why, in a browser, and corrections with a click.
+"""``spamnb review``: all mail of the journal in a browser, why it was judged so, and corrections with a click.
 
 It may import ``api``, ``serve`` and ``mailbox``.
 
-app      addresses → pages, lessons and refusals; who may see them, and what a browser may do with them
-pages    what the journal and the model hold → pages, all of it escaped
-lessons  corrections that were asked for, and how they are undone
-moving   mail read and moved in the mailbox where it lies
+app      answer requests with pages, lessons and refusals; check who may see them
+pages    make pages of what the journal and the models hold, all of it escaped
+lessons  teach messages and undo it
+moving   read and move mail in its mailbox
 """

@@ -1,4 +1,4 @@
-"""Addresses → pages, lessons and refusals. Every change is a POST from one of these pages."""
+"""Answer requests with pages, lessons and refusals. Every change is a POST from one of these pages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, parse_qsl
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -19,21 +19,20 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from spamnb.api.words import word_of, words_of
+from spamnb.api.words import word_of
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError, in_options
 from spamnb.journal.entries import INBOX, JUNK
 from spamnb.journal.journal import Journal
 from spamnb.review import pages
-from spamnb.review.lessons import Taught, Teacher, missing
+from spamnb.review.lessons import Outcome, Teacher, missing
 from spamnb.review.moving import Moving
 from spamnb.shown_text import pluralize, to_printable
 
-HOSTS = ["127.0.0.1", "localhost"]  # any other name may be a site that answers with this machine's address
-MAX_BODY = 65_536  # bytes of a form: a page has 50 boxes
-MAX_FIELDS = 300
-MAX_TYPED = 80  # characters of a word
-#: What a browser may do with a page, told with each reply.
+HOSTS = ["127.0.0.1", "localhost"]  # any other name may be that of a site with this machine's address
+MAX_BODY = 65_536  # bytes of a form: a page has 50 boxes, of some 20 bytes each
+MAX_FIELDS = 300  # of a form: a page has 50 boxes and a few buttons
+#: What a browser may do with a page: header fields of each reply.
 HEADERS = {
     "content-security-policy": "default-src 'none'; style-src 'self'; script-src 'self'; form-action 'self';"
     " base-uri 'none'; frame-ancestors 'none'",
@@ -43,11 +42,11 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-store",
 }
-Fields = dict[str, list[str]]  # of a form, as they were sent
+Fields = dict[str, list[str]]  # values of a form by name, as they were sent
 
 
 class Refused(Exception):
-    """What is answered instead: a status and a line for a person."""
+    """A refusal of a request: a status and a line for a person."""
 
     def __init__(self, status: int, line: str, heading: str = "That was not done") -> None:
         super().__init__(line)
@@ -56,10 +55,10 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Review:
-    """What the pages are about, and who may see them.
+    """The pages of a journal and of the models that learn.
 
-    Who knows ``key`` sees all mail: it is the first part of each page's path. A cookie would not do, which browsers
-    send to every port of this machine, where another user may listen.
+    Whoever has ``key``, the first part of each page's path, sees all mail. A cookie is no place for it, because
+    browsers send cookies to every port of this machine, where another user may listen.
     """
 
     journal: Path
@@ -67,10 +66,9 @@ class Review:
     key: str
 
     def app(self) -> Starlette:
-        """The application, for any server of ASGI."""
+        """Return the application, for any server of ASGI."""
         pages = [
             Route("/", self._page(self._list)),
-            Route("/filtered", self._page(self._list)),
             Route("/message/{position}", self._page(self._message)),
             Route("/words", self._page(self._words)),
             Route("/figures", self._page(self._figures)),
@@ -82,21 +80,21 @@ class Review:
         routes = [static, Mount("/{key}", routes=pages), Route("/", self._page(self._list))]
         handlers: dict[Any, Any] = {Refused: self._refuse, SpamnbError: self._refuse}
         policy = Middleware(BaseHTTPMiddleware, dispatch=_with_policy)
-        own_names = Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS, www_redirect=False)
-        return Starlette(routes=routes, exception_handlers=handlers, middleware=[policy, own_names])
+        hosts = Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS, www_redirect=False)
+        return Starlette(routes=routes, exception_handlers=handlers, middleware=[policy, hosts])
 
     # -- who asks --------------------------------------------------------------------------------------------
 
     def _check(self, request: Request) -> None:
-        if not self._knows_key(request):
+        if not self._has_key(request):
             raise Refused(403, "Open the address that 'spamnb review' printed: it holds a key.")
 
-    def _knows_key(self, request: Request) -> bool:
-        told = request.path_params.get("key", "")
-        return bool(self.key) and hmac.compare_digest(told.encode("utf-8", "replace"), self.key.encode())
+    def _has_key(self, request: Request) -> bool:
+        key = request.path_params.get("key", "")
+        return bool(self.key) and hmac.compare_digest(key.encode("utf-8", "replace"), self.key.encode())
 
     def _page(self, make: Callable[[Request], Response]) -> Callable[[Request], Awaitable[Response]]:
-        """A page, made in a thread: SQLite may wait."""
+        """Return the endpoint of a page, which is made in a thread, because SQLite may wait."""
 
         async def answer(request: Request) -> Response:
             self._check(request)
@@ -105,7 +103,7 @@ class Review:
         return answer
 
     def _form(self, act: Callable[[Fields], Response]) -> Callable[[Request], Awaitable[Response]]:
-        """A form that one of these pages sent, acted on in a thread."""
+        """Return the endpoint of a form, which only these pages may send; a thread acts on it."""
 
         async def answer(request: Request) -> Response:
             self._check(request)
@@ -125,9 +123,9 @@ class Review:
         return answer
 
     def _render(self, request: Request, template: str, status: int = 200, **values: Any) -> Response:
-        let_in = self._knows_key(request)
-        base = f"/{self.key}" if let_in else ""
-        values |= {"here": request.url.path.removeprefix(base), "let_in": let_in, "base": base}
+        has_key = self._has_key(request)
+        base = f"/{self.key}" if has_key else ""
+        values |= {"path": request.url.path.removeprefix(base), "has_key": has_key, "base": base}
         return HTMLResponse(pages.render(template, **values), status)
 
     async def _refuse(self, request: Request, error: Exception) -> Response:
@@ -139,10 +137,9 @@ class Review:
 
     def _list(self, request: Request) -> Response:
         query = request.query_params
-        doubtful, page = not request.url.path.endswith("/filtered"), _number(query.get("page", "0"))
         with Journal.at(self.journal) as journal:
-            values = pages.mail_list(journal, doubtful, page, query.get("done", ""))
-        values |= {"stay": query.get("stay", "") == "1", "undone": _number(query.get("undone", "0"))}
+            values = pages.mail_list(journal, pages.Choice.of(query), query.get("done", ""))
+        values["undone"] = query.get("undone", "") if _is_position(query.get("undone", "")) else ""
         return self._render(request, "list.html", threshold=self._threshold(), **values)
 
     def _message(self, request: Request) -> Response:
@@ -152,19 +149,19 @@ class Review:
             if entry is None:
                 raise Refused(404, missing(position[:20]))
             values = pages.message(journal, entry, moving.mail(entry))
+        values["choice"] = pages.Choice.of(request.query_params)
         return self._render(request, "message.html", threshold=self._threshold(), **values)
 
     def _threshold(self) -> float:
-        """The probability from which on mail is called spam."""
+        """Return the probability from which on mail is called spam."""
         with Classifier.open(self.teacher.shared) as model:
             return model.settings.loss.threshold
 
     def _words(self, request: Request) -> Response:
-        word = request.query_params.get("word", "")[:MAX_TYPED].strip()
+        word = request.query_params.get("word", "")[: pages.MAX_TYPED].strip()
         with Classifier.open(self.teacher.shared) as model:
-            found = word_of(model.store, word)
-            top = [] if word or not found.documents else words_of(model.store, 30, False, lambda _: None).informative
-        return self._render(request, "words.html", word=word, documents=found.documents, held=found.held, top=top)
+            report, top = word_of(model.store, word), [] if word else pages.top_words(model)
+        return self._render(request, "words.html", word=word, documents=report.documents, held=report.held, top=top)
 
     def _figures(self, request: Request) -> Response:
         with Journal.at(self.journal) as journal, Classifier.open(self.teacher.shared) as model:
@@ -185,15 +182,20 @@ class Review:
             raise Refused(400, "That is no message of the journal.")
         with Journal.at(self.journal) as journal:
             positions = list(dict.fromkeys(map(int, chosen)))
-            taught = self.teacher.teach(journal, positions, as_what == "spam", move="move" in fields)
-        return self._answered(fields, taught, "stay=1" if "movable" in fields and "move" not in fields else "")
+            outcome = self.teacher.teach(journal, positions, as_what == "spam", move="move" in fields)
+        stay = "1" if "movable" in fields and "move" not in fields else ""
+        return self._back(fields, outcome, done=outcome.batch, stay=stay)
 
     def _undo(self, fields: Fields) -> Response:
+        batch, position = _first(fields, "batch"), _first(fields, "position")
         with Journal.at(self.journal) as journal:
-            taught = self.teacher.undo(journal, _first(fields, "batch"))
-        if not (taught.changed or taught.problems):
+            entry = journal.verdict(int(position)) if _is_position(position) else None
+            of_entry = journal.correction_of(entry.digest, entry.user) if entry else None
+            corrections = journal.corrections(batch) if batch else [of_entry] if of_entry else []
+            outcome = self.teacher.undo(journal, corrections)
+        if not (outcome.changed or outcome.problems):
             raise Refused(404, "Nothing was taken back: that lesson was taken back before, or has left the journal.")
-        return self._answered(fields, taught, f"undone={taught.changed}")
+        return self._back(fields, outcome, undone=outcome.changed)
 
     def _move(self, fields: Fields) -> Response:
         role, _, position = _first(fields, "to").partition(":")
@@ -201,18 +203,16 @@ class Review:
             raise Refused(400, "Say which message goes where.")
         with Journal.at(self.journal) as journal:
             self.teacher.move(journal, int(position), role)
-        return RedirectResponse(f"/{self.key}/message/{int(position)}", 303)
+        return RedirectResponse(f"/{self.key}/message/{int(position)}{_choice(fields).query()}", 303)
 
-    def _answered(self, fields: Fields, taught: Taught, more: str) -> Response:
-        """Back to the list that a form was on, or a line for each thing that went wrong."""
-        if taught.problems:
-            if not taught.changed:
-                raise Refused(409, "; ".join(taught.problems))
-            learned = f"{pluralize(taught.changed, 'lesson')} learned; "
-            raise Refused(409, learned + "; ".join(taught.problems), "Not all of that was done")
-        path = f"/{self.key}/{'filtered' if _first(fields, 'list') == '/filtered' else ''}"
-        query = "&".join(filter(None, [f"done={taught.batch}" if taught.batch.isalnum() else "", more]))
-        return RedirectResponse(f"{path}?{query}" if query else path, 303)
+    def _back(self, fields: Fields, outcome: Outcome, **news: str | int) -> Response:
+        """Go back to the list that a form was on, or show a line for each problem."""
+        if outcome.problems:
+            if not outcome.changed:
+                raise Refused(409, "; ".join(outcome.problems))
+            learned = f"{pluralize(outcome.changed, 'lesson')} learned; "
+            raise Refused(409, learned + "; ".join(outcome.problems), "Not all of that was done")
+        return RedirectResponse(f"/{self.key}/{_choice(fields).query(**news)}", 303)
 
 
 async def _with_policy(request: Request, call_next: RequestResponseEndpoint) -> Response:
@@ -221,13 +221,13 @@ async def _with_policy(request: Request, call_next: RequestResponseEndpoint) -> 
     return response
 
 
-def _number(text: str) -> int:
-    """A small number of an address; 0 where it is none."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 5 else 0
+def _choice(fields: Fields) -> pages.Choice:
+    """Return the list on which a form was."""
+    return pages.Choice.of(dict(parse_qsl(_first(fields, "list").removeprefix("?"))))
 
 
 def _is_position(text: str) -> bool:
-    """Can that be where a verdict stands in the journal?"""
+    """Return whether a text can be the position of a verdict."""
     return text.isascii() and text.isdigit() and len(text) < 19
 
 

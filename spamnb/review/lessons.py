@@ -1,18 +1,18 @@
-"""Corrections that were asked for on a page, and how they are undone: each in the model of the mail's user; and mail
-that is moved with them.
+"""Teach messages of the journal, undo it, and move the mail with it: each in the model of the message's user.
 
-A lesson is by the mail itself where it still lies where it lay, and is kept whole in the model, as by ``spamnb learn``.
-Otherwise it is by the tokens that the journal holds: the model is the same, but the lesson is not kept.
+A message that is still in its mailbox is learned from the mail, and the model keeps it whole, as ``spamnb learn`` does.
+Any other is learned from the tokens in the journal: the counts are the same, but the model does not keep the message.
 """
 
 from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from threading import Lock
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError, in_options, reason
@@ -26,80 +26,96 @@ from spamnb.sources.entries import one_message
 
 
 @dataclass(frozen=True)
-class Taught:
-    """What became of a request: ``batch`` undoes it; ``problems`` are lines for a person."""
+class Outcome:
+    """The result of a request: ``batch`` undoes it; ``problems`` are lines for a person."""
 
     batch: str
     changed: int
     problems: tuple[str, ...]
 
 
-@dataclass(frozen=True)
 class Teacher:
-    """The models that corrections go to: ``shared``, or where ``users`` is their folder each user's own."""
+    """The models that learn: ``shared``, or if ``users`` names a folder the model of each user in it.
 
-    shared: Path
-    users: Path | None
+    They stay open, because closing a file of SQLite takes longer than a lesson. One thread at a time uses them.
+    """
 
-    def teach(self, journal: Journal, positions: Sequence[int], spam: bool, move: bool = False) -> Taught:
-        """Teach messages of the journal as spam or as good mail, and with ``move`` put each where such mail belongs if
-        its mailbox is known."""
-        batch, changed, problems = secrets.token_hex(8), 0, []
-        with closing(Models(self.shared, self.users, writable=True)) as models, Moving(journal) as moving:
-            for position in positions:
-                entry = journal.verdict(position)
-                if entry is None:
-                    problems.append(missing(position))
-                    continue
-                try:
-                    with one_message("", lambda name, error: problems.append(reason(error))):
-                        known = models.taught(entry.user) or models.for_classifying("")
-                        mail = known.read(raw) if (raw := moving.mail(entry)) else _recalled(journal, known, entry)
-                        made, new = _learn(journal, models.for_learning(entry.user), entry, spam, batch, mail)
-                        changed += new
-                        if move and entry.mailbox and moving.to(entry, JUNK if spam else INBOX):
-                            journal.correct(made._replace(moved_from=entry.place))
-                except SpamnbError as error:
-                    problems.append(in_options(error))
-        return Taught(batch, changed, tuple(dict.fromkeys(problems)))
+    def __init__(self, shared: Path, users: Path | None) -> None:
+        self.shared = shared
+        self._models = Models(shared, users, writable=True)
+        self._lock = Lock()
 
-    def undo(self, journal: Journal, batch: str) -> Taught:
-        """Take back what was taught at once, and put back what was moved with it."""
-        changed, problems = 0, []
-        with closing(Models(self.shared, self.users, writable=True)) as models, Moving(journal) as moving:
-            for made in journal.corrections(batch=batch) if batch else []:
-                entry = journal.of_message(made.digest, made.user)
-                try:
-                    with one_message("", lambda name, error: problems.append(reason(error))):
-                        changed += _unlearn(journal, models.for_learning(made.user), made, entry, moving)
-                        if entry is not None and made.moved_from:
-                            moving.back(entry, made.moved_from)
-                except SpamnbError as error:
-                    problems.append(in_options(error))
-        return Taught(batch, changed, tuple(dict.fromkeys(problems)))
+    def close(self) -> None:
+        """Close the models."""
+        self._models.close()
+
+    def teach(self, journal: Journal, positions: Sequence[int], spam: bool, move: bool = False) -> Outcome:
+        """Teach messages of the journal as spam or as good mail.
+
+        With ``move`` each message whose mailbox is known is moved to the folder of its class.
+        """
+        batch = secrets.token_hex(8)
+
+        def teach_one(position: int, moving: Moving) -> bool:
+            entry = journal.verdict(position)
+            if entry is None:
+                raise SpamnbError(missing(position))
+            current = self._models.taught(entry.user) or self._models.for_classifying("")
+            raw = moving.mail(entry)
+            mail = current.read(raw) if raw else _recall(journal, current, entry)
+            correction, changed = _learn(journal, self._models.for_learning(entry.user), entry, spam, batch, mail)
+            if move and entry.mailbox and moving.to(entry, JUNK if spam else INBOX):
+                journal.correct(correction._replace(moved_from=entry.place))
+            return changed
+
+        return self._for_each(journal, batch, [partial(teach_one, position) for position in positions])
+
+    def undo(self, journal: Journal, corrections: Sequence[Correction]) -> Outcome:
+        """Undo corrections, and move the mail back that was moved with them."""
+
+        def undo_one(correction: Correction, moving: Moving) -> bool:
+            entry = journal.of_message(correction.digest, correction.user)
+            changed = _unlearn(journal, self._models.for_learning(correction.user), correction, entry, moving)
+            if entry is not None and correction.moved_from:
+                moving.back(entry, correction.moved_from)
+            return changed
+
+        return self._for_each(journal, "", [partial(undo_one, each) for each in corrections])
 
     def move(self, journal: Journal, position: int, role: str) -> None:
-        """Move a message to the inbox or to the folder of spam; that teaches nothing."""
+        """Move a message to the inbox or to the folder of spam, and teach nothing."""
         entry = journal.verdict(position)
         if entry is None:
             raise SpamnbError(missing(position))
         with Moving(journal) as moving:
             moving.to(entry, role)
 
+    def _for_each(self, journal: Journal, batch: str, works: Sequence[Callable[[Moving], bool]]) -> Outcome:
+        """Work on each message, and go on with the others where one fails."""
+        changed, problems = 0, []
+        with self._lock, Moving(journal) as moving:
+            for work in works:
+                try:
+                    with one_message("", lambda name, error: problems.append(reason(error))):
+                        changed += work(moving)
+                except SpamnbError as error:
+                    problems.append(in_options(error))
+        return Outcome(batch, changed, tuple(dict.fromkeys(problems)))
+
 
 def missing(position: int | str) -> str:
-    """What is said of a message that is not in the journal."""
+    """Return the line about a message that is not in the journal."""
     return f"message {position} is not in the journal, which keeps the mail of {DAYS} days"
 
 
 def _learn(
     journal: Journal, model: Classifier, entry: Verdict, spam: bool, batch: str, mail: ReadMessage
 ) -> tuple[Correction, bool]:
-    """Teach a message and note it; whether that changed the model, which may have learned it as that already."""
+    """Learn a message and note it in the journal; return the correction, and whether the model changed."""
     label = class_of_label(model, "spam" if spam else "ham")
     before = model.learned(mail) or ""
     changed = model.learn(label, mail)
-    made = Correction(
+    correction = Correction(
         entry.digest,
         label,
         spam,
@@ -109,37 +125,37 @@ def _learn(
         before=before,
         batch=batch,
     )
-    if not changed:  # taught twice, as by a double click: undo takes back both
-        for stands in journal.corrections(digest=entry.digest):
-            if (stands.label, stands.user) == (label, entry.user):
-                made = made._replace(before=stands.before, moved_from=stands.moved_from)
-    journal.correct(made)
-    return made, changed
+    earlier = journal.correction_of(entry.digest, entry.user)
+    if not changed and earlier is not None and earlier.label == label:  # a double click: undo takes back both
+        correction = correction._replace(before=earlier.before, moved_from=earlier.moved_from)
+    journal.correct(correction)
+    return correction, changed
 
 
 def _unlearn(journal: Journal, model: Classifier, made: Correction, entry: Verdict | None, moving: Moving) -> bool:
-    """Take a correction back: the model is as it was before it. False where it no longer held it.
+    """Undo a correction; return whether the model had still learned it.
 
-    Raises SpamnbError where neither the mail nor its tokens are left, or the model cannot forget.
+    Raises SpamnbError if neither the mail nor its tokens are left, or if the model cannot forget.
     """
     if entry is None:
-        taught = time.strftime("%d %b %H:%M", time.localtime(made.at))
+        day = time.strftime("%d %b %H:%M", time.localtime(made.at))
         raise SpamnbError(
-            f"the journal no longer holds the message that was taught as {made.label} on {taught};"
+            f"the journal no longer holds the message that was taught as {made.label} on {day};"
             " 'spamnb forget' takes it out of the model"
         )
     changed = True
-    if made.before != made.label:  # else it had been learned as that before
-        message = moving.mail(entry) or _recalled(journal, model, entry)
+    if made.before != made.label:  # otherwise the lesson changed nothing
+        raw = moving.mail(entry)
+        message = raw or _recall(journal, model, entry)
         changed = model.forget(made.label, message)
         if changed and made.before:
             model.learn(made.before, message)
-    journal.undone(made)
+    journal.delete(made)
     return changed
 
 
-def _recalled(journal: Journal, model: Classifier, entry: Verdict) -> ReadMessage:
-    """The message by its tokens. SpamnbError where they are not kept, or the model makes other tokens now."""
+def _recall(journal: Journal, model: Classifier, entry: Verdict) -> ReadMessage:
+    """Return the message of these tokens. SpamnbError if there are none, or if the model makes other tokens now."""
     packed = journal.tokens(entry.position)
     why = "" if packed else "it had too many words to be kept"
     if packed and entry.made_by != token_rules(model.settings):

@@ -76,7 +76,7 @@ class Moving(ExitStack):
             moved = memory.move([(message, entry.digest)], into, {})
         if message not in moved:
             raise SpamnbError(f"{message.name}: not moved: {failed[-1] if failed else 'it is gone'}")
-        self._journal.moved(entry.position, lies_in(box, into, moved[message], entry.junk))
+        self._journal.put_place(entry.position, lies_in(box, into, moved[message], entry.junk))
 
     def _box(self, entry: Verdict) -> Box:
         if entry.mailbox not in self._open:

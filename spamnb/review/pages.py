@@ -1,17 +1,26 @@
-"""What the journal and the model hold → pages.
+"""Make pages of what the journal and the models hold.
 
 Everything in the journal was written by strangers. The templates escape all of it, and the filter ``displayed`` shows
-its beginning, as `printable` does.
+the beginning of a text, as `to_printable` does.
 """
 
 from __future__ import annotations
 
 import time
-from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache, lru_cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from urllib.parse import urlencode
 
+from spamnb.api.words import words_of
+from spamnb.classifier import Classifier
+from spamnb.counts.top_words import TellingWord
+from spamnb.errors import SpamnbError
+from spamnb.formulas.decision import UNSURE
 from spamnb.journal.entries import Verdict
-from spamnb.journal.journal import Journal
+from spamnb.journal.journal import DAYS, ORDERS, SHOWN, Correction, Journal
 from spamnb.reader.meaning import meaning
 from spamnb.settings import origin
 from spamnb.shown_text import pluralize, to_printable
@@ -20,17 +29,74 @@ from spamnb.sources.entries import attempt
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from spamnb.classifier import Classifier
+DAY = 86_400  # seconds
+HALF_YEAR = 183 * DAY  # after which a date needs its year
+PER_PAGE = 50  # messages: a person reads no longer page, and a form has few fields
+MAX_SHOWN = 20_000  # characters of a message's text: some ten screens
+MAX_TYPED = 80  # characters of a word or a search
+MAX_PAGE = 9_999  # of a list: the journal has fewer
+TOP_WORDS = 30  # words that are shown at once: one screen
+WORD_OF_VERDICT = {"spam": "spam", UNSURE: "unsure"}  # any other verdict is "good"
 
-DAY = 86_400
-WEEK, HALF_YEAR = 7 * DAY, 183 * DAY
-PER_PAGE = 50
-MAX_SHOWN = 20_000  # characters of a message's text
+
+class Choice(NamedTuple):
+    """The mail that a person wants to see: the query of a list's address."""
+
+    show: str = "all"
+    q: str = ""
+    user: str = ""
+    order: str = "newest"
+    page: int = 0
+    stay: str = ""  # "1" where mail that is taught is not moved
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> Self:
+        """Return the choice of a query, which anybody may have written; the default for what it does not say."""
+        show, order, page = query.get("show", ""), query.get("order", ""), query.get("page", "")
+        return cls(
+            show if show in SHOWN else "all",
+            query.get("q", "")[:MAX_TYPED].strip(),
+            query.get("user", "")[:MAX_TYPED],
+            order if order in ORDERS else "newest",
+            min(int(page), MAX_PAGE) if page.isascii() and page.isdigit() and len(page) < 9 else 0,
+            "1" if query.get("stay") == "1" else "",
+        )
+
+    def query(self, **changes: str | int) -> str:
+        """Return the query with some changes, without defaults; empty or with a question mark.
+
+        >>> Choice("spam", page=2).query(page=3), Choice().query()
+        ('?show=spam&page=3', '')
+        """
+        parts = {name: value for name, value in (self._asdict() | changes).items() if value != DEFAULT.get(name, "")}
+        return "?" + urlencode(parts) if parts else ""
+
+
+DEFAULT = Choice()._asdict()
+
+
+class Row(NamedTuple):
+    """A message of a list, and what a person said that it is."""
+
+    entry: Verdict
+    correction: Correction | None
+
+    @property
+    def word(self) -> str:
+        """Return what the message is: "spam", "good" or "unsure"."""
+        if self.correction is not None:
+            return "spam" if self.correction.spam else "good"
+        return WORD_OF_VERDICT.get(self.entry.verdict, "good")
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether the lesson was a click: what a mail reader taught is undone there."""
+        return self.correction is not None and self.correction.source == "page"
 
 
 def in_percent(p: float) -> str:
-    """A probability, rounded down: what is below the one from which mail is spam stays below it. Never 0 or 100 %,
-    which nobody can know.
+    """Return a probability, rounded down, so that one below the threshold stays below it. It is never 0 or 100 %,
+    because nobody can know that.
 
     >>> in_percent(0.5), in_percent(0.899), in_percent(0.99999)
     ('50 %', '89 %', 'over 99 %')
@@ -38,30 +104,44 @@ def in_percent(p: float) -> str:
     return "over 99 %" if p > 0.99 else "under 1 %" if p < 0.01 else f"{int(100 * p + 1e-9)} %"
 
 
-def mail_list(journal: Journal, doubtful: bool, page: int, batch: str) -> dict[str, Any]:
-    """The pages *Doubtful* and *Filtered*: such mail of this week, and what was taught, by ``batch`` just now."""
-    week_ago = time.time() - WEEK
-    found = journal.uncorrected(week_ago, doubtful=doubtful, most=PER_PAGE + 1, skip=page * PER_PAGE)
-    recent = [made for made in journal.corrections(week_ago, most=20) if made.source == "page"]
+def _row(journal: Journal, entry: Verdict) -> Row:
+    return Row(entry, journal.correction_of(entry.digest, entry.user))
+
+
+def mail_list(journal: Journal, choice: Choice, batch: str) -> dict[str, Any]:
+    """Return what the page *Mail* shows; messages of ``batch`` were taught just now."""
+    entries = journal.mail(
+        choice.show,
+        choice.q,
+        user=choice.user,
+        order=choice.order,
+        most=PER_PAGE + 1,
+        skip=choice.page * PER_PAGE,
+    )
     return {
-        "doubtful": doubtful,
-        "entries": found[:PER_PAGE],
-        "page": page,
-        "more": len(found) > PER_PAGE,
-        "just": journal.corrections(batch=batch) if batch else [],
-        "recent": [(made, journal.of_message(made.digest, made.user)) for made in recent],
+        "choice": choice,
+        "rows": [_row(journal, entry) for entry in entries[:PER_PAGE]],
+        "more": len(entries) > PER_PAGE,
+        "users": journal.users(),
+        "just": journal.corrections(batch) if batch else [],
+        "days": DAYS,
     }
 
 
 def message(journal: Journal, entry: Verdict, raw: bytes | None) -> dict[str, Any]:
-    """The page *Message*: evidence, and the text as the filter read it beside what it hid. ``raw`` is the mail where it
-    is still there."""
+    """Return what the page of a message shows; ``raw`` is the mail, if it is still there."""
     from spamnb.reader.evidence import TRUNCATIONS
     from spamnb.reader.message import Message, parse
 
     read = None if raw is None else attempt(partial(parse, raw))
-    is_there = isinstance(read, Message)
-    shown = {"entry": entry, "taught": journal.corrections(digest=entry.digest), "is_there": is_there}
+    evidence = entry.heaviest()
+    shown = {
+        "row": _row(journal, entry),
+        "is_there": isinstance(read, Message),
+        "evidence": evidence,
+        "heaviest": max((abs(weight) for _, weight in evidence), default=0) or 1,
+        "total": sum(abs(weight) for _, weight in evidence) or 1,
+    }
     if isinstance(read, Message):
         shown["text"] = _paragraphs("\n\n".join(read.texts))
         shown["hidden"] = _paragraphs(read.hidden)
@@ -69,16 +149,34 @@ def message(journal: Journal, entry: Verdict, raw: bytes | None) -> dict[str, An
     return shown
 
 
+def top_words(model: Classifier) -> list[TellingWord]:
+    """Return the words that tell classes apart best, as of the first call since the model was trained."""
+    trained_at = str(origin(model.store.meta()).get("trained_at"))
+    return _top_words(model.store.file, trained_at) if model.store.totals().classes else []
+
+
+@lru_cache(1)  # reading all words takes a second or two
+def _top_words(path: str, _trained_at: str) -> list[TellingWord]:
+    with Classifier.open(path) as model:
+        return words_of(model.store, TOP_WORDS, False, lambda _: None).informative
+
+
+def read_top_words(path: Path) -> None:
+    """Read the top words of a model before somebody asks for them; the page shows what goes wrong."""
+    with suppress(SpamnbError), Classifier.open(path) as model:
+        top_words(model)
+
+
 def how_it_does(journal: Journal, model: Classifier) -> dict[str, Any]:
-    """The page *How it does*: thirty days, and the model as it is now."""
-    rescued, caught = journal.wrong(time.time() - 30 * DAY)
+    """Return what the page *How it does* shows: thirty days, and the model as it is now."""
+    rescued, caught = journal.errors(time.time() - 30 * DAY)
     with model.store.reading():
         totals, meta = model.store.totals(), origin(model.store.meta())
     return {
         "days": journal.days(30),
         "rescued": rescued,
         "caught": caught,
-        "trained_at": str(meta.get("trained_at") or ""),
+        "trained_on": str(meta.get("trained_at") or "never")[: len("2026-11-24")],
         "megabytes": model.store.size() / 1e6,
         "words": totals.vocabulary_size,
         "learned": list(zip(totals.classes, totals.documents.tolist())),
@@ -86,7 +184,7 @@ def how_it_does(journal: Journal, model: Classifier) -> dict[str, Any]:
 
 
 def render(template: str, **values: Any) -> str:
-    """A page as HTML."""
+    """Return a page as HTML."""
     return _environment().get_template(template).render(**values)
 
 
@@ -94,27 +192,31 @@ def render(template: str, **values: Any) -> str:
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    loader = PackageLoader("spamnb.review")
-    made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    made.filters |= {
+    environment = Environment(
+        loader=PackageLoader("spamnb.review"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
         "pluralize": pluralize,
         "displayed": lambda text, most=200: to_printable(text, most),
         "meaning": lambda token: meaning(token) or token,
         "percent": in_percent,
-        "nats": lambda weight: f"{weight:+.2f}".replace("-", "−"),
         "when": when,
     }
-    return made
+    return environment
 
 
 def _paragraphs(text: str) -> str:
-    """The beginning of a text as it is displayed, with at most one empty line between its paragraphs."""
+    """Return the beginning of a text as it is displayed, with at most one empty line between its paragraphs."""
     lines = [line.rstrip() for line in to_printable(text, MAX_SHOWN, lines=True).strip().split("\n")]
     return "\n".join(line for number, line in enumerate(lines) if line or (number and lines[number - 1]))
 
 
 def when(at: float) -> str:
-    """A time of this half year to the minute, any other to the day; whoever wrote a Date field may have written any.
+    """Return a time of this half year to the minute, any other to the day; a sender may have written any.
 
     >>> when(1_030_016_183), when(1 << 62)
     ('22 Aug 2002', 'no time')

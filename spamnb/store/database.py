@@ -86,6 +86,10 @@ class Database:
         """Run a statement once with each of ``rows``; for subclasses, inside ``writing``."""
         self._connection.executemany(statement, rows)
 
+    def create_function(self, name: str, function: Callable[[str], str]) -> None:
+        """Make a function of one text callable in statements, whose result depends on the text alone."""
+        self._connection.create_function(name, 1, function, deterministic=True)
+
     def copy_to(self, other: Database, **how: Any) -> None:
         """Make ``other`` hold what this one holds, as ``sqlite3.Connection.backup`` does it."""
         self._connection.backup(other._connection, **how)

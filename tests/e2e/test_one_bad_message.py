@@ -251,7 +251,7 @@ def noted(model: Path, tmp_path: Path) -> list[bytes]:
 @only("stage", ["judge", "learn"], indirect=True)
 def test_review_teaches_the_others(noted: list[bytes], stage: str, model: Path, tmp_path: Path):
     with Journal.at(tmp_path / "journal") as journal:
-        positions = [entry.position for entry in journal.uncorrected(0, doubtful=True, most=200, skip=0)]
+        positions = [entry.position for entry in journal.mail(most=200)]
         taught = Teacher(model, None).teach(journal, positions, spam=False)
     assert len(positions) == len(noted) and taught.changed == 2
     assert taught.problems and all("\n" not in line for line in taught.problems)

@@ -1,5 +1,6 @@
 """The journal's file: bounded, private, one for several programs."""
 
+import math
 import os
 import sqlite3
 import time
@@ -20,11 +21,11 @@ from spamnb.reader.message import digest
 from spamnb.score import classify_mail
 
 
-def made_up(at: float, points: float = 6.0, verdict: str = "spam", number: int = 0, tokens: int = 100) -> Verdict:
+def made_up(at: float, p: float = 0.95, verdict: str = "spam", number: int = 0, tokens: int = 100) -> Verdict:
     words = [f"{number} {k}" for k in range(tokens)]
     packed = pack_tokens(words, np.ones(tokens, int))
-    known_by = ("", number.to_bytes(16, "little"), "", "ann", "tea", 0)
-    return Verdict(int(at), *known_by, *NOWHERE, verdict, points, 1.0, "[]", "", packed)
+    fields = ("", number.to_bytes(16, "little"), "", "ann", f"tea {number}", int(at))
+    return Verdict(int(at), *fields, *NOWHERE, verdict, math.log(p / (1 - p)), math.log(9), "[]", "", packed)
 
 
 def corrected(number: int, **more: object) -> Correction:
@@ -56,7 +57,7 @@ def test_filter_sort_and_watch_write_it_where_they_are_told_to(model, tmp_path):
     with Journal.at(journal) as kept:
         (made,) = kept.corrections()
         assert (made.label, made.spam, made.verdict, made.source) == ("ham", False, "spam", "move")
-        assert kept.wrong(0) == (1, 0)
+        assert kept.errors(0) == (1, 0)
 
 
 @pytest.mark.parametrize("wrong", ["no folder", "damaged", "full"])
@@ -131,20 +132,55 @@ def test_what_is_old_or_too_much_leaves_with_its_tokens_and_words(tmp_path):
         assert journal.drop(last.digest) == 1 and journal.tokens(last.position) == b""
 
 
-def test_the_most_doubtful_come_first_and_what_was_corrected_does_not(tmp_path):
-    now = time.time()
+def test_each_list_has_its_mail_in_its_order(tmp_path):
+    now = int(time.time())
     with Journal.at(tmp_path / "journal") as journal:
-        points = [9.0, 5.1, -3.0, 4.6, 0.0, 7.4]
-        journal.add([made_up(now, p, "spam" if p >= 5 else "ham", k) for k, p in enumerate(points)])
-        journal.add([made_up(now, -9.0, "unsure", 8), made_up(now - 8 * 86_400, 5.0, "spam", 9)])
-        week = now - 7 * 86_400
-        assert [entry.points for entry in journal.uncorrected(week, doubtful=True)] == [-9.0, 5.1, 4.6, 7.4, 0.0]
-        assert [entry.points for entry in journal.uncorrected(week)] == [5.1, 7.4, 9.0]
+        chances = [0.99, 0.91, 0.1, 0.88, 0.5, 0.96]
+        journal.add([made_up(now - k, p, "spam" if p > 0.9 else "ham", k) for k, p in enumerate(chances)])
+        journal.add([made_up(now - 6, 0.01, "unsure", 6), made_up(now - 8 * 86_400, 0.9001, "spam", 7)])
+
+        def numbers(*arguments: str, **more: object) -> list[int]:
+            return [int.from_bytes(entry.digest, "little") for entry in journal.mail(*arguments, **more)]
+
+        assert numbers() == [*range(8)] and numbers(order="oldest") == [*range(7, -1, -1)]
+        assert numbers("spam") == [0, 1, 5, 7] and numbers("good") == [2, 3, 4, 6]
+        assert numbers("doubtful", order="doubtful") == [6, 7, 1, 3, 5, 4] and numbers("taught") == []
         journal.correct(corrected(1))
-        assert [entry.points for entry in journal.uncorrected(week, doubtful=True)] == [-9.0, 4.6, 7.4, 0.0]
+        assert numbers("spam") == [0, 5, 7] and numbers("good") == [1, 2, 3, 4, 6] and numbers("taught") == [1]
+        assert numbers("doubtful") == [3, 4, 5, 6, 7] and numbers("good", most=2, skip=1) == [2, 3]
         today = journal.days(2)[-1]
-        assert (today.good, today.unsure, today.spam, today.doubtful) == (1, 3, 3, 5)
-        assert sum(day.total for day in journal.days(30)) == 8 and journal.wrong(week) == (1, 0)
+        assert (today.good, today.unsure, today.spam, today.doubtful) == (3, 1, 3, 5)
+        assert sum(day.total for day in journal.days(30)) == 8 and journal.errors(now - 9) == (1, 0)
+
+
+def test_a_search_finds_words_of_sender_and_subject_in_any_case_and_a_users_own_mail(tmp_path):
+    now = int(time.time())
+    fields = [("Ann Ärger", "tea", ""), ("bob", "Teatime 100%", "eve"), ("ann", "ПРИЗ' OR 1", "bob")]
+    with Journal.at(tmp_path / "journal") as journal:
+        for number, (sender, subject, user) in enumerate(fields):
+            entry = made_up(now - number, number=number)
+            journal.add([entry._replace(sender=sender, subject=subject, user=user)])
+
+        def subjects(words: str, user: str = "") -> list[str]:
+            return [entry.subject for entry in journal.mail("all", words, user=user)]
+
+        assert subjects("TEA") == ["tea", "Teatime 100%"] and subjects("tea ANN") == ["tea"] == subjects("äRGER")
+        assert subjects("приз") == ["ПРИЗ' OR 1"] == subjects("' or") and subjects("0%") == ["Teatime 100%"]
+        assert subjects("t_a") == [] == subjects("ann", "eve") and subjects("", "bob") == ["ПРИЗ' OR 1"]
+        assert journal.users() == ["bob", "eve"]
+
+
+def test_the_date_of_mail_is_not_later_than_its_verdict(model):
+    with Classifier.open(model) as classifier:
+
+        def received(head: bytes) -> int:
+            read = classifier.read(head + b"Subject: tea\n\nfour")
+            return entry_of(read, classify_mail(classifier, read), classifier.settings).received
+
+        assert received(b"Date: Thu, 22 Aug 2002 12:36:23 +0000\n") == 1_030_019_783
+        forged = b"Received: by x; Thu, 22 Aug 2002 12:36:23 +0000\nDate: Fri, 1 Jan 1999 00:00:00 +0000\n"
+        assert received(forged) == 1_030_019_783
+        assert abs(received(b"Date: Fri, 1 Jan 2100 00:00:00 +0000\n") - time.time()) < 60
 
 
 def test_an_entry_holds_the_tokens_and_the_evidence_of_its_message_and_hostile_fields_cut(model, tmp_path):
@@ -154,7 +190,7 @@ def test_an_entry_holds_the_tokens_and_the_evidence_of_its_message_and_hostile_f
         for raw in raws:
             read = classifier.read(raw)
             found = classify_mail(classifier, read)
-            made = entry_of(read, found, classifier.settings, user="x" * 999).lying(Place("/tmp/\udcff"))
+            made = entry_of(read, found, classifier.settings, user="x" * 999).at_place(Place("/tmp/\udcff"))
             assert not read.counts or unpack_tokens(made.tokens) == read.counts
             journal.add([made])
             entry = journal.of_message(digest(raw))
@@ -199,5 +235,5 @@ def test_forget_takes_a_message_out_of_the_journal_too(model, tmp_path):
         done("filter", "-m", model, "--journal", journal, stdin=raw)
     done("forget", "spam", "-m", model, "--journal", journal, stdin=mails[0])
     with Journal.at(journal) as kept:
-        assert [entry.message_id for entry in kept.uncorrected(0)] == ["<spam.961@spam.example>"]
+        assert [entry.message_id for entry in kept.mail()] == ["<spam.961@spam.example>"]
         assert kept.execute("SELECT count(*) FROM tokens").fetchone()[0] == 1

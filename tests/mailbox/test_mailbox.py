@@ -294,7 +294,7 @@ def test_a_page_reads_teaches_and_moves_mail_and_moves_it_back(person: Person, t
         assert person.where()[key("spam", 800)] == "INBOX"
         looked = person.watch("--sort")
         assert looked.exit_code == 0 and looked.stdout == "", "the page's move is neither a lesson nor judged again"
-        assert teacher.undo(journal, taught.batch).problems == ()
+        assert teacher.undo(journal, journal.corrections(taught.batch)).problems == ()
         assert learned(model, spam) is None and person.where()[key("spam", 800)] == "Junk"
 
         teacher.move(journal, position(journal, ham), JUNK)

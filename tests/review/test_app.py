@@ -42,7 +42,7 @@ def test_without_the_key_nothing_is_shown(review, tmp_path, model):
     note(tmp_path, model, message("spam", 900))
     for key in ("", "other/", "é/", "secre/", "secret2/", "x/../"):
         client = TestClient(review.app(), "http://127.0.0.1", headers=OWN)
-        for path in ("", "filtered", "message/0", "figures", "words", "?key=secret"):
+        for path in ("", "?q=prize", "message/0", "figures", "words", "?key=secret"):
             reply = client.get(f"/{key}{path}", headers={"cookie": "spamnb_review=secret"})
             assert reply.status_code in (403, 404) and "prize" not in reply.text and "/words" not in reply.text
         assert client.post(f"/{key}teach", data={"one": "spam:0"}).status_code in (403, 404, 405)
@@ -65,7 +65,7 @@ def test_a_name_that_is_not_this_machine_is_refused(review, host):
 def test_each_reply_has_the_policy_and_no_page_needs_an_exception(review, tmp_path, model):
     note(tmp_path, model, message("spam", 900))
     client = browser(review)
-    shown = ["/", "/filtered", "/message/0", "/figures", "/words?word=prize"]
+    shown = ["/", "/?show=spam", "/message/0", "/figures", "/words?word=prize"]
     for path in (*map("/secret{}".format, shown), "/none", "/static/style.css", "/static/keys.js", "/secret/none"):
         reply = client.get(f"http://127.0.0.1{path}")
         policy = reply.headers["content-security-policy"]
@@ -83,7 +83,7 @@ def test_a_click_teaches_and_undo_takes_it_back(review, tmp_path, model):
     note(tmp_path, model, raw)
     client = browser(review)
     status, page = send(client, "/teach", one="good:0")
-    assert status == 200 and "1 message taught as good mail" in page and not positions(client)
+    assert status == 200 and "1 message taught as good mail" in page and not positions(client, "/?show=spam")
     assert learned(model, raw) == "ham"
     batch = batch_of(page)
     status, page = send(client, "/undo", batch=batch)
@@ -92,30 +92,57 @@ def test_a_click_teaches_and_undo_takes_it_back(review, tmp_path, model):
     assert status == 404 and "Nothing was taken back" in page and learned(model, raw) is None
 
 
-def test_doubtful_is_what_lies_between_good_and_spam_and_filtered_is_spam(review, tmp_path, model):
-    judged = [(9, ""), (5.5, ""), (0, ""), (4.9, ""), (-1, ""), (-3, "unsure"), (7.5, "")]
-    for number, (points, verdict) in enumerate(judged):
+def words(tree: LexborHTMLParser) -> list[str]:
+    return [node.text() for node in tree.css(".mail .verdict b")]
+
+
+def test_the_one_list_has_all_mail_and_shows_a_part_of_it(review, tmp_path, model):
+    judged = [(0.98, ""), (0.92, ""), (0.5, ""), (0.899, ""), (0.3, ""), (0.2, "unsure"), (0.97, "")]
+    for number, (p, verdict) in enumerate(judged):
         date = b"Date: Thu, 22 Aug 2002 12:36:23 +0000\n" if number == 1 else b"Date: soon\n"
-        note(tmp_path, model, date + message("spam", 900 + number), points=points, verdict=verdict)
+        note(tmp_path, model, date + message("spam", 900 + number), p=p, verdict=verdict)
     client = browser(review)
     tree = LexborHTMLParser(client.get("/").text)
-    assert [node.text() for node in tree.css(".mail .verdict b")] == ["unsure", "unsure", "spam", "unsure"]
-    unsure, _, dated, _ = [node.text() for node in tree.css(".mail .meta")]
-    assert "22 Aug 2002" in dated and time.strftime("%a") in unsure and "from 90 % on" in tree.text()
-    filtered = LexborHTMLParser(client.get("/filtered").text)
-    assert [node.text() for node in filtered.css(".mail .verdict b")] == ["spam"] * 3
+    assert words(tree) == ["spam", "unsure", "good", "good", "good", "spam", "spam"], "the newest first"
+    *_, dated = [node.text() for node in tree.css(".mail .meta")]
+    undated = tree.css_first(".mail .meta").text()
+    assert "22 Aug 2002" in dated and time.strftime("%a") in undated and "from 90 % on" in tree.text()
+    parts = {show: words(LexborHTMLParser(client.get(f"/?show={show}").text)) for show in ("spam", "good", "doubtful")}
+    assert parts["spam"] == ["spam"] * 3 and parts["good"] == ["unsure", "good", "good", "good"]
+    assert parts["doubtful"] == ["unsure", "good", "good", "spam"]
+    oldest = LexborHTMLParser(client.get("/?show=spam&order=oldest").text).css(".mail .verdict")
+    assert [node.text().split()[1] for node in oldest] == ["92", "98", "97"]
     cards = " ".join(LexborHTMLParser(client.get("/figures").text).css_first(".cards").text().split())
     assert cards.startswith("7 messages judged 57 % doubtful"), "what the list shows"
+    for nonsense in ("?show=x&order=y&page=-1&user=%00", "?page=99999999999", "?q=" + "%27" * 500):
+        assert client.get("/" + nonsense).status_code == 200
+
+
+def test_a_search_leads_back_to_itself(review, tmp_path, model):
+    for number, user in enumerate(("ann", "bob")):
+        note(tmp_path, model, message("spam", 900 + number), user=user)
+    client = browser(review)
+    tree = LexborHTMLParser(client.get("/?q=SPAM901&show=spam").text)
+    assert len(tree.css("li.row")) == 1 and "spam901@" in tree.css_first(".meta").text()
+    assert [node.attributes["value"] for node in tree.css("select[name=user] option")] == ["", "ann", "bob"]
+    (bobs,) = positions(client, "/?user=bob")
+    shown = LexborHTMLParser(client.get(f"/message/{bobs}?q=spam901").text)
+    assert shown.css_first("input[name=list]").attributes["value"] == "?q=spam901"
+    reply = client.post("/teach", data={"list": "?q=spam901&page=7//x", "one": f"good:{bobs}"}, follow_redirects=False)
+    assert reply.headers["location"].startswith("/secret/?q=spam901&done="), "and nowhere else"
+    assert "No such mail has “nobody”" in LexborHTMLParser(client.get("/?q=nobody").text).css_first(".none").text()
 
 
 def test_several_at_once_and_how_it_does(review, tmp_path, model):
     note(tmp_path, model, *(message("spam", 900 + k) for k in range(4)))
     client = browser(review)
-    status, page = send(client, "/teach", list="/filtered", **{"as": "good", "entry": positions(client)[:3]})
-    assert status == 200 and "3 messages taught as good" in page and len(positions(client)) == 1
-    assert LexborHTMLParser(page).css_first("h1").text() == "Filtered mail"
+    status, page = send(client, "/teach", list="?show=spam", **{"as": "good", "entry": positions(client)[:3]})
+    assert status == 200 and "3 messages taught as good" in page and len(positions(client, "/?show=spam")) == 1
+    assert LexborHTMLParser(page).css_first("h1").text() == "Spam mail"
     figures = LexborHTMLParser(client.get("/figures").text).css_first(".cards").text()
     assert "3 good, called spam 0 spam, let through" in " ".join(figures.split())
+    taught = positions(client, "/?show=taught")
+    assert send(client, "/undo", position=taught[0])[0] == 200 and len(positions(client, "/?show=taught")) == 2
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "none"])
@@ -125,9 +152,10 @@ def test_forms_of_other_sites_change_nothing(review, tmp_path, model, site):
     for where in ("/teach", "/undo", "/move"):
         reply = client.post(where, data={"one": "good:0"}, headers={"sec-fetch-site": site})
         assert reply.status_code == 403
-    assert positions(client) == ["0"] and client.get("/teach").status_code == 405
+    assert positions(client, "/?show=spam") == ["0"] and client.get("/teach").status_code == 405
     del client.headers["sec-fetch-site"]  # of an old browser: who knows the key has the page
-    assert client.post("/teach", data={"one": "good:0"}).status_code == 200 and positions(client) == []
+    assert client.post("/teach", data={"one": "good:0"}).status_code == 200
+    assert positions(client, "/?show=spam") == []
 
 
 @pytest.mark.parametrize(
@@ -191,7 +219,7 @@ def test_what_was_hidden_stands_apart_from_what_was_read(review, tmp_path, model
     assert "unseen words" in tree.css_first("pre.hidden").text() and "unseen" not in tree.css_first("pre.text").text()
     (box / "new" / "1").unlink()
     page = LexborHTMLParser(client.get("/message/0").text)
-    assert "is not here to be shown" in page.text() and "it lay in" in page.css_first(".lies").text()
+    assert "is not here to be shown" in page.text() and "No longer there" in page.css_first(".lies").text()
     assert not page.css(".lies button"), "what is gone cannot be moved"
 
 

@@ -30,7 +30,7 @@ def teach(folder: Path, model: Path, label: str) -> str:
 
 def undo(folder: Path, model: Path, batch: str) -> tuple[str, ...]:
     with Journal.at(folder / "journal") as journal:
-        return Teacher(model, None).undo(journal, batch).problems
+        return Teacher(model, None).undo(journal, journal.corrections(batch)).problems
 
 
 def test_a_lesson_by_tokens_is_the_lesson_by_mail_and_undo_leaves_the_model_as_it_was(model, tmp_path):
@@ -73,5 +73,5 @@ def test_what_cannot_be_taught_or_undone_is_said(model, tmp_path):
         assert "reads mail otherwise" in problem and learned(model, RAW) == "ham"
         with journal.writing():
             journal.execute("DELETE FROM verdicts")
-        (problem,) = Teacher(model, None).undo(journal, batch).problems
+        (problem,) = Teacher(model, None).undo(journal, journal.corrections(batch)).problems
     assert "no longer holds the message that was taught as ham" in problem and learned(model, RAW) == "ham"

@@ -12,6 +12,12 @@ function go(to) {
   rows[at].scrollIntoView({ block: "nearest" });
   (rows[at].querySelector("a.subject") || rows[at]).focus({ preventScroll: true });
 }
+const boxes = [...document.querySelectorAll("input[name=entry]")];
+const everything = document.querySelector("#everything input");
+if (everything) {
+  everything.parentElement.hidden = false;
+  everything.addEventListener("change", () => boxes.forEach((box) => (box.checked = everything.checked)));
+}
 function teach(as) {
   const ticked = document.querySelector("input[name=entry]:checked");
   const button = ticked ? document.querySelector(`.all button.${as}`) : rows[at]?.querySelector(`button.${as}`);
@@ -21,6 +27,7 @@ const keys = {
   j: () => go(at + 1),
   k: () => go(at - 1),
   x: () => rows[at]?.querySelector("input[name=entry]")?.click(),
+  a: () => everything?.click(),
   s: () => teach("spam"),
   g: () => teach("good"),
   o: () => rows[at]?.querySelector("a.subject")?.click(),
