@@ -26,24 +26,13 @@ span behind_ascii(span s) {
     return s;
 }
 
-bool is_ascii(span s) {
-    const uint64_t high = UINT64_C(0x8080808080808080);
-    uint64_t bits = 0;
-    for (; size_of(s) >= 8; s.at += 8)
-        bits |= load_64(s.at) & high;
-    for (; s.at < s.end; s.at++)
-        bits |= *s.at & 0x80;
-    return !bits;
-}
+bool is_ascii(span s) { return is_empty(behind_ascii(s)); }
 
 bool is_one_of(span word, const char *words) {
-    span rest = span_of_text(words);
-    while (!is_empty(rest)) {
-        span one = before_first(rest, ' ');
-        if (!is_empty(one) && is_same(one, word))
+    span tail = span_of_text(words);
+    for (span one = next_word(&tail); !is_empty(one); one = next_word(&tail))
+        if (is_same(one, word))
             return true;
-        rest = skip_bytes(rest, size_of(one) + 1);
-    }
     return false;
 }
 
@@ -94,12 +83,12 @@ static uint8_t *take(struct arena *arena, size_t size) {
         arena_fail(arena, FAILED_ASSERTION);
     if (size > SIZE_MAX / 4)
         arena_fail(arena, FAILED_MEMORY);
-    size_t wanted = ((size ? size : 1) + 15) & ~(size_t)15; /* all that is taken begins at a multiple of eight at least */
-    if ((size_t)(arena->end - arena->at) < wanted)
-        new_block(arena, wanted);
-    uint8_t *taken = arena->at;
-    arena->at += wanted;
-    return taken;
+    size_t aligned = ((size ? size : 1) + 15) & ~(size_t)15; /* so that each piece is aligned to eight bytes at least */
+    if ((size_t)(arena->end - arena->at) < aligned)
+        new_block(arena, aligned);
+    uint8_t *memory = arena->at;
+    arena->at += aligned;
+    return memory;
 }
 
 void *arena_room(struct arena *arena, size_t count, size_t size) {
@@ -148,7 +137,7 @@ void writer_grow(struct writer *writer, size_t n) {
         arena_fail(arena, FAILED_MEMORY);
     uint8_t *before = writer->begin;
     arena->is_writing = false;
-    arena->at = before; /* all that was reserved is free again; the bytes stay until they are copied */
+    arena->at = before; /* the reserved memory is free again; its bytes stay until they are copied */
     writer->begin = take(arena, 2 * (written + n));
     arena->is_writing = true;
     if (writer->begin != before && written)

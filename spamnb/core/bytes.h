@@ -1,6 +1,7 @@
-/* Bytes: spans of them, and the memory of one message.
+/* Spans of bytes, and the memory of one message.
  *
- * A span is a pointer and its end. Every function of the core takes text as a span and reads nothing beyond its end.
+ * A span is a pointer and its end. Each function of the core takes text as a span and reads nothing beyond its end. Texts
+ * are compared "in any case" with a text in lower case.
  */
 #pragma once
 
@@ -30,10 +31,10 @@ static inline size_t size_of(span s) { return (size_t)(s.end - s.at); }
 
 static inline bool is_empty(span s) { return s.at == s.end; }
 
-/* The first bytes of a span, at most n. */
+/* Returns the first bytes of a span, at most n. */
 static inline span first_bytes(span s, size_t n) { return size_of(s) > n ? span_of(s.at, n) : s; }
 
-/* A span without its first n bytes; the empty end of it where there are fewer. */
+/* Returns a span without its first n bytes; its empty end if it has fewer. */
 static inline span skip_bytes(span s, size_t n) {
     s.at += size_of(s) < n ? size_of(s) : n;
     return s;
@@ -45,7 +46,7 @@ static inline bool is_letter(uint8_t c) { return is_lower(c | 32); }
 static inline bool is_digit(uint8_t c) { return c >= '0' && c <= '9'; }
 static inline uint8_t to_lower(uint8_t c) { return is_upper(c) ? c | 32 : c; }
 static inline bool is_blank(uint8_t c) { return c == ' ' || c == '\t'; }
-/* What HTML and style sheets take for a space. */
+/* A space as HTML and style sheets define it. */
 static inline bool is_space(uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r' && c != '\v'); }
 
 static inline int hex_value(uint8_t c) {
@@ -60,7 +61,6 @@ static inline bool starts_with(span s, span start) {
     return size_of(s) >= size_of(start) && (is_empty(start) || !memcmp(s.at, start.at, size_of(start)));
 }
 
-/* Whether s begins with a text in lower case, in any case. */
 static inline bool starts_with_any_case(span s, span lower) {
     if (size_of(s) < size_of(lower))
         return false;
@@ -70,7 +70,6 @@ static inline bool starts_with_any_case(span s, span lower) {
     return true;
 }
 
-/* Whether s is a text in lower case, in any case. */
 static inline bool is_same_any_case(span s, span lower) {
     return size_of(s) == size_of(lower) && starts_with_any_case(s, lower);
 }
@@ -79,10 +78,10 @@ static inline bool ends_with(span s, span end) {
     return size_of(s) >= size_of(end) && !memcmp(s.end - size_of(end), end.at, size_of(end));
 }
 
-/* Where a byte stands first; NULL where it does not. */
+/* Returns the first place of a byte; NULL if there is none. */
 static inline const uint8_t *find_byte(span s, uint8_t c) { return is_empty(s) ? NULL : memchr(s.at, c, size_of(s)); }
 
-/* Where a byte stands last; NULL where it does not. */
+/* Returns the last place of a byte; NULL if there is none. */
 static inline const uint8_t *find_last(span s, uint8_t c) {
     for (const uint8_t *at = s.end; at > s.at;)
         if (*--at == c)
@@ -90,23 +89,23 @@ static inline const uint8_t *find_last(span s, uint8_t c) {
     return NULL;
 }
 
-/* Where a text stands first; NULL where it does not. Linear. */
+/* Returns the first place of a text, in linear time; NULL if there is none. */
 const uint8_t *find(span s, span what);
-/* The same of a text in lower case, in any case; of short texts only. */
+/* The same in any case; quadratic, so for short texts only. */
 const uint8_t *find_any_case(span s, span lower);
 
-/* What stands before the first c, and behind it; the whole and nothing where there is none. */
+/* Returns the text before the first c; all of it if there is none. */
 static inline span before_first(span s, uint8_t c) {
-    const uint8_t *found = find_byte(s, c);
-    return found ? span_between(s.at, found) : s;
+    const uint8_t *separator = find_byte(s, c);
+    return separator ? span_between(s.at, separator) : s;
 }
 
-/* Whether something is left of a text; then its next line, without the line feed, is taken off it. */
+/* Moves text behind its next line, and line to that line without its line feed; false if the text is empty. */
 static inline bool next_line(span *text, span *line) {
-    bool is_there = !is_empty(*text);
+    bool has_line = !is_empty(*text);
     *line = before_first(*text, '\n');
     text->at = line->end < text->end ? line->end + 1 : text->end;
-    return is_there;
+    return has_line;
 }
 
 static inline span skip_blanks(span s) {
@@ -123,7 +122,7 @@ static inline span strip(span s) {
     return s;
 }
 
-/* Takes the next word off a text; empty where there is none. */
+/* Moves text behind its next word and returns the word; empty if there is none. */
 static inline span next_word(span *text) {
     while (text->at < text->end && is_space(*text->at))
         text->at++;
@@ -134,7 +133,7 @@ static inline span next_word(span *text) {
     return word;
 }
 
-/* A span without any of these bytes at its ends. */
+/* Returns a span without any of these bytes at its ends. */
 static inline span strip_any(span s, const char *bytes) {
     while (s.at < s.end && *s.at && strchr(bytes, *s.at))
         s.at++;
@@ -143,13 +142,13 @@ static inline span strip_any(span s, const char *bytes) {
     return s;
 }
 
-/* What follows the ASCII that a text begins with. */
+/* Returns a text without the ASCII at its beginning. */
 span behind_ascii(span s);
 bool is_ascii(span s);
-/* Whether a word is one of some with blanks between them. */
+/* Returns whether a word is one of several with blanks between them. */
 bool is_one_of(span word, const char *words);
 
-/* Of how many bits a number is. */
+/* Returns the number of binary digits. */
 static inline unsigned bit_length(size_t n) {
     unsigned bits = 0;
     for (; n; n >>= 1)
@@ -177,12 +176,7 @@ static inline uint64_t load_64(const uint8_t *at) {
 
 /* ---- Memory ---- */
 
-/* The memory of one message. What is taken stays where it is until the arena is emptied for the next message.
- *
- * One writer may stand at the arena's end and grow; until it is closed nothing else can be taken. Two texts that grow at
- * the same place would overwrite each other, and no sanitizer would see it.
- */
-/* Why a message could not be read. */
+/* Why a message could not be read. binding.py has the same numbers. */
 enum failure { FAILED_NOT, FAILED_MEMORY, FAILED_ASSERTION, FAILED_ANSWER };
 
 struct block {
@@ -191,23 +185,30 @@ struct block {
     uint8_t bytes[];
 };
 
+/* The memory of one message. Allocated memory stays in place until the arena is emptied for the next message. If there is
+ * no more memory, the message fails: no caller checks for NULL.
+ *
+ * One writer may be at the arena's end and grow; until it is closed, nothing else can be allocated. Two texts that grow at
+ * the same place would overwrite each other, and no sanitizer would notice.
+ */
 struct arena {
     struct block *blocks; /* the newest first */
-    uint8_t *at, *end; /* what is left of the newest */
-    size_t used, most; /* bytes of blocks, and how many there may be */
+    uint8_t *at, *end;    /* the free memory of the newest */
+    size_t used, most;    /* bytes of all blocks, and their bound */
     bool is_writing;
-    jmp_buf failed; /* whoever empties the arena sets it */
+    jmp_buf failed; /* set by the caller of arena_begin */
 };
 
+/* Empties the arena, which may then allocate at most so many bytes. */
 void arena_begin(struct arena *arena, size_t most);
 void arena_free(struct arena *arena);
-/* Gives the message up. */
+/* Ends the reading of the message. */
 _Noreturn void arena_fail(struct arena *arena, enum failure why);
-/* Memory for count items, zeroed. */
+/* Allocates zeroed memory for count items. */
 void *arena_take(struct arena *arena, size_t count, size_t size);
-/* The same, with whatever stands in it. */
+/* Allocates memory with arbitrary contents. */
 void *arena_room(struct arena *arena, size_t count, size_t size);
-/* A copy of a text, and of two as one. */
+/* Copies a text, or two texts as one. */
 span arena_copy(struct arena *arena, span text);
 span two_spans(struct arena *arena, span one, span other);
 
@@ -216,9 +217,9 @@ struct writer {
     uint8_t *begin, *at, *end;
 };
 
-/* Begins a text of perhaps so many bytes. */
+/* Begins a text of about so many bytes. */
 struct writer writer_open(struct arena *arena, size_t expected);
-/* Makes room for n more bytes; what was written may move. */
+/* Makes room for n more bytes; the written text may move. */
 void writer_grow(struct writer *writer, size_t n);
 span writer_close(struct writer *writer);
 
@@ -240,10 +241,10 @@ static inline void put_span(struct writer *writer, span text) {
     writer->at += size_of(text);
 }
 
-/* A copy in lower case. */
+/* Copies a text in lower case. */
 span lower_copy(struct arena *arena, span text);
 
-/* Arrays that grow. LIST(type) is their type; LIST_ADD makes room for one more item, and is a pointer to it. */
+/* Arrays that grow. LIST(type) is their type; LIST_ADD adds an item and returns a pointer to it. */
 #define LIST(type)         \
     struct {               \
         type *items;       \
@@ -261,5 +262,5 @@ void *list_grown(struct arena *arena, void *items, size_t count, size_t *room, s
 
 typedef LIST(span) span_list;
 
-/* Texts as one. */
+/* Concatenates texts. */
 span joined(struct arena *arena, const span_list *texts);

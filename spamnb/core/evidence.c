@@ -1,5 +1,4 @@
-/* What of a message becomes tokens beside the words of its texts: header fields, parts, links, structure. Which fields
- * count, and how, Python's evidence.py says. */
+/* Tokens of header fields, parts, links and structure. Python's evidence.py defines which fields count, and how. */
 #include "reader.h"
 
 enum {
@@ -9,7 +8,7 @@ enum {
 
 /* ---- Rules ---- */
 
-/* Where a rule is found: a number from 1 to 32 that two letters of its name make, whatever their case. */
+/* Returns the bucket of a name, from 1 to 32, by two letters in any case; 1 for names of one or two letters. */
 static size_t bucket_of(span name) { return 1 + (size_of(name) < 3 ? 0 : (name.at[0] ^ name.at[2]) & 31); }
 
 void rules_sort(struct rule_table *table) {
@@ -24,7 +23,7 @@ void rules_sort(struct rule_table *table) {
 }
 
 const struct header_rule *header_rule_of(const struct rule_table *table, span name) {
-    const struct header_rule *found = &table->other;
+    const struct header_rule *best = &table->other;
     size_t bucket = bucket_of(name);
     for (const struct header_rule *rule = table->rules + table->ends[bucket - 1];
          rule < table->rules + table->ends[bucket]; rule++) {
@@ -32,10 +31,10 @@ const struct header_rule *header_rule_of(const struct rule_table *table, span na
             continue;
         if (!rule->is_beginning && size_of(name) == size_of(rule->name))
             return rule;
-        if (rule->is_beginning && found == &table->other)
-            found = rule;
+        if (rule->is_beginning && best == &table->other)
+            best = rule;
     }
-    return found;
+    return best;
 }
 
 uint8_t group_of(const struct group_table *table, span token) {
@@ -53,7 +52,7 @@ uint8_t group_of(const struct group_table *table, span token) {
 
 /* ---- Header fields ---- */
 
-/* A signature field without what differs in every message: the signature, the body's hash and the times. */
+/* Counts the words of a signature without the parameters that differ in each message: signature, body's hash, times. */
 static void add_signature(struct reader *reader, const struct place *place, span value) {
     while (!is_empty(value)) {
         span item = before_first(value, ';');
@@ -80,7 +79,7 @@ static void add_field(struct reader *reader, const struct field *field) {
     case HOW_SIGNATURE:
         add_signature(reader, &place, value);
         break;
-    case HOW_RECEIVED: /* without the date behind it, which tells when mail was collected */
+    case HOW_RECEIVED: /* without the date: it would be evidence of when the mail was collected */
         date = find_last(value, ';');
         place.method = WORD_HOST;
         add_words(reader, &place, date ? span_between(value.at, date) : value);
@@ -89,7 +88,7 @@ static void add_field(struct reader *reader, const struct field *field) {
         place.method = rule->how == HOW_SUBJECT ? WORD_PARTS : WORD_WHOLE;
         add_words(reader, &place, value);
     }
-    if (rule->how == HOW_SUBJECT) /* once more, as text: each place learns from the other */
+    if (rule->how == HOW_SUBJECT) /* again, as text: so subjects and bodies learn from each other */
         add_texts(reader, &(span_list){&value, 1, 1}, LITERAL("subject:"));
 }
 
@@ -108,9 +107,9 @@ static void add_part(struct reader *reader, const struct entity *part) {
 
 void add_evidence(struct reader *reader) {
     struct message *message = &reader->message;
-    for (int others = 0; others < 2; others++) /* those that count go before what may fill the row */
+    for (int essential = 1; essential >= 0; essential--) /* essential fields first, since others may fill the row */
         for (size_t i = 0; i < message->section.fields.count; i++)
-            if (message->section.fields.items[i].is_counted != others)
+            if (message->section.fields.items[i].is_essential == essential)
                 add_field(reader, &message->section.fields.items[i]);
     add_links(reader);
     for (unsigned tag = 0; tag < TAG_COUNT; tag++)
@@ -125,11 +124,11 @@ void add_evidence(struct reader *reader) {
         add_words(reader, &hidden, message->hidden.items[i]);
 }
 
-void add_cuts(struct reader *reader) {
+void add_truncations(struct reader *reader) {
     static const char *const NAMES[] = {"headers", "html", "links", "parts", "text", "names", "tokens", "pdf", "smime",
                                         "tnef"};
     reader->message.tokens_left = COUNT_OF(NAMES);
     for (size_t i = 0; i < COUNT_OF(NAMES); i++)
-        if (reader->message.cuts >> i & 1)
+        if (reader->message.truncations >> i & 1)
             add_token(reader, LITERAL("truncated:"), span_of_text(NAMES[i]));
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 enum { MAX_STEPS = 100 };             /* of Newton's method; it takes some seven */
-static const double FURTHEST = 1e300; /* from 0, of a score and of what lies between two of them */
+static const double FURTHEST = 1e300; /* from 0, of a score and of a difference of two scores */
 
 /* Wright's omega function: the w > 0 with w + log w = x. */
 static double omega(double x) {
@@ -19,8 +19,8 @@ static double omega(double x) {
     return w;
 }
 
-/* formulas/trust.py: P(the label y is right), where a share noise of labels is wrong and the others' probability for
- * label y is the softmax of these scores. */
+/* Returns P(label y is right) by formulas/trust.py: a share noise of labels is wrong, and the model without the message
+ * gives label y the softmax of these scores. */
 static double trust(const double *scores, size_t classes, size_t y, double noise) {
     if (noise <= 0 || classes < 2)
         return 1.0;
@@ -33,10 +33,10 @@ static double trust(const double *scores, size_t classes, size_t y, double noise
     return (1 - noise) / (1 - noise + noise * odds);
 }
 
-/* In one unknown, u = log((1 - p_y)/p_y): then c_y = C sigma(u), log Z = scores_y + c_y + log(1 + e^u), and each other
- * c_k = -a follows from a = C exp(scores_k - a - log Z), which is Wright's omega function. The sum of these a falls as u
- * rises, and c_y rises. */
-void solve(const double *scores, size_t classes, size_t y, double penalty, double *found) {
+/* Solves the dual problem of one message in one unknown, u = log((1 - p_y)/p_y): then c_y = C sigma(u),
+ * log Z = scores_y + c_y + log(1 + e^u), and each other c_k = -a follows from a = C exp(scores_k - a - log Z), which is
+ * Wright's omega function. The sum of these a falls as u rises, and c_y rises. */
+static void solve(const double *scores, size_t classes, size_t y, double penalty, double *coefficients) {
     double top = -FURTHEST, low = -FURTHEST, high = FURTHEST;
     for (size_t k = 0; k < classes; k++)
         if (k != y && scores[k] > top)
@@ -47,18 +47,18 @@ void solve(const double *scores, size_t classes, size_t y, double penalty, doubl
         u = fmax(log(s / (penalty - s)), -gap - 2 * penalty);
     }
     for (int i = 0; i < MAX_STEPS; i++) {
-        double p = u > -700 ? 1 / (1 + exp(-u)) : 0.0; /* that it is not y */
+        double p = u > -700 ? 1 / (1 + exp(-u)) : 0.0; /* 1 - p_y */
         double s = penalty * p;
         double log_z = scores[y] + s + (u > 0 ? u + log1p(exp(-u)) : log1p(exp(u)));
         double slope = total = 1e-300;
         for (size_t k = 0; k < classes; k++)
             if (k != y) {
                 double a = omega(log_penalty + scores[k] - log_z);
-                found[k] = -a;
+                coefficients[k] = -a;
                 total += a;
                 slope += a / (1 + a);
             }
-        if (s < 1e-30) /* nothing that a unit could tell from 0 */
+        if (s < 1e-30) /* far less than a unit */
             break;
         double error = log(total / s);
         *(error > 0 ? &low : &high) = u;
@@ -69,10 +69,10 @@ void solve(const double *scores, size_t classes, size_t y, double penalty, doubl
         if (!(low < u && u < high))
             u = (low + high) / 2;
     }
-    found[y] = total;
+    coefficients[y] = total;
 }
 
-/* Adds so many times these units to the weights of message i's columns, of which it has each once. */
+/* Adds a multiple of units to the weights of message i's columns, which are distinct. */
 static void move_weights(const struct fit *fit, size_t i, const int64_t *units, int64_t times) {
     for (int64_t j = fit->begins[i]; j < fit->ends[i]; j++)
         for (size_t k = 0; k < fit->n_others; k++)
@@ -81,19 +81,19 @@ static void move_weights(const struct fit *fit, size_t i, const int64_t *units, 
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* What a message may change: numbers of all classes, and units of all but the first. */
+/* Memory of a visit: numbers for all classes, and units for all but the first. */
 struct visit {
-    double *scores, *found;
+    double *scores, *coefficients;
     int64_t *units;
 };
 
-/* The scores of message i by all other messages; sums is room for a number of each class but the first. */
+/* Writes the scores of message i by all other messages; sums: memory for a number of each class but the first. */
 static void score(const struct fit *fit, size_t i, int64_t *sums, double *scores) {
     size_t others = fit->n_others;
     int64_t begin = fit->begins[i], end = fit->ends[i], of_first = 0;
     for (size_t k = 0; k < others; k++)
         sums[k] = fit->contributions ? (begin - end) * fit->contributions[i * others + k] : 0;
-    if (others == 1) { /* no loop within the loop */
+    if (others == 1) { /* two classes, without an inner loop */
         int64_t sum = 0;
         for (int64_t j = begin; j < end; j++)
             sum += fit->weights[fit->columns[j]];
@@ -111,17 +111,17 @@ static void score(const struct fit *fit, size_t i, int64_t *sums, double *scores
     scores[0] = offsets[0] + scale * (double)of_first;
 }
 
-/* Solves for message i; by how much its largest coefficient moved. */
+/* Fits the contribution of message i; returns the largest change of a coefficient. */
 static double visit_message(const struct fit *fit, size_t i, struct visit *visit) {
     size_t others = fit->n_others, classes = others + 1, y = (size_t)fit->labels[i];
     int64_t *contributions = fit->contributions + i * others, *change = visit->units, of_label = 0, of_first = 0, largest = 0;
     score(fit, i, visit->units, visit->scores);
-    solve(visit->scores, classes, y, fit->penalty * trust(visit->scores, classes, y, fit->noise), visit->found);
+    solve(visit->scores, classes, y, fit->penalty * trust(visit->scores, classes, y, fit->noise), visit->coefficients);
     double scale = fit->values[i] / fit->unit;
     for (size_t k = 0; k < classes; k++)
         if (k != y) {
-            double units = floor(visit->found[k] * scale + 0.5);
-            int64_t moved = visit->found[k] <= -fit->least && units > -0x1p62 ? (int64_t)units : 0;
+            double units = floor(visit->coefficients[k] * scale + 0.5);
+            int64_t moved = visit->coefficients[k] <= -fit->least && units > -0x1p62 ? (int64_t)units : 0;
             of_label -= moved;
             if (k)
                 change[k - 1] = moved - contributions[k - 1];

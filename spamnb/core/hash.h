@@ -1,9 +1,9 @@
-/* Two hashes: a fast one for tables in memory, BLAKE2b for model files. */
+/* Two hashes: a fast keyed one for tables in memory, and BLAKE2b for model files. */
 #pragma once
 
 #include "bytes.h"
 
-/* Both halves of a product of 128 bits, as one number. */
+/* Returns the exclusive or of both halves of a 128-bit product. */
 static inline uint64_t folded_product(uint64_t a, uint64_t b) {
 #ifdef __SIZEOF_INT128__
     unsigned __int128 product = (unsigned __int128)a * b;
@@ -16,7 +16,7 @@ static inline uint64_t folded_product(uint64_t a, uint64_t b) {
 #endif
 }
 
-/* At most eight bytes as a number. */
+/* Returns at most eight bytes as a number. */
 static inline uint64_t load_tail(span text) {
     size_t n = size_of(text);
     if (n == 8)
@@ -28,10 +28,9 @@ static inline uint64_t load_tail(span text) {
     return text.at[0] | (uint64_t)text.at[n / 2] << 8 * (n / 2) | (uint64_t)text.at[n - 1] << 8 * (n - 1);
 }
 
-/* Of hash tables, the same for all readers: a sender cannot choose the slots of his tokens. */
+/* The key of all hash tables, new in each process: a sender cannot choose the slots of tokens. */
 extern uint64_t SECRET[2];
 
-/* A hash by a secret key of this process: whoever does not know the key cannot choose the slots of a table. */
 static inline uint64_t fast_hash(const uint64_t key[2], span text) {
     uint64_t hash = key[1], size = size_of(text);
     for (; size_of(text) > 8; text.at += 8)
@@ -39,7 +38,7 @@ static inline uint64_t fast_hash(const uint64_t key[2], span text) {
     return folded_product(hash ^ load_tail(text), key[1] + size);
 }
 
-/* The same of a text in any case. */
+/* Hashes a text in any case as its lower case. */
 static inline uint64_t hash_any_case(const uint64_t key[2], span text) {
     uint64_t hash = key[1];
     for (; text.at < text.end; text.at++)
@@ -47,10 +46,10 @@ static inline uint64_t hash_any_case(const uint64_t key[2], span text) {
     return hash;
 }
 
-/* The hash of a token in a model file, the first half of its digest: nobody finds another token that has it, too. */
+/* Returns the hash of a token in model files, the first half of its digest. */
 uint64_t file_hash(span token);
 
 enum { DIGEST = 16 };
 
-/* BLAKE2b of 16 bytes (RFC 7693). */
+/* Computes BLAKE2b of 16 bytes (RFC 7693). */
 void digest_of(span text, uint8_t digest[DIGEST]);

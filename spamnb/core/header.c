@@ -2,11 +2,12 @@
 #include "reader.h"
 
 enum {
-    MAX_FIELDS = 1000, MAX_COUNTED = 20000,
+    MAX_FIELDS = 1000,
+    MAX_ESSENTIAL = 20000,       /* fields, the essential ones included */
     MAX_VALUE = 1 << 18,         /* bytes of a field */
-    MAX_BROKEN = 1 << 14,        /* bytes in which fields are looked for behind a line that is none */
+    MAX_BROKEN = 1 << 14,        /* bytes behind a line that is no field, in which fields are searched for */
     MAX_PARAMETER_BYTES = 10000, /* of a value whose parameters are read */
-    MAX_WORD_CHARSET = 75,
+    MAX_WORD_CHARSET = 75,       /* bytes: an encoded word has no more (RFC 2047) */
 };
 
 span with_line_feeds(struct arena *arena, span text) {
@@ -25,9 +26,9 @@ span with_line_feeds(struct arena *arena, span text) {
     return writer_close(&writer);
 }
 
-/* Names by which a line is known for a field of mail; a name that ends with "-" may go on. The first N_COUNTED are read
- * whatever stands before them. */
-static const char *const KNOWN_FIELDS[] = {
+/* Names of fields by which a text is recognized as mail; "-" at the end stands for any end. The first N_ESSENTIAL are read
+ * however many fields precede them. */
+static const char *const MAIL_FIELDS[] = {
     "subject", "from", "to", "cc", "sender", "reply-to", "received", "date", "message-id", "content-type",
     "content-transfer-encoding", "content-disposition", "list-", "bcc", "return-path", "in-reply-to", "references",
     "mime-version", "content-", "lines", "organization", "organisation", "newsgroups", "path", "xref", "delivered-to",
@@ -35,22 +36,22 @@ static const char *const KNOWN_FIELDS[] = {
     "authentication-results", "envelope-to", "keywords", "approved", "x-",
 };
 
-enum { N_COUNTED = 13 };
+enum { N_ESSENTIAL = 13 };
 
-/* Whether a name is among the first n in the list above. */
-static bool is_known(span name, size_t n) {
+/* Returns whether a name is among the first n of these. */
+static bool is_mail_field(span name, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        if (is_empty(name) || to_lower(*name.at) != (uint8_t)*KNOWN_FIELDS[i])
+        if (is_empty(name) || to_lower(*name.at) != (uint8_t)*MAIL_FIELDS[i])
             continue;
-        span known = span_of_text(KNOWN_FIELDS[i]);
-        if (starts_with_any_case(name, known) && (known.end[-1] == '-' || size_of(name) == size_of(known)))
+        span field = span_of_text(MAIL_FIELDS[i]);
+        if (starts_with_any_case(name, field) && (field.end[-1] == '-' || size_of(name) == size_of(field)))
             return true;
     }
     return false;
 }
 
-/* The name of the field that a line begins with; empty where it begins with none. "Content-Type : x" is meant for one,
- * other words with a blank before a colon are not. */
+/* Returns the name of the field that a line begins; empty if it is none. "Content-Type : x" is a field, other words with a
+ * blank before a colon are not. */
 static span field_name(span line) {
     const uint8_t *at = line.at, *colon;
     while (at < line.end && *at > ' ' && *at < 127 && *at != ':')
@@ -65,22 +66,22 @@ static span field_name(span line) {
 const uint8_t *skip_envelope(span message) {
     if (starts_with(message, LITERAL("\xEF\xBB\xBF")))
         message.at += 3;
-    span rest = skip_bytes(message, starts_with(message, LITERAL(">"))), line;
-    if (!starts_with(rest, LITERAL("From ")) || !next_line(&rest, &line))
+    span tail = skip_bytes(message, starts_with(message, LITERAL(">"))), line;
+    if (!starts_with(tail, LITERAL("From ")) || !next_line(&tail, &line))
         return message.at;
-    return is_empty(field_name(rest)) ? message.at : rest.at;
+    return is_empty(field_name(tail)) ? message.at : tail.at;
 }
 
-/* The end of a field's value: the first line feed that no blank follows. */
+/* Returns the end of a field's value: the first line feed that no blank follows. */
 static const uint8_t *value_end(span text) {
-    for (span rest = text;; rest.at++) {
-        rest.at = before_first(rest, '\n').end;
-        if (size_of(rest) < 2 || !is_blank(rest.at[1]))
-            return rest.at;
+    for (span tail = text;; tail.at++) {
+        tail.at = before_first(tail, '\n').end;
+        if (size_of(tail) < 2 || !is_blank(tail.at[1]))
+            return tail.at;
     }
 }
 
-/* Reads the field that text begins with; false where there is none. */
+/* Reads the field that text begins with and moves text behind it; false if there is none. */
 static bool read_field(span *text, struct field *field) {
     field->name = field_name(*text);
     if (is_empty(field->name))
@@ -91,38 +92,38 @@ static bool read_field(span *text, struct field *field) {
     return true;
 }
 
-/* Adds a field to a section; behind very many those alone that count. */
+/* Adds a field to a section; after MAX_FIELDS only essential ones. */
 static void add_field(struct reader *reader, struct section *section, struct field field) {
     size_t count = section->fields.count;
-    field.is_counted = is_known(field.name, N_COUNTED);
-    if (count < MAX_FIELDS || (count < MAX_COUNTED && field.is_counted))
+    field.is_essential = is_mail_field(field.name, N_ESSENTIAL);
+    if (count < MAX_FIELDS || (count < MAX_ESSENTIAL && field.is_essential))
         *LIST_ADD(&reader->arena, &section->fields) = field;
     else
-        reader->message.cuts |= CUT_HEADERS;
+        reader->message.truncations |= TRUNCATED_HEADERS;
 }
 
 struct section read_section(struct reader *reader, span message) {
     struct section section = {0};
-    span rest = message, line;
+    span tail = message, line;
     bool is_mail = false, has_content = false;
     struct field field;
-    while (read_field(&rest, &field)) {
+    while (read_field(&tail, &field)) {
         add_field(reader, &section, field);
-        is_mail = is_mail || is_known(field.name, COUNT_OF(KNOWN_FIELDS));
+        is_mail = is_mail || is_mail_field(field.name, COUNT_OF(MAIL_FIELDS));
     }
-    section.body = rest.at;
+    section.body = tail.at;
     section.n_early = section.fields.count;
-    bool is_broken = !is_empty(rest) && *rest.at != '\n';
-    if ((is_broken || is_empty(rest)) && !is_mail) { /* plain text handed over as if it were a message: "URGENT: call now" */
+    bool is_broken = !is_empty(tail) && *tail.at != '\n';
+    if ((is_broken || is_empty(tail)) && !is_mail) { /* a text without a header section: "URGENT: call now" */
         section.fields.count = section.n_early = 0;
         section.body = message.at;
-    } else if (!is_empty(rest) && !is_broken)
+    } else if (!is_empty(tail) && !is_broken)
         section.body++;
-    span behind = is_broken ? first_bytes(rest, MAX_BROKEN) : (span){0};
+    span behind = is_broken ? first_bytes(tail, MAX_BROKEN) : (span){0};
     while (!is_empty(behind) && *behind.at != '\n' && !starts_with(behind, LITERAL("--")))
         if (!read_field(&behind, &field))
             next_line(&behind, &line);
-        else if (is_known(field.name, COUNT_OF(KNOWN_FIELDS))) {
+        else if (is_mail_field(field.name, COUNT_OF(MAIL_FIELDS))) {
             add_field(reader, &section, field);
             has_content = has_content || starts_with_any_case(field.name, LITERAL("content-"));
         }
@@ -131,44 +132,44 @@ struct section read_section(struct reader *reader, span message) {
     return section;
 }
 
-/* An encoded word =?charset?B or Q?text?=, and what stands behind it. */
+/* An encoded word =?charset?B or Q?text?=, and the text behind it. */
 struct encoded_word {
-    span charset, text, rest;
+    span charset, text, tail;
     bool is_base64;
 };
 
 static bool read_encoded_word(span value, struct encoded_word *word) {
-    span rest = skip_bytes(value, 2), charset = before_first(first_bytes(rest, MAX_WORD_CHARSET + 1), '?');
-    rest.at = charset.end;
-    if (is_empty(charset) || find_byte(charset, ' ') || size_of(rest) < 5 || rest.at[0] != '?' || rest.at[2] != '?')
+    span tail = skip_bytes(value, 2), charset = before_first(first_bytes(tail, MAX_WORD_CHARSET + 1), '?');
+    tail.at = charset.end;
+    if (is_empty(charset) || find_byte(charset, ' ') || size_of(tail) < 5 || tail.at[0] != '?' || tail.at[2] != '?')
         return false;
     word->charset = before_first(charset, '*');
-    word->is_base64 = (rest.at[1] | 32) == 'b';
-    rest.at += 3;
-    for (word->text = word->rest = rest;; word->rest.at++) {
-        /* A question mark that some programs leave as it is ends no word. One behind "=" does: it may begin the next
-         * word, and without that a thousand words that never end would each be searched to the end of the field. */
-        word->rest.at = word->text.end = before_first(word->rest, '?').end;
-        if (size_of(word->rest) < 2 || (word->rest.at > rest.at && word->rest.at[-1] == '=' && word->rest.at[1] != '='))
+    word->is_base64 = (tail.at[1] | 32) == 'b';
+    tail.at += 3;
+    for (word->text = word->tail = tail;; word->tail.at++) {
+        /* Some programs write a question mark in a word as it is. One behind "=" may begin the next word, so the search
+         * ends: otherwise each of a thousand words without an end would be searched to the end of the field. */
+        word->tail.at = word->text.end = before_first(word->tail, '?').end;
+        if (size_of(word->tail) < 2 || (word->tail.at > tail.at && word->tail.at[-1] == '=' && word->tail.at[1] != '='))
             return false;
-        if (word->rest.at[1] == '=') {
-            word->rest.at += 2;
-            return word->is_base64 || (rest.at[-2] | 32) == 'q';
+        if (word->tail.at[1] == '=') {
+            word->tail.at += 2;
+            return word->is_base64 || (tail.at[-2] | 32) == 'q';
         }
     }
 }
 
-/* A value with its encoded words decoded; neighbours of one charset are joined before. */
+/* Returns a value with its encoded words decoded; neighbours of one charset are joined first. */
 static span decode_words(struct reader *reader, span value) {
     struct arena *arena = &reader->arena;
     span_list pieces = {0};
     struct encoded_word word;
-    for (const uint8_t *found = value.at; (found = find(span_between(found, value.end), LITERAL("=?")));) {
-        if (!read_encoded_word(span_between(found, value.end), &word)) {
-            found += 2;
+    for (const uint8_t *begin = value.at; (begin = find(span_between(begin, value.end), LITERAL("=?")));) {
+        if (!read_encoded_word(span_between(begin, value.end), &word)) {
+            begin += 2;
             continue;
         }
-        *LIST_ADD(arena, &pieces) = span_between(value.at, found);
+        *LIST_ADD(arena, &pieces) = span_between(value.at, begin);
         span charset = lower_copy(arena, word.charset), next;
         struct writer writer = writer_open(arena, size_of(word.text));
         do {
@@ -176,14 +177,14 @@ static span decode_words(struct reader *reader, span value) {
                 put_base64(&writer, word.text);
             else
                 put_quoted_printable(&writer, word.text, true);
-            value = word.rest;
+            value = word.tail;
             next = skip_blanks(value);
             if (starts_with(next, LITERAL("=?")))
-                value = next; /* blanks between words are none of the text */
+                value = next; /* without the blanks between words */
         } while (starts_with(next, LITERAL("=?")) && read_encoded_word(next, &word) &&
                  is_same_any_case(word.charset, charset));
         *LIST_ADD(arena, &pieces) = decode_text(reader, writer_close(&writer), charset);
-        found = value.at;
+        begin = value.at;
     }
     *LIST_ADD(arena, &pieces) = value;
     struct writer writer = writer_open(arena, size_of(value) + 64);
@@ -194,13 +195,13 @@ static span decode_words(struct reader *reader, span value) {
 }
 
 span without(struct arena *arena, span text, span bytes) {
-    const uint8_t *found = find(text, bytes);
-    if (!found)
+    const uint8_t *match = find(text, bytes);
+    if (!match)
         return text;
     struct writer writer = writer_open(arena, size_of(text));
-    for (; found; found = find(text, bytes)) {
-        put_span(&writer, span_between(text.at, found));
-        text.at = found + size_of(bytes);
+    for (; match; match = find(text, bytes)) {
+        put_span(&writer, span_between(text.at, match));
+        text.at = match + size_of(bytes);
     }
     put_span(&writer, text);
     return writer_close(&writer);
@@ -208,7 +209,7 @@ span without(struct arena *arena, span text, span bytes) {
 
 span field_value(struct reader *reader, span value, bool with_words) {
     if (size_of(value) > MAX_VALUE)
-        reader->message.cuts |= CUT_HEADERS;
+        reader->message.truncations |= TRUNCATED_HEADERS;
     value = without(&reader->arena, first_characters(value, MAX_VALUE), LITERAL("\n"));
     if (!is_ascii(value))
         value = decode_text(reader, value, LITERAL(""));
@@ -218,11 +219,11 @@ span field_value(struct reader *reader, span value, bool with_words) {
 }
 
 const struct field *find_field(const struct section *section, size_t n, span name, bool is_last) {
-    const struct field *found = NULL;
-    for (size_t i = 0; i < n && (is_last || !found); i++)
+    const struct field *field = NULL;
+    for (size_t i = 0; i < n && (is_last || !field); i++)
         if (is_same_any_case(section->fields.items[i].name, name))
-            found = &section->fields.items[i];
-    return found;
+            field = &section->fields.items[i];
+    return field;
 }
 
 span value_of(struct reader *reader, const struct section *section, span name, bool with_words) {
@@ -230,32 +231,32 @@ span value_of(struct reader *reader, const struct section *section, span name, b
     return field ? field_value(reader, field->value, with_words) : (span){0};
 }
 
-/* Which parameters are read. */
+/* The parameters that are read. */
 enum { CHARSET, BOUNDARY, NAME, FILENAME, DELSP, N_PARAMETERS };
 static const char *const PARAMETER_NAMES[N_PARAMETERS] = {"charset", "boundary", "name", "filename", "delsp"};
 
 struct parameter {
     span_list pieces;
-    span charset; /* of a text with percents */
+    span charset; /* of a text with percent-encoding */
 };
 
-/* The value that rest begins with, without quotation marks and their escapes; rest goes on behind it. */
-static span parameter_value(struct arena *arena, span *rest) {
-    if (!starts_with(*rest, LITERAL("\""))) {
-        span text = before_first(*rest, ';');
-        rest->at = text.end;
+/* Returns the value that tail begins with, without quotation marks and their escapes; moves tail behind it. */
+static span parameter_value(struct arena *arena, span *tail) {
+    if (!starts_with(*tail, LITERAL("\""))) {
+        span text = before_first(*tail, ';');
+        tail->at = text.end;
         return strip(text);
     }
     struct writer writer = writer_open(arena, 64);
-    for (rest->at++; !is_empty(*rest) && *rest->at != '"'; rest->at++) {
-        rest->at += starts_with(*rest, LITERAL("\\\"")) || starts_with(*rest, LITERAL("\\\\"));
-        put_byte(&writer, *rest->at);
+    for (tail->at++; !is_empty(*tail) && *tail->at != '"'; tail->at++) {
+        tail->at += starts_with(*tail, LITERAL("\\\"")) || starts_with(*tail, LITERAL("\\\\"));
+        put_byte(&writer, *tail->at);
     }
-    *rest = skip_bytes(*rest, 1);
+    *tail = skip_bytes(*tail, 1);
     return writer_close(&writer);
 }
 
-/* Adds a piece of a parameter (RFC 2231) to those before it. One with percents may begin charset'language'. */
+/* Adds a piece of a parameter (RFC 2231). The first one may begin with charset'language' if it has percent-encoding. */
 static void add_piece(struct arena *arena, struct parameter *parameter, span text, bool has_percents) {
     const uint8_t *language = has_percents && !parameter->pieces.count ? find_byte(text, '\'') : NULL;
     const uint8_t *begin = language ? find_byte(span_between(language + 1, text.end), '\'') : NULL;
@@ -275,20 +276,20 @@ span uncommented(span value) {
 struct parameters read_parameters(struct reader *reader, span value) {
     struct arena *arena = &reader->arena;
     struct parameter parameters[N_PARAMETERS] = {0};
-    span texts[N_PARAMETERS], rest = uncommented(first_characters(value, MAX_PARAMETER_BYTES)), main = rest;
-    while (!is_empty(rest) && *rest.at != ';' && !is_space(*rest.at))
-        rest.at++;
-    main.end = rest.at;
-    while (!is_empty(rest)) {
-        span name = rest;
-        while (!is_empty(rest) && *rest.at != ';' && *rest.at != '=' && !is_space(*rest.at))
-            rest.at++;
-        name.end = rest.at;
-        rest = is_empty(name) ? skip_bytes(rest, 1) : skip_blanks(rest);
-        if (is_empty(name) || !starts_with(rest, LITERAL("=")))
+    span texts[N_PARAMETERS], tail = uncommented(first_characters(value, MAX_PARAMETER_BYTES)), main = tail;
+    while (!is_empty(tail) && *tail.at != ';' && !is_space(*tail.at))
+        tail.at++;
+    main.end = tail.at;
+    while (!is_empty(tail)) {
+        span name = tail;
+        while (!is_empty(tail) && *tail.at != ';' && *tail.at != '=' && !is_space(*tail.at))
+            tail.at++;
+        name.end = tail.at;
+        tail = is_empty(name) ? skip_bytes(tail, 1) : skip_blanks(tail);
+        if (is_empty(name) || !starts_with(tail, LITERAL("=")))
             continue;
-        rest = skip_blanks(skip_bytes(rest, 1));
-        span text = parameter_value(arena, &rest), base = before_first(name, '*');
+        tail = skip_blanks(skip_bytes(tail, 1));
+        span text = parameter_value(arena, &tail), base = before_first(name, '*');
         for (size_t i = 0; i < N_PARAMETERS; i++) {
             struct parameter *parameter = &parameters[i];
             bool is_piece = base.end < name.end;

@@ -1,25 +1,24 @@
-/* HTML -> what its reader sees, what he does not see, URLs and tags.
+/* HTML -> shown text, hidden text, URLs and tags.
  *
- * One pass by the HTML standard's tokenization rules, and a flat stack of open elements; no tree. Text is written when
- * all styles are known.
+ * One pass by the HTML standard's tokenization rules, with a stack of open elements and no tree. Text is written after the
+ * whole page was read, because style sheets may follow it.
  */
 #include "reader.h"
 
 enum {
-    MAX_TAGS = 50000, /* in one message; others open and close nothing */
-    MAX_OPEN_ELEMENTS = 512, /* those inside are not opened, as in browsers */
-    MAX_URLS = 1000,
-    MAX_PIECES = 1 << 17, /* of text that are kept until all of a page was read */
+    MAX_TAGS = 50000,        /* in one message; later ones open and close nothing */
+    MAX_OPEN_ELEMENTS = 512, /* deeper ones are not opened, as in browsers */
+    MAX_URLS = 1000,         /* in one message */
+    MAX_PIECES = 1 << 17,    /* of text in memory; before more are read, these are written as shown */
 };
 
-/* What the text in an element inherits from. Its style is made when the first text asks, after the whole page was read:
- * style sheets and attributes of the body may stand anywhere. */
+/* An element from which text inherits its style. The style is made when the text is written. */
 struct node {
     unsigned tag;
     uint32_t parent;
     span name;
     uint64_t hash; /* of a name that HTML does not have */
-    const struct attributes *attributes; /* of style; NULL where there are none */
+    const struct attributes *attributes; /* of style; NULL: none */
     const struct style *style;
 };
 
@@ -27,11 +26,11 @@ struct node {
 struct element {
     unsigned tag;
     uint32_t node;
-    uint16_t paragraph; /* the paragraph that a block ends here; 0: none */
+    uint16_t paragraph; /* the place of the paragraph that a block inside ends; 0: none */
     bool is_dropped;    /* its text is shown nowhere */
 };
 
-/* A piece of text, as long as nobody knows whether it is seen; or a place where a word ends, or may end, and no text. */
+/* A piece of text, or without text a place where a word ends, or may end. */
 struct piece {
     span text;
     uint32_t node;
@@ -46,31 +45,31 @@ struct document {
     struct attributes page_attributes[2]; /* of html and body */
     LIST(struct node) nodes;
     LIST(struct piece) pieces;
-    span_list written, titles; /* shown text of pieces before these; what mail programs do not show */
+    span_list written, titles; /* shown text of earlier pieces; titles, which mail programs do not show */
     bool has_hidden;
     struct element stack[MAX_OPEN_ELEMENTS + 1];
     size_t depth;
     uint16_t counts[N_TAGS]; /* of open elements, by tag */
 };
 
-/* The node of what stands in a table and in none of its cells: that is shown before the table, wherever that may be, and
- * is not hidden. What stands in a shown text where a word may end: a control. */
+/* MOVED_NODE: of what is in a table but in none of its cells, which browsers show before the table; it is not hidden.
+ * MAY_END: a control in shown text where a word may end. */
 enum { MOVED_NODE = 2, MAY_END = 1 };
 
 static struct element *top_of(struct document *d) { return &d->stack[d->depth - 1]; }
 
 /* ---- Open elements ---- */
 
-/* Whether a tag is that of a table or a part of one. */
+/* Returns whether a tag is that of a table or a part of one. */
 static bool is_part(unsigned tag) { return TAGS[tag].kind >= TABLE && TAGS[tag].kind <= CELL; }
 
-/* Whether an element is a table or its rows, where no text stands. */
+/* Returns whether an element is a table or its rows, which have no text. */
 static bool is_row(const struct element *element) {
     return TAGS[element->tag].kind >= TABLE && TAGS[element->tag].kind <= ROW && !(element->tag != TAG_TABLE &&
            TAGS[element->tag].flags & IS_BARRIER);
 }
 
-/* Gives the element at this place of the stack a node, and says which paragraph it stands in. */
+/* Sets node and paragraph of the element at this place of the stack. */
 static void settle(struct document *d, size_t at, struct node node) {
     struct element *element = &d->stack[at];
     bool is_barrier = TAGS[element->tag].flags & IS_BARRIER || !at;
@@ -81,8 +80,8 @@ static void settle(struct document *d, size_t at, struct node node) {
     *LIST_ADD(d->arena, &d->nodes) = node;
 }
 
-/* Closes the element at this place, and all inside; nothing where there is none (0). Formatting that its own end tag
- * did not close browsers open again. That is not followed: then nothing on the page counts as hidden. */
+/* Closes the element at this place, and all inside; at 0 none. Browsers open formatting again that was not closed by its
+ * own end tag. This parser does not: then the page is in doubt. */
 static void pop_to(struct document *d, size_t at) {
     while (at > 1 && d->depth > at) {
         unsigned tag = d->stack[--d->depth].tag;
@@ -92,7 +91,7 @@ static void pop_to(struct document *d, size_t at) {
     }
 }
 
-/* Where the innermost such element is; 0 where another one stands between that bars the way. */
+/* Returns the place of the innermost such element; 0 if there is none, or if a barrier is open inside it. */
 static size_t find_open(const struct document *d, unsigned tag, span name) {
     unsigned kind = TAGS[tag].kind;
     bool is_inline = TAGS[tag].flags & IS_INLINE;
@@ -118,14 +117,15 @@ static void push(struct document *d, unsigned tag, span name, const struct attri
     settle(d, d->depth++, (struct node){.tag = tag, .name = name, .hash = hash, .attributes = attributes});
 }
 
-/* The end tag of formatting, which may have blocks inside: browsers put it into these, where it ends. */
+/* Handles the end tag of formatting. If blocks are open inside, browsers end the formatting in these: the page is in
+ * doubt. */
 static void end_formatting(struct document *d, unsigned tag, span name) {
     size_t at = find_open(d, tag, name);
     pop_to(d, at);
     d->sheet.is_in_doubt = d->sheet.is_in_doubt || (!at && d->counts[tag]);
 }
 
-/* An item begins: the one before it in the same list ends. */
+/* Closes the item before a new one of the same list. */
 static void end_item(struct document *d, unsigned tag) {
     for (size_t at = d->depth - 1; at > 1; at--) {
         unsigned other = d->stack[at].tag;
@@ -138,16 +138,16 @@ static void end_item(struct document *d, unsigned tag) {
     }
 }
 
-/* Closes what must be closed before a table or one of its parts begins; false where there is no place for it. */
+/* Closes the elements that a new table or part of a table ends; false if the part is in no table. */
 static bool make_place(struct document *d, unsigned kind) {
     if (kind == TABLE) {
-        size_t at = d->depth - 1; /* the part of a table that is around */
+        size_t at = d->depth - 1; /* of the innermost part of a table */
         while (at > 1 && !is_part(d->stack[at].tag))
             at--;
-        bool is_between = at > 1 && is_row(&d->stack[at]); /* the cells of a table: that one ends */
-        while (is_between && at > 2 && d->stack[at].tag != TAG_TABLE)
+        bool is_between_cells = at > 1 && is_row(&d->stack[at]); /* then the outer table ends */
+        while (is_between_cells && at > 2 && d->stack[at].tag != TAG_TABLE)
             at--;
-        pop_to(d, is_between ? at : top_of(d)->paragraph);
+        pop_to(d, is_between_cells ? at : top_of(d)->paragraph);
         return true;
     }
     if (!d->counts[TAG_TABLE])
@@ -163,38 +163,38 @@ static bool make_place(struct document *d, unsigned kind) {
     return at > 2;
 }
 
-/* Whether tags open and close nothing any more; then nothing counts as hidden. */
+/* Returns whether MAX_TAGS is reached; then the page is in doubt. */
 static bool has_too_many_tags(struct document *d) {
     if (d->reader->message.n_tags <= MAX_TAGS)
         return false;
-    d->reader->message.cuts |= CUT_HTML;
+    d->reader->message.truncations |= TRUNCATED_HTML;
     return d->sheet.is_in_doubt = true;
 }
 
-/* Gives the page attributes that it has not yet. */
+/* Adds the attributes of another html or body tag that the page does not have. */
 static void merge_page(struct document *d, unsigned tag, const struct attributes *attributes) {
-    struct attributes *known = &d->page_attributes[tag == TAG_BODY];
-    uint32_t added = attributes->present & ((UINT32_C(1) << N_STYLE_ATTRIBUTES) - 1) & ~known->present;
+    struct attributes *page = &d->page_attributes[tag == TAG_BODY];
+    uint32_t added = attributes->present & ((UINT32_C(1) << N_STYLE_ATTRIBUTES) - 1) & ~page->present;
     for (int i = 0; i < N_STYLE_ATTRIBUTES; i++)
         if (added >> i & 1)
-            known->values[i] = attributes->values[i];
-    known->present |= added;
+            page->values[i] = attributes->values[i];
+    page->present |= added;
 }
 
-static void start_element(struct document *d, unsigned tag, span name, const struct attributes *found) {
+static void start_element(struct document *d, unsigned tag, span name, const struct attributes *given_attributes) {
     unsigned kind = TAGS[tag].kind;
     if (kind == VOID || kind == IGNORED || has_too_many_tags(d))
         return;
     if (kind == WHOLE_PAGE) {
-        merge_page(d, tag, found);
+        merge_page(d, tag, given_attributes);
         return;
     }
     struct attributes *attributes = NULL;
-    uint32_t styling = found->present & ((UINT32_C(1) << N_STYLE_ATTRIBUTES) - 1);
+    uint32_t styling = given_attributes->present & ((UINT32_C(1) << N_STYLE_ATTRIBUTES) - 1);
     if (styling) {
         attributes = arena_room(d->arena, 1, offsetof(struct attributes, values) + N_STYLE_ATTRIBUTES * sizeof(span));
         attributes->present = styling;
-        memcpy(attributes->values, found->values, N_STYLE_ATTRIBUTES * sizeof(span));
+        memcpy(attributes->values, given_attributes->values, N_STYLE_ATTRIBUTES * sizeof(span));
     }
     if (is_part(tag)) {
         if (!make_place(d, kind))
@@ -224,7 +224,7 @@ static void end_element(struct document *d, unsigned tag, span name) {
 
 /* ---- Text ---- */
 
-/* Whether a text shows nothing, in any script. */
+/* Returns whether a text is only spaces, in any script. */
 static bool shows_nothing(struct reader *reader, span text) {
     while (!is_empty(text)) {
         uint8_t c = *text.at;
@@ -237,7 +237,7 @@ static bool shows_nothing(struct reader *reader, span text) {
 
 static span written_pieces(struct document *d, bool hidden_ones);
 
-/* Text, which stays unread until all styles are known; where there is very much of it nothing is hidden. */
+/* Adds a piece. After MAX_PIECES the page is in doubt, and the pieces before are written. */
 static void add_piece(struct document *d, struct piece piece) {
     if (d->pieces.count == MAX_PIECES) {
         d->sheet.is_in_doubt = true;
@@ -247,17 +247,18 @@ static void add_piece(struct document *d, struct piece piece) {
     *LIST_ADD(d->arena, &d->pieces) = piece;
 }
 
-/* The text between two places of the document. */
+/* Adds the text between two places of the document. */
 static void add_text(struct document *d, const uint8_t *begin, const uint8_t *end) {
     span text = span_between(begin, end);
     if (is_empty(text))
         return;
     const struct element *top = top_of(d);
+    bool is_moved = is_row(top) && !shows_nothing(d->reader, text);
     if (!top->is_dropped || has_too_many_tags(d))
-        add_piece(d, (struct piece){text, is_row(top) && !shows_nothing(d->reader, text) ? MOVED_NODE : top->node, TEXT});
+        add_piece(d, (struct piece){text, is_moved ? MOVED_NODE : top->node, TEXT});
 }
 
-/* What browsers show of an element beside the text in it: what stands for a picture, or in a field. */
+/* Adds the attributes that browsers show as text: the text for a picture, and the value or label of a field. */
 static void add_attribute_texts(struct document *d, unsigned tag, const struct attributes *attributes) {
     for (enum attribute which = A_ALT; which <= A_VALUE; which++) {
         span text = value_of_attribute(attributes, which);
@@ -269,20 +270,20 @@ static void add_attribute_texts(struct document *d, unsigned tag, const struct a
     }
 }
 
-/* The style of a node; that of its parent where nothing makes it another one. */
+/* Returns the style of a node; its parent's if nothing changes it. */
 static const struct style *style_of(struct document *d, uint32_t number) {
     struct node *node = &d->nodes.items[number];
     if (node->style)
         return node->style;
     const struct style *above = number ? style_of(d, node->parent) : &FIRST_STYLE;
     unsigned flags = TAGS[node->tag].flags;
-    bool is_own = node->attributes || d->sheet.n_rules || flags & (IS_CONTROL | IS_UNSHOWN) || node->tag == TAG_MARK ||
+    bool may_differ = node->attributes || d->sheet.n_rules || flags & (IS_CONTROL | IS_UNSHOWN) || node->tag == TAG_MARK ||
                   node->tag == TAG_TABLE;
-    node->style = is_own ? style_in(&d->sheet, above, node->tag, node->name, node->attributes) : above;
+    node->style = may_differ ? style_in(&d->sheet, above, node->tag, node->name, node->attributes) : above;
     return node->style;
 }
 
-/* Makes the styles of all pieces, from which it may turn out that the page is in doubt. */
+/* Makes the styles of all pieces, which may put the page in doubt. */
 static void make_styles(struct document *d) {
     d->sheet.page = style_of(d, 1);
     for (size_t i = 0; i < d->pieces.count; i++)
@@ -293,12 +294,12 @@ static bool is_hidden(struct document *d, const struct piece *piece) {
     return !d->sheet.is_in_doubt && style_of(d, piece->node)->is_hidden;
 }
 
-/* Whether an element may have room around it: its style may say so. */
+/* Returns whether an element has a style of its own, which may put room around it. */
 static bool has_own_style(const struct node *node) {
     return node->attributes && node->attributes->present & STYLES;
 }
 
-/* The text that is shown, or that is hidden. Of what is hidden spaces part what is shown around it. */
+/* Returns the shown text, or the hidden text, of all pieces. Hidden spaces separate shown words. */
 static span written_pieces(struct document *d, bool hidden_ones) {
     struct writer writer = writer_open(d->arena, size_of(first_bytes(d->html, MAX_TEXT)));
     uint32_t last = 0;
@@ -335,10 +336,10 @@ static span resolved(struct document *d, span value) {
     return writer_close(&writer);
 }
 
-/* The end of the tag whose name ends there, NULL where it has none; fills in the attributes that are read. */
-static const uint8_t *read_attributes(struct document *d, const uint8_t *at, struct attributes *found) {
+/* Reads the attributes of a tag whose name ends at this place; returns the end of the tag, NULL if it has none. */
+static const uint8_t *read_attributes(struct document *d, const uint8_t *at, struct attributes *attributes) {
     const uint8_t *end = d->html.end;
-    found->present = 0;
+    attributes->present = 0;
     for (;;) {
         while (at < end && ends_name(*at) && *at != '>')
             at++;
@@ -371,59 +372,59 @@ static const uint8_t *read_attributes(struct document *d, const uint8_t *at, str
             }
         }
         int which = attribute_of(name);
-        if (which < 0 || has(found, (enum attribute)which))
+        if (which < 0 || has(attributes, (enum attribute)which))
             continue;
-        found->present |= UINT32_C(1) << which;
-        found->values[which] = resolved(d, value);
+        attributes->present |= UINT32_C(1) << which;
+        attributes->values[which] = resolved(d, value);
     }
 }
 
-/* Keeps a URL; of very many the first ones, and some of the last. */
-static void keep_url(struct document *d, span url) {
+/* Adds a URL; after MAX_URLS it replaces one of the second half, so that first and last ones are read. */
+static void add_url(struct document *d, span url) {
     struct message *message = &d->reader->message;
     span_list *urls = &message->links;
     if (is_empty(url))
         return;
     if (urls->count == MAX_URLS)
-        message->cuts |= CUT_LINKS;
+        message->truncations |= TRUNCATED_LINKS;
     span *place = urls->count < MAX_URLS ? LIST_ADD(d->arena, urls)
                                          : &urls->items[MAX_URLS / 2 + message->n_tags % (MAX_URLS / 2)];
     *place = strip(url);
 }
 
-/* Where a page goes by itself: the URL in a meta refresh; none where it only loads itself again. */
-static void keep_refresh(struct document *d, span value) {
+/* Adds the URL of a meta refresh, if it has one. */
+static void add_refresh(struct document *d, span value) {
     const uint8_t *begin = find_any_case(first_bytes(value, 100), LITERAL("url"));
     span url = begin ? strip(span_between(begin + 3, value.end)) : (span){0};
     if (!starts_with(url, LITERAL("=")))
         return;
     url = strip(skip_bytes(url, 1));
     bool is_quoted = !is_empty(url) && (*url.at == '"' || *url.at == '\'');
-    keep_url(d, is_quoted ? before_first(skip_bytes(url, 1), *url.at) : url);
+    add_url(d, is_quoted ? before_first(skip_bytes(url, 1), *url.at) : url);
 }
 
-/* The URLs of a tag. */
-static void keep_urls(struct document *d, unsigned tag, const struct attributes *attributes) {
+/* Adds the URLs of a tag. */
+static void add_urls(struct document *d, unsigned tag, const struct attributes *attributes) {
     for (uint32_t left = attributes->present & URL_ATTRIBUTES; left; left &= left - 1) {
         enum attribute which = (enum attribute)__builtin_ctz(left);
         bool is_link = tag == TAG_A || tag == TAG_AREA || tag == TAG_BASE;
         if (which == A_HREF ? is_link : which != A_SRC || tag != TAG_SCRIPT)
-            keep_url(d, attributes->values[which]);
+            add_url(d, attributes->values[which]);
     }
     span content = value_of_attribute(attributes, A_CONTENT);
     if (tag == TAG_META && is_same_any_case(value_of_attribute(attributes, A_HTTP_EQUIV), LITERAL("refresh")))
-        keep_refresh(d, content);
+        add_refresh(d, content);
     if (tag == TAG_META && find_any_case(first_bytes(content, 100), LITERAL("dark")))
-        d->sheet.is_in_doubt = true; /* a page of another color */
+        d->sheet.is_in_doubt = true; /* a dark color scheme: the page may have another color */
 }
 
-/* Where the end tag begins of an element whose text holds no other tags. */
+/* Returns the begin of the end tag of an element whose text has no other tags. */
 static const uint8_t *raw_end(const struct document *d, span name, const uint8_t *at) {
     const uint8_t *end = d->html.end;
     while ((at = find_byte(span_between(at, end), '<'))) {
-        span rest = skip_bytes(span_between(at, end), 2);
-        if (rest.at < end && at[1] == '/' && starts_with_any_case(rest, name) &&
-            (size_of(rest) == size_of(name) || ends_name(rest.at[size_of(name)])))
+        span tail = skip_bytes(span_between(at, end), 2);
+        if (tail.at < end && at[1] == '/' && starts_with_any_case(tail, name) &&
+            (size_of(tail) == size_of(name) || ends_name(tail.at[size_of(name)])))
             return at;
         at++;
     }
@@ -437,22 +438,23 @@ static void read_sheet(struct document *d, const struct attributes *attributes, 
         sheet_add(&d->sheet, text, value_of_attribute(attributes, A_MEDIA));
 }
 
-/* Whether what is read stands in a picture or formula, where names of elements have no meaning of their own. */
+/* Returns whether a picture or formula is open, in which the names of elements mean nothing. */
 static bool is_foreign(const struct document *d) { return d->counts[TAG_SVG] || d->counts[TAG_MATH]; }
 
-/* A start tag that ends there; from where on to read. */
+/* Handles a start tag that ends at this place; returns where to read on. */
 static const uint8_t *start_tag(struct document *d, unsigned tag, span name, const struct attributes *attributes,
                                 const uint8_t *at) {
     d->reader->message.tags[tag] = true;
     if (attributes->present)
-        keep_urls(d, tag, attributes);
-    bool is_shown = !has(attributes, A_HIDDEN) && !is_same_any_case(value_of_attribute(attributes, A_TYPE), LITERAL("hidden"));
+        add_urls(d, tag, attributes);
+    bool is_hidden_field = is_same_any_case(value_of_attribute(attributes, A_TYPE), LITERAL("hidden"));
+    bool is_shown = !has(attributes, A_HIDDEN) && !is_hidden_field;
     if (is_shown && attributes->present >> A_ALT)
         add_attribute_texts(d, tag, attributes);
     if (!is_empty(value_of_attribute(attributes, A_SRCDOC)))
         *LIST_ADD(d->arena, &d->reader->message.frames) = attributes->values[A_SRCDOC];
     unsigned kind = TAGS[tag].text;
-    if (is_foreign(d)) { /* in pictures and formulas all is markup, but some elements end them */
+    if (is_foreign(d)) { /* there all text is markup; some elements end the picture or formula */
         kind = NORMAL;
         d->sheet.is_in_doubt = d->sheet.is_in_doubt || tag != TAG_UNKNOWN;
     }
@@ -467,7 +469,7 @@ static const uint8_t *start_tag(struct document *d, unsigned tag, span name, con
             end_element(d, tag, name);
         return at;
     }
-    /* The text of these ends with their end tag alone. */
+    /* The text of the other elements goes on until their end tag. */
     span text = span_between(at, kind == REST ? d->html.end : raw_end(d, TAGS[tag].name, at));
     if (tag == TAG_TITLE)
         *LIST_ADD(d->arena, &d->titles) = two_spans(d->arena, LITERAL("\n"), resolved(d, text));
@@ -484,60 +486,60 @@ static const uint8_t *start_tag(struct document *d, unsigned tag, span name, con
 static void end_tag(struct document *d, unsigned tag, span name) {
     size_t depth = d->depth;
     end_element(d, tag, name);
-    uint32_t node = d->stack[d->depth < depth ? d->depth : depth - 1].node; /* that of the element that ended */
+    uint32_t node = d->stack[d->depth < depth ? d->depth : depth - 1].node; /* of the element that ended */
     if (TAGS[tag].flags & ENDS_WORD)
         add_piece(d, (struct piece){.node = node, .kind = END_OF_WORD});
 }
 
-/* Where a comment, or what is read as one, ends whose "!" or "?" stands there. */
+/* Returns the end of a comment, or of what is read as one, whose "!" or "?" is at this place. */
 static const uint8_t *comment_end(span html, const uint8_t *at) {
-    span rest = span_between(at, html.end);
+    span tail = span_between(at, html.end);
     const uint8_t *stop;
-    if (!starts_with(rest, LITERAL("!--"))) {
-        stop = find_byte(rest, '>');
+    if (!starts_with(tail, LITERAL("!--"))) {
+        stop = find_byte(tail, '>');
         return stop ? stop + 1 : html.end;
     }
-    rest.at += 3;
-    if (starts_with(rest, LITERAL(">")) || starts_with(rest, LITERAL("->")))
-        return find_byte(rest, '>') + 1;
-    while ((stop = find(rest, LITERAL("--")))) {
-        rest.at = stop + 2;
-        if (starts_with(rest, LITERAL(">")) || starts_with(rest, LITERAL("!>")))
-            return find_byte(rest, '>') + 1;
-        rest.at = stop + 1;
+    tail.at += 3;
+    if (starts_with(tail, LITERAL(">")) || starts_with(tail, LITERAL("->")))
+        return find_byte(tail, '>') + 1;
+    while ((stop = find(tail, LITERAL("--")))) {
+        tail.at = stop + 2;
+        if (starts_with(tail, LITERAL(">")) || starts_with(tail, LITERAL("!>")))
+            return find_byte(tail, '>') + 1;
+        tail.at = stop + 1;
     }
     return html.end;
 }
 
 static void read_tags(struct document *d) {
     span html = d->html;
-    const uint8_t *at = html.at, *search = html.at, *found; /* where text begins; where a tag is looked for */
+    const uint8_t *at = html.at, *search = html.at, *less_than; /* at: text begins; search: tags are searched for */
     struct attributes attributes = {0};
-    while ((found = find_byte(span_between(search, html.end), '<')) && found + 1 < html.end) {
-        bool is_end = found[1] == '/';
-        const uint8_t *begin = found + 1 + is_end;
+    while ((less_than = find_byte(span_between(search, html.end), '<')) && less_than + 1 < html.end) {
+        bool is_end = less_than[1] == '/';
+        const uint8_t *begin = less_than + 1 + is_end;
         if (begin < html.end && is_letter(*begin)) {
             span name = span_between(begin, begin);
             while (name.end < html.end && !ends_name(*name.end))
                 name.end++;
             unsigned tag = tag_of(name);
             const uint8_t *end = read_attributes(d, name.end, &attributes);
-            add_text(d, at, found);
+            add_text(d, at, less_than);
             at = search = html.end;
-            if (!end) /* a tag that never ends is no tag */
+            if (!end) /* a tag without an end is no tag */
                 break;
             d->reader->message.n_tags++;
             if (is_end)
                 end_tag(d, tag, name);
             at = is_end ? end : start_tag(d, tag, name, &attributes, end);
         } else if (is_foreign(d) && starts_with(span_between(begin, html.end), LITERAL("![CDATA["))) {
-            add_text(d, at, found);
+            add_text(d, at, less_than);
             const uint8_t *end = find(span_between(begin, html.end), LITERAL("]]>"));
             add_text(d, begin + 8, end ? end : html.end);
             at = end ? end + 3 : html.end;
         } else if (is_end || *begin == '!' || *begin == '?') {
-            add_text(d, at, found);
-            at = comment_end(html, found + 1); /* behind "</" none is a real one */
+            add_text(d, at, less_than);
+            at = comment_end(html, less_than + 1); /* "</" and no letter begins a comment, too */
         } else {
             search = begin;
             continue;
@@ -564,7 +566,7 @@ struct html_text read_html(struct reader *reader, span html) {
     make_styles(d);
     span hidden = d->has_hidden ? strip(written_pieces(d, true)) : (span){0};
     *LIST_ADD(d->arena, &d->written) = written_pieces(d, false);
-    *LIST_ADD(d->arena, &d->written) = joined(d->arena, &d->titles); /* last: nobody sees them */
+    *LIST_ADD(d->arena, &d->written) = joined(d->arena, &d->titles); /* last, since nobody sees them */
     span shown = joined(d->arena, &d->written);
     while (!is_empty(shown) && is_space(*shown.at))
         shown.at++;
@@ -572,10 +574,10 @@ struct html_text read_html(struct reader *reader, span html) {
 }
 
 span declared_charset(span octets) {
-    const uint8_t *found = find_any_case(first_bytes(octets, 2048), LITERAL("charset"));
-    if (!found || (valid_utf8(octets) == size_of(octets) && !find_byte(octets, 27)))
+    const uint8_t *declaration = find_any_case(first_bytes(octets, 2048), LITERAL("charset"));
+    if (!declaration || (valid_utf8(octets) == size_of(octets) && !find_byte(octets, 27)))
         return (span){0};
-    span name = first_bytes(strip_any(span_between(found + 7, octets.end), " \t\r\n=\"'"), 40);
+    span name = first_bytes(strip_any(span_between(declaration + 7, octets.end), " \t\r\n=\"'"), 40);
     for (const uint8_t *at = name.at; at < name.end; at++)
         if (!(is_letter(*at) || is_digit(*at) || (*at && strchr("_.:-", *at))))
             name.end = at;

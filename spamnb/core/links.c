@@ -1,4 +1,4 @@
-/* Where links lead: the host that a browser goes to. */
+/* The hosts of links, as browsers resolve them. */
 #define _DEFAULT_SOURCE /* inet_aton */
 #include "reader.h"
 
@@ -8,7 +8,7 @@ enum { MAX_SCHEME = 31 };
 
 static bool is_slash(uint8_t c) { return c == '/' || c == '\\'; }
 
-/* A host whose last label is a number -> dotted, as "0x7f.1" too; as it is where it is no address. */
+/* Returns an IPv4 address such as "0x7f.1" in dotted form; a host that is no address as it is. */
 static span dotted_address(struct arena *arena, span host) {
     char written[MAX_HOST + 1] = {0}, dotted[INET_ADDRSTRLEN];
     struct in_addr address;
@@ -20,7 +20,7 @@ static span dotted_address(struct arena *arena, span host) {
     return arena_copy(arena, span_of(dotted, strlen(dotted)));
 }
 
-/* A host as it is written in a URL -> the name or address that it is, up to the first byte that no host has. */
+/* Returns the name or address of a host as written in a URL, up to the first byte that no host has. */
 static span canonical_host(struct reader *reader, span written) {
     struct arena *arena = &reader->arena;
     span host = first_characters(written, 3 * MAX_HOST); /* with "%61" for each letter */
@@ -29,7 +29,7 @@ static span canonical_host(struct reader *reader, span written) {
     host = lower_copy(arena, host);
     if ((!is_ascii(host) || find(host, LITERAL("xn--"))) && may_ask(reader))
         host = ask(reader, ASK_HOST, host, (span){0}).text;
-    host.end = host.at + valid_utf8(host); /* "%ec" is a byte */
+    host.end = host.at + valid_utf8(host); /* percent-encoding can make any bytes */
     for (const uint8_t *at = host.at; at < host.end; at++)
         if (*at <= ' ' || *at == 127 || strchr("\"#%/:<>?@[\\]^`{|}", *at))
             host.end = at;
@@ -40,23 +40,23 @@ static span canonical_host(struct reader *reader, span written) {
     return is_digit(dot ? dot[1] : *host.at) ? dotted_address(arena, host) : host; /* "0x7f" begins with a digit, too */
 }
 
-/* What stands behind the scheme and its slashes, where a host may begin; empty where none can. */
+/* Returns the part of a URL behind its scheme and slashes; empty if its scheme has no host. */
 static span behind_scheme(span url) {
-    span rest = first_bytes(url, MAX_SCHEME);
-    while (rest.at < rest.end && (is_letter(*rest.at) || is_digit(*rest.at) || *rest.at == '+' || *rest.at == '-'))
-        rest.at++;
-    span scheme = span_between(url.at, rest.at);
-    bool has_scheme = !is_empty(scheme) && !is_empty(rest) && *rest.at == ':';
-    rest = span_between(has_scheme ? rest.at + 1 : url.at, url.end);
+    span tail = first_bytes(url, MAX_SCHEME);
+    while (tail.at < tail.end && (is_letter(*tail.at) || is_digit(*tail.at) || *tail.at == '+' || *tail.at == '-'))
+        tail.at++;
+    span scheme = span_between(url.at, tail.at);
+    bool has_scheme = !is_empty(scheme) && !is_empty(tail) && *tail.at == ':';
+    tail = span_between(has_scheme ? tail.at + 1 : url.at, url.end);
     bool is_web = starts_with_any_case(scheme, LITERAL("http")) || is_same_any_case(scheme, LITERAL("ftp"));
-    if (!(has_scheme && is_web) && (size_of(rest) < 2 || !is_slash(rest.at[0]) || !is_slash(rest.at[1])))
+    if (!(has_scheme && is_web) && (size_of(tail) < 2 || !is_slash(tail.at[0]) || !is_slash(tail.at[1])))
         return span_of(url.end, 0);
-    while (rest.at < rest.end && is_slash(*rest.at))
-        rest.at++;
-    return rest;
+    while (tail.at < tail.end && is_slash(*tail.at))
+        tail.at++;
+    return tail;
 }
 
-/* An address of IPv6 as it is written shortest; empty where it is none. */
+/* Returns the shortest form of an IPv6 address; empty if it is none. */
 static span shortest_address(struct arena *arena, span host) {
     char written[INET6_ADDRSTRLEN + 1] = {0}, shortest[INET6_ADDRSTRLEN];
     struct in6_addr address;
@@ -66,7 +66,7 @@ static span shortest_address(struct arena *arena, span host) {
     return is_address ? arena_copy(arena, span_of_text(shortest)) : (span){0};
 }
 
-/* The host that a text begins with, without user and port. */
+/* Returns the host that a text begins with, without user and port. */
 static span host_of(struct reader *reader, span text) {
     span host = span_of(text.at, 0);
     while (host.end < text.end && !is_slash(*host.end) && *host.end != '?' && *host.end != '#')
@@ -78,7 +78,7 @@ static span host_of(struct reader *reader, span text) {
                         : canonical_host(reader, before_first(host, ':'));
 }
 
-/* A URL without blanks, line ends and controls. */
+/* Returns a URL without blanks, line ends and controls. */
 static span trimmed_url(struct arena *arena, span url) {
     struct writer writer = writer_open(arena, size_of(url));
     for (; url.at < url.end; url.at++)

@@ -1,13 +1,13 @@
-/* A message: raw bytes -> a row of tokens, and spans of what people ask for. */
+/* A message: raw bytes -> a row of tokens, or spans of its parts. */
 #include "reader.h"
 
-/* Adds what people see; of a text that is far too long beginning and end. */
+/* Adds a shown text; of a text that is too long its beginning and end. */
 static void add_shown(struct reader *reader, span text) {
     struct message *message = &reader->message;
-    text = with_line_feeds(&reader->arena, text); /* references may stand for carriage returns */
+    text = with_line_feeds(&reader->arena, text); /* references of HTML may be carriage returns */
     size_t room = message->bytes_left > MIN_TEXT ? message->bytes_left : MIN_TEXT;
     if (size_of(text) > room) {
-        message->cuts |= CUT_TEXT;
+        message->truncations |= TRUNCATED_TEXT;
         const uint8_t *last = text.end - room / 2;
         while (last < text.end && (*last & 0xC0) == 0x80)
             last++;
@@ -18,14 +18,14 @@ static void add_shown(struct reader *reader, span text) {
 }
 
 static void add_page(struct reader *reader, span html) {
-    struct message *message = &reader->message;
-    struct html_text found = read_html(reader, with_line_feeds(&reader->arena, without(&reader->arena, html, LITERAL("\0"))));
-    add_shown(reader, found.shown);
-    if (!is_empty(found.hidden))
-        *LIST_ADD(&reader->arena, &message->hidden) = first_characters(with_line_feeds(&reader->arena, found.hidden), MAX_TEXT);
+    struct arena *arena = &reader->arena;
+    struct html_text page = read_html(reader, with_line_feeds(arena, without(arena, html, LITERAL("\0"))));
+    add_shown(reader, page.shown);
+    if (!is_empty(page.hidden))
+        *LIST_ADD(arena, &reader->message.hidden) = first_characters(with_line_feeds(arena, page.hidden), MAX_TEXT);
 }
 
-/* Of a message inside the message its subject and sender are text. */
+/* Adds subject and sender of a message inside the message as text. */
 static void read_inner_header(struct reader *reader, span body) {
     struct section section = read_section(reader, body);
     span subject = value_of(reader, &section, LITERAL("subject"), true);
@@ -34,12 +34,12 @@ static void read_inner_header(struct reader *reader, span body) {
     add_shown(reader, text);
 }
 
-/* Whether a reader must open a leaf to see it. */
+/* Returns whether a mail reader shows a leaf only when it is opened. */
 static bool is_attached(const struct entity *leaf) {
     return leaf->as != AS_MESSAGE && is_same(leaf->disposition, LITERAL("attachment"));
 }
 
-/* The text of a leaf, whose lines may be folded. */
+/* Returns the text of a leaf without its folds. */
 static span unfolded(struct arena *arena, const struct entity *leaf, span text) {
     if (leaf->deletes_spaces)
         return without(arena, text, LITERAL(" \n"));
@@ -56,7 +56,8 @@ static void read_leaf(struct reader *reader, const struct entity *leaf) {
         return;
     span octets = decode_transfer(reader, leaf->body, leaf->encoding);
     bool is_html = leaf->as == AS_HTML;
-    span text = decode_text(reader, octets, is_html && is_empty(leaf->charset) ? declared_charset(octets) : leaf->charset);
+    span charset = is_html && is_empty(leaf->charset) ? declared_charset(octets) : leaf->charset;
+    span text = decode_text(reader, octets, charset);
     if (!is_html) {
         add_shown(reader, unfolded(arena, leaf, with_line_feeds(arena, text)));
         return;
@@ -68,8 +69,8 @@ static void read_leaf(struct reader *reader, const struct entity *leaf) {
         add_page(reader, frames->items[i]);
 }
 
-/* The fields of a section without those that mailboxes add, and without line feeds around it. */
-static span lasting_fields(struct reader *reader, const struct section *section) {
+/* Returns the fields of a section without those that mailboxes add, and without line feeds around them. */
+static span stable_fields(struct reader *reader, const struct section *section) {
     struct writer writer = writer_open(&reader->arena, 4096);
     for (size_t i = 0; i < section->fields.count; i++) {
         const struct field *field = &section->fields.items[i];
@@ -81,17 +82,17 @@ static span lasting_fields(struct reader *reader, const struct section *section)
     return strip_any(writer_close(&writer), "\n");
 }
 
-/* 16 bytes that are the same however the message is stored. */
+/* Computes 16 bytes that are the same however the message is stored. */
 static void make_digest(struct reader *reader, uint8_t digest[DIGEST]) {
     const struct message *message = &reader->message;
-    span fields = lasting_fields(reader, &message->section);
+    span fields = stable_fields(reader, &message->section);
     span body = span_between(message->section.body, message->raw.end);
     while (!is_empty(body) && body.end[-1] == '\n')
         body.end--;
     digest_of(two_spans(&reader->arena, two_spans(&reader->arena, fields, LITERAL("\n\n")), body), digest);
 }
 
-/* The date in the topmost Received field; in the Date field where there is none. Only ASCII is of use. */
+/* Copies the date of the topmost Received field, or else of the Date field, with "?" for what is not ASCII. */
 static void copy_date(struct reader *reader, uint8_t date[DATE]) {
     const struct section *section = &reader->message.section;
     span value = value_of(reader, section, LITERAL("received"), false);
@@ -106,7 +107,7 @@ static void copy_date(struct reader *reader, uint8_t date[DATE]) {
 static void read_body(struct reader *reader, span text) {
     struct message *message = &reader->message;
     message->leaves = read_leaves(reader, text);
-    for (int attached = 0; attached < 2; attached++)
+    for (int attached = 0; attached < 2; attached++) /* attachments last */
         for (size_t i = 0; i < message->leaves.count; i++)
             if (is_attached(&message->leaves.items[i]) == attached)
                 read_leaf(reader, &message->leaves.items[i]);
@@ -114,10 +115,10 @@ static void read_body(struct reader *reader, span text) {
 
 static void make_row(struct reader *reader) {
     add_texts(reader, &reader->message.texts, LITERAL(""));
-    if (!reader->options.body_only)
-        add_evidence(reader);
-    if (!reader->options.body_only)
-        add_cuts(reader);
+    if (reader->options.body_only)
+        return;
+    add_evidence(reader);
+    add_truncations(reader);
 }
 
 enum failure read_message(struct reader *reader, span raw, unsigned wants) {

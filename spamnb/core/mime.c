@@ -1,17 +1,19 @@
-/* The body of a message: its multipart structure, and what is said of each part. */
+/* The parts of a message, and the fields that describe each part. */
 #include "reader.h"
 
 enum {
-    MAX_TYPE = 100, MAX_CHARSET = 60, MAX_ENCODING = 40, MAX_FILENAME = 255, MAX_DOCUMENTS = 4, MAX_CODED_BYTES = 3 << 22,
+    MAX_TYPE = 100, MAX_CHARSET = 60, MAX_ENCODING = 40, MAX_FILENAME = 255, /* bytes in tokens */
+    MAX_DOCUMENTS = 4,            /* that Python opens: a PDF may take a second */
+    MAX_ENCODED_BYTES = 3 << 22,  /* of a document or an encoded message */
     MAX_PARTS = 10000,
-    MANY_PARTS = 1000,        /* behind so many those without a body are not read */
-    MAX_SEARCHES = 16,        /* how often each byte may be searched for boundaries ... */
-    MIN_SEARCHED = 32 << 20,  /* ... but bytes in any message: a short one may be as deep as it likes */
-    MAX_READINGS = 4,         /* how often each byte may be read as text */
+    MANY_PARTS = 1000,            /* after this many, parts without a body are not read */
+    MAX_SEARCHES = 16,            /* of each byte for boundaries, on average ... */
+    MIN_SEARCHED_BYTES = 32 << 20, /* ... or this many bytes, so that a short message may be nested deeply */
+    MAX_READINGS = 4,             /* of each byte as text, on average */
 };
 
-/* How a type, or what begins with a type that ends with "/", is shown; a file whose type says nothing by the end of its
- * name. */
+/* How a type is shown, or all types that begin with one that ends with "/". A file without such a type is shown by the end
+ * of its name. */
 static const struct shown_type {
     const char *name;
     enum shown_as as;
@@ -47,7 +49,7 @@ static enum shown_as shown_as(const struct entity *part) {
     return dot ? shown_type_of(span_between(dot, part->filename.end)) : AS_NOTHING;
 }
 
-/* A name in lower case as it is meant, without comments, quotes and blanks: programs write "base 64", "text/html,". */
+/* Returns a name in lower case without comments, quotes, commas and blanks: programs write "base 64" and "text/html,". */
 static span plain_name(struct arena *arena, span value, size_t most) {
     value = lower_copy(arena, first_characters(before_first(before_first(uncommented(value), ';'), '('), most));
     struct writer writer = writer_open(arena, most);
@@ -64,44 +66,45 @@ static span encoding_named(struct arena *arena, span value) {
            : is_same(name, LITERAL("quotedprintable")) ? LITERAL("quoted-printable") : name;
 }
 
-/* What fields of a message or part say of it; those that are missing are NULL. */
+/* Describes a part by its fields, each of which may be NULL. */
 static struct entity describe(struct reader *reader, const struct field *type_field, const struct field *encoding_field,
-                              const struct field *disposition_field, span body, const char *usual) {
+                              const struct field *disposition_field, span body, const char *default_type) {
     struct arena *arena = &reader->arena;
     span type = type_field ? field_value(reader, type_field->value, false) : (span){0};
     span encoding = encoding_field ? field_value(reader, encoding_field->value, false) : (span){0};
     span disposition = disposition_field ? field_value(reader, disposition_field->value, false) : (span){0};
-    struct parameters said = read_parameters(reader, is_empty(type) ? span_of_text(usual) : type);
-    struct parameters more = read_parameters(reader, disposition);
-    span name = plain_name(arena, said.main, MAX_TYPE);
+    struct parameters of_type = read_parameters(reader, is_empty(type) ? span_of_text(default_type) : type);
+    struct parameters of_disposition = read_parameters(reader, disposition);
+    span name = plain_name(arena, of_type.main, MAX_TYPE);
     const uint8_t *slash = find_byte(name, '/');
     if (!slash || slash == name.at || slash + 1 == name.end)
         name = LITERAL("text/plain");
-    span charset = before_first(strip_any(said.charset, "\"' "), ' ');
+    span charset = before_first(strip_any(of_type.charset, "\"' "), ' ');
+    span filename = is_empty(of_disposition.filename) ? of_type.name : of_disposition.filename;
     struct entity entity = {
         .content_type = name,
         .charset = lower_copy(arena, first_characters(charset, MAX_CHARSET)),
         .encoding = encoding_named(arena, encoding),
-        .disposition = first_characters(more.main, MAX_ENCODING),
-        .filename = first_characters(is_empty(more.filename) ? said.name : more.filename, MAX_FILENAME),
-        .deletes_spaces = is_same_any_case(said.delsp, LITERAL("yes")),
-        .boundary = said.boundary,
+        .disposition = first_characters(of_disposition.main, MAX_ENCODING),
+        .filename = first_characters(filename, MAX_FILENAME),
+        .deletes_spaces = is_same_any_case(of_type.delsp, LITERAL("yes")),
+        .boundary = of_type.boundary,
         .body = body,
     };
     entity.as = shown_as(&entity);
     return entity;
 }
 
-/* The first and the last field of a name, of which each may be what a program takes; how many others there are. */
-static size_t find_readings(const struct section *section, size_t n, span name, const struct field *found[2]) {
-    found[0] = find_field(section, n, name, false);
-    found[1] = found[0] ? find_field(section, n, name, true) : NULL;
-    return found[0] != found[1] && !is_same(found[0]->value, found[1]->value);
+/* Returns 1 if there are two fields of a name that differ, the first and the last: programs read one or the other. */
+static size_t find_readings(const struct section *section, size_t n, span name, const struct field *readings[2]) {
+    readings[0] = find_field(section, n, name, false);
+    readings[1] = readings[0] ? find_field(section, n, name, true) : NULL;
+    return readings[0] != readings[1] && !is_same(readings[0]->value, readings[1]->value);
 }
 
-/* Adds a part as each program may take it: by the first or the last field of a name, and where a line is no field by
- * those before it or by all. */
-static void add_readings(struct reader *reader, entity_list *parts, span text, const char *usual) {
+/* Adds a part as each program may read it: by the first or the last field of a name, and if a line is no field, by those
+ * before it or by all. */
+static void add_readings(struct reader *reader, entity_list *parts, span text, const char *default_type) {
     struct section section = read_section(reader, text);
     for (int late = 0; late <= (section.late_body != NULL); late++) {
         size_t n = late ? section.fields.count : section.n_early;
@@ -113,81 +116,82 @@ static void add_readings(struct reader *reader, entity_list *parts, span text, c
         for (size_t type = 0; type <= n_types; type++)
             for (size_t encoding = 0; encoding <= n_encodings; encoding++)
                 *LIST_ADD(&reader->arena, parts) =
-                    describe(reader, types[type], encodings[encoding], disposition, body, usual);
+                    describe(reader, types[type], encodings[encoding], disposition, body, default_type);
     }
 }
 
-/* Whether nothing stands behind the header section of a part. */
+/* Returns whether a part has only a header section. */
 static bool is_blank_part(span part) {
     const uint8_t *body = find_byte(before_first(part, '\n'), ':') ? find(part, LITERAL("\n\n")) : part.at;
     return body && is_empty(strip(span_between(body, part.end)));
 }
 
-/* The texts between the lines of a delimiter in a multipart body; max_parts of them, and one that tells of more. What
- * stands behind a blank on such a line does not matter, and parts that follow the last delimiter are shown, too. */
-static span_list parts_of(struct arena *arena, const struct entity *entity, size_t max_parts) {
-    span_list found = {0};
+/* Splits a multipart body at the lines with its delimiter, into at most MAX_PARTS + 1 texts. Such a line may go on behind
+ * a blank, and mail readers also show parts that follow the last delimiter. */
+static span_list split_parts(struct arena *arena, const struct entity *entity) {
+    span_list parts = {0};
     if (is_empty(entity->boundary))
-        return found;
-    span delimiter = two_spans(arena, LITERAL("--"), entity->boundary), rest = entity->body, line;
-    const uint8_t *opened = NULL, *at;
-    while (found.count <= max_parts && (at = find(rest, delimiter))) {
+        return parts;
+    span delimiter = two_spans(arena, LITERAL("--"), entity->boundary), tail = entity->body, line;
+    const uint8_t *begin = NULL, *at;
+    while (parts.count <= MAX_PARTS && (at = find(tail, delimiter))) {
         bool begins_line = at == entity->body.at || at[-1] == '\n';
-        rest.at = at + size_of(delimiter);
+        tail.at = at + size_of(delimiter);
         if (!begins_line)
             continue;
-        next_line(&rest, &line);
+        next_line(&tail, &line);
         bool is_last = starts_with(line, LITERAL("--"));
         line = skip_bytes(line, is_last ? 2 : 0);
         if (!is_empty(line) && !is_space(*line.at))
             continue;
-        if (opened && at - opened > 1 && (found.count < MANY_PARTS || !is_blank_part(span_between(opened, at))))
-            *LIST_ADD(arena, &found) = span_between(opened, at - 1); /* the line feed is the delimiter's */
-        opened = is_last ? NULL : rest.at;
+        if (begin && at - begin > 1 && (parts.count < MANY_PARTS || !is_blank_part(span_between(begin, at))))
+            *LIST_ADD(arena, &parts) = span_between(begin, at - 1); /* the line feed is the delimiter's */
+        begin = is_last ? NULL : tail.at;
     }
-    if (opened && found.count <= max_parts)
-        *LIST_ADD(arena, &found) = span_between(opened, entity->body.end);
-    return found;
+    if (begin && parts.count <= MAX_PARTS)
+        *LIST_ADD(arena, &parts) = span_between(begin, entity->body.end);
+    return parts;
 }
 
-/* What is left of the bounds while leaves are read. */
+/* The state of reading leaves. */
 struct walk {
     struct reader *reader;
-    entity_list open, leaves; /* open: the last is read next */
-    size_t n_parts, n_documents, bytes_left, text_left; /* found; opened by the program; to be searched; to be read */
+    entity_list open, leaves;      /* open: the parts to be read, the next one last */
+    size_t n_parts, n_documents;   /* n_documents: opened by Python */
+    size_t search_left, text_left; /* bytes to be searched for boundaries, and to be read as text */
 };
 
-static unsigned cut_of(enum shown_as as) { return as >= AS_PDF ? CUT_PDF << (as - AS_PDF) : CUT_TEXT; }
+static unsigned truncation_of(enum shown_as as) { return as >= AS_PDF ? TRUNCATED_PDF << (as - AS_PDF) : TRUNCATED_TEXT; }
 
-/* The entity inside a part; empty where none is. */
+/* Returns the entity inside a message or document; empty if there is none. */
 static span inner_entity(struct walk *walk, const struct entity *entity) {
     struct reader *reader = walk->reader;
     struct arena *arena = &reader->arena;
     span body = entity->body;
     if (entity->as != AS_MESSAGE || is_one_of(entity->encoding, "base64 quoted-printable x-uuencode")) {
-        if (size_of(body) > MAX_CODED_BYTES)
-            reader->message.cuts |= cut_of(entity->as);
-        body = decode_transfer(reader, first_bytes(body, MAX_CODED_BYTES), entity->encoding);
+        if (size_of(body) > MAX_ENCODED_BYTES)
+            reader->message.truncations |= truncation_of(entity->as);
+        body = decode_transfer(reader, first_bytes(body, MAX_ENCODED_BYTES), entity->encoding);
     }
     if (entity->as == AS_MESSAGE) {
         body = with_line_feeds(arena, body);
         return span_between(skip_envelope(body), body.end);
     }
-    struct answer opened = ask(reader, ASK_PDF + (entity->as - AS_PDF), body, (span){0});
-    if (!opened.is_whole)
-        reader->message.cuts |= cut_of(entity->as);
-    return with_line_feeds(arena, opened.text);
+    struct answer answer = ask(reader, ASK_PDF + (entity->as - AS_PDF), body, (span){0});
+    if (!answer.is_whole)
+        reader->message.truncations |= truncation_of(entity->as);
+    return with_line_feeds(arena, answer.text);
 }
 
-/* Adds the parts of an entity to those that are to be read: as they stand, of alternatives plain text comes last. */
-static void open_parts(struct walk *walk, span_list inner, const char *usual, bool is_alternative) {
+/* Adds the parts of an entity to those to be read, in their order; of alternatives plain text comes last. */
+static void open_parts(struct walk *walk, span_list inner, const char *default_type, bool is_alternative) {
     struct reader *reader = walk->reader;
     entity_list parts = {0};
     for (size_t i = 0; i < inner.count; i++) {
         if (walk->n_parts++ < MAX_PARTS)
-            add_readings(reader, &parts, inner.items[i], usual);
+            add_readings(reader, &parts, inner.items[i], default_type);
         else
-            reader->message.cuts |= CUT_PARTS;
+            reader->message.truncations |= TRUNCATED_PARTS;
     }
     for (int plain = is_alternative; plain >= 0; plain--)
         for (size_t i = parts.count; i--;)
@@ -199,25 +203,25 @@ static void read_entity(struct walk *walk, struct entity entity) {
     struct reader *reader = walk->reader;
     bool is_message = entity.as == AS_MESSAGE, is_alternative = false;
     span_list inner = {0};
-    const char *usual = "text/plain";
+    const char *default_type = "text/plain"; /* of its parts */
     size_t size = size_of(entity.body);
-    if ((entity.as == AS_MULTIPART || is_message) && size > walk->bytes_left)
-        reader->message.cuts |= CUT_PARTS;
+    if ((entity.as == AS_MULTIPART || is_message) && size > walk->search_left)
+        reader->message.truncations |= TRUNCATED_PARTS;
     else if (entity.as == AS_MULTIPART) {
-        walk->bytes_left -= size;
-        inner = parts_of(&reader->arena, &entity, MAX_PARTS);
+        walk->search_left -= size;
+        inner = split_parts(&reader->arena, &entity);
         is_alternative = is_same(entity.content_type, LITERAL("multipart/alternative"));
-        usual = is_same(entity.content_type, LITERAL("multipart/digest")) ? "message/rfc822" : usual;
+        default_type = is_same(entity.content_type, LITERAL("multipart/digest")) ? "message/rfc822" : default_type;
     } else if (entity.as >= AS_PDF && walk->n_documents++ >= MAX_DOCUMENTS)
-        reader->message.cuts |= cut_of(entity.as);
+        reader->message.truncations |= truncation_of(entity.as);
     else if (is_message || entity.as >= AS_PDF) {
-        walk->bytes_left -= is_message ? size : 0;
+        walk->search_left -= is_message ? size : 0;
         span body = inner_entity(walk, &entity);
         entity.body = is_message ? body : entity.body;
         if (is_message || !is_empty(body))
             *LIST_ADD(&reader->arena, &inner) = body;
     }
-    if (entity.as == AS_MULTIPART && !inner.count) { /* nothing separates parts: a reader sees text */
+    if (entity.as == AS_MULTIPART && !inner.count) { /* without a boundary, mail readers show text */
         entity.content_type = LITERAL("text/plain");
         entity.as = AS_TEXT;
     }
@@ -225,16 +229,16 @@ static void read_entity(struct walk *walk, struct entity entity) {
         entity.content_type = LITERAL("message/rfc822");
     bool is_text = entity.as == AS_TEXT || entity.as == AS_HTML || entity.as == AS_REPORT;
     if (is_text && size > walk->text_left)
-        reader->message.cuts |= CUT_PARTS;
+        reader->message.truncations |= TRUNCATED_PARTS;
     else if (entity.as != AS_MULTIPART) {
         *LIST_ADD(&reader->arena, &walk->leaves) = entity;
         walk->text_left -= is_text ? size : 0;
     }
-    open_parts(walk, inner, usual, is_alternative);
+    open_parts(walk, inner, default_type, is_alternative);
 }
 
 entity_list read_leaves(struct reader *reader, span message) {
-    struct walk walk = {.reader = reader, .bytes_left = MAX_SEARCHES * size_of(message) + MIN_SEARCHED,
+    struct walk walk = {.reader = reader, .search_left = MAX_SEARCHES * size_of(message) + MIN_SEARCHED_BYTES,
                         .text_left = MAX_READINGS * size_of(message) + MAX_TEXT};
     open_parts(&walk, (span_list){&message, 1, 1}, "text/plain", false);
     while (walk.open.count)

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-/* Makes the tables of the library; once, before any other call. names, texts: the n references of HTML, ascending, whose
- * texts must stay where they are. secret: random. */
+/* Makes the tables of the library; once, before any other call. names, texts: the n references of HTML, ascending, which
+ * must stay in place. secret: the key of all hash tables. */
 void core_begin(const char *const names[], const char *const texts[], size_t n, const uint64_t secret[2]) {
     memcpy(SECRET, secret, sizeof SECRET);
     references_begin(names, texts, n);
@@ -18,26 +18,28 @@ void core_begin(const char *const names[], const char *const texts[], size_t n, 
 static struct group_table groups;
 
 /* Registers the n prefixes of tokens with their groups, and the groups of words, pairs and header fields; once, before
- * vocabulary_describe. The texts must stay where they are. False without memory. */
+ * vocabulary_describe. The texts must stay in place. False without memory. */
 bool kinds_begin(const char *const prefixes[], const uint8_t *of_prefixes, size_t n, const uint8_t other_groups[3]) {
-    groups = (struct group_table){calloc(n + 1, sizeof *groups.kinds), n, other_groups[0], other_groups[1], other_groups[2]};
-    for (size_t i = 0; groups.kinds && i < n; i++)
-        groups.kinds[i] = (struct token_kind){span_of_text(prefixes[i]), of_prefixes[i]};
-    return groups.kinds != NULL;
+    struct token_kind *kinds = calloc(n + 1, sizeof *kinds);
+    for (size_t i = 0; kinds && i < n; i++)
+        kinds[i] = (struct token_kind){span_of_text(prefixes[i]), of_prefixes[i]};
+    groups = (struct group_table){kinds, n, other_groups[0], other_groups[1], other_groups[2]};
+    return kinds != NULL;
 }
 
-/* The hashes of tokens in model files, and their groups. */
-void vocabulary_describe(struct vocabulary *vocabulary, const uint32_t *ids, size_t n, uint64_t *hashes, uint8_t *of_groups) {
+/* Writes the hashes in model files, and the groups, of the tokens with these ids. */
+void vocabulary_describe(struct vocabulary *vocabulary, const uint32_t *ids, size_t n, uint64_t *hashes,
+                         uint8_t *token_groups) {
     for (size_t i = 0; i < n; i++) {
         hashes[i] = vocabulary_file_hash(vocabulary, ids[i]);
-        of_groups[i] = group_of(&groups, vocabulary_text(vocabulary, ids[i]));
+        token_groups[i] = group_of(&groups, vocabulary_text(vocabulary, ids[i]));
     }
 }
 
 /* ---- Reader ---- */
 
-/* The rules of header fields: n names, of which "*" at the end stands for any end, how to read each, and prefixes of
- * tokens. The texts must stay where they are. */
+/* Makes a reader; NULL without memory. The n rules of header fields have names, which may end with "*" for any end, how a
+ * field is read, and prefixes of tokens. Their texts must stay in place. */
 struct reader *reader_new(answerer answerer, unsigned ngrams, bool body_only, bool stems, bool splits,
                           const char *const names[], const char *const prefixes[], const uint8_t *hows, size_t n) {
     struct reader *reader = calloc(1, sizeof *reader);
@@ -65,11 +67,11 @@ void reader_delete(struct reader *reader) {
     free(reader);
 }
 
-/* Reads n messages into rows, or without a vocabulary one for message_list; what is known of each goes to the arrays.
- * What failed, if anything. */
+/* Reads n messages into rows of the vocabulary; without a vocabulary one message, for message_list. Writes the length of
+ * each row, and each message's digest, date and truncations. */
 enum failure read_messages(struct reader *reader, struct vocabulary *vocabulary, const uint8_t *const raws[],
                            const size_t sizes[], size_t n, unsigned wants, uint32_t *lengths, uint8_t *digests,
-                           uint8_t *dates, uint32_t *cuts) {
+                           uint8_t *dates, uint32_t *truncations) {
     const struct message *message = &reader->message;
     reader->vocabulary = vocabulary;
     for (size_t i = 0; i < n; i++) {
@@ -78,14 +80,14 @@ enum failure read_messages(struct reader *reader, struct vocabulary *vocabulary,
             return failure;
         memcpy(digests + i * DIGEST, message->digest, DIGEST);
         memcpy(dates + i * DATE, message->date, DATE);
-        cuts[i] = message->cuts;
+        truncations[i] = message->truncations;
         if (vocabulary && !row_end(vocabulary, &lengths[i]))
             return FAILED_MEMORY;
     }
     return FAILED_NOT;
 }
 
-/* A list of texts of the message at hand, and how many there are. */
+/* Returns a list of the last message, and its length. */
 size_t message_list(const struct reader *reader, int which, const span **items) {
     const struct message *message = &reader->message;
     const span_list *const lists[] = {&message->headers, &message->texts, &message->links, &message->hidden};

@@ -1,33 +1,37 @@
-/* Character references of HTML: &amp; &#38; &#x26; -> the characters that they stand for. */
+/* Character references of HTML -> characters. */
 #include "reader.h"
 
 #include <stdlib.h>
 
-enum { LONGEST_NAME = 41, LONGEST_WITHOUT_SEMICOLON = 6 };
+enum { MAX_NAME = 41, MAX_WITHOUT_SEMICOLON = 6 }; /* letters of the longest names that HTML has */
 
 static const char *const *names, *const *texts; /* names ascending */
 static size_t n_names;
 
-void references_begin(const char *const given_names[], const char *const given_texts[], size_t n) {
-    names = given_names;
-    texts = given_texts;
+void references_begin(const char *const all_names[], const char *const all_texts[], size_t n) {
+    names = all_names;
+    texts = all_texts;
     n_names = n;
 }
 
-static int compare(const void *asked, const void *known) {
-    span name = *(const span *)asked;
-    const char *other = *(const char *const *)known;
+static int compare(const void *key, const void *item) {
+    span name = *(const span *)key;
+    const char *other = *(const char *const *)item;
     int order = strncmp((const char *)name.at, other, size_of(name));
     return order ? order : -(other[size_of(name)] != 0);
 }
 
-/* What a name stands for; NULL where it is none. */
-static const char *text_of(span name) {
-    const char *const *found = bsearch(&name, names, n_names, sizeof *names, compare);
-    return found ? texts[found - names] : NULL;
+/* Writes the character of a name and moves text behind the name; false if HTML has no such name. */
+static bool put_named(struct writer *writer, span *text, span name) {
+    const char *const *place = bsearch(&name, names, n_names, sizeof *names, compare);
+    if (!place)
+        return false;
+    text->at = name.end;
+    put_span(writer, span_of_text(texts[place - names]));
+    return true;
 }
 
-/* A reference by number that begins behind "&#"; moves text behind it. */
+/* Writes the character of a reference by number, whose "&#" is before text, and moves text behind it. */
 static bool put_number(struct writer *writer, span *text) {
     span digits = *text;
     bool is_hex = !is_empty(digits) && (*digits.at | 32) == 'x';
@@ -50,45 +54,36 @@ static bool put_number(struct writer *writer, span *text) {
     return true;
 }
 
-/* A reference by name that begins behind "&"; moves text behind it. */
+/* Writes the character of a reference by name, whose "&" is before text, and moves text behind it. */
 static bool put_name(struct writer *writer, span *text, bool in_attribute) {
     const uint8_t *end = text->at;
-    while (end < text->end && (is_letter(*end) || is_digit(*end)) && end - text->at < LONGEST_NAME)
+    while (end < text->end && (is_letter(*end) || is_digit(*end)) && end - text->at < MAX_NAME)
         end++;
     span name = span_between(text->at, end);
     bool has_semicolon = end < text->end && *end == ';';
-    const char *found = has_semicolon ? text_of(span_between(text->at, end + 1)) : NULL;
-    if (found) {
-        text->at = end + 1;
-        put_span(writer, span_of_text(found));
+    if (has_semicolon && put_named(writer, text, span_between(text->at, end + 1)))
         return true;
-    }
     if (in_attribute && (has_semicolon || (end < text->end && *end == '=')))
         return false;
     size_t shortest = in_attribute ? size_of(name) : 2;
-    for (name = first_bytes(name, LONGEST_WITHOUT_SEMICOLON); size_of(name) >= 2 && size_of(name) >= shortest; name.end--) {
-        found = text_of(name);
-        if (found) {
-            text->at = name.end;
-            put_span(writer, span_of_text(found));
+    for (name = first_bytes(name, MAX_WITHOUT_SEMICOLON); size_of(name) >= 2 && size_of(name) >= shortest; name.end--)
+        if (put_named(writer, text, name))
             return true;
-        }
-    }
     return false;
 }
 
 void put_resolved(struct writer *writer, span text, bool in_attribute) {
-    const uint8_t *found;
-    while ((found = find_byte(text, '&'))) {
-        put_span(writer, span_between(text.at, found));
-        span rest = span_between(found + 1, text.end);
-        bool is_number = !is_empty(rest) && *rest.at == '#';
-        rest.at += is_number;
-        if (!(is_number ? put_number(writer, &rest) : put_name(writer, &rest, in_attribute))) {
-            put_span(writer, span_between(found, found + 1));
-            rest.at = found + 1;
+    const uint8_t *ampersand;
+    while ((ampersand = find_byte(text, '&'))) {
+        put_span(writer, span_between(text.at, ampersand));
+        span tail = span_between(ampersand + 1, text.end);
+        bool is_number = !is_empty(tail) && *tail.at == '#';
+        tail.at += is_number;
+        if (!(is_number ? put_number(writer, &tail) : put_name(writer, &tail, in_attribute))) {
+            put_byte(writer, '&');
+            tail.at = ampersand + 1;
         }
-        text.at = rest.at;
+        text.at = tail.at;
     }
     put_span(writer, text);
 }

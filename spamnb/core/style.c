@@ -4,15 +4,16 @@
 
 enum {
     MAX_SHEET_BYTES = 1 << 19, /* of all sheets of a document */
-    MAX_RULES = 3000,
-    MAX_STEPS = 1000000, /* rules that are compared with elements, in one document */
-    MAX_NESTED = 8, MAX_OPEN = 1024, /* blocks in blocks; brackets */
-    MAX_MATCHES = 100, /* rules of one element */
+    MAX_RULES = 3000,          /* of a document */
+    MAX_STEPS = 1000000,       /* comparisons of rules with elements, in one document */
+    MAX_NESTED = 8,            /* blocks in blocks */
+    MAX_OPEN = 1024,           /* brackets */
+    MAX_MATCHES = 100,         /* rules of one element */
 };
 
-#define TINY 2.5f      /* smaller letters count as hidden */
-#define MIN_SEEN 0.1   /* fainter text is not read on anything */
-#define TOO_NEAR 24    /* of two colors, the three channels' distance added up: nobody reads one on the other */
+#define MIN_LETTER 2.5f   /* pixels: smaller letters cannot be read */
+#define MIN_OPACITY 0.1   /* fainter text cannot be read */
+#define MIN_DISTANCE 24   /* between two colors, summed over three channels of 0 to 255 */
 
 enum { WHITE = 0xFFFFFF, BLACK = 0 };
 
@@ -20,10 +21,10 @@ const struct style FIRST_STYLE = {.color = BLACK, .background = WHITE};
 
 const struct style UNKNOWN_STYLE = {.color = UNKNOWN, .background = UNKNOWN};
 
-/* What rules ask for, the weakest first. */
+/* What selectors ask for, by ascending specificity. */
 enum key_kind { OF_ANY, OF_TAG, OF_CLASS, OF_ID };
 
-/* A rule and one of its selectors: the class, id or tag that it asks for, and a tag beside the former. */
+/* A rule with one of its selectors: a class, id or tag, and perhaps a tag beside the class or id. */
 struct rule {
     struct rule *next;
     enum key_kind kind;
@@ -38,8 +39,8 @@ struct rule {
 
 /* ---- Text ---- */
 
-/* A style or a sheet with a space for each comment, and without what stands in strings and URLs. Escapes, with which
- * "d\69splay" is display, are not read: what has one puts the page in doubt. */
+/* Returns a style or a sheet with a space for each comment, and with empty strings and URLs. Escapes, with which
+ * "d\69splay" is display, are not read: they put the page in doubt. */
 static span clean(struct sheet *sheet, span text) {
     if (!find_byte(text, '*') && !find_byte(text, '\\') && !find_byte(text, '"') && !find_byte(text, '\'') &&
         !find_byte(text, '('))
@@ -73,7 +74,7 @@ static span clean(struct sheet *sheet, span text) {
     return writer_close(&writer);
 }
 
-/* Where one of two bytes stands that no bracket holds; the end where none does. */
+/* Returns the first place of one of two bytes outside of brackets; the end if there is none. */
 static const uint8_t *find_outside(span text, uint8_t stop, uint8_t other) {
     static const uint8_t CLOSERS[256] = {['('] = ')', ['['] = ']', ['{'] = '}'};
     static const bool IS_PART[256] = {
@@ -99,7 +100,7 @@ static const uint8_t *find_outside(span text, uint8_t stop, uint8_t other) {
 
 /* ---- Numbers and colors ---- */
 
-/* A number as style sheets write it, all of it: 2e1 is twenty; moves text behind it. */
+/* Reads a number as style sheets write it, 2e1 is twenty, and moves text behind it. */
 static bool read_number(span *text, double *number) {
     enum { MAX_NUMBER = 40 };
     char written[MAX_NUMBER + 1] = "", *end;
@@ -114,29 +115,29 @@ static bool read_number(span *text, double *number) {
     return end > written;
 }
 
-/* #rgb or #rrggbb, without the sign. */
+/* Reads the digits of #rgb or #rrggbb. */
 static rgb color_of_digits(span digits) {
     size_t n = size_of(digits);
-    rgb found = 0;
+    rgb color = 0;
     if (n != 3 && n != 6)
         return UNKNOWN;
     for (; !is_empty(digits); digits.at++) {
         int digit = hex_value(*digits.at);
         if (digit < 0)
             return UNKNOWN;
-        found = n == 3 ? found << 8 | digit * 17 : found << 4 | digit;
+        color = n == 3 ? color << 8 | digit * 17 : color << 4 | digit;
     }
-    return found;
+    return color;
 }
 
-/* A color in lower case. Others than these are not understood. */
+/* Reads a color in lower case. Other forms and names are not understood. */
 static rgb read_color(span value) {
     if (starts_with(value, LITERAL("#")))
         return color_of_digits(skip_bytes(value, 1));
     return IS("white") ? WHITE : IS("black") ? BLACK : IS("transparent") ? CLEAR : UNKNOWN;
 }
 
-/* The color of an attribute such as bgcolor, where the sign of six digits may be missing. */
+/* Reads the color of an attribute such as bgcolor, in which six digits need no "#". */
 static rgb read_attribute_color(struct arena *arena, span value) {
     value = lower_copy(arena, strip(value));
     return size_of(value) == 6 ? color_of_digits(value) : read_color(value);
@@ -144,25 +145,25 @@ static rgb read_attribute_color(struct arena *arena, span value) {
 
 static int distance(rgb a, rgb b, int shift) { return abs((a >> shift & 255) - (b >> shift & 255)); }
 
-/* Whether nobody can tell letters from what is behind them. */
+/* Returns whether letters cannot be told from their background. */
 static bool is_unreadable(rgb letters, rgb background) {
     if (letters < 0 || background < 0)
         return letters == CLEAR;
-    int apart = distance(letters, background, 16) + distance(letters, background, 8) + distance(letters, background, 0);
-    return apart <= TOO_NEAR;
+    return distance(letters, background, 16) + distance(letters, background, 8) + distance(letters, background, 0) <=
+           MIN_DISTANCE;
 }
 
 /* ---- Declarations ---- */
 
-/* Whether a size is too small for letters; one that is not understood, such as a share of another, is not. */
+/* Returns whether a size is too small for letters; a size that is not understood is not. */
 static bool is_tiny(span value) {
     double number;
     if (!read_number(&value, &number) || number < 0 || !(is_empty(value) || is_one_of(value, "px pt em rem %")))
         return false;
-    return number == 0 || (IS("px") && number < TINY) || (IS("pt") && number < TINY * 3 / 4);
+    return number == 0 || (IS("px") && number < MIN_LETTER) || (IS("pt") && number < MIN_LETTER * 3 / 4);
 }
 
-/* What is read of a declaration, and the properties that say it. */
+/* How a property is read. */
 enum property {
     P_COLOR, P_BACKGROUND, P_SIZE, P_FONT, P_OPACITY, P_DISPLAY, P_VISIBILITY, P_OVERFLOW, P_HEIGHT, P_ROOM, P_MARGIN, P_ALL,
     P_HARMLESS, N_PROPERTIES
@@ -186,51 +187,51 @@ static void set_flag(struct declaration *declaration, uint32_t flag, bool is_on)
     *(is_on ? &declaration->on : &declaration->off) |= flag;
 }
 
-/* What a value in lower case says; of a color or size that is not understood, what shows text. */
-static struct declaration understood(enum property property, span value) {
-    struct declaration found = {.property = (uint8_t)property};
+/* Reads a value in lower case; a color or size that is not understood shows text. */
+static struct declaration read_value(enum property property, span value) {
+    struct declaration declaration = {.property = (uint8_t)property};
     span word = before_first(value, ' ');
     double opacity = 1;
     switch (property) {
     case P_COLOR: case P_BACKGROUND:
-        found.color = read_color(value);
+        declaration.color = read_color(value);
         break;
     case P_SIZE:
-        set_flag(&found, IS_TINY, is_tiny(value));
+        set_flag(&declaration, IS_TINY, is_tiny(value));
         break;
     case P_FONT:
-        found.off = IS_TINY;
+        declaration.off = IS_TINY;
         break;
     case P_OPACITY:
         read_number(&value, &opacity);
-        set_flag(&found, IS_FAINT, opacity < (IS("%") ? 100 * MIN_SEEN : MIN_SEEN));
+        set_flag(&declaration, IS_FAINT, opacity < (IS("%") ? 100 * MIN_OPACITY : MIN_OPACITY));
         break;
     case P_DISPLAY:
-        set_flag(&found, IS_GONE, is_same(word, LITERAL("none")));
-        found.on |= is_one_of(value, "none block") ? 0 : HAS_ROOM; /* it may be no box */
+        set_flag(&declaration, IS_GONE, is_same(word, LITERAL("none")));
+        declaration.on |= is_one_of(value, "none block") ? 0 : HAS_ROOM; /* it may be no box */
         break;
     case P_VISIBILITY:
-        set_flag(&found, IS_UNSEEN, is_one_of(word, "hidden collapse"));
+        set_flag(&declaration, IS_UNSEEN, is_one_of(word, "hidden collapse"));
         break;
     case P_OVERFLOW:
-        set_flag(&found, CUTS_OFF, is_one_of(word, "hidden clip scroll auto"));
+        set_flag(&declaration, CUTS_OFF, is_one_of(word, "hidden clip scroll auto"));
         break;
     case P_HEIGHT:
-        set_flag(&found, IS_LOW, is_tiny(value) && !find_byte(value, '%'));
+        set_flag(&declaration, IS_LOW, is_tiny(value) && !find_byte(value, '%'));
         break;
     case P_ROOM:
-        found.on = is_one_of(value, "0 0px") ? 0 : HAS_ROOM;
+        declaration.on = is_one_of(value, "0 0px") ? 0 : HAS_ROOM;
         break;
     case P_MARGIN:
-        found.on = find_byte(value, '-') ? IS_DOUBTFUL : 0; /* it may lie on something of another color */
+        declaration.on = find_byte(value, '-') ? IS_DOUBTFUL : 0; /* it may lie on something of another color */
         break;
-    default: /* one that is not understood */
-        found.on = is_one_of(value, "none 0 0px") ? 0 : IS_DOUBTFUL;
+    default: /* a property that is not understood */
+        declaration.on = is_one_of(value, "none 0 0px") ? 0 : IS_DOUBTFUL;
     }
-    return found;
+    return declaration;
 }
 
-/* Applies a declaration. One that may apply or not can show text, and hide none. */
+/* Applies a declaration. A doubtful one can show text, but hide none. */
 static void apply(struct style *style, const struct style *above, const struct declaration *one, bool is_doubtful) {
     switch (one->property) {
     case P_COLOR:
@@ -251,15 +252,15 @@ void style_begin(void) {
         add_names(&property_table, PROPERTIES[property], (uint8_t)property, 0);
 }
 
-/* The declarations that are read, of a clean text in lower case. */
+/* Reads declarations in clean text in lower case. */
 static declaration_list read_declarations(struct sheet *sheet, span text) {
-    declaration_list found = {0};
+    declaration_list declarations = {0};
     while (!is_empty(text)) {
         const uint8_t *end = find_outside(text, ';', ';'), *colon = find_byte(span_between(text.at, end), ':');
         span name = colon ? strip(span_between(text.at, colon)) : (span){0};
         int property = number_of(&property_table, name);
         text = skip_bytes(span_between(end, text.end), 1);
-        sheet->is_in_doubt = sheet->is_in_doubt || property == P_ALL; /* which is all that is read, and more */
+        sheet->is_in_doubt = sheet->is_in_doubt || property == P_ALL; /* it sets all properties */
         if (property == P_HARMLESS || is_empty(name) || starts_with(name, LITERAL("mso-")))
             continue;
         span value = span_between(colon + 1, end);
@@ -268,14 +269,14 @@ static declaration_list read_declarations(struct sheet *sheet, span text) {
         value = strip(span_between(value.at, mark ? mark : value.end));
         if (is_empty(value) || (mark && !is_important))
             continue;
-        struct declaration *declaration = LIST_ADD(sheet->arena, &found);
-        *declaration = understood(property < 0 ? N_PROPERTIES : (enum property)property, value);
+        struct declaration *declaration = LIST_ADD(sheet->arena, &declarations);
+        *declaration = read_value(property < 0 ? N_PROPERTIES : (enum property)property, value);
         declaration->is_important = is_important;
     }
-    return found;
+    return declarations;
 }
 
-/* Applies declarations: those alone that are important, or those that are not. */
+/* Applies the declarations that are important, or those that are not. */
 static void apply_all(struct style *style, const struct style *above, const declaration_list *list, bool important,
                       bool is_doubtful) {
     for (const struct declaration *one = list->items; one < list->items + list->count; one++)
@@ -285,7 +286,7 @@ static void apply_all(struct style *style, const struct style *above, const decl
 
 /* ---- Rules and the elements that they match ---- */
 
-/* The rules that match an element, the strongest last. */
+/* The rules that match an element, by ascending strength. */
 struct matches {
     const struct rule *items[MAX_MATCHES];
     size_t count;
@@ -293,16 +294,18 @@ struct matches {
 
 static uint64_t hash_of_key(enum key_kind kind, span key) { return hash_any_case(SECRET, key) + kind; }
 
-/* The rules that may ask for what has this hash. */
-static struct rule **bucket_of(struct sheet *sheet, uint64_t hash) { return &sheet->buckets[hash % COUNT_OF(sheet->buckets)]; }
+/* Returns the rules whose keys may have this hash. */
+static struct rule **bucket_of(struct sheet *sheet, uint64_t hash) {
+    return &sheet->buckets[hash % COUNT_OF(sheet->buckets)];
+}
 
-/* Adds the rules that ask for this; where the case of a class or an id differs, which pages without a type ignore, the
- * page is in doubt. */
-static void add_matches(struct sheet *sheet, enum key_kind kind, span key, uint64_t tag, struct matches *found) {
+/* Adds the rules with this key. If a class or an id differs only in case, which pages without a doctype ignore, the page
+ * is in doubt. */
+static void add_matches(struct sheet *sheet, enum key_kind kind, span key, uint64_t tag, struct matches *matches) {
     uint64_t hash = hash_of_key(kind, key);
     for (const struct rule *rule = *bucket_of(sheet, hash); rule; rule = rule->next) {
         size_t steps = 1 + rule->declarations.count;
-        if (sheet->steps_left < steps || found->count == MAX_MATCHES) {
+        if (sheet->steps_left < steps || matches->count == MAX_MATCHES) {
             sheet->is_in_doubt = true;
             return;
         }
@@ -310,22 +313,22 @@ static void add_matches(struct sheet *sheet, enum key_kind kind, span key, uint6
         if (rule->hash != hash || (!is_empty(rule->tag) && rule->tag_hash != tag))
             continue;
         sheet->is_in_doubt = sheet->is_in_doubt || (kind != OF_TAG && !is_same(rule->key, key));
-        size_t at = found->count++;
-        for (; at > 0 && found->items[at - 1]->strength > rule->strength; at--)
-            found->items[at] = found->items[at - 1];
-        found->items[at] = rule;
+        size_t at = matches->count++;
+        for (; at > 0 && matches->items[at - 1]->strength > rule->strength; at--)
+            matches->items[at] = matches->items[at - 1];
+        matches->items[at] = rule;
     }
 }
 
-static void find_matches(struct sheet *sheet, span tag, const struct attributes *attributes, struct matches *found) {
+static void find_matches(struct sheet *sheet, span tag, const struct attributes *attributes, struct matches *matches) {
     span classes = value_of_attribute(attributes, A_CLASS);
     uint64_t hash = hash_any_case(SECRET, tag);
-    add_matches(sheet, OF_ANY, (span){0}, hash, found);
-    add_matches(sheet, OF_TAG, tag, hash, found);
+    add_matches(sheet, OF_ANY, (span){0}, hash, matches);
+    add_matches(sheet, OF_TAG, tag, hash, matches);
     if (has(attributes, A_ID))
-        add_matches(sheet, OF_ID, attributes->values[A_ID], hash, found);
+        add_matches(sheet, OF_ID, attributes->values[A_ID], hash, matches);
     for (span class = next_word(&classes); !is_empty(class) && !sheet->is_in_doubt; class = next_word(&classes))
-        add_matches(sheet, OF_CLASS, class, hash, found);
+        add_matches(sheet, OF_CLASS, class, hash, matches);
 }
 
 /* ---- Sheets ---- */
@@ -336,7 +339,7 @@ void sheet_begin(struct sheet *sheet, struct arena *arena) {
 
 static bool is_name_byte(uint8_t c) { return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c >= 0x80; }
 
-/* What a selector asks for. Of several classes and ids it is the last one, which is then doubtful, as all is that is not
+/* Reads a selector. Of several classes and ids it has the last one, and is doubtful, as is each selector that is not
  * understood. */
 static struct rule read_selector(span text, bool *is_doubtful) {
     struct rule rule = {.kind = OF_ANY};
@@ -360,7 +363,7 @@ static struct rule read_selector(span text, bool *is_doubtful) {
             *is_doubtful = true;
         } else if (c != '*' || !is_empty(name)) {
             *is_doubtful = true;
-            if (is_space(c) || c == '>' || c == '+' || c == '~' || c == '|') { /* what stands before is not looked at */
+            if (is_space(c) || c == '>' || c == '+' || c == '~' || c == '|') { /* a combinator: read the next selector */
                 text.at = name.at;
                 rule = (struct rule){.kind = OF_ANY};
             }
@@ -369,11 +372,11 @@ static struct rule read_selector(span text, bool *is_doubtful) {
     return rule;
 }
 
-/* Adds the rules of a list of selectors. Where one is not understood browsers may leave out all. */
+/* Adds a rule for each selector of a list. If browsers do not understand one, they ignore all: then all are doubtful. */
 static void add_rule(struct sheet *sheet, span selectors, span body, bool is_doubtful) {
     declaration_list declarations = read_declarations(sheet, lower_copy(sheet->arena, body));
     struct rule *added = NULL;
-    sheet->is_in_doubt = sheet->is_in_doubt || find_byte(body, '{'); /* rules in a rule */
+    sheet->is_in_doubt = sheet->is_in_doubt || find_byte(body, '{'); /* a nested rule */
     for (bool is_last = !declarations.count; !is_last;) {
         if (sheet->n_rules++ == MAX_RULES) {
             sheet->is_in_doubt = true;
@@ -401,7 +404,7 @@ static void add_rule(struct sheet *sheet, span selectors, span body, bool is_dou
     }
 }
 
-/* The rules of a sheet, or of a block in it; those under a condition, as "@media", are doubtful. */
+/* Adds the rules of a sheet, or of a block in it; those under a condition, such as "@media", are doubtful. */
 static void add_rules(struct sheet *sheet, span text, bool is_doubtful, int depth) {
     while (!is_empty(text = strip(text))) {
         sheet->is_in_doubt = sheet->is_in_doubt || depth > MAX_NESTED;
@@ -434,12 +437,12 @@ void sheet_add(struct sheet *sheet, span text, span media) {
     add_rules(sheet, clean(sheet, text), !is_empty(strip(media)), 0);
 }
 
-/* ---- What an element's children inherit ---- */
+/* ---- The style of an element ---- */
 
 static void apply_attributes(struct style *style, struct arena *arena, unsigned tag,
                              const struct attributes *attributes) {
     if (TAGS[tag].flags & IS_CONTROL || tag == TAG_MARK || (tag == TAG_A && has(attributes, A_HREF)))
-        style->color = UNKNOWN; /* browsers give them colors of their own */
+        style->color = UNKNOWN; /* browsers have colors for these elements */
     if (has(attributes, A_HIDDEN) || TAGS[tag].flags & IS_UNSHOWN)
         style->flags |= IS_GONE;
     enum attribute color = tag == TAG_BODY ? A_TEXT : A_COLOR;
@@ -460,25 +463,26 @@ static bool hides_text(const struct style *style) {
 static struct style make_style(struct sheet *sheet, const struct style *above, unsigned tag, span name,
                                const struct attributes *attributes) {
     struct style style = *above;
-    if (tag == TAG_TABLE) { /* in old pages tables do not inherit letters */
+    if (tag == TAG_TABLE) { /* in pages without a doctype tables do not inherit color and size */
         style.color = sheet->page->color;
         style.flags &= ~(uint32_t)IS_TINY;
     }
     apply_attributes(&style, sheet->arena, tag, attributes);
-    struct matches found;
-    found.count = 0;
+    struct matches matches;
+    matches.count = 0;
     if (sheet->n_rules)
-        find_matches(sheet, name, attributes, &found);
+        find_matches(sheet, name, attributes, &matches);
     span text = lower_copy(sheet->arena, value_of_attribute(attributes, A_STYLE));
-    declaration_list own = read_declarations(sheet, clean(sheet, text));
+    declaration_list attribute_declarations = read_declarations(sheet, clean(sheet, text));
     for (int important = 0; important < 2; important++) {
-        for (size_t i = 0; i < found.count; i++)
-            apply_all(&style, above, &found.items[i]->declarations, important, found.items[i]->is_doubtful);
-        apply_all(&style, above, &own, important, false);
+        for (size_t i = 0; i < matches.count; i++)
+            apply_all(&style, above, &matches.items[i]->declarations, important, matches.items[i]->is_doubtful);
+        apply_all(&style, above, &attribute_declarations, important, false);
     }
     if (TAGS[tag].flags & IS_INLINE && style.background != above->background)
         style.background = UNKNOWN; /* it is not painted behind blocks inside */
-    bool is_box = !(TAGS[tag].flags & IS_INLINE || TAGS[tag].kind == WHOLE_PAGE || (TAGS[tag].kind >= TABLE && TAGS[tag].kind <= CELL));
+    unsigned kind = TAGS[tag].kind;
+    bool is_box = !(TAGS[tag].flags & IS_INLINE || kind == WHOLE_PAGE || (kind >= TABLE && kind <= CELL));
     bool is_low = is_box && (style.flags & (CUTS_OFF | IS_LOW | HAS_ROOM | IS_DOUBTFUL)) == (CUTS_OFF | IS_LOW);
     style.flags &= ~(uint32_t)(CUTS_OFF | IS_LOW | HAS_ROOM);
     style.flags |= (above->flags & (IS_GONE | IS_FAINT)) | (is_low ? IS_CUT_OFF : 0);
@@ -488,11 +492,11 @@ static struct style make_style(struct sheet *sheet, const struct style *above, u
 const struct style *style_in(struct sheet *sheet, const struct style *above, unsigned tag, span name,
                              const struct attributes *attributes) {
     static const struct attributes NONE;
-    struct style made = make_style(sheet, above, tag, name, attributes ? attributes : &NONE);
-    if (made.color == above->color && made.background == above->background && made.flags == above->flags)
+    struct style style = make_style(sheet, above, tag, name, attributes ? attributes : &NONE);
+    if (style.color == above->color && style.background == above->background && style.flags == above->flags)
         return above;
-    struct style *kept = arena_room(sheet->arena, 1, sizeof *kept);
-    made.is_hidden = hides_text(&made);
-    *kept = made;
-    return kept;
+    struct style *copy = arena_room(sheet->arena, 1, sizeof *copy);
+    style.is_hidden = hides_text(&style);
+    *copy = style;
+    return copy;
 }

@@ -1,8 +1,8 @@
-#include "style.h"
+#include "tags.h"
 
-enum { MAX_NAME = 30 };
+enum { MAX_NAME = 30 }; /* bytes; sizes has 32 bits */
 
-/* Tags of one kind. Those that the header names come first, in its order. */
+/* The tags of each kind. Those that tags.h names come first, in its order. */
 static const struct {
     const char *names;
     uint8_t kind, text, flags;
@@ -49,14 +49,14 @@ static const struct {
 struct tag TAGS[N_TAGS];
 size_t TAG_COUNT;
 
-/* In the order of the header. */
+/* In the order of tags.h. */
 static const char ATTRIBUTES[] = "class id style color bgcolor text hidden background href src action formaction ping "
                                  "poster lowsrc dynsrc xlink:href content http-equiv type media srcdoc shadowrootmode "
                                  "alt placeholder label value";
 
 static struct name_table tag_table, attribute_table;
 
-/* The slot where a name is, or would be. */
+/* Returns the slot of a name, or the free slot for it. */
 static size_t slot_of(const struct name_table *table, span name) {
     size_t n = size_of(name), first = name.at[0] & 31, last = name.at[n - 1] & 31, middle = name.at[n / 2] & 31;
     size_t slot = (n + 5 * first + 23 * last + 97 * middle) % COUNT_OF(table->slots);
@@ -66,8 +66,8 @@ static size_t slot_of(const struct name_table *table, span name) {
 }
 
 void add_names(struct name_table *table, const char *names, uint8_t number, uint8_t step) {
-    span rest = span_of_text(names);
-    for (span name = next_word(&rest); !is_empty(name); name = next_word(&rest), number += step) {
+    span tail = span_of_text(names);
+    for (span name = next_word(&tail); !is_empty(name); name = next_word(&tail), number += step) {
         size_t slot = slot_of(table, name);
         table->slots[slot].name = name;
         table->slots[slot].number = number;
@@ -85,9 +85,9 @@ int number_of(const struct name_table *table, span name) {
 void tags_begin(void) {
     TAG_COUNT = 0;
     for (size_t i = 0; i < COUNT_OF(GROUPS); i++) {
-        span rest = span_of_text(GROUPS[i].names);
+        span tail = span_of_text(GROUPS[i].names);
         add_names(&tag_table, GROUPS[i].names, (uint8_t)TAG_COUNT, 1);
-        for (span name = next_word(&rest); !is_empty(name) && TAG_COUNT < N_TAGS; name = next_word(&rest))
+        for (span name = next_word(&tail); !is_empty(name) && TAG_COUNT < N_TAGS; name = next_word(&tail))
             TAGS[TAG_COUNT++] = (struct tag){name, GROUPS[i].kind, GROUPS[i].text, GROUPS[i].flags};
     }
     add_names(&attribute_table, ATTRIBUTES, 0, 1);

@@ -1,7 +1,7 @@
-/* Bytes written as letters -> bytes, and bytes in the charset that a message claims -> UTF-8. */
+/* Transfer encodings -> bytes, and bytes in a claimed charset -> UTF-8. */
 #include "reader.h"
 
-/* Of each byte its value in base64; 65 for "=", 66 for all others. */
+/* The value of each byte in base64; 65 for "=", 66 for all others. */
 enum { PADDING = 65 };
 
 #define FOREIGN_16 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66
@@ -15,7 +15,7 @@ static const uint8_t VALUES[256] = {
 
 void put_base64(struct writer *writer, span text) {
     uint32_t bits = 0;
-    unsigned n = 0; /* letters that wait for the rest of their four */
+    unsigned n = 0; /* letters of an incomplete group of four */
     writer_reserve(writer, size_of(text) + 3);
     for (;;) {
         for (; !n && size_of(text) >= 4; text.at += 4) { /* nearly all of it */
@@ -34,7 +34,7 @@ void put_base64(struct writer *writer, span text) {
             bits = bits << 6 | value;
             n++;
         }
-        if (n == 4 || value == PADDING) { /* which ends a piece */
+        if (n == 4 || value == PADDING) { /* padding ends a group */
             bits <<= 6 * (4 - n);
             for (unsigned i = 0; i + 1 < n; i++)
                 *writer->at++ = (uint8_t)(bits >> (16 - 8 * i));
@@ -62,7 +62,7 @@ void put_quoted_printable(struct writer *writer, span text, bool in_header) {
             *writer->at++ = (uint8_t)(high << 4 | low);
             text.at += 2;
         } else if (is_empty(line_end) || *line_end.at == '\n')
-            text = skip_bytes(line_end, 1); /* a soft line break, perhaps with blanks behind it */
+            text = skip_bytes(line_end, 1); /* a soft line break, perhaps with blanks */
         else
             *writer->at++ = '=';
     }
@@ -79,7 +79,8 @@ span percent_decoded(struct arena *arena, span text) {
     return writer_close(&writer);
 }
 
-/* Lines of up to 45 bytes, six bits a letter, behind a letter that says how many, from "begin " to "end". */
+/* Writes decoded uuencode: from "begin " to "end" lines of a letter for their length and up to 45 bytes, six bits a
+ * letter. */
 static void put_uuencoded(struct writer *writer, span text) {
     span line = {0};
     while (!starts_with(line, LITERAL("begin ")) && next_line(&text, &line))
@@ -110,31 +111,31 @@ span decode_transfer(struct reader *reader, span body, span encoding) {
     return writer_close(&writer);
 }
 
-/* UTF-8 with U+FFFD for what is none; windows-1252 where that would be half of what is not ASCII: a spoilt text loses a
- * few letters, and what is no UTF-8 would lose most. */
+/* Decodes UTF-8 with U+FFFD for invalid bytes; windows-1252 if at least half of all that is not ASCII is invalid: damaged
+ * UTF-8 loses a few letters, another charset would lose most. */
 static span decode_default(struct arena *arena, span octets) {
-    size_t n_spoilt = 0, n_valid = 0;
+    size_t n_invalid = 0, n_valid = 0;
     struct writer writer = writer_open(arena, size_of(octets) + 16);
-    for (span rest = octets; !is_empty(rest);) {
-        span good = span_of(rest.at, valid_utf8(rest));
+    for (span tail = octets; !is_empty(tail);) {
+        span good = span_of(tail.at, valid_utf8(tail));
         put_span(&writer, good);
         for (const uint8_t *at = good.at; at < good.end; at++)
             n_valid += *at >= 0xC0;
-        rest.at = good.end;
-        if (is_empty(rest))
+        tail.at = good.end;
+        if (is_empty(tail))
             break;
         bool is_valid;
-        rest.at += sequence_size(rest, &is_valid);
+        tail.at += sequence_size(tail, &is_valid);
         put_span(&writer, LITERAL("\xEF\xBF\xBD"));
-        n_spoilt++;
+        n_invalid++;
     }
-    if (n_spoilt && n_spoilt >= n_valid)
+    if (n_invalid && n_invalid >= n_valid)
         for (writer.at = writer.begin; !is_empty(octets);) {
-            span rest = behind_ascii(octets);
-            put_span(&writer, span_between(octets.at, rest.at));
+            span tail = behind_ascii(octets);
+            put_span(&writer, span_between(octets.at, tail.at));
             writer_reserve(&writer, 3);
-            writer.at += is_empty(rest) ? 0 : write_point(writer.at, windows_1252(*rest.at));
-            octets = skip_bytes(rest, 1);
+            writer.at += is_empty(tail) ? 0 : write_point(writer.at, windows_1252(*tail.at));
+            octets = skip_bytes(tail, 1);
         }
     return writer_close(&writer);
 }
@@ -144,8 +145,8 @@ span decode_text(struct reader *reader, span octets, span charset) {
     bool has_ascii = is_default || starts_with(charset, LITERAL("iso-8859-")) || starts_with(charset, LITERAL("windows-"));
     if (is_empty(octets) || (has_ascii && is_ascii(octets)))
         return octets;
-    bool is_asked = !is_default || find_byte(LITERAL("\xEF\xFE\xFF\0"), *octets.at); /* perhaps a byte order mark */
-    if (is_asked && may_ask(reader)) {
+    bool may_have_mark = find_byte(LITERAL("\xEF\xFE\xFF\0"), *octets.at); /* a byte order mark */
+    if ((!is_default || may_have_mark) && may_ask(reader)) {
         span text = ask(reader, ASK_DECODE, octets, charset).text;
         if (text.at)
             return text;

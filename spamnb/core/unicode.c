@@ -6,7 +6,7 @@
 
 enum { PAGE = 256 };
 
-/* What is known of 256 characters, and the bytes of all of it. Of those that are all alike it stands there once. */
+/* The properties of 256 characters. If all are alike, the bytes have them once. */
 struct page {
     const struct character *characters[PAGE];
     uint8_t bytes[];
@@ -34,15 +34,15 @@ const struct character *character_of(struct reader *reader, uint32_t point) {
     if (point >= 0x110000)
         point = 0xFFFD;
     _Atomic(const struct page *) *place = &pages[point / PAGE];
-    const struct page *known = atomic_load_explicit(place, memory_order_acquire);
-    if (!known) {
-        const struct page *made = new_page(reader, point);
-        if (atomic_compare_exchange_strong(place, &known, made))
-            known = made;
+    const struct page *page = atomic_load_explicit(place, memory_order_acquire);
+    if (!page) {
+        const struct page *new = new_page(reader, point);
+        if (atomic_compare_exchange_strong(place, &page, new))
+            page = new;
         else
-            free((void *)made); /* another thread was faster */
+            free((void *)new); /* another thread was faster */
     }
-    return known->characters[point % PAGE];
+    return page->characters[point % PAGE];
 }
 
 span word_form(const struct character *character) { return span_of(character->text, character->ends[FORM_WORD]); }
@@ -50,10 +50,11 @@ span word_form(const struct character *character) { return span_of(character->te
 span written_as(struct reader *reader, span text, int form) {
     struct writer writer = writer_open(&reader->arena, 2 * size_of(text));
     while (!is_empty(text)) {
-        span rest = text;
-        const struct character *known = character_of(reader, next_point(&text));
-        put_span(&writer, known->flags & IS_ITSELF ? span_between(rest.at, text.at)
-                                                   : span_between(known->text + known->ends[form - 1], known->text + known->ends[form]));
+        span tail = text;
+        const struct character *character = character_of(reader, next_point(&text));
+        const uint8_t *forms = character->text;
+        span other = span_between(forms + character->ends[form - 1], forms + character->ends[form]);
+        put_span(&writer, character->flags & IS_ITSELF ? span_between(tail.at, text.at) : other);
     }
     return writer_close(&writer);
 }

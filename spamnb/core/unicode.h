@@ -1,52 +1,52 @@
-/* UTF-8, and what is known of each character, which Python's unicodedata describes, 256 at once, when one is first met. */
+/* UTF-8, and the properties of characters. Python's unicodedata describes 256 of them when one is first read. */
 #pragma once
 
 #include "bytes.h"
 
-/* What a character is (see characters.py, which has the same list in the same order). */
+/* What a character is. characters.py has the same list in the same order. */
 enum {
-    IN_WORDS = 1 << 0,    /* stays as it is in words */
+    IN_WORDS = 1 << 0,    /* words have it as it is */
     IS_MARK_OR_SIGN = 1 << 1, /* punctuation or a symbol */
     IS_INVISIBLE = 1 << 2, /* takes no room */
     IS_SPACE = 1 << 3,
     COMBINES = 1 << 4,    /* may become one character with those before it */
     IS_UNSPACED = 1 << 5, /* of a script without spaces */
-    IS_ITSELF = 1 << 6,   /* but for words it becomes nothing else, and has no other form in the text */
+    IS_ITSELF = 1 << 6,   /* its other forms, but perhaps that in words, are itself and not in the text */
 };
 
-/* What a character becomes: in words, in lower case, without accents, and where it poses as Latin. */
+/* The forms of a character: in words, in lower case, without accents, and the Latin letter that it looks like. */
 enum { FORM_WORD, FORM_LOW, FORM_BARE, FORM_LATIN, N_FORMS };
 
 struct character {
-    uint8_t flags, ends[N_FORMS]; /* ends: of each form in the text */
+    uint8_t flags, ends[N_FORMS]; /* ends: the end of each form in the text */
     uint8_t text[];
 };
 
 struct reader;
 
-/* What is known of a character. It stays where it is for ever. */
+/* Returns the properties of a character, which stay in place. */
 const struct character *character_of(struct reader *reader, uint32_t point);
-/* What a character that does not stay as it is becomes in words. */
+/* Returns the form in words of a character that is not IN_WORDS. */
 span word_form(const struct character *character);
-/* What a text becomes in another form, character by character. */
+/* Returns a text with each character in another form. */
 span written_as(struct reader *reader, span text, int form);
 
-/* The next character of UTF-8; of what is no UTF-8 U+FFFD. */
+/* Moves text behind its first character and returns that; U+FFFD for invalid UTF-8. */
 uint32_t next_point(span *text);
-/* Writes a character in UTF-8; returns how many bytes, up to four. Surrogates and what is no character are U+FFFD. */
+/* Writes a character in UTF-8 and returns its number of bytes, up to four; U+FFFD for surrogates and larger numbers. */
 size_t write_point(uint8_t *at, uint32_t point);
-/* Of how many bytes the character is that text begins with; of what is none, how many bytes make one U+FFFD. */
+/* Returns the bytes of a text's first character; if it is not valid, the bytes that U+FFFD stands for. */
 size_t sequence_size(span text, bool *is_valid);
-/* How many bytes at the beginning are whole characters of UTF-8; all where it is valid. */
+/* Returns the number of bytes before the first invalid one. */
 size_t valid_utf8(span text);
 
-/* What a number stands for that means a byte of windows-1252 where it is one of these, as browsers take it. */
+/* Returns the character of a number that is a byte of windows-1252 if it is from 128 to 159, as in browsers. */
 uint32_t windows_1252(uint32_t number);
 
-/* Of how many bytes the character is that begins with this one. */
+/* Returns the bytes of the character that begins with this byte. */
 static inline size_t point_size(uint8_t first) { return first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4; }
 
-/* The first n characters of a text. */
+/* Returns the first n characters of a text. */
 static inline span first_points(span text, size_t n) {
     if (size_of(text) <= n)
         return text;
@@ -59,7 +59,7 @@ static inline span first_points(span text, size_t n) {
     return span_between(text.at, at);
 }
 
-/* The first n bytes of a text, less what they have of a character that goes on. */
+/* Returns the whole characters in the first n bytes of a text. */
 static inline span first_characters(span text, size_t n) {
     if (size_of(text) <= n)
         return text;

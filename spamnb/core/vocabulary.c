@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* Memory for twice as many items, n at least; false where there is none. */
+/* Doubles the memory of an array until it has room for n items; false without memory. */
 static bool grow(void **items, size_t *room, size_t n, size_t size) {
     size_t more = *room ? *room : 512;
     while (more < n) {
@@ -48,30 +48,30 @@ struct vocabulary *vocabulary_new(void) {
 }
 
 void vocabulary_delete(struct vocabulary *v) {
-    free(v->known), free(v->slots), free(v->text), free(v->cells);
+    free(v->records), free(v->slots), free(v->text), free(v->cells);
     free(v);
 }
 
 size_t vocabulary_size(const struct vocabulary *v) { return v->n_tokens; }
 
-/* The text of a new token. */
+/* Adds the text of a new token; false without memory. */
 static bool add_text(struct vocabulary *v, span text) {
-    size_t used = v->n_tokens ? v->known[v->n_tokens - 1].end : 0, size = size_of(text);
+    size_t used = v->n_tokens ? v->records[v->n_tokens - 1].end : 0, size = size_of(text);
     if (size > SIZE_MAX / 8 || v->n_tokens >= UINT32_MAX - 1)
         return false;
     if (v->text_room - used < size && !grow((void **)&v->text, &v->text_room, used + size, 1))
         return false;
-    if (v->n_tokens == v->known_room &&
-        !grow((void **)&v->known, &v->known_room, v->n_tokens + 1, sizeof *v->known))
+    if (v->n_tokens == v->record_room &&
+        !grow((void **)&v->records, &v->record_room, v->n_tokens + 1, sizeof *v->records))
         return false;
     if (size)
         memcpy(v->text + used, text.at, size);
-    v->known[v->n_tokens++] = (struct known_token){used + size, 0};
+    v->records[v->n_tokens++] = (struct token_record){used + size, 0};
     return true;
 }
 
-/* The slot of a token, which has an id; NULL where there is no memory. */
-static struct slot *known_slot(struct vocabulary *v, const struct token *token) {
+/* Returns the slot of a token, which gets an id if it is new; NULL without memory. */
+static struct slot *slot_with_id(struct vocabulary *v, const struct token *token) {
     struct slot *slot = slot_of(v->slots, v->slot_mask, token->hash);
     if (slot->number)
         return slot;
@@ -89,7 +89,7 @@ static struct slot *known_slot(struct vocabulary *v, const struct token *token) 
 bool vocabulary_ids(struct vocabulary *v, const uint8_t *text, const uint32_t *lengths, size_t n, uint32_t *ids) {
     for (size_t i = 0; i < n; i++) {
         span token = span_of(text, lengths[i]);
-        struct slot *slot = known_slot(v, &(struct token){fast_hash(SECRET, token), token});
+        struct slot *slot = slot_with_id(v, &(struct token){fast_hash(SECRET, token), token});
         if (!slot)
             return false;
         ids[i] = slot->number - 1;
@@ -99,7 +99,7 @@ bool vocabulary_ids(struct vocabulary *v, const uint8_t *text, const uint32_t *l
 }
 
 span vocabulary_text(const struct vocabulary *v, uint32_t id) {
-    return span_between(v->text + (id ? v->known[id - 1].end : 0), v->text + v->known[id].end);
+    return span_between(v->text + (id ? v->records[id - 1].end : 0), v->text + v->records[id].end);
 }
 
 void vocabulary_lengths(const struct vocabulary *v, const uint32_t *ids, size_t n, uint32_t *lengths) {
@@ -116,9 +116,9 @@ void vocabulary_texts(const struct vocabulary *v, const uint32_t *ids, size_t n,
 }
 
 uint64_t vocabulary_file_hash(struct vocabulary *v, uint32_t id) {
-    if (!v->known[id].file_hash)
-        v->known[id].file_hash = file_hash(vocabulary_text(v, id));
-    return v->known[id].file_hash;
+    if (!v->records[id].file_hash)
+        v->records[id].file_hash = file_hash(vocabulary_text(v, id));
+    return v->records[id].file_hash;
 }
 
 const struct cell *vocabulary_cells(const struct vocabulary *v, size_t *n) {
@@ -129,7 +129,7 @@ const struct cell *vocabulary_cells(const struct vocabulary *v, size_t *n) {
 void vocabulary_forget_rows(struct vocabulary *v) { v->n_pending = v->n_cells = v->row_begin = 0; }
 
 static bool count(struct vocabulary *v, const struct token *token) {
-    struct slot *slot = known_slot(v, token);
+    struct slot *slot = slot_with_id(v, token);
     if (!slot)
         return false;
     size_t cell = slot->last_cell;

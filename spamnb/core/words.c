@@ -6,21 +6,24 @@
 #include "reader.h"
 
 enum {
-    MAX_WORD = 30,          /* characters; longer words are left out */
-    MAX_PIECES = 2000,      /* of a word that is cut into parts or pairs */
-    FEW_PIECES = 8,         /* of a word that counts as one; each one more counts as a word */
+    MAX_WORD = 30,          /* characters; longer words are not evidence */
+    MAX_PIECES = 2000,      /* of a word that is split into parts or pairs */
+    FEW_PIECES = 8,         /* of a word that counts as one of MAX_WORDS; each other piece counts as one more */
     MAX_TOKEN = 4096,       /* bytes of a token behind its prefix */
     MAX_SIGNS = 4,          /* characters of a run of punctuation */
-    MAX_RUNS = 200,         /* of a text, those of one sign that were met before left out */
-    MAX_WORDS = 1000,       /* of all texts: a novel pasted under a spam would drown it */
-    MAX_JOINED = 75,        /* of these: the first words of a text say what it is */
+    MAX_RUNS = 200,         /* of punctuation in a text, repetitions of a single sign not counted */
+    MAX_WORDS = 1000,       /* of all texts: a novel pasted below a spam would outvote it */
+    MAX_JOINED = 75,        /* words that are joined to pairs: BIGRAM_WORDS of options.py */
 };
 
 /* ---- What bytes are ---- */
 
-/* What is in words and a mark may stand inside of a word; CUTS parts it there. ENDS: does not stay at the end of a word
- * with digits. CONTROL: shows nothing. */
-enum { IN_WORD = 1, LETTER = 2, DIGIT = 4, MARK = 8, NOT_ASCII = 16, CUTS = 32, ENDS = 64, SMALL = 128, CONTROL = 256 };
+/* INNER: punctuation that words may have, but not at their ends; at the ends of words other than hosts "$" stays (EDGE).
+ * SPLITS: splits a word into parts. ENDS: is removed from the end of a word with digits. CONTROL: shows nothing. */
+enum {
+    IN_WORD = 1, LETTER = 2, DIGIT = 4, MARK = 8, NOT_ASCII = 16, SPLITS = 32, ENDS = 64, SMALL = 128, CONTROL = 256,
+    INNER = 512, EDGE = 1024,
+};
 
 static uint16_t KIND[256];
 
@@ -31,15 +34,14 @@ void words_begin(void) {
             continue;
         }
         bool is_plain = is_letter((uint8_t)c) || is_digit((uint8_t)c), is_other = c > 127;
-        bool is_mark = is_other || (c > ' ' && c < 127 && !is_plain);
-        KIND[c] = (uint16_t)((is_plain || is_other || strchr("!$%',-._", c) ? IN_WORD : 0) | (is_mark ? MARK : 0) |
-                            (is_other ? NOT_ASCII : 0) | (is_letter((uint8_t)c) ? LETTER : 0) |
-                            (is_digit((uint8_t)c) ? DIGIT : 0) | (strchr("-.,!_", c) ? CUTS : 0) |
-                            (strchr("'-.,_$", c) ? ENDS : 0) | (is_lower((uint8_t)c) ? SMALL : 0));
+        bool is_mark = is_other || (c > ' ' && c < 127 && !is_plain), is_inner = is_mark && strchr("!$%',-._", c);
+        KIND[c] = (uint16_t)((is_plain || is_other || is_inner ? IN_WORD : 0) | (is_mark ? MARK : 0) |
+                             (is_other ? NOT_ASCII : 0) | (is_letter((uint8_t)c) ? LETTER : 0) |
+                             (is_digit((uint8_t)c) ? DIGIT : 0) | (strchr("-.,!_", c) ? SPLITS : 0) |
+                             (strchr("'-.,_$", c) ? ENDS : 0) | (is_lower((uint8_t)c) ? SMALL : 0) |
+                             (is_inner ? INNER : 0) | (is_inner && c != '$' ? EDGE : 0));
     }
 }
-
-static bool is_inner(uint8_t c) { return (KIND[c] & (IN_WORD | MARK | NOT_ASCII)) == (IN_WORD | MARK); }
 
 static unsigned kinds_of(span text) {
     unsigned kinds = 0;
@@ -48,7 +50,16 @@ static unsigned kinds_of(span text) {
     return kinds;
 }
 
-/* A word without bytes of some kind. */
+/* Returns a word without these kinds of bytes at its begin and its end. */
+static span trim(span word, unsigned at_begin, unsigned at_end) {
+    while (word.at < word.end && KIND[*word.at] & at_begin)
+        word.at++;
+    while (word.at < word.end && KIND[word.end[-1]] & at_end)
+        word.end--;
+    return word;
+}
+
+/* Returns a word without bytes of some kind. */
 static span without_kind(struct reader *reader, span word, unsigned kind) {
     struct writer writer = writer_open(&reader->arena, size_of(word));
     for (; word.at < word.end; word.at++)
@@ -59,11 +70,11 @@ static span without_kind(struct reader *reader, span word, unsigned kind) {
 
 /* ---- Tokens ---- */
 
-/* Counts a token, which stands in the arena. */
+/* Counts a token, whose text is in the arena. */
 static void count_token(struct reader *reader, span token) {
     if (!reader->message.tokens_left--) {
         reader->message.tokens_left = 0;
-        reader->message.cuts |= CUT_TOKENS;
+        reader->message.truncations |= TRUNCATED_TOKENS;
         return;
     }
     if (!row_add(reader->vocabulary, token))
@@ -86,31 +97,31 @@ static void add_number(struct reader *reader, span prefix, span name, size_t n) 
     add_token(reader, prefix, span_of(text, size_of(name) + write_number(text + size_of(name), n)));
 }
 
-/* What is known while the words of texts are read. */
+/* The state of reading the words of texts. */
 struct scan {
     struct reader *reader;
     struct place place;
-    size_t n_words, n_capitals, n_pieces; /* n_pieces: of the word at hand */
-    bool opens; /* the first pieces of words go to opened, too, which are to be joined */
-    span_list opened;
+    size_t n_words, n_capitals, n_pieces; /* n_pieces: of the current word */
+    bool is_joinable; /* the first pieces of the current word go to joinable */
+    span_list joinable; /* words for pairs */
 };
 
-/* Counts a word in lower case, which stands in the arena. */
+/* Counts a piece of a word in lower case, whose text is in the arena. */
 static void put(struct scan *scan, span word) {
     struct reader *reader = scan->reader;
     if (scan->n_pieces++ >= MAX_PIECES)
         return;
-    if (reader->options.stems && scan->place.method == WORD_PARTS && !(kinds_of(word) & (DIGIT | CUTS)))
+    if (reader->options.stems && scan->place.method == WORD_PARTS && !(kinds_of(word) & (DIGIT | SPLITS)))
         word = ask(reader, ASK_STEM, word, (span){0}).text;
     if (is_empty(scan->place.prefix))
         count_token(reader, word);
     else
         add_token(reader, scan->place.prefix, word);
-    if (scan->opens && scan->n_pieces <= FEW_PIECES)
-        *LIST_ADD(&reader->arena, &scan->opened) = word;
+    if (scan->is_joinable && scan->n_pieces <= FEW_PIECES)
+        *LIST_ADD(&reader->arena, &scan->joinable) = word;
 }
 
-/* The shape of a word with digits: "#$00.00". It is never joined. */
+/* Counts the shape of a word with digits: "#$00.00". It is never joined. */
 static void add_shape(struct scan *scan, span word) {
     uint8_t shape[MAX_WORD + 1] = "#";
     word = first_bytes(word, MAX_WORD);
@@ -121,15 +132,15 @@ static void add_shape(struct scan *scan, span word) {
 
 /* ---- Words of other scripts ---- */
 
-/* The tokens of a run in scripts with spaces: it in small letters, and where that is ASCII without accents. Letters of
- * other scripts that pose as Latin among Latin ones are a disguise. */
+/* Counts a run in scripts with spaces: in lower case, and without accents if that is ASCII. Latin letters mixed with
+ * look-alikes of other scripts are a disguise: then the Latin word counts, and that there are look-alikes. */
 static void put_run(struct scan *scan, span run) {
     if (size_of(first_points(run, MAX_WORD)) < size_of(run))
         return;
     span low = written_as(scan->reader, run, FORM_LOW), bare = written_as(scan->reader, run, FORM_BARE);
     span latin = written_as(scan->reader, run, FORM_LATIN);
-    bool has_posers = !is_same(bare, latin);
-    if (has_posers && kinds_of(bare) & LETTER && is_ascii(latin)) {
+    bool has_look_alikes = !is_same(bare, latin);
+    if (has_look_alikes && kinds_of(bare) & LETTER && is_ascii(latin)) {
         put(scan, latin);
         put(scan, LITERAL("look-alike"));
         return;
@@ -139,39 +150,35 @@ static void put_run(struct scan *scan, span run) {
         put(scan, latin);
 }
 
-/* The tokens of a piece without inner punctuation, not all of it ASCII: of scripts without spaces pairs of characters.
- */
+/* Counts the runs of a part that is not all ASCII; of scripts without spaces pairs of characters. */
 static void put_other(struct scan *scan, span part) {
     while (!is_empty(part)) {
         span run = span_of(part.at, 0), before = run;
         bool is_unspaced = false;
         for (size_t n = 0; !is_empty(part); n++) {
-            span rest = part;
-            uint32_t point = next_point(&rest);
+            span tail = part;
+            uint32_t point = next_point(&tail);
             bool other = point >= 0xE00 && character_of(scan->reader, point)->flags & IS_UNSPACED;
             if (n && other != is_unspaced)
                 break;
             if (n && other)
-                put(scan, span_between(before.at, rest.at));
+                put(scan, span_between(before.at, tail.at));
             is_unspaced = other;
-            before = span_between(part.at, rest.at);
-            part.at = run.end = rest.at;
+            before = span_between(part.at, tail.at);
+            part.at = run.end = tail.at;
         }
         if (!is_unspaced)
             put_run(scan, run);
-        else if (before.at == run.at) /* one character */
+        else if (before.at == run.at) /* a single character */
             put(scan, run);
     }
 }
 
 /* ---- Words ---- */
 
-/* The word as it is, and where it has digits its shape. */
+/* Counts a word as a whole, and its shape if it has digits. */
 static void put_whole(struct scan *scan, span word, bool has_digits) {
-    while (word.at < word.end && is_inner(*word.at) && *word.at != '$')
-        word.at++;
-    while (word.at < word.end && KIND[word.end[-1]] & ENDS)
-        word.end--;
+    word = trim(word, EDGE, ENDS);
     if (is_empty(word) || size_of(word) > MAX_WORD)
         return;
     put(scan, word);
@@ -179,21 +186,18 @@ static void put_whole(struct scan *scan, span word, bool has_digits) {
         add_shape(scan, word);
 }
 
-/* A word cut at its inner punctuation; of letters one by one, as in "f-r-e-e", the word, too. */
+/* Counts the parts of a word; if all are single letters, as in "f-r-e-e", also the word. */
 static void put_parts(struct scan *scan, span word) {
     size_t n_parts = 0, n_letters = 0;
     span whole = word;
     while (word.at < word.end) {
         span part = word;
         unsigned kinds = 0;
-        for (; word.at < word.end && !(KIND[*word.at] & CUTS); word.at++)
+        for (; word.at < word.end && !(KIND[*word.at] & SPLITS); word.at++)
             kinds |= KIND[*word.at];
         part.end = word.at;
+        part = trim(part, EDGE, EDGE);
         word = skip_bytes(word, 1);
-        while (part.at < part.end && is_inner(*part.at) && *part.at != '$')
-            part.at++;
-        while (part.at < part.end && is_inner(part.end[-1]) && part.end[-1] != '$')
-            part.end--;
         if (is_empty(part) || (size_of(part) == 1 && *part.at == '$'))
             continue;
         n_parts++;
@@ -204,17 +208,13 @@ static void put_parts(struct scan *scan, span word) {
             put(scan, part);
     }
     if (n_letters == n_parts && n_parts > 2 && n_parts <= MAX_WORD)
-        put(scan, without_kind(scan->reader, whole, CUTS));
+        put(scan, without_kind(scan->reader, whole, SPLITS));
 }
 
-/* A host with the domains above it, of up to four labels, or an address with the networks it is in; nothing of what has
- * digits and is neither, such as the ids that servers give. */
+/* Counts a host with the domains above it, of up to four labels, or an address with its networks. A word with digits that
+ * is neither, such as a server's id of the message, does not count. */
 static void put_host(struct scan *scan, span word) {
-    span host = word;
-    while (host.at < host.end && is_inner(*host.at))
-        host.at++;
-    while (host.at < host.end && is_inner(host.end[-1]))
-        host.end--;
+    span host = trim(word, INNER, INNER);
     if (is_empty(host) || size_of(host) > MAX_HOST)
         return;
     size_t n_dots = 0;
@@ -243,14 +243,13 @@ void add_host(struct reader *reader, span prefix, span host) {
     put_host(&(struct scan){.reader = reader, .place = {prefix, WORD_HOST}}, host);
 }
 
-/* The words of a text: the first max_words, and the first max_joined of these are to be joined. How many were read. A word
- * that is parted by controls, which show nothing, or by what may take no room, is read as a whole, and then in its parts.
- */
+/* Counts the first max_words words of a text, of which the first max_joined are joinable; returns their number. A word with
+ * controls, which show nothing or may end a word, is read as a whole, and then in its parts. */
 static size_t scan_words(struct scan *scan, span text, size_t max_words, size_t max_joined) {
     enum word_method method = scan->place.method;
     span low = lower_copy(&scan->reader->arena, text);
     size_t n = 0;
-    const uint8_t *parted = text.at; /* before it controls part words */
+    const uint8_t *parted = text.at; /* before this controls end words */
     for (const uint8_t *at = text.at; at < text.end;) {
         const uint8_t *begin = at;
         unsigned kinds = 0, in_words = at < parted ? IN_WORD : IN_WORD | CONTROL;
@@ -260,7 +259,7 @@ static size_t scan_words(struct scan *scan, span text, size_t max_words, size_t 
             at++;
             continue;
         }
-        if (n >= max_words || (at <= parted && at - begin == 1)) { /* letters one by one say nothing */
+        if (n >= max_words || (at <= parted && at - begin == 1)) { /* single letters are no evidence */
             scan->n_words += at > parted;
             continue;
         }
@@ -275,7 +274,7 @@ static size_t scan_words(struct scan *scan, span text, size_t max_words, size_t 
         }
         scan->n_words++;
         scan->n_capitals += size_of(word) > 1 && kinds & LETTER && !(kinds & SMALL);
-        scan->opens = ++n <= max_joined;
+        scan->is_joinable = ++n <= max_joined;
         scan->n_pieces = 0;
         if (!(kinds & ~(IN_WORD | LETTER | SMALL)) && size_of(word) <= MAX_WORD) /* nine words of ten */
             put(scan, word);
@@ -287,36 +286,36 @@ static size_t scan_words(struct scan *scan, span text, size_t max_words, size_t 
             put_parts(scan, word);
         n += scan->n_pieces > FEW_PIECES ? scan->n_pieces - FEW_PIECES : 0;
     }
-    scan->opens = false;
+    scan->is_joinable = false;
     return n < max_words ? n : max_words;
 }
 
 /* ---- Texts ---- */
 
-/* A text in which of what is not ASCII only words are left. */
-static span words_of(struct reader *reader, span text) {
-    for (span rest = behind_ascii(text); !is_empty(rest); rest = behind_ascii(rest))
-        if (character_of(reader, next_point(&rest))->flags & COMBINES) {
+/* Returns a text whose characters that are not ASCII have their form in words. */
+static span in_word_forms(struct reader *reader, span text) {
+    for (span tail = behind_ascii(text); !is_empty(tail); tail = behind_ascii(tail))
+        if (character_of(reader, next_point(&tail))->flags & COMBINES) {
             text = ask(reader, ASK_COMPOSE, text, (span){0}).text;
             break;
         }
     struct writer writer = writer_open(&reader->arena, size_of(text) + 16);
     while (!is_empty(text)) {
-        span rest = behind_ascii(text);
-        put_span(&writer, span_between(text.at, rest.at));
-        text = rest;
-        if (is_empty(rest))
+        span tail = behind_ascii(text);
+        put_span(&writer, span_between(text.at, tail.at));
+        text = tail;
+        if (is_empty(tail))
             break;
         uint32_t point = next_point(&text);
-        const struct character *known = character_of(reader, point);
-        put_span(&writer, known->flags & IN_WORDS ? span_between(rest.at, text.at) : word_form(known));
+        const struct character *character = character_of(reader, point);
+        put_span(&writer, character->flags & IN_WORDS ? span_between(tail.at, text.at) : word_form(character));
     }
     return writer_close(&writer);
 }
 
-/* The runs of punctuation and symbols; of a long run its beginning. A sign alone counts once. */
+/* Counts the runs of punctuation and symbols, long ones by their first MAX_SIGNS; a single sign counts once in a text. */
 static void add_signs(struct reader *reader, span prefix, span text) {
-    bool is_known[128] = {false}, is_end = false; /* is_known: of signs alone, which are most */
+    bool is_counted[128] = {false}, is_end = false; /* is_counted: of single signs in ASCII */
     uint8_t run[2 + 4 * MAX_SIGNS] = "p:";
     for (size_t n_runs = 0, n = 0, size = 2; !is_end && n_runs < MAX_RUNS;) {
         while (!n && !is_empty(text) && !(KIND[*text.at] & MARK))
@@ -334,27 +333,27 @@ static void add_signs(struct reader *reader, span prefix, span text) {
             size += size_of(sign);
         } else if (n && !(flags & (IS_MARK_OR_SIGN | IS_INVISIBLE))) {
             bool is_alone = size == 3;
-            if (!is_alone || !is_known[run[2]]) {
+            if (!is_alone || !is_counted[run[2]]) {
                 add_token(reader, prefix, span_of(run, size));
                 n_runs++;
             }
-            is_known[run[2] & 127] |= is_alone;
+            is_counted[run[2] & 127] |= is_alone;
             n = 0;
             size = 2;
         }
     }
 }
 
-/* Each n neighbours of the words that were opened as one token, and those of fewer. */
+/* Counts each run of 2 to n joinable words as one token. */
 static void join_words(struct scan *scan, unsigned n) {
     struct arena *arena = &scan->reader->arena;
     for (size_t size = 2; size <= n; size++)
-        for (size_t begin = 0; begin + size <= scan->opened.count; begin++) {
+        for (size_t begin = 0; begin + size <= scan->joinable.count; begin++) {
             struct writer writer = writer_open(arena, 64);
             for (size_t i = begin; i < begin + size; i++) {
                 if (i > begin)
                     put_byte(&writer, ' ');
-                put_span(&writer, scan->opened.items[i]);
+                put_span(&writer, scan->joinable.items[i]);
             }
             count_token(scan->reader, writer_close(&writer));
         }
@@ -362,10 +361,10 @@ static void join_words(struct scan *scan, unsigned n) {
 
 void add_words(struct reader *reader, const struct place *place, span text) {
     struct scan scan = {.reader = reader, .place = *place};
-    scan_words(&scan, is_ascii(text) ? text : words_of(reader, text), SIZE_MAX, 0);
+    scan_words(&scan, is_ascii(text) ? text : in_word_forms(reader, text), SIZE_MAX, 0);
 }
 
-/* What lines look like: their length, and the share of capitals. */
+/* The sums for the length of lines and the share of capitals. */
 struct layout {
     size_t n_bytes, n_lines, n_capitals;
 };
@@ -392,9 +391,9 @@ void add_texts(struct reader *reader, const span_list *texts, span prefix) {
         if (reader->options.splits)
             text = ask(reader, ASK_SPLIT, text, (span){0}).text;
         if (!is_ascii(text))
-            text = words_of(reader, text);
-        /* Half of all words is kept for all texts evenly, so that each is heard; the rest goes to the first ones, which
-         * a reader sees first, so that a hundred attached texts do not outvote the letter. */
+            text = in_word_forms(reader, text);
+        /* Half of all words is for all texts evenly, so that each is evidence; the other half is for the first ones, which
+         * mail readers show first, so that a hundred attached texts do not outvote the letter. */
         size_t n_others = texts->count - i - 1;
         size_t max_words = words_left - MAX_WORDS / 2 * n_others / texts->count;
         size_t max_joined = joined_left - MAX_JOINED / 2 * n_others / texts->count;
