@@ -56,7 +56,7 @@ def tasks(folder: Path, work: Path) -> dict[str, dict[str, list[str]]]:
 
 
 def scikit_learn(folder: Path, task: str, model: str) -> None:
-    """The pipeline people write: the standard library's parser, a CountVectorizer, a MultinomialNB."""
+    """Train the usual pipeline: the standard library's parser, a CountVectorizer, a MultinomialNB."""
     import email
     import re
 

@@ -59,7 +59,7 @@ def messages(corpora: Path, of: str) -> list[tuple[str, Path, int]]:
 
 
 def respelt(raw: bytes, repetition: int, kept: set[bytes]) -> bytes:
-    """The message with four of ten of its rarer words spelt anew, another four in each repetition."""
+    """Return the message with four of ten of its rarer words misspelt, other ones in each repetition."""
     letters = b"%c%c" % (97 + repetition // 26 % 26, 97 + repetition % 26)
 
     def new(found: re.Match[bytes]) -> bytes:
@@ -74,7 +74,7 @@ def respelt(raw: bytes, repetition: int, kept: set[bytes]) -> bytes:
 
 
 def build(corpora: Path, of: str, folder: Path, size: int) -> Path:
-    """A folder ham and a folder spam of together ``size`` messages."""
+    """Make a folder ham and a folder spam of together ``size`` messages."""
     source = messages(corpora, of)
     common: Counter[bytes] = Counter()
     for _, path, _ in source[:2000]:

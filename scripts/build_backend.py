@@ -16,7 +16,7 @@ from setuptools.build_meta import *  # noqa: F403  the hooks that compile nothin
 
 
 def _compiler() -> str | None:
-    """The command of a C compiler: that of $CC, that with which Python was built, or any other. None without one."""
+    """Return the command of a C compiler: $CC, that of Python's build, or any other; None if there is none."""
     commands = [os.environ.get("CC"), sysconfig.get_config_var("CC"), "cc", "gcc", "clang"]
     return next((command for command in commands if command and shutil.which(shlex.split(command)[0])), None)
 
@@ -42,8 +42,10 @@ def _choose_compiler() -> None:
 
 
 def build_wheel(wheel_directory: str, *args: Any) -> str:
-    """Build the wheel, and leave its compiled part beside the C code, as an editable build does: Python started in the
-    checkout imports ``spamnb/`` from there and not what pip installed."""
+    """Build the wheel, and copy its compiled part beside the C code, as an editable build does.
+
+    Python that is started in the checkout imports ``spamnb/`` from there, and not the package that pip installed.
+    """
     _choose_compiler()
     name = build_meta.build_wheel(wheel_directory, *args)
     with ZipFile(Path(wheel_directory, name)) as wheel:

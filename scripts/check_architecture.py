@@ -37,12 +37,12 @@ IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+spamnb(?:\.(\w+))?[\w.]*(?:[ \
 
 
 def package_of(path: Path) -> str:
-    """The package of a file, or the module's own name if it lies flat in spamnb/."""
+    """Return the package of a file, or the module's own name if it lies flat in spamnb/."""
     return path.relative_to(PACKAGE).parts[0].partition(".")[0]
 
 
 def may_import(package: str, other: str) -> bool:
-    """May ``package`` import ``other``?"""
+    """Return whether ``package`` may import ``other``."""
     if package == other or package in ENTRANCES:
         return True
     if package in APPLICATIONS:
@@ -51,7 +51,7 @@ def may_import(package: str, other: str) -> bool:
 
 
 def against_the_order(files: list[Path]) -> Iterator[str]:
-    """Imports that the order does not allow."""
+    """Yield the imports that the order does not allow."""
     for path in files:
         for first, name in IMPORT.findall(path.read_text()):
             other = first or name  # "from spamnb import errors" names a layer too; other names are public ones
@@ -61,7 +61,7 @@ def against_the_order(files: list[Path]) -> Iterator[str]:
 
 
 def private_across_packages(files: list[Path]) -> Iterator[str]:
-    """Imports and attributes with one leading underscore that only another package defines."""
+    """Yield imports and attributes with one leading underscore that only another package defines."""
     trees = {path: ast.parse(path.read_text()) for path in files}
     defined: dict[str, set[str]] = {}
     for path, tree in trees.items():

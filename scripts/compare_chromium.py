@@ -114,7 +114,7 @@ class Browser(Chromium):
 
 @contextmanager
 def open_page() -> Iterator[Page]:
-    """A page of a browser with a new profile."""
+    """Open a page of a browser with a new profile."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         browser = Browser(Path(folder))
         try:
@@ -129,14 +129,14 @@ def open_page() -> Iterator[Page]:
 
 
 def pixels(page: Page, x: float, y: float, width: float, height: float) -> np.ndarray:
-    """A part of the page, (height, width, 3)."""
+    """Return the pixels of a part of the page, (height, width, 3)."""
     clip = {"x": x, "y": y, "width": width, "height": height, "scale": 1}
     shot = page.ask("Page.captureScreenshot", format="png", clip=clip, captureBeyondViewport=True)["data"]
     return np.asarray(Image.open(io.BytesIO(base64.b64decode(shot))).convert("RGB")).astype(np.int16)
 
 
 def html_parts(raw: bytes) -> Iterator[bytes]:
-    """The HTML documents of a message, in UTF-8."""
+    """Return the HTML documents of a message in UTF-8."""
     for part in email.message_from_bytes(raw).walk():
         if part.get_content_type() == "text/html":
             octets = part.get_payload(decode=True)
@@ -156,7 +156,7 @@ def characters(text: str) -> str:
 
 
 def most(difference: np.ndarray, rects: list[list[float]]) -> int:
-    """The most that pixels in these rectangles differ by; their left and right edges may show other text."""
+    """Return the largest difference of pixels in rectangles. Their left and right edges may show other text."""
     found = 0
     for left, top, right, bottom in rects:
         edge = 2 if right - left > 8 else 0
@@ -167,7 +167,7 @@ def most(difference: np.ndarray, rects: list[list[float]]) -> int:
 
 
 def painted(page: Page, html: bytes, path: Path) -> list[tuple[str, list[str], int]]:
-    """The text nodes of a page: text, tags around, and by how much their pixels differ from what is under them."""
+    """Return a page's text nodes: text, tags around it, and the difference of its pixels from the background."""
     path.write_bytes(b"\xef\xbb\xbf" + html.replace(b"cid:", b"http://x/"))
     page.look(WIDTH)
     page.go(path.as_uri())

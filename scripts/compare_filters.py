@@ -94,7 +94,7 @@ def as_files(given: Sequence[Entry], folder: Path) -> list[Mail]:
 
 
 def rows(name: str, asked: Sequence[Mail], judged: Judged) -> list[Row]:
-    """The figures of one run, a row per way of deciding."""
+    """Return the figures of one run, a row for each rule of decision."""
     is_spam = np.array([mail.label == "spam" for mail in asked])
     if len(judged.scores) != len(asked):
         raise RuntimeError(f"{name}: {len(judged.scores)} scores of {len(asked)} messages")
@@ -115,7 +115,7 @@ def rows(name: str, asked: Sequence[Mail], judged: Judged) -> list[Row]:
 
 
 def mislabelled(mail: list[Mail], keys: list[int], share: float) -> list[Mail]:
-    """The mail with a share of its labels wrong, chosen by the keys."""
+    """Return the mail with a share of its labels wrong, chosen by the keys."""
     chance = random.Random(len(mail))
     order = sorted(range(len(mail)), key=keys.__getitem__)
     wrong = set(chance.sample(order, round(share * len(mail))))
@@ -171,7 +171,7 @@ COLUMNS = "train s,score s,peak MB,model MB,1-ROCA%,(95 %),hm%,sm%,sm% hm≤.1,E
 
 
 def shown(row: Row) -> list[str]:
-    """A row as the table prints it."""
+    """Format a row of the table."""
     span = f"{format_percent(row.one_minus_roca_low)}–{format_percent(row.one_minus_roca_high)}"
     figures = (row.hm, row.sm, row.sm_at_hm_01, row.calibration_error, row.f1)
     return [

@@ -54,7 +54,7 @@ def corpus(name: str, folder: Path) -> tuple[list[Entry], list[Entry]]:
 def estimators(
     learn: csr_array, y: np.ndarray, ask: csr_array, tokens: list[str]
 ) -> Iterator[tuple[str, Any, Any, Any]]:
-    """(name, estimator, rows to learn, rows to ask)"""
+    """Yield (name, estimator, rows to learn, rows to classify)."""
     for alpha in (1.0, 0.01):
         yield f"Bernoulli, α={alpha:g}", BernoulliNB(alpha), learn, ask
         yield f"multinomial, α={alpha:g}", MultinomialNB(alpha), learn, ask

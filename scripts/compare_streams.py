@@ -41,7 +41,7 @@ def mixed(first: Sequence[Entry], second: Sequence[Entry]) -> list[Entry]:
 
 
 def arranged(mail: list[Entry], stream: str, draw: int) -> tuple[list[Entry], int]:
-    """The stream, and where in it figures begin."""
+    """Return the stream, and the position at which figures begin."""
     if stream == "arrival":
         return mail, 0
     kind, label = stream.split("-")
@@ -60,7 +60,7 @@ def arranged(mail: list[Entry], stream: str, draw: int) -> tuple[list[Entry], in
 
 
 def parts(start: int, end: int) -> list[tuple[str, slice]]:
-    """The parts of a stream that have figures, by their names."""
+    """Return the parts of a stream that have figures, by their names."""
     ends = [*(start + place for place in PARTS if start + place < end), end]
     named = [(f"{a - start + 1:,}–{b - start:,}", slice(a, b)) for a, b in pairwise(ends)]
     return [*named, ("all", slice(start, end))]
@@ -79,7 +79,7 @@ def figures(mail: Sequence[Mail], judged: Judged, where: slice) -> list[tuple[st
 
 
 def filters(name: str, stream: str, draws: int, wanted: list[str], limit: int | None) -> None:
-    """A table of filters on streams of mail."""
+    """Print a table of filters on streams of mail."""
     found, dated = corpus(name)
     if dated:
         found = sort_by_date(found, lambda what, error: None)

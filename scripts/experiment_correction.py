@@ -50,7 +50,7 @@ MODELS: dict[str, tuple[Settings, dict[str, Any]]] = {
 
 @contextmanager
 def constants(changed: dict[str, Any]) -> Iterator[None]:
-    """The learner's module with other constants."""
+    """Import the learner's module with other constants."""
     before = {name: getattr(corrected, name) for name in changed}
     for name, value in changed.items():
         setattr(corrected, name, value)
@@ -83,7 +83,7 @@ def judged(of: Mail, asked: np.ndarray, settings: Settings) -> tuple[Result, flo
 
 
 def by_chance(p: np.ndarray, draws: int = 200) -> float:
-    """The mean expected calibration error of messages that are spam with just these probabilities (n,)."""
+    """Return the mean expected calibration error if messages are spam with exactly these probabilities (n,)."""
     drawn = np.random.default_rng(0).random((draws, len(p))) < p
     errors = [expected_calibration_error(reliability_table(truth, np.c_[1 - p, p], positive=1)) for truth in drawn]
     return float(np.mean(errors))

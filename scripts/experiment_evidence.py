@@ -72,7 +72,7 @@ def scores(
 
 
 def pooled(of: str = "01234", pooling: str = "mean", **constants: float) -> Pooling:
-    """The pooling with other ``constants``; ``of`` says which group each group is made part of."""
+    """Pool with other ``constants``. ``of`` maps each group to the group that it becomes part of."""
 
     def run(contributions: np.ndarray, indptr: np.ndarray, groups: np.ndarray) -> np.ndarray:
         ones, groups = np.ones(contributions.shape[1]), np.array(list(of), int)[groups]
@@ -123,7 +123,7 @@ class Table:
         print(f"{'':34}" + "".join(f"{name:>9}" for name in self.corpora) + "   20news" * bool(self.news))
 
     def rows(self, corpus: Corpus, options: dict[str, Any]) -> tuple[csr_array, np.ndarray]:
-        """The rows of a corpus; without ``options`` they are made once."""
+        """Return the rows of a corpus. Rows without ``options`` are read once."""
         if options:
             return rows(corpus, **options)
         if id(corpus) not in self.kept:

@@ -48,7 +48,7 @@ class FetchError(Exception):
 
 
 def fetch(corpus: Corpus, into: Path) -> None:
-    """The corpus as a folder of ``into``, complete or not at all. Raises FetchError."""
+    """Fetch a corpus into a folder of ``into``, completely or not at all. Raise FetchError."""
     target = into / corpus["folder"]
     if target.exists():
         print(f"{corpus['folder']}: there already, left alone")
@@ -68,7 +68,7 @@ def fetch(corpus: Corpus, into: Path) -> None:
 
 
 def download(url: str, published: str | None, path: Path) -> None:
-    """The archive as this file. FetchError where its SHA-256 is not the one that was published."""
+    """Download the archive as this file. Raise FetchError if its SHA-256 is not the published one."""
     print(f"{url} ...", flush=True)
     try:
         with urlopen(Request(url, headers={"User-Agent": "spamnb"}), timeout=TIMEOUT) as sent, path.open("wb") as out:
@@ -105,8 +105,10 @@ def compare(corpus: Corpus, unpacked: Path) -> str:
 
 
 def tree_sum(folder: Path) -> tuple[int, str]:
-    """Number of files and SHA-256 of their sums, as of ``find -type f -printf '%P\\n' | LC_ALL=C sort | xargs -d '\\n'
-    sha256sum | sha256sum`` in the folder."""
+    r"""Return the number of files in a folder, and the SHA-256 of their sums.
+
+    The sum is that of ``find -type f -printf '%P\n' | LC_ALL=C sort | xargs -d '\n' sha256sum | sha256sum``.
+    """
     names = sorted(str(path.relative_to(folder)).encode() for path in folder.rglob("*") if path.is_file())
     digest = hashlib.sha256()
     for name in names:

@@ -19,14 +19,14 @@ CORPORA: dict[str, tuple[str, ...]] = {
 
 
 def corpora_folder() -> Path:
-    """The folder of all of them."""
+    """Return the folder of all corpora."""
     if not (named := os.environ.get("SPAMNB_CORPORA")):
         raise SystemExit("SPAMNB_CORPORA is not set: it names the folder of the public corpora (corpora/README.md)")
     return Path(named)
 
 
 def sources(name: str, root: Path) -> list[str]:
-    """The SOURCEs of a corpus below the folder ``root`` of all of them."""
+    """Return the SOURCEs of a corpus below ``root``, the folder of all corpora."""
     parts = [spec.rpartition("=") for spec in CORPORA[name]]
     return [f"{label}{equals}{root}/{path}" for label, equals, path in parts]
 
@@ -37,7 +37,7 @@ def complain(name: str, error: Exception) -> None:
 
 
 def with_corpora(parser: argparse.ArgumentParser, needed: str) -> argparse.Namespace:
-    """The parsed command line, where ``--corpora`` or SPAMNB_CORPORA names a folder that holds ``needed``."""
+    """Parse a command line in which ``--corpora`` or SPAMNB_CORPORA names a folder that contains ``needed``."""
     default = os.environ.get("SPAMNB_CORPORA")
     parser.add_argument("--corpora", type=Path, default=default, help="their folder [default: $SPAMNB_CORPORA]")
     given = parser.parse_args()

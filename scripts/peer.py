@@ -66,12 +66,12 @@ class Peer:
         folder.mkdir(parents=True, exist_ok=True)
 
     def missing(self) -> str | None:
-        """What is not installed, or None."""
+        """Return what is not installed, or None."""
         lacking = [program for program in self.needs if shutil.which(program) is None]
         return f"{', '.join(lacking)} not installed" if lacking else None
 
     def run(self, *command: str | Path, given: str | bytes = b"", where: Path | None = None) -> str:
-        """Standard output of a child; its peak memory is noted. RuntimeError where it fails."""
+        """Return standard output of a child, and note its peak memory. Raise RuntimeError if it fails."""
         files = [str(self.folder / name) for name in STREAMS]
         Path(files[0]).write_bytes(given.encode("utf-8", "surrogateescape") if isinstance(given, str) else given)
         code, peak, *error = _launch([str(part) for part in command], str(where or self.folder), files)
@@ -92,7 +92,7 @@ class Peer:
         self.train([mail])
 
     def model_mb(self) -> float:
-        """What the filter keeps on disk."""
+        """Return the bytes that the filter has on disk."""
         kept = [p for p in self.folder.rglob("*") if p.is_file() and p.name not in (*STREAMS, "list")]
         return sum(path.stat().st_blocks * 512 for path in kept) / 1e6
 

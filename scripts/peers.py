@@ -129,7 +129,7 @@ class MultinomialMail(ScikitLearn):
 
 
 class Spamnb(Peer):
-    """This project through its own command line; ``options`` go to ``train``."""
+    """Run the command line of this checkout; ``options`` go to ``train``."""
 
     name = "spamnb"
     options: Sequence[str] = ()

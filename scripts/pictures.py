@@ -25,7 +25,7 @@ WIDTH = 1000  # pixels
 
 
 def save(page: Page, name: str, height: int) -> None:
-    """The page as docs/figures/NAME.png, cut at so many pixels."""
+    """Write the page as docs/figures/NAME.png, cut at this number of pixels."""
     page.look(WIDTH)
     tall = min(height, page.run("document.documentElement.scrollHeight"))
     area = {"x": 0, "y": 0, "width": WIDTH, "height": tall, "scale": 1}

@@ -52,7 +52,7 @@ def compare() -> list[str]:
 
 
 def draw_posteriors() -> Any:
-    """The density of P(tails) before and after the tosses, for each prior, and its three estimates."""
+    """Return the density of P(tails) before and after the tosses, for each prior, and its three estimates."""
     import matplotlib.pyplot as plt
     from scipy.stats import beta
 

@@ -37,7 +37,7 @@ class Problem(NamedTuple):
         return isinstance(self.classes[0], PoissonFeatures)
 
     def log_odds(self, X: np.ndarray) -> np.ndarray:
-        """ln P(x|c₁) − ln P(x|c₀), (n,)."""
+        """Return ln P(x|c₁) − ln P(x|c₀), (n,)."""
         zero, one = self.classes
         return one.logpdf(X) - zero.logpdf(X)
 
@@ -132,7 +132,7 @@ def _shown(weights: np.ndarray | None) -> str:
 
 
 def grid_of(low: np.ndarray, high: np.ndarray, points: int = 301) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The coordinates of a grid (points,) twice, and its points (points², 2)."""
+    """Return the coordinates of a grid (points,) twice, and its points (points², 2)."""
     across, up = (np.linspace(a, b, points) for a, b in zip(low, high))
     return across, up, np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
 
@@ -158,7 +158,7 @@ def draw_densities() -> Any:
 
 
 def draw_posterior() -> Any:
-    """The logistic sigmoid; two classes of one covariance; and their posterior, a sigmoid of wᵀx + w₀."""
+    """Draw the logistic sigmoid; two classes of one covariance; and their posterior, a sigmoid of wᵀx + w₀."""
     import matplotlib.pyplot as plt
 
     problem = problems()[0]

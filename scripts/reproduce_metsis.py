@@ -48,7 +48,7 @@ def messages(folder: Path) -> tuple[csr_array, np.ndarray]:
 
 
 def select_features(X: csr_array, y: np.ndarray) -> np.ndarray:
-    """The columns that the training messages choose."""
+    """Return the columns that are selected on the training messages."""
     counts = class_counts(X, y.tolist())
     often = np.flatnonzero(np.asarray(counts.document_counts.sum(axis=0)).ravel() >= MIN_MESSAGES)
     gain = mutual_information_from_counts(counts.document_counts, counts.documents, alpha=0)[often]
@@ -56,7 +56,7 @@ def select_features(X: csr_array, y: np.ndarray) -> np.ndarray:
 
 
 def recalls(X: csr_array, y: np.ndarray) -> dict[str, tuple[float, float]]:
-    """(spam recall, ham recall) in percent of each model over batches 2, 3, …"""
+    """Return (spam recall, ham recall) in percent of each model over batches 2, 3, …."""
     length = np.asarray(X.sum(axis=1)).ravel()
     rates = csr_array(X.multiply(1 / np.maximum(length, 1)[:, None]))
     said: dict[str, list[np.ndarray]] = {name: [] for name in MODELS}

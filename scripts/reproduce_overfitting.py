@@ -34,7 +34,7 @@ def error(slope: float) -> float:
 
 
 def best_slope(C: float) -> float:
-    """The slope where the derivative of E(w) + w₁²/(2C) is zero."""
+    """Return the slope at which the derivative of E(w) + w₁²/(2C) is zero."""
     signed = np.where(T == 1, 1, -1) * (X[:, 0] - 1)
     return float(brentq(lambda s: s / C - signed @ expit(-s * signed), 0, 1e3, xtol=1e-12))
 

@@ -57,7 +57,7 @@ def load(corpora: Path) -> Posts:
 
 
 def ours(posts: Posts) -> dict[str, Any]:
-    """The same quantities as PUBLISHED, to the same digits."""
+    """Compute the quantities of PUBLISHED, to the same digits."""
     X_train, y_train, X_test, y_test, vocabulary = posts
     likeliest, informative = top_words(class_counts(X_train, y_train), vocabulary, n=5, alpha=1.0)
     found: dict[str, Any] = {

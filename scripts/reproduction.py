@@ -18,7 +18,7 @@ BLUE, RUST, GREEN, VIOLET, GOLD = "#1f6f8b", "#b5532d", "#2a8a4a", "#5b3e8f", "#
 
 
 def class_counts(X: csr_array, labels: list[str]) -> ClassCounts:
-    """The sums of the messages in the CSR array X (n, V) of occurrences, by their ``labels`` (n,)."""
+    """Return the sums of messages in the CSR array X (n, V) of occurrences, by their ``labels`` (n,)."""
     classes = sorted({*labels})
     parts = [X[np.array(labels) == name] for name in classes]
     rows = tuple(SparseRow.sum([SparseRow(part.indices, part.data > 0, part.data)], X.shape[1]) for part in parts)
@@ -46,9 +46,11 @@ def reproduce(
     pictures: Mapping[str, Callable[..., Any]] | None = None,
     corpus: str = "",
 ) -> None:
-    """Run ``compare``, which prints tables and returns what differs, and end 1 if something does. ``pictures`` has a
-    function for each file name that makes a figure; ``--figures DIR`` writes them (needs matplotlib). Where a
-    ``corpus`` is needed, all take the folder of all of them."""
+    """Run ``compare``, which prints tables and returns the differences, and exit with 1 if there are any.
+
+    ``pictures`` has a function for each file name that makes a figure; ``--figures DIR`` writes them (needs
+    matplotlib). If a ``corpus`` is needed, all functions take the folder of all corpora.
+    """
     parser = argparse.ArgumentParser(description=description)
     if pictures:
         parser.add_argument("--figures", type=Path, help=f"folder for {', '.join(pictures)}")

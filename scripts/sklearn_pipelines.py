@@ -78,7 +78,7 @@ def log_odds(log_p: np.ndarray) -> list[float]:
 
 
 def size(model: object) -> dict:
-    """What a file of the fitted model would take."""
+    """Return the bytes of a file of the fitted model."""
     return {"model_mb": len(pickle.dumps(model)) / 1e6}
 
 

@@ -52,7 +52,7 @@ class Chromium:
         return Page(self, self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"])
 
     def send(self, name: str, session: str = "", **options: Any) -> int:
-        """A command whose answer nobody waits for; its number."""
+        """Send a command whose answer nobody waits for, and return its number."""
         self._number += 1
         message = {"id": self._number, "method": name, "params": options, **({"sessionId": session} if session else {})}
         data = json.dumps(message).encode() + b"\0"
@@ -61,7 +61,7 @@ class Chromium:
         return self._number
 
     def ask(self, name: str, session: str = "", **options: Any) -> dict[str, Any]:
-        """A command's answer; events that arrive meanwhile are kept."""
+        """Return a command's answer. Events that arrive meanwhile are stored."""
         number = self.send(name, session, **options)
         while True:
             answer = self._next()

@@ -14,19 +14,19 @@ SPAMNB = [sys.executable, "-m", "spamnb"]
 
 
 def run(*arguments: object, stdin: bytes | None = None, color: bool = False) -> Result:
-    """What a command prints and how it ends."""
+    """Run a command, and return its output and exit status."""
     return CliRunner().invoke(cli, [str(argument) for argument in arguments], input=stdin, color=color)
 
 
 def done(*arguments: object, stdin: bytes | None = None) -> str:
-    """What a command that succeeds prints."""
+    """Run a command that succeeds, and return its output."""
     result = run(*arguments, stdin=stdin)
     assert result.exit_code == 0, result.output
     return result.output
 
 
 def printed(*arguments: object) -> str:
-    """The same but for what it says on standard error."""
+    """Run a command that succeeds, and return its standard output."""
     result = run(*arguments)
     assert result.exit_code == 0, result.output
     return result.stdout

@@ -37,7 +37,7 @@ if "mix_stderr" in inspect.signature(CliRunner).parameters:  # click before 8.2 
 
 @pytest.fixture(scope="session")
 def corpora() -> Path:
-    """The folder of public corpora that ``SPAMNB_CORPORA`` names; the test is skipped where it is unset."""
+    """Return the folder of ``SPAMNB_CORPORA``, or skip the test if it is not set."""
     folder = os.environ.get("SPAMNB_CORPORA")
     if not folder:
         pytest.skip("SPAMNB_CORPORA is not set: see corpora/README.md for the public corpora")
@@ -49,7 +49,7 @@ def corpora() -> Path:
 
 @pytest.fixture(scope="session")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model of 120 messages of each class; copy it to change it."""
+    """Train a model of 120 messages of each class. Copy it to change it."""
     from mail import mail
 
     from spamnb.classifier import Classifier
@@ -63,13 +63,13 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def model(trained: Path, tmp_path: Path) -> Path:
-    """The same, which a test may change."""
+    """Return a copy of the model that a test may change."""
     return Path(shutil.copy(trained, tmp_path / "model.spamnb"))
 
 
 @pytest.fixture
 def place() -> Iterator[Path]:
-    """A folder that other users may enter, unlike pytest's own."""
+    """Make a folder that other users may enter, unlike pytest's own."""
     folder = Path(f"/tmp/spamnb-mail-{os.getpid()}-{time.monotonic_ns()}")
     folder.mkdir(mode=0o755)
     yield folder

@@ -32,12 +32,12 @@ BOTH = "the a of and to in is for on with this that you we are it at by from as 
 
 
 def message(label: str, number: int) -> bytes:
-    """The same message for the same label and number, other ones otherwise."""
+    """Return a message that depends only on the label and the number."""
     rng = random.Random(f"{label}{number}")
-    own, other = (SPAM, HAM) if label == "spam" else (HAM, SPAM)
-    words = rng.choices(own, k=6) + rng.choices(other, k=1) + rng.choices(BOTH, k=12)
+    typical, other = (SPAM, HAM) if label == "spam" else (HAM, SPAM)
+    words = rng.choices(typical, k=6) + rng.choices(other, k=1) + rng.choices(BOTH, k=12)
     rng.shuffle(words)
-    subject = " ".join(rng.choices(own, k=2))
+    subject = " ".join(rng.choices(typical, k=2))
     return (
         f"From: {label}{number}@{label}.example\nTo: you@example.org\nSubject: {subject}\n"
         f"Message-ID: <{label}.{number}@{label}.example>\n\n{' '.join(words)}\n"
@@ -45,7 +45,7 @@ def message(label: str, number: int) -> bytes:
 
 
 def mail(each: int) -> list[tuple[str, bytes]]:
-    """``each`` messages of ham and of spam, in turn."""
+    """Return ``each`` messages of ham and of spam, in turn."""
     return [(label, message(label, number)) for number in range(each) for label in ("ham", "spam")]
 
 
@@ -63,28 +63,31 @@ def _words(folders: tuple[str, ...]) -> list[bytes]:
 
 
 def copies(folders: Mapping[str, str], each: int, first: int = 0, most: float = 0.8) -> list[tuple[str, bytes]]:
-    """``each`` messages of every class, in turn: copies of those in a folder of corpora/, each of which lacks a
-    share of its header fields, between a fifth and ``most``, and has words of all classes in place of as many."""
-    made, words = [], _words((*folders.values(),))
+    """Return ``each`` messages of every class, in turn: variations of those in folders of corpora/.
+
+    A copy lacks a share of its header fields, between a fifth and ``most``, and the same share of its words is replaced
+    by words of all classes.
+    """
+    messages, words = [], _words((*folders.values(),))
     for number in range(first, first + each):
         for label, folder in folders.items():
             rng = random.Random(f"{label}{number}")
             share = rng.uniform(0.2, most)
             head, _, body = _letters(folder)[number % len(_letters(folder))].partition(b"\n\n")
             fields = [field for field in re.split(rb"\n(?![ \t])", head) if rng.random() > share]
-            own = [rng.choice(words) if rng.random() < share else word for word in body.split(b" ")]
-            made.append((label, b"%s\n\n%s\n#%d\n" % (b"\n".join(fields), b" ".join(own), number)))
-    return made
+            text = b" ".join(rng.choice(words) if rng.random() < share else word for word in body.split(b" "))
+            messages.append((label, b"%s\n\n%s\n#%d\n" % (b"\n".join(fields), text, number)))
+    return messages
 
 
 def dated(messages: Iterable[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
-    """Each with a day of November 2004."""
+    """Return the messages with a date in November 2004."""
     date = b"Date: Mon, %02d Nov 2004 %02d:00:00 +0000\n"
     return [(label, date % (1 + n % 28, n % 24) + raw) for n, (label, raw) in enumerate(messages)]
 
 
 def folders(root: Path, messages: Iterable[tuple[str, bytes]]) -> Path:
-    """``root``, in which each class has a folder and each message is a file of it."""
+    """Write each message to a file in the folder of its class, and return ``root``."""
     for number, (label, raw) in enumerate(messages):
         (root / label).mkdir(parents=True, exist_ok=True)
         (root / label / f"{number:04}.eml").write_bytes(raw)
@@ -98,30 +101,32 @@ def write(path: Path, content: bytes = b"Subject: x\n\nbody\n") -> Path:
 
 
 def never(name: str, error: Exception) -> None:
-    """An ``on_unreadable`` for mail all of which can be read."""
+    """Fail: an ``on_unreadable`` for mail that is all readable."""
     raise AssertionError((name, error))
 
 
 def sums(lines: Iterable[str]) -> list[dict[str, Any]]:
-    """What an export holds beside the calibration, in which a message's place depends on the messages before it, and
-    beside the months in which tokens were taught."""
-    left = "bins", "calibration", "month"
-    return [{key: value for key, value in json.loads(line).items() if key not in left} for line in lines]
+    """Return the lines of an export without the calibration and without months.
+
+    A message's bin in the calibration depends on the messages before it.
+    """
+    ignored = "bins", "calibration", "month"
+    return [{key: value for key, value in json.loads(line).items() if key not in ignored} for line in lines]
 
 
 def undated(lines: Iterable[str]) -> list[str]:
-    """The lines without the months in which tokens were taught, which stay where a lesson was forgotten."""
+    """Return the lines without the months in which tokens were learned, which forgetting does not change."""
     return [re.sub('"month": [0-9]+, ', "", line) for line in lines]
 
 
 def counts(lines: Iterable[str]) -> list[dict[str, Any]]:
-    """The sums but for the correction, which depends on the order of learning."""
+    """Return the sums without the correction, which depends on the order of learning."""
     parts = ("correction", "contribution")
     return [{key: value for key, value in record.items() if key not in parts} for record in sums(lines)]
 
 
 def same_counts(one: ClassCounts, other: ClassCounts) -> bool:
-    """Are the classes and all sums of the two the same?"""
+    """Return whether the classes and all sums of the two are equal."""
     return one.classes == other.classes and all(
         np.array_equal(a, b)
         for a, b in [
@@ -133,7 +138,7 @@ def same_counts(one: ClassCounts, other: ClassCounts) -> bool:
 
 
 def model_of(messages: Iterable[tuple[str, bytes]], **chosen: Any) -> Classifier:
-    """A model in memory that learned these messages, one by one."""
+    """Return a model in memory that learned these messages one by one."""
     classifier = Classifier.create(":memory:", Settings(**chosen))
     for label, raw in messages:
         classifier.learn(label, raw)
@@ -141,12 +146,12 @@ def model_of(messages: Iterable[tuple[str, bytes]], **chosen: Any) -> Classifier
 
 
 def bag(tokens: dict[str, int]) -> CountedTokens:
-    """A message of these tokens."""
+    """Return a message of these tokens."""
     return CountedTokens(list(tokens), np.array([*tokens.values()], np.int64))
 
 
 def filled(messages: Iterable[tuple[str, dict[str, int]]], **meta: Any) -> Store:
-    """A model in memory that learned messages of these tokens, one by one."""
+    """Return a model in memory that learned messages of these tokens one by one."""
     store = Store.create(":memory:", Settings().as_meta() | meta)
     for label, tokens in messages:
         store.add(label, bag(tokens))
@@ -154,7 +159,7 @@ def filled(messages: Iterable[tuple[str, dict[str, int]]], **meta: Any) -> Store
 
 
 def trained(store: Store, **meta: Any) -> Store:
-    """A model of the same content, all of it as training writes it: without months."""
+    """Return a model of the same content as training writes it, without months."""
     content = read_snapshot(store)
     content = content._replace(meta=content.meta | meta, months={})
     out = Store.create(":memory:", content.meta)
@@ -163,7 +168,7 @@ def trained(store: Store, **meta: Any) -> Store:
 
 
 def imported(lines: Iterable[str], name: str = "-") -> Store:
-    """The model in memory that an export says, read once as `import` does it."""
+    """Return the model of an export in memory, as `import` reads it."""
     content = parse_export(lines, name)
     store = Store.create(":memory:", content.meta)
     store.path = name
@@ -173,7 +178,7 @@ def imported(lines: Iterable[str], name: str = "-") -> Store:
 
 
 def learned(model: Path, raw: bytes) -> str | None:
-    """The class as which a model file has learned a message."""
+    """Return the class as which a model file has learned a message."""
     with Classifier.open(model) as classifier:
         return classifier.learned(raw)
 
@@ -192,25 +197,25 @@ def note(
 
 
 def verdicts(journal: Journal) -> int:
-    """How many are in a journal."""
+    """Count the messages of a journal."""
     with journal.reading():
         return journal.execute("SELECT count(*) FROM verdicts").fetchone()[0]
 
 
 def exported(model: Path, lessons: bool = False) -> list[str]:
-    """The lines of a model file's export."""
+    """Return the lines of a model file's export."""
     with Store.open(model) as store:
         return list(export(store, lessons=lessons))
 
 
 def counted(messages: Sequence[tuple[str, bytes]]) -> TrainingSet:
-    """The messages as training counts them."""
+    """Count messages as training does."""
     entries = [Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages)]
     return count_parallel(entries, TokenOptions(), never, workers=1)
 
 
 def train_file(path: Path, training_set: TrainingSet, settings: Settings, *, force: bool = False) -> LeaveOneOutResult:
-    """Make the model file of a training set, and judge each message by the model without it."""
+    """Write the model file of a training set, and classify each message with a model of the others."""
     fitted = fit(prepare(training_set), settings)
     with atomic_replace(path, settings.as_meta(), force=force) as store:
         write_model(store, fitted, settings)

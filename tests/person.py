@@ -1,4 +1,4 @@
-"""A mailbox and the person whose it is, who works there with a mail reader: the same for a Maildir and an account."""
+"""A mailbox, and its owner with a mail reader: the same actions in a Maildir and in an account."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Everything = dict[str, list[tuple[str, str]]]  # by Message-ID: folders, with th
 
 
 def key_of(raw: bytes) -> str:
-    found = re.search(rb"^Message-ID: (\S+)", raw, re.MULTILINE)
-    assert found is not None
-    return found.group(1).decode()
+    field = re.search(rb"^Message-ID: (\S+)", raw, re.MULTILINE)
+    assert field is not None
+    return field.group(1).decode()
 
 
 def key(label: str, seed: int) -> str:
@@ -36,10 +36,10 @@ def sides(seeds: range, junk: str = "Junk") -> dict[str, str]:
 
 
 class Person:
-    """``junk`` is what the person calls the folder of spam, ``name`` what spamnb calls the mailbox.
+    """A person with a mailbox. ``junk`` is the folder of spam, ``name`` the mailbox on spamnb's command line.
 
-    What a person does, each kind of mailbox does in its own way: deliver, move, copy and remove mail, and list it all.
-    ``half_move`` leaves what spamnb leaves that is killed in the middle of a move from the inbox to Junk.
+    Subclasses deliver, move, copy and remove mail, and list it all. ``half_move`` leaves the mailbox as if spamnb had
+    been killed in the middle of a move from the inbox to Junk.
     """
 
     name: str
@@ -53,13 +53,13 @@ class Person:
                 self.deliver(message(label, seed), flags=flags)
 
     def where(self) -> dict[str, str]:
-        """{Message-ID: folder}, each message being in one."""
+        """Return {Message-ID: folder}. Each message must be in one folder."""
         mail = self.mail()
         assert all(len(places) == 1 for places in mail.values()), {k: v for k, v in mail.items() if len(v) > 1}
         return {key: places[0][0] for key, places in mail.items()}
 
     def whole_move(self, key: str) -> None:
-        """The same of one that is killed a moment later."""
+        """Leave the mailbox as ``half_move`` does, but one step later."""
         self.half_move(key)
         self.remove(key, "INBOX")
 
@@ -83,7 +83,7 @@ class Person:
 
 
 def begin(memory: Memory, note: str = "") -> list[bytes]:
-    """Note moves of all new mail to Junk, as just before they are made; the digests of that mail."""
+    """Record moves of all new mail to Junk, as just before these moves, and return the digests of that mail."""
     into = memory.box.junk()
     raws = {one: raw for one, raw in memory.box.read(memory.unjudged()) if isinstance(raw, bytes)}
     mark, source, target = memory.box.mark(into), memory.box.key(memory.box.inbox), memory.box.key(into)
@@ -116,11 +116,11 @@ class MaildirPerson(Person):
         (self.folders[folder] / (f"cur/{self._count}.read:2,{flags}" if flags else fresh)).write_bytes(raw)
 
     def paths(self, folder: str, key: str | None = None) -> list[Path]:
-        found = [path for part in ("new", "cur") for path in maildir.files(self.folders[folder] / part)]
-        return [path for path in found if key is None or f"\nMessage-ID: {key}\n".encode() in path.read_bytes()]
+        paths = [path for part in ("new", "cur") for path in maildir.files(self.folders[folder] / part)]
+        return [path for path in paths if key is None or f"\nMessage-ID: {key}\n".encode() in path.read_bytes()]
 
     def move(self, key: str, source: str, target: str) -> None:
-        """As mail readers do it: a copy under a new name, then the old one goes."""
+        """Copy a message to a new name, and then remove it, as mail readers do."""
         self.copy(key, source, target)
         self.remove(key, source)
 
@@ -142,14 +142,14 @@ class MaildirPerson(Person):
     whole_move = half_move  # one step
 
     def mail(self) -> Everything:
-        """All that has a Message-ID."""
-        found: Everything = {}
+        """Return all messages with a Message-ID."""
+        folders: Everything = {}
         for folder in self.folders:
             for path in self.paths(folder):
                 flags, raw = "".join(sorted(path.name.partition(":2,")[2])), path.read_bytes()
                 if b"\nMessage-ID: " in raw:
-                    found.setdefault(key_of(raw), []).append((folder, flags))
-        return found
+                    folders.setdefault(key_of(raw), []).append((folder, flags))
+        return folders
 
     def box(self) -> MaildirBox:
         return MaildirBox(self.path, "../Junk" if self.options else None)

@@ -1,4 +1,4 @@
-"""What a source gives to whoever reads it, as on another machine."""
+"""The messages of a source, read as on another machine."""
 
 import pickle
 
@@ -9,16 +9,16 @@ Unreadable = list[tuple[str, Exception]]
 
 
 def read(*specs: object, unreadable: Unreadable | None = None) -> list[tuple[str | None, str, bytes]]:
-    """Class, name and bytes of all messages; a test that expects unreadable ones hands over the list."""
-    found: Unreadable = []
+    """Return class, name and bytes of all messages. A test that expects unreadable ones passes a list for them."""
+    errors: Unreadable = []
 
     def report(name: str, error: Exception) -> None:
-        found.append((name, error))
+        errors.append((name, error))
 
     sent: list[Entry] = pickle.loads(pickle.dumps(list(find_labelled_entries(map(str, specs), report))))  # noqa: S301 (as to another machine)
     result = [(entry.label, entry.name, raw) for entry, raw in read_entries(sent, report)]
     if unreadable is None:
-        assert not found
+        assert not errors
     else:
-        unreadable.extend(found)
+        unreadable.extend(errors)
     return result

@@ -1,4 +1,4 @@
-"""Results of made-up verdicts on hostile mail: every name, subject and token tries to be markup."""
+"""Results of random verdicts on hostile mail: every name, subject and token tries to be markup."""
 
 import numpy as np
 from scipy.special import log_softmax
@@ -21,18 +21,18 @@ MADE = {"Command": f"spamnb evaluate {SPITE[0]}", "Model": SPITE[1]}
 def made_up(classes: tuple[str, ...], n: int = 300, home: str = "http://example.org") -> Result:
     rng = np.random.default_rng(len(classes))
     spite = [s.format(home) for s in SPITE]
-    answers = []
+    rows = []
     for i in range(n):
         true = int(rng.integers(len(classes)))
         log_p = log_softmax(rng.normal(size=len(classes)) + 2 * np.eye(len(classes))[true])
         p = dict(zip(classes, np.exp(log_p).tolist()))
         best = max(p, key=lambda c: p[c])
-        said = best if p[best] > 0.4 else "unsure"
+        verdict = best if p[best] > 0.4 else "unsure"
         evidence = [(s, 3.0 - k) for k, s in enumerate(spite)]
         scores = dict(zip(classes, log_p.tolist()))
-        answer = EvaluatedMessage(f"{spite[-i % len(spite)]}/{i}", classes[true], said, scores, p, evidence)
-        answers.append(answer._replace(sender=spite[0], subject=spite[i % len(spite)]))
-    return make_result(answers, f"made up {spite[0]}")
+        row = EvaluatedMessage(f"{spite[-i % len(spite)]}/{i}", classes[true], verdict, scores, p, evidence)
+        rows.append(row._replace(sender=spite[0], subject=spite[i % len(spite)]))
+    return make_result(rows, f"made up {spite[0]}")
 
 
 TWO = ("ham", "spam")

@@ -68,7 +68,7 @@ def test_what_is_no_path_or_no_settings_is_told(make: Callable[[], Classifier]) 
 
 
 def put(path: Path, classifier: Classifier) -> None:
-    """This model as the file at ``path``, as training puts it there."""
+    """Write the model to the file at ``path``, as training does."""
     content = read_snapshot(classifier.store)
     with atomic_replace(path, content.meta, force=True) as store:
         write_snapshot(store, content)
@@ -221,7 +221,7 @@ def test_two_words_of_one_hash_do_no_harm(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def check_curves(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The curves in the file are those of its histograms, and whoever judges reads them."""
+    """Check that the curves in the file are those of its histograms."""
     with Store.open(path) as store:
         with store.reading():
             state = store.state

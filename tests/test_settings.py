@@ -12,7 +12,7 @@ from spamnb.settings import SETTINGS, Settings
 
 
 def stored(settings: Settings) -> Any:
-    """What a model file gives back of its settings."""
+    """Return the settings that a model file has stored."""
     return json.loads(json.dumps(settings.as_meta()))
 
 

@@ -17,7 +17,7 @@ USERS = 'mount --bind "$0/passwd" /etc/passwd && mount --bind "$0/group" /etc/gr
 
 
 def command_with_user(name: str, folder: Path) -> list[str]:
-    """What to put before a command so that it, and nobody else, finds a user and group of this name."""
+    """Return the beginning of a command that alone sees a user and group of this name."""
     for file in ("passwd", "group"):
         entry = f"{name}:x:65533:65533::/nonexistent:/bin/false\n" if file == "passwd" else f"{name}:x:65533:\n"
         (folder / file).write_text(Path("/etc", file).read_text() + entry)
@@ -26,7 +26,7 @@ def command_with_user(name: str, folder: Path) -> list[str]:
 
 
 def command_of_unpacked(*needed: str) -> list[str]:
-    """What to put before a command so that it runs with the programs below SPAMNB_MAIL_ROOT in /usr."""
+    """Return the beginning of a command that runs with the programs below SPAMNB_MAIL_ROOT in /usr."""
     root = os.environ.get("SPAMNB_MAIL_ROOT", "")
     if not root:
         pytest.skip("no unpacked mail programs: set SPAMNB_MAIL_ROOT")
@@ -45,7 +45,7 @@ def _in_own_mounts(script: str, folder: object) -> list[str]:
 
 @contextlib.contextmanager
 def running(command: list[str], port: int | None = None, path: Path | None = None) -> Iterator[None]:
-    """A process that is up once it answers on *port* or has made *path*, ended with all it started."""
+    """Run a process that is ready once it answers on *port* or *path* exists, and end it with its children."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     try:
         wait_until(lambda: path.exists() if path is not None else answers(port), process)
@@ -76,7 +76,7 @@ def wait_until(condition: Callable[[], bool], process: subprocess.Popen | None =
 
 
 def free_port() -> int:
-    """A port below those that the system gives to clients, so that none has it while its server is started anew."""
+    """Return a port below those that the system gives to clients, so that it stays free during a restart."""
     first = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     chance = random.SystemRandom()  # pytest-randomly and the like give all processes the same seed
     while True:

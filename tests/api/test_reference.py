@@ -17,7 +17,7 @@ NAMES = [name for name in spamnb.__all__ if name != "__version__"]
 
 
 def methods(cls: type) -> Iterator[tuple[str, Any]]:
-    """The public functions and properties of a class that are ours; those of a class's own first line are not meant."""
+    """Return the public functions and properties that a class defines, without those of its base classes."""
     for name in dir(cls):
         static = inspect.getattr_static(cls, name)
         inner = getattr(static, "__func__", static)

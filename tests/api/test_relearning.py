@@ -38,7 +38,7 @@ def held(path: Path) -> list[tuple[str, bytes]]:
 
 @pytest.fixture
 def taught(tmp_path: Path) -> Path:
-    """A model of 24 messages that was taught three, one of them among the 24 in the other class."""
+    """Train a model of 24 messages, and teach it three, one of them among the 24 in the other class."""
     folders(tmp_path / "mail", mail(12))
     made(tmp_path / "m", tmp_path / "mail")
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
@@ -115,8 +115,10 @@ def teach(model: Path, verb: str, label: str, raw: bytes) -> subprocess.Popen[by
 def test_nothing_that_other_processes_teach_or_forget_meanwhile_is_lost(
     taught: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At each of two moments: while training runs, and when the new model is about to take the place of the old one,
-    where what others do has to wait until it has."""
+    """Interrupt at two moments: while training runs, and just before the new model replaces the old one.
+
+    At the second moment, changes by others have to wait until the new model is in place.
+    """
     late, calls = [("spam", message("spam", 200)), ("spam", message("spam", 201))], []
     waiting: list[subprocess.Popen[bytes]] = []
 

@@ -15,7 +15,7 @@ WRONG = {"ham/0100.eml": "spam", "spam/0251.eml": "ham"}  # what these really ar
 
 
 def dated(messages: list[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
-    """The messages, one an hour."""
+    """Write the messages, one per hour."""
     received = b"Received: by here; Mon, %02d Nov 2004 %02d:00:00 +0000\n"
     return [(label, received % (1 + n // 24, n % 24) + raw) for n, (label, raw) in enumerate(messages)]
 

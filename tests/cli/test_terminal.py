@@ -22,7 +22,7 @@ HOSTILE = b"Subject: =?utf-8?q?pills=1B[2J=E2=80=AE=0Aspam=091.0000?=\nFrom: \x1
 
 
 def in_terminal(columns: int, *arguments: object, said: str = "") -> list[str]:
-    """The lines that a command writes into a pseudo terminal of so many columns; ``said`` is on standard error."""
+    """Return the lines that a command writes into a pseudo terminal; ``said`` is on standard error."""
     controller, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}

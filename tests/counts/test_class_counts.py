@@ -47,7 +47,7 @@ def drawn(draw: st.DrawFn) -> Drawn:
 
 
 def check(counts: ClassCounts, document_counts: np.ndarray, occurrences: np.ndarray) -> None:
-    """The sums are these, without a stored zero, in ascending columns."""
+    """Check that the sums are these, without a stored zero, in ascending columns."""
     assert np.array_equal(counts.document_counts.toarray(), document_counts)
     assert np.array_equal(counts.occurrences.toarray(), occurrences)
     for row in counts.rows:

@@ -56,7 +56,7 @@ def check_against_scikit_learn(made: TrainingSet, messages: Sequence[tuple[str, 
 
 
 def same(a: TrainingSet, b: TrainingSet) -> None:
-    """The same tokens occur in both, as often."""
+    """Check that both have the same tokens with the same counts."""
     a, b = (each.select_columns(each.by_hash()) for each in (a, b))
     assert list(a.tokens) == list(b.tokens)
     assert same_counts(a.counts, b.counts)

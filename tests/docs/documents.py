@@ -27,9 +27,9 @@ class CommandLine(NamedTuple):
 
 
 def blocks(text: str) -> list[Block]:
-    """The code blocks of a Markdown text, in order. What is indented below an item of a list is its text.
+    r"""Return the code blocks of a Markdown text, in order. Text that is indented below an item is the item's.
 
-    >>> blocks("Try:\\n\\n    spamnb info\\n\\n```python\\nimport spamnb\\n```\\n")
+    >>> blocks("Try:\n\n    spamnb info\n\n```python\nimport spamnb\n```\n")
     [Block(language='', lines=['spamnb info']), Block(language='python', lines=['import spamnb'])]
     """
     found: list[Block] = []
@@ -56,9 +56,9 @@ def blocks(text: str) -> list[Block]:
 
 
 def command_lines(text: str) -> list[CommandLine]:
-    """The command lines in a text's code blocks, in order. Below one with a ``$`` in front stands its output.
+    r"""Return the command lines in a text's code blocks, in order. The output follows a line that begins with ``$``.
 
-    >>> command_lines("    $ spamnb info\\n    a model\\n")
+    >>> command_lines("    $ spamnb info\n    a model\n")
     [CommandLine(text='spamnb info', output=['a model'])]
     """
     found: list[CommandLine] = []
@@ -76,9 +76,9 @@ def command_lines(text: str) -> list[CommandLine]:
 
 
 def anchors(text: str) -> set[str]:
-    """The anchors of a text's headings, as GitHub makes them.
+    r"""Return the anchors of a text's headings, as GitHub derives them.
 
-    >>> anchors("# The file, and `spamnb`\\n## How good\\n")
+    >>> anchors("# The file, and `spamnb`\n## How good\n")
     {...}
     """
     headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)

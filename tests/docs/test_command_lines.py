@@ -77,7 +77,7 @@ class Place:
         }
 
     def local(self, line: str) -> str:
-        """The command line with what lies outside of a home moved into this one."""
+        """Return the command line with paths outside of a home moved into this home."""
         for folder in ("/var/lib/spamnb", "/run", "/etc/spamnb"):
             (self.home / "root" / folder[1:]).mkdir(parents=True, exist_ok=True)
             line = re.sub(rf"(?<![\w/]){folder}(?=[/\s]|$)", str(self.home / "root" / folder[1:]), line)
@@ -109,7 +109,7 @@ class Place:
 
 @pytest.fixture(scope="session")
 def newsgroups(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Posts of this project under the names that the public corpus of newsgroups has."""
+    """Copy posts of this project under the names that the public corpus of newsgroups has."""
     root = tmp_path_factory.mktemp("20news-bydate")
     (root / "train").mkdir()
     for name, own in (("comp.windows.x", "rec.cycling"), ("comp.os.ms-windows.misc", "rec.gardening")):
@@ -128,7 +128,7 @@ def runs(line: str) -> bool:
 
 
 def of_account(line: str) -> bool:
-    """Does it need an account on a server? tests/mailbox runs such command lines against a real one."""
+    """Return whether a command line needs an account; tests/mailbox runs these against a real server."""
     return line.startswith("spamnb ") and "imaps://" in line
 
 

@@ -12,7 +12,7 @@ KINDS = (".py", ".c", ".h", ".html", ".css")
 
 
 def named_paths() -> set[str]:
-    """What ARCHITECTURE.md names as a file or a folder."""
+    """Yield the files and folders that ARCHITECTURE.md names."""
     words = re.findall(r"`([\w./-]+)`", ARCHITECTURE)
     return {word for word in words if "/" in word.strip("/") or word.endswith((*KINDS, ".toml", ".md", "/"))}
 

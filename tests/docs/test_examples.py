@@ -29,7 +29,7 @@ def environment() -> dict[str, str]:
 
 
 def errors_in(file: Path) -> list[str]:
-    """The errors that mypy finds in a file, strict, as a user of the package has it."""
+    """Return the errors that mypy, strict, finds in a file of a user of the package."""
     pytest.importorskip("mypy")
     options = ["--strict", "--config-file=", "--follow-imports=silent", f"--cache-dir={ROOT / '.mypy_cache'}"]
     command = [sys.executable, "-m", "mypy", *options, str(file)]
@@ -107,6 +107,6 @@ def test_it_runs_and_prints_what_it_holds(corpora: Path, notebook: Any, monkeypa
 
 
 def outputs_of(cell: Any) -> list[str]:
-    """The texts that a cell prints or returns."""
+    """Return the texts that a cell prints or returns."""
     found = [output.get("text") or output.get("data", {}).get("text/plain", "") for output in cell.outputs]
     return [text for text in found if " at 0x" not in text]

@@ -26,7 +26,7 @@ from spamnb.store.store import Store
 
 
 def whole(path: Path) -> list[dict[str, Any]]:
-    """What a model holds, with the lessons that it keeps, but for times and the calibration."""
+    """Return the content of a model with its learned messages, without times and the calibration."""
     with Store.open(path) as store:
         found = sums(export(store, lessons=True))[1:]
     connection = sqlite3.connect(path)
@@ -36,7 +36,7 @@ def whole(path: Path) -> list[dict[str, Any]]:
 
 
 def copied(path: Path, to: Path) -> None:
-    """A model that nobody has open, in place of another."""
+    """Put a model that nobody has open in the place of another."""
     for suffix in ("-wal", "-shm"):
         Path(f"{to}{suffix}").unlink(missing_ok=True)
     shutil.copy(path, to)

@@ -48,7 +48,7 @@ class Models:
 
 
 def commands(kind: str, root: Path, model: Path) -> Iterator[tuple[str, Result]]:
-    """What each command says to the file ``model``; those that write have a copy."""
+    """Run each command on the file ``model``; those that write have a copy."""
     raw = message("spam", 3)
     for arguments in (["classify", root / "mail"], ["explain", root / "mail" / "0"], ["info"], ["export", "--lessons"]):
         yield str(arguments[0]), run(*arguments, "-m", model)

@@ -4,11 +4,11 @@ import asyncio
 import builtins
 import re
 import socket
+import struct
 from collections.abc import Iterator
 from email.errors import HeaderParseError
 from functools import partial
 from pathlib import Path
-from struct import error as StructError
 
 import pytest
 from commands import done, run
@@ -38,7 +38,7 @@ def made(kind: type[Exception]) -> Exception:
 
 KINDS: dict[str, type[Exception]] = {
     kind.__name__.lower(): kind
-    for kind in [*vars(builtins).values(), HeaderParseError, StructError]
+    for kind in [*vars(builtins).values(), HeaderParseError, struct.error]
     if isinstance(kind, type) and issubclass(kind, Exception)
 }
 NAMES = list(KINDS)
@@ -223,7 +223,7 @@ def test_watch_notes_where_the_others_are(stage: str, model: Path, folder: Path,
 
 @pytest.fixture
 def taught(tmp_path: Path) -> Path:
-    """A model of a folder of mail that was taught messages, all but the first of which are bad ones from then on."""
+    """Teach a model messages, all but the first of which are bad ones from then on."""
     for number in range(20):
         for label in ("ham", "spam"):
             write(tmp_path / "labelled" / label / f"{number}.eml", message(label, number))

@@ -159,8 +159,10 @@ def test_the_model_of_another_user_is_not_replaced(tmp_path: Path, mode: int) ->
 
 
 def as_nobody(*words: object) -> tuple[int, str]:
-    """Exit code and output of a command as another user. In a child that has all modules already: this Python may lie
-    where that user cannot read."""
+    """Return exit code and output of a command as another user.
+
+    The command runs in a child that has imported all modules, because that user may be unable to read this Python.
+    """
     received, sent = os.pipe()
     child = os.fork()
     if child == 0:

@@ -76,14 +76,14 @@ def scheduler() -> Iterator[Running]:
 
 
 def sums(model: Path) -> list[str]:
-    """The export without what says when and how the model was made."""
+    """Return the export without the origin of the model."""
     first, *lines = exported(model)
     meta = json.loads(first)["meta"]
     return [json.dumps({key: value for key, value in meta.items() if key not in ORIGIN}), *lines]
 
 
 def quiet(line: str) -> None:
-    """What training tells on the way is not asked for."""
+    """Ignore the messages of training."""
 
 
 @pytest.mark.parametrize(

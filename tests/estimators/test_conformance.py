@@ -33,7 +33,7 @@ def checks() -> list[Any]:
 
 
 def name_of(value: Any) -> str:
-    """A name that is the same in every process, which str() of a partial is not: parallel test runs compare them."""
+    """Return a name that is the same in every process, as str() of a partial is not: parallel runs compare names."""
     return getattr(getattr(value, "func", value), "__name__", repr(value))
 
 

@@ -64,7 +64,7 @@ def assert_twins(ours: Any, theirs: Any, case: Case, container: Any, tolerance: 
 
 
 def own_parameters(kind: Any, case: Case, flag: bool) -> dict[str, Any]:
-    """What a kind of model has besides the prior, with which its twin is an oracle."""
+    """Return the parameters besides the prior with which a model's twin is an oracle."""
     if kind is BernoulliNB:
         # scikit-learn computes log(1 − θ) as log(1 − exp(log θ)), which loses digits where θ is near 1: with
         # α = 1e-9 its own error exceeds the tolerance. Such cases are compared with exact arithmetic below.

@@ -39,7 +39,7 @@ def drawn(n: int, seed: int, slope: float = 1.5, shift: float = -1.0) -> tuple[n
 
 
 def flipped(y: np.ndarray, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """The classes, a share of them wrong, and which are."""
+    """Return the classes with a share of them wrong, and which are wrong."""
     is_wrong = np.random.default_rng(seed).random(len(y)) < share
     return np.where(is_wrong, 1 - y, y), is_wrong
 
@@ -49,8 +49,11 @@ def fitted(margin: np.ndarray, y: np.ndarray) -> Calibration:
 
 
 def likeliest(own: np.ndarray, rest: np.ndarray, knee: float, noise: float) -> np.ndarray:
-    """Slope and intercept by expectation maximisation to its end: each round trusts every label by the last curve, and
-    has scipy minimise the cross-entropy towards the two sides, which are a little short of certain."""
+    """Return slope and intercept by expectation maximisation until it converges.
+
+    Each round computes the trust in every label by the last curve, and scipy minimises the cross-entropy towards the
+    two sides, which are slightly below certain.
+    """
     x = knee * np.arcsinh(_BIN_MARGINS / knee)
     curve, p = np.array([1.0, 0.0]), expit(_BIN_MARGINS)
     for _ in range(500):

@@ -25,7 +25,7 @@ finite = st.floats(-300, 300)
 
 
 def coefficients(scores: list[float], y: int, penalty: float, noise: float = 0.0) -> np.ndarray:
-    """The coefficients in nats of a message of one token, which is alone in its problem."""
+    """Return the coefficients in nats of a message of one token that no other message has."""
     alone = Problem.of(
         np.array([0]), np.array([1]), np.array([0], np.int32), 1, np.array([scores], float), np.array([y])
     )  # fmt: skip
@@ -61,7 +61,7 @@ def test_small_coefficients_are_those_of_two_classes_fitted_together(
 
 
 def problem(rng: np.random.Generator, n: int, tokens: int, classes: int) -> tuple[Problem, np.ndarray]:
-    """n messages, and the numbers of their columns."""
+    """Draw n messages, and return them with the numbers of their columns."""
     rows = [np.sort(rng.choice(tokens, rng.integers(0, 12), replace=False)) for _ in range(n)]
     lengths = np.array([len(row) for row in rows])
     ends, columns = np.cumsum(lengths), np.concatenate(rows).astype(np.int32)

@@ -126,7 +126,7 @@ def test_a_prior_is_chosen_by_its_name_or_given() -> None:
 
 
 def by_definition(N: np.ndarray, n: np.ndarray, alpha: float) -> list[float]:
-    """The formula, column by column and class by class."""
+    """Compute the formula column by column and class by class."""
     information = []
     prior = n / n.sum()
     for j in range(N.shape[1]):

@@ -26,7 +26,7 @@ Labelled = list[tuple[str, bytes]]
 
 
 def wrongly_filed(right: Labelled, share: float) -> tuple[Labelled, set[int]]:
-    """The messages, of which a share drawn by lot is labelled as the next class, and where these are."""
+    """Return the messages with a random share labelled as the next class, and which ones are."""
     wrong = set(random.Random(1).sample(range(len(right)), round(share * len(right))))
     classes = sorted({label for label, _ in right})
     following = dict(zip(classes, (*classes[1:], classes[0])))

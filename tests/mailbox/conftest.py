@@ -19,7 +19,7 @@ SERVERS = {"Dovecot": (Server, ""), "Dovecot without MOVE": (Server, WITHOUT_MOV
 
 @pytest.fixture
 def made(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Server]]:
-    """Makes a server with its account, and lets spamnb trust it."""
+    """Make a server with its account, and let spamnb trust it."""
     with ExitStack() as servers:
 
         def make(more: str = "", junk: str = "Junk", kind: type[Server] = Server) -> Server:

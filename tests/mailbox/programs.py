@@ -24,7 +24,7 @@ class Watch(NamedTuple):
 
 @contextmanager
 def watching(tmp_path: Path, *arguments: str) -> Iterator[Watch]:
-    """It runs, and is told to end at last."""
+    """Run a program, and end it at last."""
     log = tmp_path / f"log{time.monotonic_ns()}"
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
     with log.open("wb") as output:

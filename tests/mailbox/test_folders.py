@@ -15,7 +15,7 @@ from spamnb.sources.mailbox import decode_name, encode_name, folder_role
 
 @pytest.fixture
 def mail(tmp_path: Path) -> Path:
-    """A nested layout, as mbsync and offlineimap make it; INBOX has a folder of Maildir++'s as well."""
+    """Make nested folders as mbsync and offlineimap do; INBOX has a folder of Maildir++ as well."""
     for name in ("INBOX", "INBOX/.Old", "Junk", "Archive", "[Gmail]/Spam", "[Gmail]/Trash"):
         maildir.made(tmp_path / "Mail" / name)
     return tmp_path / "Mail"

@@ -28,7 +28,7 @@ ANSWERS = {
 
 @pytest.fixture(params=ANSWERS)
 def url(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
-    """The account of a server that answers so to all but the login."""
+    """Return the account of a server that sends this reply to every command except the login."""
     listening = socket.create_server(("127.0.0.1", 0))
 
     def serve(client: socket.socket) -> None:

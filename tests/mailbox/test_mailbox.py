@@ -1,5 +1,7 @@
-"""What ``sort``, ``watch`` and ``review`` do in a mailbox, whatever its kind: no message is lost, doubled or marked as
-read, each is judged once, and what a person moves is learned."""
+"""``sort``, ``watch`` and ``review`` in a mailbox of any kind.
+
+No message is lost, doubled or marked as read; each is classified once; messages that a person moves are learned.
+"""
 
 import subprocess
 import sys

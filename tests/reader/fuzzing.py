@@ -1,10 +1,10 @@
-"""Builds the core with sanitizers and feeds it mutated messages for a time:
+"""Build the core with sanitizers, and feed it mutated messages for a time.
 
     python tests/reader/fuzzing.py --seconds 60 --seed 7
 
-Seeds are the messages of ``hostile.py`` and of its folder, and those below ``SPAMNB_CORPORA``, where that is set. What
-the core asks of Python is answered as it is for everybody: charsets, characters, hosts, documents. Exits with 1 where
-the core read or wrote where it must not, raised, or broke a promise; the message is then in ``failed-message``.
+Seeds are the messages of ``hostile.py`` and of its folder, and those below ``SPAMNB_CORPORA``, if it is set. Python
+answers the questions of the core as usual: charsets, characters, hosts, documents. Exit with 1 if the core accessed
+memory out of bounds, raised, or broke a promise; the message is then in ``failed-message``.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class NoSanitizer(Exception):
 
 
 def build(folder: Path) -> dict[str, str]:
-    """The package with a core that has sanitizers, in ``folder``; the environment in which Python takes it."""
+    """Build the package in ``folder`` with sanitizers, and return the environment in which Python imports it."""
     compiler = os.environ.get("CC", "cc")
     shutil.copytree(ROOT / "spamnb", folder / "spamnb", ignore=shutil.ignore_patterns("*.so", "__pycache__"))
     core = folder / "spamnb" / "core"
@@ -79,7 +79,7 @@ def build(folder: Path) -> dict[str, str]:
 
 
 def fuzz(seconds: float, seed: int) -> tuple[int, str]:
-    """Reads mutated messages for so many seconds of the processor; how many, and what failed."""
+    """Read mutated messages for this processor time in seconds, and return their number and the failures."""
     with tempfile.TemporaryDirectory() as name:
         command = [sys.executable, __file__, "--read-in", name, f"--seconds={seconds}", f"--seed={seed}"]
         run = subprocess.run(command, env=build(Path(name)), capture_output=True, text=True, cwd=name)
@@ -100,7 +100,7 @@ def seeds() -> list[bytes]:
 
 
 def meaningful(rng: random.Random) -> bytes:
-    """A line or word with a name that the reader knows."""
+    """Return a line or word with a name that the reader knows."""
     charset = rng.choice(CHARSETS)
     return rng.choice([
         f"\n{rng.choice(FIELDS)}: x", f"\nContent-Type: {rng.choice(TYPES)}; charset={charset}",
@@ -134,7 +134,7 @@ def mutated(rng: random.Random, messages: list[bytes]) -> bytes:
 
 
 def read_mutated(folder: str, seconds: float, seed: int) -> int:
-    """Reads them here; how many. The file ``read`` says how many are done."""
+    """Read messages in this process, and return their number. The file ``read`` has the number so far."""
     from spamnb.reader.message import Reader
     from spamnb.reader.options import TokenOptions
     from spamnb.reader.tokens import Vocabulary
@@ -162,7 +162,7 @@ def read_mutated(folder: str, seconds: float, seed: int) -> int:
 
 
 def check(message: Any) -> None:
-    """What a message promises."""
+    """Check the promises of a message."""
     texts = (*message.texts, message.hidden, *message.links)
     "".join([*texts, *(text for field in message.headers for text in field)]).encode()
     if any("\0" in text or "\1" in text for text in message.texts) or "\r" in "".join(message.texts):

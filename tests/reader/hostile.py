@@ -115,7 +115,7 @@ def hostile(name: str, size: int) -> bytes:
 
 
 def made() -> dict[str, bytes]:
-    """The messages of the folder, by their names without endings."""
+    """Return the messages of the folder by their names without suffixes."""
     files = {path.name.partition(".")[0]: path for path in sorted(FOLDER.iterdir())}
     return {
         name: gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()

@@ -1,6 +1,8 @@
-"""The standard library's email package as the oracle, on every well-formed message of the corpora: it says which text
-parts a message has and what bytes they decode to. Read as UTF-8 these must be the texts of ``parse``. Where the two
-differ on purpose the difference has a name below, and nothing else may differ."""
+"""The standard library's email package as the oracle, on every well-formed message of the corpora.
+
+It determines the text parts of a message and their bytes. Decoded from UTF-8 these must be the texts of ``parse``.
+Intended differences have names below, and there may be no others.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ def text_parts(message: Message) -> Iterator[Message]:
 
 
 def read_again(part: Message) -> str:
-    """The text of the oracle's bytes, as a message of their own in the charset that the oracle decodes them by."""
+    """Return the text of the oracle's bytes, as a message in the charset that the oracle uses."""
     octets = part.get_payload(decode=True)
     assert isinstance(octets, bytes)
     kind = "text/html" if part.get_content_type() == "text/html" else "text/plain"

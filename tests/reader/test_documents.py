@@ -32,7 +32,7 @@ def mail(octets: bytes, kind: str, name: str = "") -> bytes:
 
 
 def made(pages: list[bytes], link: bytes = b"http://pay.example/bill", compress: bool = True) -> bytes:
-    """A document of pages with these drawing commands, on each of which one link stands."""
+    """Return a document of pages with these drawing commands, and a link on each page."""
     kids = b" ".join(b"%d 0 R" % (4 + 2 * i) for i in range(len(pages)))
     objects = [
         b"<</Type/Catalog/Pages 2 0 R>>",

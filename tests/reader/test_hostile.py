@@ -1,5 +1,7 @@
-"""No message hides what people see, ends the reader, or takes much longer than others of its size; and none makes the
-core read or write where it must not."""
+"""No message hides what people see, ends the reader, or takes much longer than others of its size.
+
+None makes the core read or write out of bounds.
+"""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def page(body: str) -> bytes:
 
 
 def told(url: str) -> list[str]:
-    """What the tokens tell of a link: hosts, and the domains above them."""
+    """Return the hosts of links in the tokens, and the domains above them."""
     link = page(f'<a href="{html.escape(url)}">x</a>')
     return [token.removeprefix("url:") for token in READER.tokens(link) if token.startswith("url:")]
 

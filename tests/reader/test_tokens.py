@@ -22,7 +22,7 @@ def tokens(raw: bytes, **options: object) -> dict[str, int]:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text, as often as it has them."""
+    """Return the words of a text with their counts."""
     raw = b"Content-Type: text/plain; charset=utf-8\n\n" + text.encode()
     return [token for token in Counter(BODY.tokens(raw)).elements() if token.partition(":")[0] not in STRUCTURE]
 

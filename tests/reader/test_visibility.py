@@ -211,7 +211,7 @@ def test_a_person_sees_both_sides_of_hidden_text() -> None:
 
 
 def painted(pages: list[str], word: str, folder: Path) -> list[bytes]:
-    """The pixels of each page with ``word`` in the place of "secret"."""
+    """Return the pixels of each page with ``word`` in the place of "secret"."""
     image = pytest.importorskip("PIL.Image", reason="the extra spamnb[plot] is not installed")
     places = [(number % 6 * 200, number // 6 * 100) for number in range(len(pages))]
     frames = "".join(

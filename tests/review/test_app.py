@@ -1,5 +1,7 @@
-"""The pages as a browser gets them: who may see them, teaching, undoing, refusals, and what hostile mail may do
-(nothing)."""
+"""The pages as a browser gets them.
+
+Who may see them, teaching, undoing, refusals, and that hostile mail cannot do anything.
+"""
 
 import re
 import time

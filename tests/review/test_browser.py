@@ -1,5 +1,7 @@
-"""The pages in a real browser: a person opens them, teaches, undoes and moves mail back; what hostile mail does
-(nothing); whether everybody can use them, by axe-core's rules."""
+"""The pages in a real browser.
+
+A person opens them, teaches, undoes and moves mail back; hostile mail does nothing; axe-core checks accessibility.
+"""
 
 import json
 import socket

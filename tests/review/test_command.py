@@ -24,7 +24,7 @@ def command(tmp_path: Path, *more: str, code: str = "from spamnb.__main__ import
 
 @contextmanager
 def running(tmp_path: Path, *more: str) -> Iterator[str]:
-    """The command while it runs; the line that it prints when it is ready."""
+    """Run the command, and return the line that it prints when it is ready."""
     process = subprocess.Popen(command(tmp_path, *more), stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     try:

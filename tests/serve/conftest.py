@@ -13,7 +13,7 @@ from served import Server
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Callable[..., Server]]:
-    """Starts servers, on a free port unless told otherwise, and ends them after the test."""
+    """Start servers, on a free port by default, and end them after the test."""
     started: list[Server] = []
 
     def start(model: Path, *options: str) -> Server:
@@ -29,7 +29,7 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Server]]:
 
 @pytest.fixture(scope="module")
 def server(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server that may be taught, shared by a file's tests."""
+    """Start a server that learns, shared by a file's tests."""
     folder = tmp_path_factory.mktemp("served")
     model = shutil.copy(trained, folder / "model.spamnb")
     started = Server(folder, Path(model), "--port", "0", "--workers", "2", "--allow-tell")

@@ -26,7 +26,7 @@ class Number(NamedTuple):
 
 
 def worked_on(requests: list[Number]) -> tuple[list[object], list[list[int]]]:
-    """What became of requests that all waited while the only thread was busy, and the batches that they made."""
+    """Return the results of requests that waited for the only thread, and the batches that they were in."""
     batches: list[list[int]] = []
     busy, goes_on = threading.Event(), threading.Event()
 

@@ -159,7 +159,7 @@ def served_by(
 def converse(
     request: bytes, judge: Callable[[bytes], object], ends: bool = True, **limits: float
 ) -> tuple[bytes, list[dict]]:
-    """The reply to a request, and what was logged. A client that does not end sends a byte now and then."""
+    """Return the reply to a request, and the log. A client that does not end sends a byte now and then."""
     logged: list[dict] = []
 
     async def talk() -> bytes:
@@ -275,7 +275,7 @@ def test_large_messages_at_once_are_bounded():
 async def opened(
     spamd: Conversations, request: bytes
 ) -> tuple[asyncio.Task[None], asyncio.StreamReader, asyncio.StreamWriter]:
-    """A conversation that begins with this."""
+    """Begin a conversation with these bytes."""
     ours, theirs = socket.socketpair()
     served = asyncio.create_task(spamd.converse(SpamdWire(), *await asyncio.open_connection(sock=ours)))
     reader, writer = await asyncio.open_connection(sock=theirs)
@@ -284,7 +284,7 @@ async def opened(
 
 
 async def answered(spamd: Conversations, request: bytes) -> bytes:
-    """The answer to one request, after which the server ends."""
+    """Return the reply to one request, after which the server ends."""
     served, reader, writer = await opened(spamd, request)
     writer.write_eof()
     reply = await reader.read()

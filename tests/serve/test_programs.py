@@ -29,7 +29,7 @@ SPAM, HAM = mail("spam", 1001), mail("ham", 1001)
 
 
 def program(name: str) -> str:
-    """The path of a program, or a skip that says how to get it."""
+    """Return the path of a program, or skip the test with a hint how to get it."""
     path = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin")
     if path is None:
         pytest.skip(f"{name} is not installed (Debian package {name})")
@@ -225,7 +225,7 @@ def test_postfix_with_spamass_milter(server: Server, place: Path):
 
 
 def documented(path: str, place: Path) -> str:
-    """A file as docs/deploying.md shows it, with *place* as Dovecot's folder."""
+    """Return a file of docs/deploying.md, with *place* as Dovecot's folder."""
     text = (Path(__file__).parents[2] / "docs" / "deploying.md").read_text()
     shown = re.search(rf"^    # {path}\b.*\n((?:    .+\n)+)", text, re.MULTILINE)
     assert shown is not None

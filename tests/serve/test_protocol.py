@@ -23,7 +23,7 @@ def test_an_error_is_one_printable_line_whatever_was_sent(line):
 
 
 def read(request: bytes) -> Request | None:
-    """The request that a client sends before it ends."""
+    """Return the request that a client sends before it ends."""
 
     async def talk() -> Request | None:
         reader = asyncio.StreamReader()

@@ -25,7 +25,7 @@ def port_of(server: Server) -> int:
 
 @pytest.fixture(scope="module")
 def asked(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server for tests that teach nothing."""
+    """Start a server for tests that teach nothing."""
     folder = tmp_path_factory.mktemp("asked")
     started = Server(folder, Path(shutil.copy(trained, folder / "model.spamnb")), "--http", "0", "--allow-tell")
     yield started

@@ -23,8 +23,10 @@ Tree = dict[str, "bytes | Tree"]
 
 
 def compound(tree: Tree) -> bytes:
-    """A compound file whose folders are chains. Streams are filled up with zeros until they stand in sectors of their
-    own, and not in the one of short streams."""
+    """Return a compound file whose folders are chains.
+
+    Streams are padded with zeros to whole sectors, so that none is in the stream of short streams.
+    """
     sectors: list[bytes] = []
     fat: list[int] = []
 

@@ -34,7 +34,7 @@ lessons = st.lists(
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A model of each kind, of the same mail."""
+    """Make a model of each kind, of the same mail."""
     folder = tmp_path_factory.mktemp("shared")
     for kind in KINDS:
         train_file(folder / kind, counted(mail(15)), Settings(model_type=kind))
@@ -43,7 +43,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @contextmanager
 def user_of(base: Path) -> Iterator[Classifier]:
-    """A new model that adds to ``base``, open to be taught."""
+    """Make a new model that adds to ``base``, open to be taught."""
     path = base.with_name(f"{base.name}.user")
     path.unlink(missing_ok=True)
     with Store.open(base) as store:

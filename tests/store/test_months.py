@@ -26,7 +26,7 @@ def taught(monkeypatch: pytest.MonkeyPatch) -> Store:
 
 
 def left(store: Store, months: int) -> list[str]:
-    """What pruning leaves."""
+    """Return the model after pruning."""
     said = survey(store, months)
     assert prune(store, months) == said
     return sorted(read_snapshot(store).tokens)
