@@ -10,11 +10,13 @@ whatever the threshold is.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from spamnb.formulas.decision import UNSURE
+from spamnb.shown_text import format_probability
 
 SPAM_POINTS = 5.0
 _STEP = 0.1  # points have one decimal, as Exim and spamass-milter keep them
@@ -111,7 +113,9 @@ class Classification(NamedTuple):
         return [*([self.sender] if self.sender else []), *self.evidence]
 
     def describe_probability(self) -> str:
-        """Return one probability with its name: of spam, whatever the verdict; of the likeliest class without spam.
+        """Return one probability in percent, with its name: of spam, or of the likeliest class where none is spam.
+
+        The word of the file of people counts in it.
 
         Returns
         -------
@@ -129,7 +133,7 @@ class Classification(NamedTuple):
         name = self.spam
         if name not in self.probabilities:
             name = max(self.probabilities, key=self.probabilities.__getitem__)
-        return f"P({name}) {self.probabilities[name]:.4f}"
+        return f"P({name}) {format_probability(1 / (1 + math.exp(-self.log_odds)))}"
 
     def __repr__(self) -> str:
         likeliest = sorted(self.probabilities.items(), key=lambda item: -item[1])[:_REPR_CLASSES]

@@ -47,6 +47,15 @@ def pluralize(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def format_probability(p: float) -> str:
+    """Write a probability in percent, rounded down: what is below a threshold stays below it. It is never 0 or 100 %.
+
+    >>> [format_probability(p) for p in (0.5, 0.8999, 0.90001, 0.99999, 0.0001)]
+    ['50 %', '89.9 %', '90 %', 'over 99.9 %', 'under 0.1 %']
+    """
+    return "over 99.9 %" if p > 0.999 else "under 0.1 %" if p < 0.001 else f"{int(1000 * p + 1e-9) / 10:g} %"
+
+
 def escape_json(value: Any) -> str:
     r"""Return a value as one line of JSON for a terminal. JSON itself escapes only the control characters of ASCII.
 

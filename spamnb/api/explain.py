@@ -16,7 +16,7 @@ from spamnb.errors import SpamnbError, reason
 from spamnb.people import People
 from spamnb.reader.meaning import is_narrower, meaning
 from spamnb.settings import BAYES_MODELS, Settings
-from spamnb.shown_text import escape, pluralize
+from spamnb.shown_text import escape, format_probability, pluralize
 from spamnb.sources.entries import SkippedMessages, attempt
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Explanation(Report):
         >>> _ = spamnb.train("corpora/mail", "model.spamnb")
         >>> print(spamnb.explain(b"Subject: offer", "model.spamnb").text(verbose=True))
         verdict: ...
-          ...: probability 0..., before calibration 0... (textbook naive Bayes)
+          ...: probability ... %, before calibration 0... (textbook naive Bayes)
         ...
         """
         told = self.classification
@@ -110,11 +110,11 @@ class Explanation(Report):
         told = self.classification
         own = "textbook naive Bayes" if self.settings.model_type in BAYES_MODELS else "the model's own"
         return [
-            f"  {name}: probability {told.probabilities[name]:.4f}"
+            f"  {name}: probability {format_probability(told.probabilities[name])}"
             + (f", before calibration {told.posterior[name]:.4g} ({own})" if verbose else "")
             for name in self._ranked()[:SHOWN_CLASSES]
         ] + [
-            f"  mail is called {name} above {self.settings.loss.threshold:.4g}"
+            f"  mail is called {name} above {format_probability(self.settings.loss.threshold)}"
             for name in told.probabilities
             if name == self.settings.spam and len(told.probabilities) == 2
         ]
@@ -213,8 +213,8 @@ def explain(
     >>> _ = spamnb.train("corpora/mail", "model.spamnb")
     >>> print(spamnb.explain(b"Subject: minutes\\n\\nthe agenda of the meeting\\n", "model.spamnb", top=2))
     verdict: ham
-      ham: probability 0.9...
-      spam: probability 0.0...
+      ham: probability 9... %
+      spam: probability ... %
     ...
     """
     from spamnb.classifier import Classifier

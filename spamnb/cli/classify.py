@@ -22,7 +22,7 @@ from spamnb.cli.options import (
     text_column_option,
     workers_option,
 )
-from spamnb.shown_text import escape, escape_json
+from spamnb.shown_text import escape, escape_json, format_probability
 
 if TYPE_CHECKING:
     from spamnb.classification import Classification
@@ -60,7 +60,7 @@ def classify_command(
 
     SOURCE is a message, a folder of messages, a Maildir, MH folder, mbox, table or imaps://USER@HOST/FOLDER. In a
     terminal a line has the verdict, the probability of spam, Date, From and Subject. Otherwise it has verdict,
-    probability of spam and name, separated by tabs. Spam with a probability of .78 is still 'ham': losing a good
+    probability of spam and name, separated by tabs. Spam with a probability of 78 % is still 'ham': losing a good
     message costs more than letting a spam through. Where no class is spam, it is the likeliest class's probability.
 
     \b
@@ -93,7 +93,7 @@ def classify_command(
                 raise no_message(sources)
             spam, loss = classifier.settings.spam, classifier.settings.loss
             if form == "text" and out.isatty() and spam in classifier.store.totals().classes:
-                tell(f"spamnb: mail is called {spam} above P({spam}) {loss.threshold:.4g}")
+                tell(f"spamnb: mail is called {spam} above {format_probability(loss.threshold)}")
             if "unsure" in verdicts and (why := why_unsure(classifier)):
                 tell(f"spamnb: {model}: 'unsure' because {why}")
     except Exception as error:  # whatever it is: Python's own exit statuses would be verdicts
@@ -115,14 +115,21 @@ def _description(form: str, classifier: Classifier) -> Callable[[Entry, bytes, C
     if form != "text" or not standard_output().isatty():
         return lambda entry, raw, result: (result.verdict, formats[form](entry.name, result))
     from spamnb.formulas.decision import UNSURE
-    from spamnb.report.message_line import column_width, fit_columns, format_message_line, read_heading, terminal_width
+    from spamnb.report.message_line import (
+        column_width,
+        fit_columns,
+        format_message_line,
+        probability_width,
+        read_heading,
+        terminal_width,
+    )
 
     classes, spam = classifier.store.totals().classes, classifier.settings.spam
     verdict_width, columns = column_width([*classes, UNSURE]), terminal_width()
-    probability_width = len("P() 0.0000") + (len(spam) if spam in classes else column_width([*classes, ""]))
+    probabilities_width = probability_width([spam] if spam in classes else classes)
 
     def line(entry: Entry, raw: bytes, result: Classification) -> tuple[str, str]:
-        probability = fit_columns(result.describe_probability(), probability_width)
+        probability = fit_columns(result.describe_probability(), probabilities_width)
         head = f"{fit_columns(result.verdict, verdict_width)}  {probability}"
         return (
             result.verdict,

@@ -55,8 +55,8 @@ def sort_command(
     """Move spam among a mailbox's new mail to its Junk folder.
 
     MAILBOX is a Maildir, or an account: imaps://USER@HOST. Without one, all accounts of the file of accounts are
-    sorted. Each message is judged once, and what you move back stays. For each message it prints verdict, points
-    (5.0 and more are spam), folder, From, Subject, Date and file name. In a terminal the date comes first, and
+    sorted. Each message is judged once, and what you move back stays. For each message it prints verdict,
+    probability of spam, folder, From, Subject, Date and file name. In a terminal the date comes first, and
     lines are cut to its width.
 
     \b
@@ -142,23 +142,31 @@ def _after_the_batch() -> Iterator[Callable[[], bool]]:
 def _terminal_line(classifier: Classifier, folders: Mapping[str, Folder]) -> Callable[[Filed, str], None]:
     """``_say`` for whoever looks at a terminal: columns, cut to its width."""
     from spamnb.formulas.decision import UNSURE
-    from spamnb.report.message_line import column_width, fit_columns, format_message_line, read_heading, terminal_width
+    from spamnb.report.message_line import (
+        column_width,
+        fit_columns,
+        format_message_line,
+        probability_width,
+        read_heading,
+        terminal_width,
+    )
 
     verdicts = column_width([*classifier.store.totals().classes, UNSURE])
     wheres = column_width(["stays", *(f"to {folder.name}" for folder in folders.values())])
-    columns = terminal_width()
+    probabilities, columns = probability_width([classifier.settings.spam]), terminal_width()
 
     def say(one: Filed, where: str) -> None:
-        verdict, points = one.classification.mail_verdict, one.classification.points
-        head = f"{fit_columns(verdict, verdicts)}  {points:>5.1f}  {fit_columns(where, wheres)}"
-        click.echo(format_message_line(head, read_heading(one.mail.raw), one.short_name, columns))
+        probability = fit_columns(one.classification.describe_probability(), probabilities)
+        verdict = fit_columns(one.classification.mail_verdict, verdicts)
+        prefix = f"{verdict}  {probability}  {fit_columns(where, wheres)}"
+        click.echo(format_message_line(prefix, read_heading(one.mail.raw), one.short_name, columns))
 
     return say
 
 
 def _say(one: Filed, where: str) -> None:
-    verdict, points = one.classification.mail_verdict, f"{one.classification.points:.1f}"
-    click.echo("\t".join([verdict, points, where, about(one.mail.raw), one.short_name]))
+    verdict, probability = one.classification.mail_verdict, one.classification.describe_probability()
+    click.echo("\t".join([verdict, probability, where, about(one.mail.raw), one.short_name]))
 
 
 def about(raw: bytes) -> str:

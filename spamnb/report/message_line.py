@@ -7,7 +7,7 @@ the direction of writing, or look like another line.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -63,6 +63,11 @@ def column_width(texts: Iterable[str]) -> int:
     from rich.cells import cell_len
 
     return min(MAX_COLUMN, max(map(cell_len, texts)))
+
+
+def probability_width(names: Sequence[str]) -> int:
+    """Return the columns that the probability of any of these classes needs."""
+    return len("P() under 0.1 %") + column_width([*names, ""])
 
 
 def format_message_line(prefix: str, heading: Heading, name: str, width: int) -> str:

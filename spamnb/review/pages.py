@@ -23,7 +23,7 @@ from spamnb.journal.entries import Verdict
 from spamnb.journal.journal import DAYS, ORDERS, SHOWN, Correction, Journal
 from spamnb.reader.meaning import meaning
 from spamnb.settings import origin
-from spamnb.shown_text import pluralize, to_printable
+from spamnb.shown_text import format_probability, pluralize, to_printable
 from spamnb.sources.entries import attempt
 
 if TYPE_CHECKING:
@@ -92,16 +92,6 @@ class Row(NamedTuple):
     def can_undo(self) -> bool:
         """Whether the lesson was a click: what a mail reader taught is undone there."""
         return self.correction is not None and self.correction.source == "page"
-
-
-def in_percent(p: float) -> str:
-    """Return a probability, rounded down, so that one below the threshold stays below it. It is never 0 or 100 %,
-    because nobody can know that.
-
-    >>> in_percent(0.5), in_percent(0.899), in_percent(0.99999)
-    ('50 %', '89 %', 'over 99 %')
-    """
-    return "over 99 %" if p > 0.99 else "under 1 %" if p < 0.01 else f"{int(100 * p + 1e-9)} %"
 
 
 def _row(journal: Journal, entry: Verdict) -> Row:
@@ -203,7 +193,7 @@ def _environment() -> Environment:
         "pluralize": pluralize,
         "displayed": lambda text, most=200: to_printable(text, most),
         "meaning": lambda token: meaning(token) or token,
-        "percent": in_percent,
+        "percent": format_probability,
         "when": when,
     }
     return environment

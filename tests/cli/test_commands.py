@@ -84,7 +84,7 @@ def test_tables_columns_and_folders_are_options(tmp_path: Path) -> None:
 
 def test_classify_text_json_csv(model: Path, folder: Path) -> None:
     explained = done("classify", "-m", model, "--explain", "3", stdin=message("spam", 700))
-    assert explained.startswith("spam\tP(spam) 0.9") and len(explained.splitlines()) == 4
+    assert explained.startswith("spam\tP(spam) 9") and len(explained.splitlines()) == 4
     lines = done("classify", "-m", model, "--format", "json", "--explain", "2", folder / "ham").splitlines()
     record = json.loads(lines[0])
     assert len(lines) == 60

@@ -50,7 +50,8 @@ def test_spam_goes_to_junk_once_and_nothing_else_changes(person: Person):
     assert (done.exit_code, done.stderr) == (0, f"spamnb: 10 messages: 5 to {junk}, 5 stay\n"), done.output
     lines = [line.split("\t") for line in done.stdout.splitlines()]
     spam = next(line for line in lines if line[3] == "spam500@spam.example")
-    assert spam[0] == "spam" and float(spam[1]) >= 5 and spam[2] == f"to {junk}" and len(spam) == 7
+    assert spam[0] == "spam" and spam[1].startswith(("P(spam) 9", "P(spam) over"))
+    assert spam[2] == f"to {junk}" and len(spam) == 7
     assert {line[2] for line in lines if line[0] != "spam"} == {"stays"}
     assert person.where() == {**sides(range(500, 505)), key("spam", 511): "INBOX"}
     flags = {key: places[0][1] for key, places in person.mail().items()}
