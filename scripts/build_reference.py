@@ -1,8 +1,8 @@
-"""The reference of the Python interface, made of the docstrings: a folder of HTML pages.
+"""Build the reference of the Python interface, a folder of HTML pages, from the docstrings.
 
     python scripts/build_reference.py FOLDER
 
-What pdoc warns of, such as a name that it does not find, is an error.
+Warnings of pdoc, such as an unknown name, are errors.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import pdoc
 
 import spamnb
 
-# What the public names inherit, and what they hand back.
-ALSO = (
+# Modules with base classes of the public names, and with the types that they return.
+RELATED_MODULES = (
     "spamnb.estimators.base",
     "spamnb.estimators.discrete",
     "spamnb.estimators.gaussian",
@@ -34,14 +34,19 @@ ALSO = (
 
 def build(folder: Path) -> None:
     """Write the pages to ``folder``."""
-    for name in spamnb.__all__:  # pdoc reads a module's names, and these are there once somebody has asked for them
+    for name in spamnb.__all__:  # pdoc lists the names that are loaded already
         setattr(spamnb, name, getattr(spamnb, name))
-    pdoc.render.configure(docformat="markdown", show_source=False, footer_text=f"spamnb {spamnb.__version__}")
+    pdoc.render.configure(
+        docformat="numpy",
+        show_source=False,
+        template_directory=Path(__file__).parent / "reference",
+        footer_text=f"spamnb {spamnb.__version__}",
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        # The constructor that typing makes for a NamedTuple says nothing of the module in which its types are known.
+        # typing does not name the module of the types in the constructor of a NamedTuple.
         warnings.filterwarnings("ignore", r"Error parsing type annotation ForwardRef\(.*\) for [\w.]+\.__init__")
-        pdoc.pdoc("spamnb", *ALSO, output_directory=folder)
+        pdoc.pdoc("spamnb", *RELATED_MODULES, output_directory=folder)
 
 
 if __name__ == "__main__":

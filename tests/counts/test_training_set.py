@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from spamnb.counts import counting as module
 from spamnb.counts import messages as messages_module
 from spamnb.counts.training_set import TrainingSet
-from spamnb.engines import counting as engine
+from spamnb.engines import executor as engine
 from spamnb.engines.counting import count_parallel
 from spamnb.reader.message import Reader
 from spamnb.reader.options import TokenOptions
