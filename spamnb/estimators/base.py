@@ -1,7 +1,6 @@
-"""What all models share: parameters, input checks, predictions, and fit and forget of those whose model is a sum.
+"""The base classes of the estimators: parameters, input checks, predictions, and learning by sums.
 
-The interface is scikit-learn's, which is not imported: only ``__sklearn_tags__``, that scikit-learn alone calls, does
-so.
+The interface is scikit-learn's. Only ``__sklearn_tags__``, which scikit-learn alone calls, imports that library.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from spamnb.formulas.softmax import log_softmax, softmax
 
 
 class Parameters:
-    """``get_params``, ``set_params`` and a repr, by the constructor's signature; no parameter is an estimator."""
+    """Parameters of an estimator, read from the signature of its constructor; no parameter is an estimator."""
 
     _fitted = "classes_"  # the attribute that only a fitted estimator has
 
@@ -37,13 +36,25 @@ class Parameters:
 
     @classmethod
     def _parameters(cls) -> dict[str, Any]:
-        """Names and defaults of the constructor's parameters."""
+        """Return the names and defaults of the constructor's parameters."""
         signature = inspect.signature(cls.__init__)
         return {name: p.default for name, p in list(signature.parameters.items())[1:]}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The constructor's parameters by name (``deep`` changes nothing: no parameter is an estimator).
+        """Return the parameters by name.
 
+        Parameters
+        ----------
+        deep : bool, default=True
+            Without effect, because no parameter is an estimator.
+
+        Returns
+        -------
+        dict
+            Values of the constructor's parameters by name.
+
+        Examples
+        --------
         >>> import spamnb
         >>> spamnb.MultinomialNB(alpha=1).get_params()
         {'alpha': 1, 'binary': False, 'class_prior': None, 'fit_prior': True, 'prior_concentration': 1.0}
@@ -51,23 +62,39 @@ class Parameters:
         return {name: getattr(self, name) for name in sorted(self._parameters())}
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters by name; they act at the next fit. Raises ValueError for an unknown name.
+        """Set parameters by name; they act at the next fit.
 
+        Parameters
+        ----------
+        **params : dict
+            New values by name.
+
+        Returns
+        -------
+        Self
+            The estimator.
+
+        Raises
+        ------
+        ValueError
+            If the estimator has no parameter of a name.
+
+        Examples
+        --------
         >>> import spamnb
         >>> spamnb.MultinomialNB().set_params(alpha=2)
         MultinomialNB(alpha=2)
         """
-        known = self._parameters()
+        names = sorted(self._parameters())
         for name in params:
-            if name not in known:
-                raise ValueError(
-                    f"Invalid parameter {name!r} for {type(self).__name__}: it has {', '.join(sorted(known))}."
-                )
+            if name not in names:
+                raise ValueError(f"Invalid parameter {name!r} for {type(self).__name__}: it has {', '.join(names)}.")
         for name, value in params.items():
             setattr(self, name, value)
         return self
 
     def __repr__(self) -> str:
+        """Return the constructor's call, without parameters that have their default."""
         changed = [
             f"{name}={getattr(self, name)!r}"
             for name, default in self._parameters().items()
@@ -77,29 +104,67 @@ class Parameters:
 
 
 class ClassifierMixin(Parameters):
-    """What every classifier has that can ``predict``: its score, and what it tells scikit-learn of itself."""
+    """A classifier that has ``predict`` and ``predict_proba``: its accuracy, its decisions, its scikit-learn tags."""
 
     classes_: np.ndarray
-    _poor_score = False  # scikit-learn's tag: no good on its toy regressions of real numbers
+    _poor_score = False  # scikit-learn's tag: whether the model is inaccurate on real numbers, which are no counts
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class of every row, (n,)."""
-        raise NotImplementedError
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """P(c|x), (n, C), columns as in ``classes_``."""
-        raise NotImplementedError
-
-    def decide(self, X: Any, loss: ArrayLike, actions: ArrayLike | None = None) -> np.ndarray:
-        """The action of least expected loss Σ_c P(c|x) L(a, c) for every row, (n,); ``predict`` is that of 0-1 loss.
+        """Return the class of every row.
 
         Parameters
         ----------
-        loss : (A, C), what action a costs where the class is ``classes_[c]``
-        actions : names of the A actions; by default the classes and, where there is one row more, "unsure"
+        X : array or sparse array of shape (n_samples, n_features)
+            Rows to classify.
 
-        Raises ValueError for a table of another shape, or that has no finite numbers.
+        Returns
+        -------
+        array of shape (n_samples,)
+            Classes.
+        """
+        raise NotImplementedError
 
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return P(c|x) of every row and class.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            Probabilities, columns as in ``classes_``.
+        """
+        raise NotImplementedError
+
+    def decide(self, X: Any, loss: ArrayLike, actions: ArrayLike | None = None) -> np.ndarray:
+        """Return the action a of least expected loss Σ_c P(c|x) L(a, c) for every row.
+
+        The likeliest class, which ``predict`` returns, is the decision under 0-1 loss.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_samples, n_features)
+            Rows to decide on.
+        loss : array of shape (n_actions, n_classes)
+            Cost of each action if the class is ``classes_[c]``.
+        actions : array of shape (n_actions,), default=None
+            Names of the actions. By default these are the classes, and "unsure" if ``loss`` has one row more.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Names of the actions.
+
+        Raises
+        ------
+        ValueError
+            If ``loss`` has another shape, or a number that is not finite.
+
+        Examples
+        --------
         >>> import spamnb
         >>> met = ["pug", "pug", "poodle", "poodle", "elephant", "elephant"]
         >>> model = spamnb.GaussianNB().fit([[3.0], [5.0], [6.0], [8.0], [40.0], [90.0]], met)
@@ -111,26 +176,42 @@ class ClassifierMixin(Parameters):
         array(['pug', 'unsure', 'elephant'], dtype=object)
         """
         probabilities, table = self.predict_proba(X), np.asarray(loss, dtype=float)
-        named = [*self.classes_.tolist(), UNSURE] if actions is None else np.asarray(actions).tolist()
-        fits = [len(named)] if actions is not None else [len(named) - 1, len(named)]
-        if table.ndim != 2 or table.shape[0] not in fits or table.shape[1] != len(self.classes_):
-            rows = " or ".join(map(str, fits))
+        names = [*self.classes_.tolist(), UNSURE] if actions is None else np.asarray(actions).tolist()
+        n_rows = [len(names)] if actions is not None else [len(names) - 1, len(names)]
+        if table.ndim != 2 or table.shape[0] not in n_rows or table.shape[1] != len(self.classes_):
+            rows = " or ".join(map(str, n_rows))
             raise ValueError(f"loss has the shape {table.shape}: give {rows} rows of {len(self.classes_)} columns")
         if not np.isfinite(table).all():
             raise ValueError("loss must hold finite numbers")
-        return np.array(named, dtype=object)[least_loss(probabilities, table)]
+        return np.array(names, dtype=object)[least_loss(probabilities, table)]
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Share of rows whose predicted class is ``y``, weighted by ``sample_weight``."""
+        """Return the accuracy: the share of rows whose predicted class is ``y``.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_samples, n_features)
+            Rows to classify.
+        y : array of shape (n_samples,)
+            True classes.
+        sample_weight : array of shape (n_samples,), default=None
+            Weight of each row; None weighs all alike.
+
+        Returns
+        -------
+        float
+            Accuracy, from 0 to 1.
+        """
         predicted, truth = self.predict(X), np.asarray(y)
         check_lengths(predicted, truth)
         return float(np.average(predicted == truth, weights=check_weight(sample_weight, len(truth))))
 
     def _input_tags(self) -> dict[str, bool]:
-        """scikit-learn's tags of X."""
+        """Return scikit-learn's tags of X."""
         raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn's tools ask about an estimator."""
         from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags, TransformerTags
 
         return Tags(
@@ -143,8 +224,10 @@ class ClassifierMixin(Parameters):
 
 
 class BaseClassifier(ClassifierMixin):
-    """Input checks and predictions of every model; ``class_scores`` is the one hook.
+    """A classifier of rows of numbers: input checks and predictions; ``class_scores`` is the one hook.
 
+    Examples
+    --------
     >>> import spamnb
     >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
     >>> model.predict([[0, 1]]).tolist(), model.score([[1, 0], [0, 1]], ["ham", "spam"])
@@ -167,11 +250,11 @@ class BaseClassifier(ClassifierMixin):
 
     # input --------------------------------------------------------------------------------------------
     def _check_X(self, X: Any) -> Any:
-        """X as a numpy array or CSR array that fits this fitted model; ValueError or TypeError otherwise."""
+        """Return X as a numpy array or CSR array that fits this fitted model; ValueError or TypeError otherwise."""
         self._check_fitted()
-        names, fitted = feature_names(X), getattr(self, "feature_names_in_", None)
-        if names is not None and fitted is not None and not np.array_equal(names, fitted):
-            raise ValueError(f"The feature names should match those of fit, which were {fitted.tolist()!r:.200}")
+        names, expected = feature_names(X), getattr(self, "feature_names_in_", None)
+        if names is not None and expected is not None and not np.array_equal(names, expected):
+            raise ValueError(f"The feature names should match those of fit, which were {expected.tolist()!r:.200}")
         X, model = check_matrix(X, self), type(self).__name__
         if X.shape[1] != self.n_features_in_:
             raise ValueError(
@@ -182,7 +265,7 @@ class BaseClassifier(ClassifierMixin):
     def _check_training(
         self, X: Any, y: Any, sample_weight: Any, *, first: bool
     ) -> tuple[Any, np.ndarray, np.ndarray | None]:
-        """(X, labels, weight or None), checked; ``first``: X defines the features."""
+        """Return checked (X, labels, weight or None); if ``first``, X defines the features."""
         model = type(self).__name__
         y = check_labels(y, model)
         X = check_matrix(X, self) if first else self._check_X(X)
@@ -190,7 +273,7 @@ class BaseClassifier(ClassifierMixin):
         return X, y, check_weight(sample_weight, X.shape[0])
 
     def _first_classes(self, classes: ArrayLike | None) -> np.ndarray | None:
-        """The classes that the first ``partial_fit`` names, ascending; None at a later one, which may repeat them."""
+        """Return the classes that the first ``partial_fit`` names, ascending; None at a later one."""
         if not hasattr(self, "classes_"):
             if classes is None:
                 raise ValueError("classes must be passed on the first call to partial_fit.")
@@ -212,11 +295,22 @@ class BaseClassifier(ClassifierMixin):
 
     # predictions --------------------------------------------------------------------------------------
     def class_scores(self, X: Any) -> np.ndarray:
-        """log P(c) + log P(x|c), but for a term that is the same in every class of a row: (n, C), nats, columns as in
-        ``classes_``.
+        """Return log P(c) + log P(x|c), but for a term that all classes of a row share.
 
-        All predictions are made of it. X (n, V) is numeric and is not checked.
+        All predictions are made of these scores.
 
+        Parameters
+        ----------
+        X : array or CSR array of shape (n_samples, n_features)
+            Rows of numbers, which are not checked.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            Scores in nats, columns as in ``classes_``.
+
+        Examples
+        --------
         >>> import numpy as np, spamnb
         >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
         >>> model.class_scores(np.array([[0, 1]])).round(3)
@@ -225,25 +319,70 @@ class BaseClassifier(ClassifierMixin):
         raise NotImplementedError
 
     def predict(self, X: Any) -> np.ndarray:
-        """The likeliest class of every row, (n,)."""
+        """Return the likeliest class of every row.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Classes.
+        """
         best = self.class_scores(self._check_X(X)).argmax(axis=1)
         return self.classes_[best]
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """log P(c|x) in nats, (n, C), columns as in ``classes_``."""
+        """Return log P(c|x) of every row and class.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            Log-probabilities in nats, columns as in ``classes_``.
+        """
         return log_softmax(self.class_scores(self._check_X(X)))
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """P(c|x), (n, C), columns as in ``classes_``."""
+        """Return P(c|x) of every row and class.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            Probabilities, columns as in ``classes_``.
+        """
         return softmax(self.class_scores(self._check_X(X)))
 
 
 class DecisionFunction(BaseClassifier):
-    """A classifier whose scores are of use by themselves, of rows of any numbers."""
+    """A classifier of rows of any numbers whose scores are of use by themselves."""
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Log-odds of ``classes_[1]`` over ``classes_[0]``, (n,); for more classes their scores, (n, C).
+        """Return the log-odds of ``classes_[1]`` over ``classes_[0]``; for more classes, their scores.
 
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_classes)
+            Log-odds or scores, in nats.
+
+        Examples
+        --------
         >>> import spamnb
         >>> model = spamnb.LinearDiscriminantAnalysis().fit([[1.0], [2.0], [7.0], [9.0]], ["low"] * 2 + ["high"] * 2)
         >>> (model.decision_function([[1.5], [8.0]]) > 0).tolist()
@@ -257,17 +396,11 @@ class DecisionFunction(BaseClassifier):
 class SumClassifier(BaseClassifier):
     """A classifier whose parameters are a function of sums over the training rows, kept in ``sums_``.
 
-    Learning adds, forgetting subtracts. All of it follows from three hooks: ``_sums``,
-    ``_derive`` and ``class_scores``.
+    Learning adds, forgetting subtracts. All of it follows from three hooks: ``_sums``, ``_derive`` and
+    ``class_scores``.
 
-    All take ``class_prior``, which is "mle", "dirichlet", "map", "uniform" or the probabilities (C,) themselves; None
-    means "mle", or "uniform" where ``fit_prior`` is False. ``prior_concentration`` is the Dirichlet's a of "dirichlet"
-    and "map", one number or (C,). All have ``classes_`` (C,), ``class_log_prior_`` (C,) in nats, ``n_features_in_``,
-    and ``feature_names_in_`` where X was a data frame.
-
-    ValueError for missing or infinite values, for negative ones where counts are expected, and for X of another width;
-    TypeError for sparse X where dense rows are needed.
-
+    Examples
+    --------
     >>> import spamnb
     >>> model = spamnb.MultinomialNB().partial_fit([[2, 0], [1, 0]], ["ham", "ham"], classes=["ham", "spam"])
     >>> model.partial_fit([[0, 3]], ["spam"]).forget([[1, 0]], ["ham"]).class_count_.tolist()
@@ -279,8 +412,11 @@ class SumClassifier(BaseClassifier):
     prior_concentration: float | ArrayLike = 1.0
 
     def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None, like: Any) -> Any:
-        """Sums of checked rows of the classes ``codes`` (n,), with a weight per row or None: anything with
-        ``documents`` (C,), ``n_features``, + and −. They are added to the sums ``like``, or are the first ones."""
+        """Return the sums of checked rows of the classes ``codes`` (n,), with a weight per row or None.
+
+        Sums are any object with ``documents`` (C,), ``n_features``, + and −. These ones will be added to the sums
+        ``like``; None: they are the first.
+        """
         raise NotImplementedError
 
     def _derive(self, sums: Any) -> None:
@@ -295,23 +431,67 @@ class SumClassifier(BaseClassifier):
 
     @property
     def class_count_(self) -> np.ndarray:
-        """Training rows per class, or the sum of their weights, (C,)."""
+        """Training rows per class, or the sum of their weights: array of shape (n_classes,)."""
         return self.sums_.documents
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from X (n, V) and its labels alone, forgetting what was learned before."""
+        """Learn from these rows alone, forgetting all rows that were learned before.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_samples, n_features)
+            Training rows.
+        y : array of shape (n_samples,)
+            Their classes.
+        sample_weight : array of shape (n_samples,), default=None
+            Weight of each row; None counts every row once.
+
+        Returns
+        -------
+        Self
+            The fitted model.
+
+        Raises
+        ------
+        ValueError
+            If X has missing or infinite values, or negative ones where counts are expected.
+        TypeError
+            If X is sparse and the model needs dense rows.
+        """
         return self._begin(X, y, None, sample_weight)
 
     def partial_fit(
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Learn from more rows. The first call must name all ``classes`` that will ever come."""
+        """Learn from more rows.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_samples, n_features)
+            More training rows.
+        y : array of shape (n_samples,)
+            Their classes.
+        classes : array of shape (n_classes,), default=None
+            All classes that will ever come; the first call needs them.
+        sample_weight : array of shape (n_samples,), default=None
+            Weight of each row; None counts every row once.
+
+        Returns
+        -------
+        Self
+            The updated model.
+
+        Raises
+        ------
+        ValueError
+            If X cannot be learned, or if the classes are missing or are not those of the first call.
+        """
         if (first := self._first_classes(classes)) is not None:
             return self._begin(X, y, first, sample_weight)
         return self._replace(self.sums_ + self._more_sums(X, y, sample_weight))
 
     def _begin(self, X: Any, y: Any, classes: np.ndarray | None, sample_weight: Any) -> Self:
-        """Learn from these rows alone; ``classes``, ascending, are those of the labels where None are given."""
+        """Learn from these rows alone; ``classes``, ascending, are the labels' own if None."""
         names = feature_names(X)
         X, y, weight = self._check_training(X, y, sample_weight, first=True)
         classes = np.unique(y) if classes is None else classes
@@ -329,11 +509,29 @@ class SumClassifier(BaseClassifier):
         return self
 
     def fit_sums(self, sums: Any, classes: ArrayLike) -> Self:
-        """Learn from the sums of training rows instead of the rows, forgetting what was learned before.
+        """Learn from the sums of training rows instead of the rows.
 
-        ``sums`` are of the kind that ``sums_`` has, and their class c is ``classes[c]``. So a model that was kept as
-        its sums needs none of its rows, and models of the same classes add up.
+        A model that was kept as its sums needs none of its rows, and models of the same classes add up.
 
+        Parameters
+        ----------
+        sums : ClassSums or Scatter
+            Sums of the kind that ``sums_`` has.
+        classes : array of shape (n_classes,)
+            The classes of the sums, ascending.
+
+        Returns
+        -------
+        Self
+            The fitted model.
+
+        Raises
+        ------
+        ValueError
+            If the classes are not those of the sums in number, or not ascending.
+
+        Examples
+        --------
         >>> import spamnb
         >>> a = spamnb.MultinomialNB().fit([[2, 0], [0, 1]], ["ham", "spam"])
         >>> b = spamnb.MultinomialNB().fit([[1, 0], [0, 3]], ["ham", "spam"])
@@ -347,11 +545,30 @@ class SumClassifier(BaseClassifier):
         return self._replace(sums)
 
     def forget(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Take rows out again that were learned before: undoes ``partial_fit`` of the same rows, exactly where whole
-        numbers are counted and otherwise up to rounding.
+        """Take rows out again that were learned before.
 
-        Raises ValueError where more would be taken out than was learned. Other rows that were never learned cannot be
-        told from learned ones, as sums do not say which rows they are of: the model is then wrong without an error.
+        This undoes ``partial_fit`` of the same rows: exactly if whole numbers are counted, otherwise up to rounding.
+        Sums do not say which rows they are of. If rows are forgotten that were never learned, the model may be wrong
+        without an error.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_samples, n_features)
+            Rows that were learned.
+        y : array of shape (n_samples,)
+            Their classes when they were learned.
+        sample_weight : array of shape (n_samples,), default=None
+            Weight of each row; None counts every row once.
+
+        Returns
+        -------
+        Self
+            The updated model.
+
+        Raises
+        ------
+        ValueError
+            If more would be taken out than was learned.
         """
         self._check_fitted()
         return self._replace(self.sums_ - self._more_sums(X, y, sample_weight))
@@ -361,13 +578,20 @@ class SumClassifier(BaseClassifier):
 
         Parameters
         ----------
-        n : how many
-        random_state : a seed or numpy's Generator
+        n : int, default=1
+            Number of rows.
+        random_state : int or numpy.random.Generator, default=None
+            Seed; None draws other rows each time.
 
         Returns
         -------
-        X (n, V) and y (n,). A multinomial row has as many counts as the mean row of its class.
+        X : array of shape (n, n_features)
+            Rows. A multinomial row has as many counts as the mean row of its class.
+        y : array of shape (n,)
+            Their classes.
 
+        Examples
+        --------
         >>> import spamnb
         >>> model = spamnb.GaussianNB().fit([[1.0], [2.0], [7.0], [9.0]], ["low", "low", "high", "high"])
         >>> X, y = model.sample(1000, random_state=0)
@@ -385,16 +609,27 @@ class SumClassifier(BaseClassifier):
         return X, self.classes_[codes]
 
     def _draw(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw n rows of class number c, (n, V)."""
+        """Draw n rows (n, V) of class number c."""
         raise NotImplementedError
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """log P(x, c) = log P(c) + log P(x|c) in nats, (n, C), columns as in ``classes_``."""
+        """Return log P(x, c) = log P(c) + log P(x|c) of every row and class.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            Log-probabilities in nats, columns as in ``classes_``.
+        """
         return self.class_scores(self._check_X(X))
 
 
 def class_codes(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """The index in ``classes`` (sorted) of every label; ValueError names labels that are not there."""
+    """Return the index in ``classes`` (sorted) of every label; ValueError names labels that are not there."""
     unknown = np.setdiff1d(y, classes)
     if len(unknown):
         raise ValueError(f"The target label(s) {unknown} in y do not exist in the initial classes {classes}")
