@@ -84,6 +84,8 @@ class MailVectorizer(MessageEstimator):
         with naming(self):
             check_least(1, min_df=self.min_df, max_features=self.max_features)
             check_type("stop_words", self.stop_words, Collection | None, "a list of words")
+            if isinstance(self.stop_words, str):  # a collection of its letters
+                raise ValueError(f"stop_words is {self.stop_words!r:.60}: give a list of words")
         counted = self._count(X, self._chosen(TokenOptions).tokens)
         counted = counted.select_columns(self._chosen_columns(counted))
         if not len(counted.tokens):

@@ -17,6 +17,7 @@ from spamnb.estimators.validation import (
     check_lengths,
     check_matrix,
     check_weight,
+    check_whole,
     feature_names,
     not_fitted,
 )
@@ -590,6 +591,11 @@ class SumClassifier(BaseClassifier):
         y : array of shape (n,)
             Their classes.
 
+        Raises
+        ------
+        ValueError
+            If ``n`` is no whole number, or below 0.
+
         Examples
         --------
         >>> import spamnb
@@ -599,6 +605,7 @@ class SumClassifier(BaseClassifier):
         [1.5, 8.1]
         """
         self._check_fitted()
+        check_whole("n", n, 0)
         rng, priors = np.random.default_rng(random_state), np.exp(self.class_log_prior_)
         codes = rng.choice(len(priors), n, p=priors / priors.sum())
         of_class = np.concatenate(

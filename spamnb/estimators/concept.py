@@ -1,13 +1,7 @@
 """Bayesian concept learning: which set do the positive examples come from?
 
-A hypothesis is a set, its extension, over a finite domain. Examples are drawn uniformly from the extension
-(strong sampling), which gives the size principle: the smallest set that holds all the data is the
-likeliest.
-
-    p(D|h) = 1/|h|^N  where every datum is in h, else 0        p(h|D) ∝ p(D|h) p(h)
-    p(x in C|D) = Σ_h [x in h] p(h|D)
-
-Source: Tenenbaum 1999; Murphy, Machine Learning: A Probabilistic Perspective, section 3.2.
+A hypothesis is a set, its extension, over a finite domain. Examples are drawn uniformly from the extension (strong
+sampling), which gives the size principle: the smallest set that has all examples is the likeliest.
 """
 
 from __future__ import annotations
@@ -19,10 +13,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spamnb.estimators.validation import check_whole
+
 
 class Hypothesis(NamedTuple):
-    """A named set with its prior weight; weights need not sum to one.
+    """A named set with its prior weight.
 
+    Parameters
+    ----------
+    name : str
+        Name.
+    extension : collection
+        Elements of the set.
+    weight : float, default=1.0
+        Prior weight; the weights of all hypotheses need not sum to one.
+
+    See Also
+    --------
+    ConceptLearner : Chooses among hypotheses.
+
+    Examples
+    --------
     >>> Hypothesis("even", {2, 4, 6})
     Hypothesis(name='even', extension={2, 4, 6}, weight=1.0)
     """
@@ -33,8 +44,40 @@ class Hypothesis(NamedTuple):
 
 
 class ConceptLearner:
-    """Posterior over hypotheses, and what it predicts, from positive examples alone.
+    """Bayesian concept learning: the posterior of hypotheses, and its predictions, from positive examples alone.
 
+    Parameters
+    ----------
+    domain : iterable
+        All elements; they must be hashable.
+    hypotheses : sequence of Hypothesis
+        Sets of elements of the domain.
+
+    Attributes
+    ----------
+    prior : array of shape (n_hypotheses,)
+        Prior probabilities.
+    membership : array of shape (n_hypotheses, n_elements)
+        Whether each hypothesis has each element of the domain.
+    sizes : array of shape (n_hypotheses,)
+        Number of elements of each hypothesis.
+
+    Raises
+    ------
+    ValueError
+        If an extension is empty or leaves the domain, or a weight is impossible.
+
+    See Also
+    --------
+    number_game : The hypotheses of Tenenbaum's game.
+
+    Notes
+    -----
+    p(D|h) = 1/|h|^N if every example is in h, else 0; p(h|D) ∝ p(D|h) p(h). Source: Tenenbaum 1999; Murphy, Machine
+    Learning, section 3.2.
+
+    Examples
+    --------
     >>> numbers = ConceptLearner(range(1, 11), [
     ...     Hypothesis("even", {2, 4, 6, 8, 10}), Hypothesis("powers of 2", {2, 4, 8})])
     >>> numbers.learn([8]).posterior().round(3)             # 1/5 against 1/3
@@ -50,7 +93,6 @@ class ConceptLearner:
     """
 
     def __init__(self, domain: Iterable[Hashable], hypotheses: Sequence[Hypothesis]) -> None:
-        """Raises ValueError for an extension that is empty or leaves the domain, or impossible weights."""
         try:
             self.domain = tuple(domain)
             self._positions = {element: position for position, element in enumerate(self.domain)}
@@ -74,7 +116,7 @@ class ConceptLearner:
         self._learned: Counter[int] = Counter()  # how often each element, by position, was an example
 
     def _columns(self, elements: Iterable[Hashable], argument: str) -> list[int]:
-        """The positions of elements in the domain; ValueError names the ``argument`` that holds others."""
+        """Return the positions of elements in the domain; ValueError names the ``argument`` that holds others."""
         try:
             return [self._positions[element] for element in elements]
         except KeyError as error:
@@ -83,12 +125,44 @@ class ConceptLearner:
             raise ValueError(f"{argument} must be a list of elements of the domain") from None
 
     def learn(self, examples: Iterable[Hashable]) -> ConceptLearner:
-        """Add positive examples. Raises ValueError for one that is not in the domain."""
+        """Add positive examples.
+
+        Parameters
+        ----------
+        examples : iterable
+            Elements of the domain.
+
+        Returns
+        -------
+        ConceptLearner
+            The learner.
+
+        Raises
+        ------
+        ValueError
+            If an example is not in the domain.
+        """
         self._learned.update(self._columns(examples, "examples"))
         return self
 
     def forget(self, examples: Iterable[Hashable]) -> ConceptLearner:
-        """Take examples out again. Raises ValueError where they were not all learned."""
+        """Take examples out again.
+
+        Parameters
+        ----------
+        examples : iterable
+            Elements of the domain.
+
+        Returns
+        -------
+        ConceptLearner
+            The learner.
+
+        Raises
+        ------
+        ValueError
+            If an example was not learned.
+        """
         forgotten = Counter(self._columns(examples, "examples"))
         if not forgotten <= self._learned:
             raise ValueError("cannot forget examples that were not learned")
@@ -96,12 +170,29 @@ class ConceptLearner:
         return self
 
     def log_likelihood(self) -> np.ndarray:
-        """log p(D|h) = −N log |h|, or −inf where a datum falls outside; shape (H,), nats."""
+        """Return log p(D|h) = −N log |h| of each hypothesis h; −inf if an example is outside of it.
+
+        Returns
+        -------
+        array of shape (n_hypotheses,)
+            Log-likelihoods in nats.
+        """
         holds_all = self.membership[:, list(self._learned)].all(axis=1)
         return np.where(holds_all, -self._learned.total() * np.log(self.sizes), -np.inf)
 
     def posterior(self) -> np.ndarray:
-        """p(h|D), shape (H,). Raises ValueError where no hypothesis holds all the data."""
+        """Return p(h|D) of each hypothesis h.
+
+        Returns
+        -------
+        array of shape (n_hypotheses,)
+            Posterior probabilities.
+
+        Raises
+        ------
+        ValueError
+            If no hypothesis has all examples.
+        """
         with np.errstate(divide="ignore"):
             joint = self.log_likelihood() + np.log(self.prior)
         highest = joint.max()
@@ -111,37 +202,93 @@ class ConceptLearner:
         return weights / weights.sum()
 
     def sample(self, n: int = 1, random_state: Any = None) -> list[Hashable]:
-        """Draw n elements: a hypothesis from the posterior, and one of its elements, for each.
+        """Draw elements: for each a hypothesis from the posterior, and one of its elements.
 
+        Parameters
+        ----------
+        n : int, default=1
+            Number of elements.
+        random_state : int or numpy.random.Generator, default=None
+            Seed; None draws other elements each time.
+
+        Returns
+        -------
+        list
+            Elements of the domain.
+
+        Raises
+        ------
+        ValueError
+            If ``n`` is no whole number, or below 0.
+
+        Examples
+        --------
         >>> number_game().learn([16, 8, 2, 64]).sample(4, random_state=1)
         [16, 64, 2, 64]
         """
+        check_whole("n", n, 0)
         probability = (self.posterior() / self.sizes) @ self.membership
         drawn = np.random.default_rng(random_state).choice(len(self.domain), n, p=probability / probability.sum())
         return [self.domain[position] for position in drawn.tolist()]
 
     def predictive(self, elements: Iterable[Hashable] | None = None) -> np.ndarray:
-        """p(x in C|D), averaged over hypotheses, for the elements given or the whole domain."""
+        """Return p(x in C|D) = Σ_h [x in h] p(h|D), the probability that an element x belongs to the concept C.
+
+        Parameters
+        ----------
+        elements : iterable, default=None
+            Elements of the domain; None: all.
+
+        Returns
+        -------
+        array of shape (n_elements,)
+            Probabilities.
+        """
         columns = slice(None) if elements is None else self._columns(elements, "elements")
         return self.posterior() @ self.membership[:, columns]
 
     def most_probable(self) -> Hypothesis:
-        """The MAP hypothesis; of equals the first in the list."""
+        """Return the hypothesis of the highest posterior (MAP).
+
+        Returns
+        -------
+        Hypothesis
+            The hypothesis; of equals the first one.
+        """
         return self.hypotheses[int(np.argmax(self.posterior()))]
 
     def most_likely(self) -> Hypothesis:
-        """The maximum-likelihood hypothesis, the smallest that holds all the data; of equals the first."""
-        self.posterior()  # refuses data that nothing holds
+        """Return the maximum-likelihood hypothesis: the smallest that has all examples.
+
+        Returns
+        -------
+        Hypothesis
+            The hypothesis; of equals the first one.
+        """
+        self.posterior()  # raises ValueError if no hypothesis has all examples
         return self.hypotheses[int(np.argmax(self.log_likelihood()))]
 
 
 def number_game(intervals: bool = False) -> ConceptLearner:
-    """The number game: 32 arithmetical concepts over 1 … 100, the two unnatural ones with a small prior.
+    """Return the number game: 32 arithmetical concepts over 1 … 100, the two unnatural ones with a small prior.
 
-    With ``intervals`` also the primes, and every run of neighbours such as 16 to 23, so that numbers near the examples
-    are likelier than others. All intervals have the prior weight 1/3, each in proportion to |h| exp(−|h|/10), after
-    Tenenbaum 1999.
+    Parameters
+    ----------
+    intervals : bool, default=False
+        Whether the primes, and every run of neighbours such as 16 to 23, are hypotheses too, so that numbers near the
+        examples are likelier than others.
 
+    Returns
+    -------
+    ConceptLearner
+        A learner without examples.
+
+    Notes
+    -----
+    All intervals together have the prior 1/3, each in proportion to |h| exp(−|h|/10), after Tenenbaum 1999.
+
+    Examples
+    --------
     >>> game = number_game().learn([16])
     >>> game.most_probable().name, game.predictive([4, 64, 32, 37]).round(4).tolist()
     ('powers of 4', [0.8043, 0.8932, 0.4285, 0.0122])

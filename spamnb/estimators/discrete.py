@@ -1,4 +1,4 @@
-"""Naive Bayes on sums: of columns (multinomial, Bernoulli), or of a few kinds a column (categorical)."""
+"""Naive Bayes of sums of columns (multinomial, Bernoulli) and of categories; mutual information of columns."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ from spamnb.formulas.sums import ClassSums
 
 
 class DiscreteNB(SumClassifier):
-    """Base of the models whose scores are Σ_j x_j w_jc plus a constant, with weights from ``ClassSums``.
+    """A model whose scores are Σ_j x_j w_jc plus a constant, with weights from ``ClassSums``.
 
-    ``alpha`` is the pseudo-count, one number or one for each column. α = 0 is the maximum-likelihood estimate: a value
-    that no training row of a class has gives that class probability 0, and a row that is impossible in all classes has
-    no posterior (0/0, NaN). A UserWarning says so.
+    α = 0 is the maximum-likelihood estimate: a value that no training row of a class has gives that class the
+    probability 0, and a row that is impossible in all classes has no posterior (0/0, NaN). A UserWarning says so.
     """
 
     _nonnegative = True
@@ -33,7 +32,7 @@ class DiscreteNB(SumClassifier):
         return ClassSums.from_rows(self._counted(X), codes, n_classes, weight, None)
 
     def _counted(self, X: Any) -> Any:
-        """What of X is counted and scored."""
+        """Return the rows that are counted and scored."""
         return X
 
     def _derive(self, sums: ClassSums) -> None:
@@ -48,12 +47,15 @@ class DiscreteNB(SumClassifier):
         self._weights_, self._constant_, self._limits_, self.class_log_prior_ = weights, constant, limits, log_prior
 
     def _class_weights(self, sums: Any, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray | float]:
-        """w_jc (C, V), and the term of each column without its weight, (C, V) or 0.0; nats."""
+        """Return the weights w_jc (C, V), and the term of each column without its weight, (C, V) or 0.0; nats."""
         raise NotImplementedError
 
     def _without_infinity(self, sums: ClassSums, weights: np.ndarray, absent: np.ndarray | float) -> tuple[Any, Any]:
-        """The constant (C,) without infinite terms; and finite weights (V, C), the columns that make a row impossible
-        where they are above 0 (1) or 0 (−1), (V, C), and how many there are of the latter, (C,)."""
+        """Return the constant (C,) without its infinite terms, and three arrays that take the place of the weights.
+
+        These are finite weights (V, C); 1 for a column that makes a row impossible if it is above 0, and −1 if it is
+        0, (V, C); and the number of the latter (C,).
+        """
         warnings.warn(
             f"{type(self).__name__}: with alpha=0 a class has probability 0 where a value was in none, or in all, of "
             "its training rows; alpha=1 is Laplace's smoothing",
@@ -69,12 +71,12 @@ class DiscreteNB(SumClassifier):
 
     @property
     def feature_count_(self) -> np.ndarray:
-        """Sum of the training rows of each class, (C, V)."""
+        """Sum of the training rows of each class: array of shape (n_classes, n_features)."""
         return self.sums_.columns
 
     @property
     def feature_log_prob_(self) -> np.ndarray:
-        """w_jc in nats, (C, V)."""
+        """Weights w_jc in nats: array of shape (n_classes, n_features)."""
         return self._weights_.T
 
     def class_scores(self, X: Any) -> np.ndarray:
@@ -91,20 +93,49 @@ class DiscreteNB(SumClassifier):
 
 @dataclass(eq=False, repr=False)
 class MultinomialNB(DiscreteNB):
-    """log P(c, x) = log P(c) + Σ_j x_j log φ_jc, φ_jc = (T_jc + α) / (T_c + αV).
+    """Naive Bayes of counts, such as those of words.
 
-    T_jc is the sum of column j over the training rows of class c, T_c = Σ_j T_jc, V the number of columns;
-    the multinomial coefficient, which is the same in every class, is left out. All logarithms are natural.
+    X is dense or sparse and not negative: counts, but any weights will do.
 
     Parameters
     ----------
-    alpha : pseudo-count, one number or (V,); 0 is the maximum-likelihood estimate
-    binary : count and score a column once a row, whatever its value: the Boolean multinomial, N_jc for T_jc
+    alpha : float or array of shape (n_features,), default=1.0
+        Pseudo-count; 0 is the maximum-likelihood estimate, which warns.
+    binary : bool, default=False
+        Whether a column counts once a row, whatever its value: the Boolean multinomial, with N_jc for T_jc.
+    fit_prior : bool, default=True
+        Whether ``class_prior=None`` means "mle", the share of the training rows, and not "uniform".
+    class_prior : str or array of shape (n_classes,), default=None
+        "mle", "dirichlet", "map", "uniform", or the probabilities of the classes.
+    prior_concentration : float or array of shape (n_classes,), default=1.0
+        The Dirichlet's parameter a of "dirichlet" and "map".
 
-    X is (n, V), dense or sparse, not negative; counts, but any weights will do.
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        Classes, ascending.
+    class_log_prior_ : array of shape (n_classes,)
+        log P(c), in nats.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : array of shape (n_features,)
+        Names of the columns, if X was a data frame.
 
-    Source: McCallum and Nigam 1998; Manning, Raghavan and Schütze, Introduction to Information Retrieval,
-    chapter 13, whose example this is (classes: about China, or not):
+    See Also
+    --------
+    BernoulliNB : Absent columns are evidence too.
+
+    Notes
+    -----
+    log P(c, x) = log P(c) + Σ_j x_j log φ_jc with φ_jc = (T_jc + α) / (T_c + αV). T_jc is the sum of column j over the
+    training rows of class c, T_c = Σ_j T_jc, V the number of columns. The multinomial coefficient, which is the same in
+    every class, is left out. All logarithms are natural.
+
+    Source: McCallum and Nigam 1998; Manning, Raghavan and Schütze, Introduction to Information Retrieval, chapter 13.
+
+    Examples
+    --------
+    The example of that chapter; the classes are "about China" and not:
 
     >>> X = [[1, 2, 0, 0, 0, 0], [0, 2, 0, 0, 1, 0], [0, 1, 0, 1, 0, 0], [0, 1, 1, 0, 0, 1]]
     >>> model = MultinomialNB().fit(X, ["yes", "yes", "yes", "no"])
@@ -133,20 +164,50 @@ class MultinomialNB(DiscreteNB):
 
 @dataclass(eq=False, repr=False)
 class BernoulliNB(DiscreteNB):
-    """log P(c, x) = log P(c) + Σ_j [x_j log θ_jc + (1−x_j) log(1−θ_jc)], θ_jc = (N_jc + α) / (N_c + 2α).
+    """Naive Bayes of presence and absence.
 
-    N_jc is the number of training rows of class c in which column j is above ``binarize``, N_c that of all
-    its rows. All logarithms are natural.
+    X is dense or sparse.
 
     Parameters
     ----------
-    alpha : pseudo-count, one number or (V,); 0 is the maximum-likelihood estimate
-    binarize : x_j is 1 where the value is above this threshold ≥ 0
+    alpha : float or array of shape (n_features,), default=1.0
+        Pseudo-count; 0 is the maximum-likelihood estimate, which warns.
+    binarize : float, default=0.0
+        Threshold of at least 0: x_j is 1 if the value is above it.
+    fit_prior : bool, default=True
+        Whether ``class_prior=None`` means "mle", the share of the training rows, and not "uniform".
+    class_prior : str or array of shape (n_classes,), default=None
+        "mle", "dirichlet", "map", "uniform", or the probabilities of the classes.
+    prior_concentration : float or array of shape (n_classes,), default=1.0
+        The Dirichlet's parameter a of "dirichlet" and "map".
 
-    X is (n, V), dense or sparse.
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        Classes, ascending.
+    class_log_prior_ : array of shape (n_classes,)
+        log P(c), in nats.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : array of shape (n_features,)
+        Names of the columns, if X was a data frame.
 
-    Source: McCallum and Nigam 1998; Murphy, Machine Learning, section 3.5; the example is that of Manning,
-    Raghavan and Schütze, Introduction to Information Retrieval, section 13.3:
+    See Also
+    --------
+    MultinomialNB : Counts instead of presence.
+    mutual_information : What each column tells about the class.
+
+    Notes
+    -----
+    log P(c, x) = log P(c) + Σ_j [x_j log θ_jc + (1−x_j) log(1−θ_jc)] with θ_jc = (N_jc + α) / (N_c + 2α). N_jc is the
+    number of training rows of class c in which column j is above ``binarize``, N_c that of all its rows. All logarithms
+    are natural.
+
+    Source: McCallum and Nigam 1998; Murphy, Machine Learning, section 3.5.
+
+    Examples
+    --------
+    Manning, Raghavan and Schütze, Introduction to Information Retrieval, section 13.3:
 
     >>> X = [[1, 1, 0, 0, 0, 0], [0, 1, 0, 0, 1, 0], [0, 1, 0, 1, 0, 0], [0, 1, 1, 0, 0, 1]]
     >>> model = BernoulliNB().fit(X, ["yes", "yes", "yes", "no"])
@@ -177,22 +238,45 @@ class BernoulliNB(DiscreteNB):
 
     @property
     def feature_log_prob_(self) -> np.ndarray:
-        """log θ_jc in nats, (C, V)."""
+        """log θ_jc in nats: array of shape (n_classes, n_features)."""
         return -np.logaddexp(0, -self._weights_.T)
 
 
 def mutual_information(X: Any, y: ArrayLike, alpha: float = 1.0) -> np.ndarray:
-    """Mutual information of each column's presence with the class, (V,), in bits.
+    """Return the mutual information of each column's presence with the class.
 
-        I_j = Σ_c π_c [θ_jc log₂(θ_jc/θ_j) + (1−θ_jc) log₂((1−θ_jc)/(1−θ_j))]
+    scikit-learn's ``SelectKBest(spamnb.mutual_information)`` takes the best columns.
 
-    with θ_jc = (N_jc + α)/(N_c + 2α), π_c = N_c/N and θ_j = Σ_c π_c θ_jc. A column is present where X (n, V), dense or
-    sparse, is above 0; y (n,) holds the classes. α = 0 gives the empirical mutual information, that of scikit-learn's
-    ``mutual_info_classif`` divided by ln 2. ``SelectKBest(spamnb.mutual_information)`` takes the best columns.
+    Parameters
+    ----------
+    X : array or sparse array of shape (n_samples, n_features)
+        Rows; a column is present in a row if its value is above 0.
+    y : array of shape (n_samples,)
+        Classes.
+    alpha : float, default=1.0
+        Pseudo-count. 0 gives the empirical mutual information: scikit-learn's ``mutual_info_classif`` divided by ln 2.
 
-    Raises ValueError where X and y do not fit together, and for an α below 0.
+    Returns
+    -------
+    array of shape (n_features,)
+        Mutual information in bits.
 
-    Source: Murphy, Machine Learning, section 3.5.4.
+    Raises
+    ------
+    ValueError
+        If X and y do not fit together, or α is below 0.
+
+    See Also
+    --------
+    WordsDisplay : The words with the highest mutual information as bars.
+
+    Notes
+    -----
+    I_j = Σ_c π_c [θ_jc log₂(θ_jc/θ_j) + (1−θ_jc) log₂((1−θ_jc)/(1−θ_j))] with θ_jc = (N_jc + α)/(N_c + 2α), π_c = N_c/N
+    and θ_j = Σ_c π_c θ_jc. Source: Murphy, Machine Learning, section 3.5.4.
+
+    Examples
+    --------
 
     >>> mutual_information([[1, 1], [1, 0], [0, 1], [0, 0]], [1, 1, 2, 2], alpha=0).tolist()
     [1.0, 0.0]
@@ -203,21 +287,49 @@ def mutual_information(X: Any, y: ArrayLike, alpha: float = 1.0) -> np.ndarray:
 
 @dataclass(eq=False, repr=False)
 class CategoricalNB(DiscreteNB):
-    """log P(c, x) = log P(c) + Σ_j log φ_jc(x_j), φ_jc(k) = (N_jkc + α) / (N_c + α K_j).
+    """Naive Bayes of categories.
 
-    N_jkc is the number of training rows of class c whose column j holds category k, of K_j: one more than the highest
-    number in the rows of ``fit`` or of the first ``partial_fit``, or ``min_categories`` where that is more. All
-    logarithms are natural.
+    X is dense and holds category numbers from 0 to 2³¹ − 1; fractions are cut off.
 
     Parameters
     ----------
-    alpha : pseudo-count, one number or (V,); 0 is the maximum-likelihood estimate
-    min_categories : the least K_j, one number ≥ 1 or (V,); None: as seen
+    alpha : float or array of shape (n_features,), default=1.0
+        Pseudo-count; 0 is the maximum-likelihood estimate, which warns.
+    min_categories : int or array of shape (n_features,), default=None
+        The least number K_j of categories of a column, at least 1. None counts those of the first rows. Later rows with
+        a category of K_j or more raise ValueError.
+    fit_prior : bool, default=True
+        Whether ``class_prior=None`` means "mle", the share of the training rows, and not "uniform".
+    class_prior : str or array of shape (n_classes,), default=None
+        "mle", "dirichlet", "map", "uniform", or the probabilities of the classes.
+    prior_concentration : float or array of shape (n_classes,), default=1.0
+        The Dirichlet's parameter a of "dirichlet" and "map".
 
-    X is (n, V), dense, of category numbers from 0 (fractions are cut off). ValueError for numbers of 2³¹ and more, and
-    later for a category of K_j or more.
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        Classes, ascending.
+    class_log_prior_ : array of shape (n_classes,)
+        log P(c), in nats.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : array of shape (n_features,)
+        Names of the columns, if X was a data frame.
+
+    See Also
+    --------
+    BernoulliNB : Two categories a column.
+
+    Notes
+    -----
+    log P(c, x) = log P(c) + Σ_j log φ_jc(x_j) with φ_jc(k) = (N_jkc + α) / (N_c + α K_j). N_jkc is the number of
+    training rows of class c whose column j holds category k. K_j is one more than the highest number in the rows of
+    ``fit`` or of the first ``partial_fit``, or ``min_categories`` if that is more. All logarithms are natural.
 
     Source: Murphy, Machine Learning, section 3.5; the Dirichlet-categorical model of its section 3.4.
+
+    Examples
+    --------
 
     >>> model = CategoricalNB().fit([[0, 2], [1, 2], [1, 0]], ["a", "a", "b"])
     >>> [np.exp(column).round(2).tolist() for column in model.feature_log_prob_]
@@ -238,7 +350,7 @@ class CategoricalNB(DiscreteNB):
         return ClassSums.from_rows(_indicators(X, categories), codes, n_classes, weight, categories)
 
     def _categories(self, X: np.ndarray) -> np.ndarray:
-        """K_j by the first rows, (V,)."""
+        """Return K_j (V,) of the first rows."""
         n, least = X.shape[1], np.asarray(1 if self.min_categories is None else self.min_categories)
         if least.dtype.kind not in "iu" or least.shape not in ((), (n,)) or (least < 1).any():
             raise ValueError(f"min_categories is {least!r:.60}: give a whole number above 0, or {n} of them")
@@ -255,21 +367,21 @@ class CategoricalNB(DiscreteNB):
 
     @property
     def n_categories_(self) -> np.ndarray:
-        """How many categories every column has, K_j, (V,)."""
+        """Number of categories K_j of each column: array of shape (n_features,)."""
         return self.sums_.categories
 
     def _by_column(self, cells: np.ndarray) -> list[np.ndarray]:
-        """(C, ΣK) as one array a column, each (C, K_j)."""
+        """Split cells (C, ΣK) into one array (C, K_j) a column."""
         return np.split(cells, np.cumsum(self.n_categories_)[:-1], axis=1)
 
     @property
     def category_count_(self) -> list[np.ndarray]:
-        """N_jkc per column, each (C, K_j)."""
+        """N_jkc: of each column an array of shape (n_classes, K_j)."""
         return self._by_column(self.sums_.columns)
 
     @property
     def feature_log_prob_(self) -> list[np.ndarray]:  # type: ignore[override]
-        """log φ_jc(k) per column, each (C, K_j), nats."""
+        """log φ_jc(k) in nats: of each column an array of shape (n_classes, K_j)."""
         return self._by_column(self._weights_.T)
 
     def _counted(self, X: Any) -> Any:
@@ -277,10 +389,10 @@ class CategoricalNB(DiscreteNB):
 
 
 def _indicators(X: np.ndarray, categories: np.ndarray) -> Any:
-    """X (n, V) as sparse rows (n, ΣK) of zeros and ones over the categories of all columns; ValueError for a category
-    that is none of these.
+    """Return X (n, V) as sparse rows (n, ΣK) of zeros and ones over the categories of all columns.
 
-    Its product with log φ takes 14 ms for 20,000 × 100 and two classes, where adding up column by column took 35.
+    ValueError names a category that is none of these. The product of these rows with log φ takes 14 ms for
+    20,000 × 100 and two classes; adding up column by column took 35.
     """
     from scipy.sparse import csr_array
 

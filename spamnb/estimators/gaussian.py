@@ -14,21 +14,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from spamnb.estimators.base import DecisionFunction, SumClassifier
-from spamnb.estimators.validation import check_number
+from spamnb.estimators.validation import check_number, check_whole
 from spamnb.formulas.sums import Scatter, shrink, whitening
 
 LOG_2PI = float(np.log(2 * np.pi))
 
 
 class Covariances(NamedTuple):
-    """Of every class; classes without rows have the identity. Of independent features the diagonals (C, d) alone."""
+    """Covariances of all classes, of independent features their diagonals (C, d); the identity for no rows."""
 
     covariance: np.ndarray  # (C, d, d)
     whiten: np.ndarray  # (C, d, d) W, lower triangular
 
 
 class QuadraticForm(NamedTuple):
-    """Score of class c: xᵀ quadratic_c x + linear_c x + constant_c, in nats, but for a common term."""
+    """Coefficients of the scores xᵀ quadratic_c x + linear_c x + constant_c, in nats, but for a common term."""
 
     quadratic: np.ndarray  # (C, d, d)
     linear: np.ndarray  # (C, d)
@@ -36,7 +36,7 @@ class QuadraticForm(NamedTuple):
 
 
 class GaussianClassifier(SumClassifier, DecisionFunction):
-    """fit, partial_fit and forget for classes that are Gaussian in some way, by ``_covariances``."""
+    """A model with Gaussian classes; ``_covariances`` makes their covariances of the sums."""
 
     _sparse = False
     _independent = False
@@ -57,11 +57,11 @@ class GaussianClassifier(SumClassifier, DecisionFunction):
         return rng.multivariate_normal(mean, covariance, n, method="cholesky")
 
     def _covariances(self, sums: Scatter) -> Covariances:
-        """The covariances, from the sums; ValueError where one has no inverse."""
+        """Return the covariances of the sums; ValueError if one has no inverse."""
         raise NotImplementedError
 
     def _density(self) -> Covariances:
-        """The covariances, made when they are first asked for."""
+        """Return the covariances, which are computed at their first use."""
         self._check_fitted()
         if not self.sums_.documents.any():
             raise ValueError(f"this {type(self).__name__} has forgotten all rows: learn some before it is asked")
@@ -70,21 +70,41 @@ class GaussianClassifier(SumClassifier, DecisionFunction):
         return self._derived
 
     def _constant(self) -> np.ndarray:
-        """log P(c) + log N(μ_c | μ_c, Σ_c), (C,)."""
+        """Return log P(c) + log N(μ_c | μ_c, Σ_c), (C,)."""
         whiten = self._density().whiten
         diagonal = whiten if self._independent else np.einsum("cii->ci", whiten)
         log_normalizer = 0.5 * LOG_2PI * self.n_features_in_ - np.log(diagonal).sum(axis=1)  # |Σ| = 1/|W|²
         return np.where(self.sums_.documents > 0, self.class_log_prior_ - log_normalizer, -np.inf)
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from X (n, d) and its labels alone. Raises ValueError for a singular covariance."""
+        """Learn from these rows alone, forgetting all rows that were learned before.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Training rows.
+        y : array of shape (n_samples,)
+            Their classes.
+        sample_weight : array of shape (n_samples,), default=None
+            Weight of each row; None counts every row once.
+
+        Returns
+        -------
+        Self
+            The fitted model.
+
+        Raises
+        ------
+        ValueError
+            If X has missing or infinite values, or a covariance is singular.
+        """
         super().fit(X, y, sample_weight)
         self._density()
         return self
 
     @property
     def means_(self) -> np.ndarray:
-        """Mean of every class, (C, d); zero for a class without rows."""
+        """Means, zero for a class without rows: array of shape (n_classes, n_features)."""
         return self.sums_.mean
 
     def class_scores(self, X: Any) -> np.ndarray:
@@ -95,8 +115,15 @@ class GaussianClassifier(SumClassifier, DecisionFunction):
         return joint
 
     def quadratic_form(self) -> QuadraticForm:
-        """The scores as polynomials of x, for explanations.
+        """Return the scores as polynomials of x, for explanations.
 
+        Returns
+        -------
+        QuadraticForm
+            Coefficients ``quadratic``, ``linear`` and ``constant`` of each class.
+
+        Examples
+        --------
         >>> import spamnb
         >>> model = spamnb.GaussianNB().fit([[1.0], [2.0], [7.0], [9.0]], ["low", "low", "high", "high"])
         >>> [part.round(3).tolist() for part in model.quadratic_form()]
@@ -112,22 +139,46 @@ class GaussianClassifier(SumClassifier, DecisionFunction):
 
 @dataclass(eq=False, repr=False)
 class GaussianNB(GaussianClassifier):
-    """Naive Bayes for real features: P(x|c) = Π_j N(x_j | μ_jc, σ²_jc).
+    """Naive Bayes of numbers: each column of a class is Gaussian.
 
-    The variance is the maximum-likelihood one (divided by N_c) plus ``var_smoothing`` times the largest variance of any
-    feature over all rows. Log-probabilities are in nats.
+    X is dense. A variance of zero raises ValueError: constant columns with ``var_smoothing=0``, or rows all equal.
 
     Parameters
     ----------
-    var_smoothing : the share of the largest variance that is added to every one, at least 0
+    var_smoothing : float, default=1e-9
+        Share of the largest variance that is added to every variance, at least 0.
+    fit_prior : bool, default=True
+        Whether ``class_prior=None`` means "mle", the share of the training rows, and not "uniform".
+    class_prior : str or array of shape (n_classes,), default=None
+        "mle", "dirichlet", "map", "uniform", or the probabilities of the classes.
+    prior_concentration : float or array of shape (n_classes,), default=1.0
+        The Dirichlet's parameter a of "dirichlet" and "map".
 
-    X is (n, d), dense. Unlike scikit-learn's, the smoothing after several ``partial_fit`` is that of all rows and not
-    of the last batch's, so the batches make no difference.
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        Classes, ascending.
+    class_log_prior_ : array of shape (n_classes,)
+        log P(c), in nats.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : array of shape (n_features,)
+        Names of the columns, if X was a data frame.
 
-    Raises ValueError where a variance is zero even so: constant features with ``var_smoothing=0``, or rows all equal.
+    See Also
+    --------
+    QuadraticDiscriminantAnalysis : Columns that depend on one another.
+
+    Notes
+    -----
+    P(x|c) = Π_j N(x_j | μ_jc, σ²_jc). The variance is the maximum-likelihood one (divided by N_c) plus
+    ``var_smoothing`` times the largest variance of any column over all rows. After several ``partial_fit`` that
+    is the variance of all rows, so batches make no difference; scikit-learn takes the last batch's.
 
     Source: Murphy, Machine Learning: A Probabilistic Perspective, section 3.5.
 
+    Examples
+    --------
     >>> X = np.array([[-1.0, 0.0], [-2.0, 1.0], [3.0, 0.0], [4.0, 1.0]])
     >>> model = GaussianNB().fit(X, ["low", "low", "high", "high"])
     >>> model.predict([[-3.0, 0.5]]).tolist(), model.theta_.tolist(), model.var_.round(6).tolist()
@@ -142,17 +193,17 @@ class GaussianNB(GaussianClassifier):
 
     @property
     def theta_(self) -> np.ndarray:
-        """Means (C, d), under scikit-learn's name."""
+        """Means, under scikit-learn's name: array of shape (n_classes, n_features)."""
         return self.means_
 
     @property
     def var_(self) -> np.ndarray:
-        """Smoothed variances (C, d)."""
+        """Smoothed variances: array of shape (n_classes, n_features)."""
         return self._density().covariance
 
     @property
     def epsilon_(self) -> float:
-        """What smoothing added to every variance."""
+        """Number that smoothing added to every variance."""
         return self.var_smoothing * float(self.sums_.overall_variance().max())
 
     def _covariances(self, sums: Scatter) -> Covariances:
@@ -172,12 +223,12 @@ class GaussianNB(GaussianClassifier):
 
 @dataclass(eq=False, repr=False)
 class DiscriminantAnalysis(GaussianClassifier):
-    """What linear and quadratic discriminant analysis share: covariances that may be shrunk."""
+    """Discriminant analysis: Gaussian classes whose covariances may be shrunk."""
 
     shrinkage: float | str | None = "oas"
 
     def _whitened(self, covariance: np.ndarray, n: float, spread: float, whose: str) -> tuple[np.ndarray, np.ndarray]:
-        """(Σ shrunk, W) of a covariance from ``n`` rows; ValueError names ``whose`` it is."""
+        """Return (Σ shrunk, W) of a covariance from ``n`` rows; ValueError names ``whose`` it is."""
         covariance = shrink(covariance, self.shrinkage, n, spread)
         whiten = whitening(covariance)
         if whiten is None:
@@ -190,24 +241,51 @@ class DiscriminantAnalysis(GaussianClassifier):
 
 @dataclass(eq=False, repr=False)
 class LinearDiscriminantAnalysis(DiscriminantAnalysis):
-    """Gaussian classes with a shared covariance: P(x|c) = N(x | μ_c, Σ), so the log-odds are linear in x.
+    """Gaussian classes with a shared covariance, whose log-odds are linear in x.
 
-    For two classes P(c₁|x) = σ(wᵀx + w₀), w = Σ⁻¹(μ₁−μ₀) and w₀ = −½μ₁ᵀΣ⁻¹μ₁ + ½μ₀ᵀΣ⁻¹μ₀ + ln P(c₁)/P(c₀);
-    for more the softmax of w_cᵀx + b_c. Σ = (1/N) Σ_i (x_i−μ_{y_i})(x_i−μ_{y_i})ᵀ, the maximum-likelihood
-    estimate, whatever the class prior: that of scikit-learn 1.9's ``solver="svd"``.
+    X is dense. With ``shrinkage=None`` a singular Σ (fewer rows than columns, constant columns, columns that are sums
+    of others) raises ValueError. Shrinking is the remedy, not a pseudo-inverse that drops directions silently.
 
     Parameters
     ----------
-    shrinkage : a number s from 0 to 1 for (1−s) Σ + s (tr Σ/d) I; "oas", the default, which finds s from Σ and N; or
-        None for Σ as it stands
-    n_components : the most directions that ``transform`` projects on; None: all
+    shrinkage : float, "oas" or None, default="oas"
+        Share s from 0 to 1 in (1−s) Σ + s (tr Σ/d) I. "oas" finds s from Σ and N; None leaves Σ as it is.
+    n_components : int, default=None
+        The most directions that ``transform`` projects on, at least 1; None: all.
+    fit_prior : bool, default=True
+        Whether ``class_prior=None`` means "mle", the share of the training rows, and not "uniform".
+    class_prior : str or array of shape (n_classes,), default=None
+        "mle", "dirichlet", "map", "uniform", or the probabilities of the classes.
+    prior_concentration : float or array of shape (n_classes,), default=1.0
+        The Dirichlet's parameter a of "dirichlet" and "map".
 
-    X is (n, d), dense; scores are in nats. Raises ValueError for a singular Σ (fewer rows than columns, constant
-    columns, columns that are sums of others) under ``shrinkage=None``: shrinking is the remedy, not a pseudo-inverse
-    that drops directions silently.
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        Classes, ascending.
+    class_log_prior_ : array of shape (n_classes,)
+        log P(c), in nats.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : array of shape (n_features,)
+        Names of the columns, if X was a data frame.
+
+    See Also
+    --------
+    QuadraticDiscriminantAnalysis : A covariance for each class.
+    LogisticRegression : The same posterior without a model of x.
+
+    Notes
+    -----
+    P(x|c) = N(x | μ_c, Σ). For two classes P(c₁|x) = σ(wᵀx + w₀), w = Σ⁻¹(μ₁−μ₀) and w₀ = −½μ₁ᵀΣ⁻¹μ₁ + ½μ₀ᵀΣ⁻¹μ₀ +
+    ln P(c₁)/P(c₀); for more the softmax of w_cᵀx + b_c. Σ = (1/N) Σ_i (x_i−μ_{y_i})(x_i−μ_{y_i})ᵀ is the
+    maximum-likelihood estimate, whatever the class prior, as in scikit-learn 1.9's ``solver="svd"``. Scores are in
+    nats.
 
     Source: Bishop, Pattern Recognition and Machine Learning, section 4.2.
 
+    Examples
+    --------
     >>> X = np.array([[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]])
     >>> model = LinearDiscriminantAnalysis(shrinkage=None).fit(X, [1, 1, 1, 2, 2, 2])
     >>> model.predict([[-0.8, -1]]).tolist(), model.coef_.round(6).tolist(), model.intercept_.round(6)
@@ -226,18 +304,20 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
 
     @property
     def covariance_(self) -> np.ndarray:
-        """Σ (d, d), shrunk where that is asked for."""
+        """Shared covariance Σ, shrunk if ``shrinkage`` says so: array of shape (n_features, n_features)."""
         return self._density().covariance[0]
 
     def _whitened_means(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """m, the mean of all rows (d,); W (d, d) with WΣWᵀ = I; and W(μ_c−m) (C, d), 0 for a class without rows."""
+        """Return m, the mean of all rows (d,); W (d, d) with WΣWᵀ = I; and W(μ_c−m) (C, d), 0 for no rows."""
         whiten, documents = self._density().whiten[0], self.sums_.documents
         mean = documents @ self.means_ / documents.sum()
         return mean, whiten, np.where(documents[:, None] > 0, self.means_ - mean, 0.0) @ whiten.T
 
     def _linear(self) -> tuple[np.ndarray, np.ndarray]:
-        """Weights (C, d) and constants (C,): log P(c|x) but for a term that all classes share. The weights are those of
-        x−m, so that a mean far from zero costs no digits."""
+        """Return weights (C, d) and constants (C,) of log P(c|x), but for a term that all classes share.
+
+        The weights are those of x−m, so that a mean far from zero costs no digits.
+        """
         mean, whiten, means = self._whitened_means()
         weights = means @ whiten
         constant = self.class_log_prior_ - 0.5 * np.einsum("ij,ij->i", means, means) - weights @ mean
@@ -248,52 +328,115 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
         return X.astype(float, copy=False) @ weights.T + constant
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """log P(x, c) = log P(c) + log P(x|c) in nats, (n, C), columns as in ``classes_``."""
+        """Return log P(x, c) = log P(c) + log P(x|c) of every row and class.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            Log-probabilities in nats, columns as in ``classes_``.
+        """
         return super().class_scores(self._check_X(X))
 
     def transform(self, X: Any) -> np.ndarray:
-        """Project X (n, d) on the directions that tell the classes apart best, the best first: (n, k) with k at most
-        C−1, d and ``n_components``. Within the classes the covariance is then the identity, and the mean of all rows 0.
+        """Project rows on the directions that tell the classes apart best.
+
+        Within the classes the covariance is then the identity, and the mean of all training rows is 0.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Rows to project.
+
+        Returns
+        -------
+        array of shape (n_samples, n_directions)
+            Projections, the best direction first; at most n_classes − 1, n_features and ``n_components`` directions.
         """
         X = self._check_X(X)
+        if self.n_components is not None:
+            check_whole("LinearDiscriminantAnalysis: n_components", self.n_components, 1)
         mean, whiten, means = self._whitened_means()
         directions = np.linalg.svd(np.sqrt(self.sums_.documents)[:, None] * means, full_matrices=False)[2]
-        kept = directions[: min(len(means) - 1, self.n_components or len(means))]
-        return (X - mean) @ whiten.T @ kept.T
+        best = directions[: min(len(means) - 1, self.n_components or len(means))]
+        return (X - mean) @ whiten.T @ best.T
 
     def fit_transform(self, X: Any, y: ArrayLike) -> np.ndarray:
-        """Learn from X (n, d) and its labels, and project the rows: ``fit`` and then ``transform``."""
+        """Learn from these rows and project them: ``fit``, then ``transform``.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Training rows.
+        y : array of shape (n_samples,)
+            Their classes.
+
+        Returns
+        -------
+        array of shape (n_samples, n_directions)
+            Projections, the best direction first.
+        """
         return self.fit(X, y).transform(X)
 
     @property
     def coef_(self) -> np.ndarray:
-        """Weights: (1, d) for two classes, else (C, d)."""
+        """Weights: array of shape (1, n_features) for two classes, else (n_classes, n_features)."""
         weights, _ = self._linear()
         return weights[1:] - weights[:1] if len(weights) == 2 else weights
 
     @property
     def intercept_(self) -> np.ndarray:
-        """Constants: (1,) for two classes, else (C,)."""
+        """Constants: array of shape (1,) for two classes, else (n_classes,)."""
         _, constant = self._linear()
         return constant[1:] - constant[:1] if len(constant) == 2 else constant
 
 
 class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
-    """Gaussian classes, each with its own covariance: P(x|c) = N(x | μ_c, Σ_c); the boundaries are quadrics.
+    """Gaussian classes, each with its own covariance, whose boundaries are quadrics.
 
-    log P(x, c) = log P(c) − ½ (d log 2π + log|Σ_c| + (x−μ_c)ᵀ Σ_c⁻¹ (x−μ_c)), in nats, with Σ_c = (1/N_c)
-    Σ_{i in c} (x_i−μ_c)(x_i−μ_c)ᵀ, the maximum-likelihood estimate, as in scikit-learn 1.9.
+    X is dense. A singular Σ_c raises ValueError, which names the class and the remedy.
 
     Parameters
     ----------
-    shrinkage : a number s from 0 to 1 for (1−s) Σ_c + s (tr Σ_c/d) I; "oas", the default, which finds s per class from
-        Σ_c and N_c, so that small classes do not fail (one of equal rows takes the mean variance within all classes
-        for tr Σ_c/d); or None for Σ_c as it stands
+    shrinkage : float, "oas" or None, default="oas"
+        Share s from 0 to 1 in (1−s) Σ_c + s (tr Σ_c/d) I. "oas" finds s of each class from Σ_c and N_c, so that small
+        classes do not fail; if all rows of a class are equal, the mean variance within all classes takes the place of
+        tr Σ_c/d. None leaves Σ_c as it is.
+    fit_prior : bool, default=True
+        Whether ``class_prior=None`` means "mle", the share of the training rows, and not "uniform".
+    class_prior : str or array of shape (n_classes,), default=None
+        "mle", "dirichlet", "map", "uniform", or the probabilities of the classes.
+    prior_concentration : float or array of shape (n_classes,), default=1.0
+        The Dirichlet's parameter a of "dirichlet" and "map".
 
-    X is (n, d), dense. Raises ValueError for a singular Σ_c, naming the class and the remedy.
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        Classes, ascending.
+    class_log_prior_ : array of shape (n_classes,)
+        log P(c), in nats.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : array of shape (n_features,)
+        Names of the columns, if X was a data frame.
+
+    See Also
+    --------
+    LinearDiscriminantAnalysis : A covariance that all classes share.
+
+    Notes
+    -----
+    log P(x, c) = log P(c) − ½ (d log 2π + log|Σ_c| + (x−μ_c)ᵀ Σ_c⁻¹ (x−μ_c)), in nats, with the maximum-likelihood
+    estimate Σ_c = (1/N_c) Σ_{i in c} (x_i−μ_c)(x_i−μ_c)ᵀ, as in scikit-learn 1.9.
 
     Source: Bishop, Pattern Recognition and Machine Learning, section 4.2; Murphy, section 4.2.
 
+    Examples
+    --------
     >>> X = np.array([[0, 0], [2, 0], [0, 2], [2, 2], [-9, 1], [11, 1], [1, -9], [1, 11]])
     >>> y = ["in"] * 4 + ["around"] * 4  # one mean, two covariances
     >>> model = QuadraticDiscriminantAnalysis(shrinkage=None).fit(X, y)
@@ -303,15 +446,15 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
 
     def _covariances(self, sums: Scatter) -> Covariances:
         d = sums.n_features
-        # What a class of one row, or of rows all alike, borrows from the others: their mean variance.
+        # A class of one row, or of rows all alike, borrows the mean variance of the others.
         spread = np.einsum("cii->", sums.scatter) / sums.documents.sum() / d
-        found: list[tuple[np.ndarray, np.ndarray]] = []
+        pairs: list[tuple[np.ndarray, np.ndarray]] = []
         for name, scatter, n in zip(self.classes_, sums.scatter, sums.documents):
             whose = f"the covariance of class {name}"
-            found.append(self._whitened(scatter / n, n, spread, whose) if n else (np.eye(d), np.eye(d)))
-        return Covariances(*map(np.array, zip(*found)))
+            pairs.append(self._whitened(scatter / n, n, spread, whose) if n else (np.eye(d), np.eye(d)))
+        return Covariances(*map(np.array, zip(*pairs)))
 
     @property
     def covariance_(self) -> np.ndarray:
-        """Σ_c (C, d, d), shrunk where that is asked for."""
+        """Covariances Σ_c, shrunk if ``shrinkage`` says so: array of shape (n_classes, n_features, n_features)."""
         return self._density().covariance

@@ -22,20 +22,51 @@ ZERO_GRADIENT = 1e-6  # a gradient component that is as good as none
 
 @dataclass(eq=False, repr=False)
 class LogisticRegression(DecisionFunction):
-    """P(c|x) = σ(wᵀx + b) for two classes, softmax of w_cᵀx + b_c for more.
+    """Logistic regression with a quadratic penalty.
 
-    ``fit`` minimises Σ_n E_n + |w|²/(2C), E_n = −ln P(y_n|x_n) in nats, by Newton's method; b is not penalised. As the
-    penalty bounds w, linearly separable rows do no harm: without one their likelihood has no maximum, and w grows for
-    ever while the boundary hardens into a step. ``C=inf`` leaves the penalty out, and warns where that happens.
-    ``partial_fit`` goes down the gradient row by row, without a penalty: w ← w − ``eta`` ∇E_n.
+    X is dense or sparse.
 
-    X (n, d) dense or sparse. ``coef_`` (1, d) and ``intercept_`` (1,) for two classes, else (C, d) and (C,);
-    ``n_iter_`` (1,) iterations. ``fit`` stops where the length of the gradient, per row, is at most ``tol``,
-    or where rounding lets the sum fall no further. A RuntimeWarning says where the gradient is still large then, or
-    ``max_iter`` iterations were not enough, and what helps. Raises
-    ValueError for fewer than two classes and parameters that are not positive.
+    Parameters
+    ----------
+    C : float, default=1.0
+        Inverse of the penalty. inf leaves the penalty out, and warns if the classes are linearly separable.
+    tol : float, default=1e-4
+        ``fit`` stops if the gradient, divided by the number of rows, is at most this long.
+    max_iter : int, default=1000
+        The most iterations of ``fit``.
+    eta : float, default=0.1
+        Size of the steps of ``partial_fit``.
+
+    Attributes
+    ----------
+    coef_ : array of shape (1, n_features) or (n_classes, n_features)
+        Weights, of two classes those of ``classes_[1]``.
+    intercept_ : array of shape (1,) or (n_classes,)
+        Constants.
+    n_iter_ : array of shape (1,)
+        Iterations of ``fit``.
+    classes_ : array of shape (n_classes,)
+        Classes, ascending.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : array of shape (n_features,)
+        Names of the columns, if X was a data frame.
+
+    See Also
+    --------
+    LinearDiscriminantAnalysis : The same posterior from Gaussian classes.
+
+    Notes
+    -----
+    P(c|x) = σ(wᵀx + b) for two classes, softmax of w_cᵀx + b_c for more. ``fit`` minimises Σ_n E_n + |w|²/(2C) with
+    E_n = −ln P(y_n|x_n) in nats, by Newton's method; b is not penalised. Without a penalty the likelihood of linearly
+    separable rows has no maximum: w grows for ever while the boundary hardens into a step. ``partial_fit`` descends the
+    gradient row by row, without a penalty: w ← w − ``eta`` ∇E_n.
+
     Source: Bishop, Pattern Recognition and Machine Learning, section 4.3.
 
+    Examples
+    --------
     >>> X, y = [[-2.0], [-1.0], [1.0], [2.0]], ["ham", "ham", "spam", "spam"]
     >>> model = LogisticRegression().fit(X, y)
     >>> model.predict([[-3.0], [0.5]]).tolist(), model.coef_.round(3).tolist()
@@ -51,7 +82,29 @@ class LogisticRegression(DecisionFunction):
     eta: float = 0.1
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from X (n, d) and its labels alone, forgetting what was learned before."""
+        """Learn from these rows alone, forgetting all rows that were learned before.
+
+        A RuntimeWarning says what helps if the gradient is still large at the end.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_samples, n_features)
+            Training rows.
+        y : array of shape (n_samples,)
+            Their classes.
+        sample_weight : array of shape (n_samples,), default=None
+            Weight of each row; None counts every row once.
+
+        Returns
+        -------
+        Self
+            The fitted model.
+
+        Raises
+        ------
+        ValueError
+            If there are fewer than two classes, or a parameter is not positive.
+        """
         from scipy.optimize import minimize
 
         names = feature_names(X)
@@ -65,7 +118,7 @@ class LogisticRegression(DecisionFunction):
         share = np.full(len(codes), 1 / len(codes)) if weight is None else weight / weight.sum()
         penalty = 1 / (self.C * (len(codes) if weight is None else weight.sum()))
         error = CrossEntropy(X, codes, share, penalty, len(classes))
-        found = minimize(
+        solution = minimize(
             error,
             np.zeros(error.rows * (X.shape[1] + 1)),
             method="trust-ncg",
@@ -75,17 +128,17 @@ class LogisticRegression(DecisionFunction):
         )
         # It also stops where rounding lets E fall no further. With columns of like sizes the gradient is then below
         # ZERO_GRADIENT; with columns of unlike sizes it may be anything.
-        if found.status == 1 or not np.abs(found.jac).max() <= max(self.tol, ZERO_GRADIENT):
-            remedy = "raise max_iter, or " if found.status == 1 else ""
+        if solution.status == 1 or not np.abs(solution.jac).max() <= max(self.tol, ZERO_GRADIENT):
+            remedy = "raise max_iter, or " if solution.status == 1 else ""
             warnings.warn(
-                f"LogisticRegression did not converge in {found.nit} iterations: {remedy}scale the columns of X to "
+                f"LogisticRegression did not converge in {solution.nit} iterations: {remedy}scale the columns of X to "
                 "like sizes, around 0",
                 RuntimeWarning,
                 stacklevel=2,
             )
-        solution = found.x.reshape(error.rows, -1)
-        self.coef_, self.intercept_ = solution[:, :-1].copy(), solution[:, -1].copy()
-        self.n_iter_ = np.array([found.nit], dtype=np.int32)
+        weights = solution.x.reshape(error.rows, -1)
+        self.coef_, self.intercept_ = weights[:, :-1].copy(), weights[:, -1].copy()
+        self.n_iter_ = np.array([solution.nit], dtype=np.int32)
         self._remember(classes, X.shape[1], names)
         if not penalty and np.array_equal(self.class_scores(X).argmax(axis=1), codes):
             warnings.warn(
@@ -99,9 +152,33 @@ class LogisticRegression(DecisionFunction):
     def partial_fit(
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Take a step w ← w − ``eta`` s_n ∇E_n, ∇E_n = (P(·|x_n) − t_n) x_nᵀ, for each row in its order, with s_n its
-        weight or 1. The first call must name all ``classes``, and begins at w = 0; after ``fit`` it goes on from there.
+        """Take a step w ← w − ``eta`` s_n ∇E_n for each row in its order, with ∇E_n = (P(·|x_n) − t_n) x_nᵀ.
 
+        The first call begins at w = 0; after ``fit`` it goes on from there.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_samples, n_features)
+            More training rows.
+        y : array of shape (n_samples,)
+            Their classes.
+        classes : array of shape (n_classes,), default=None
+            All classes that will ever come; the first call needs them.
+        sample_weight : array of shape (n_samples,), default=None
+            Factor s_n of each step; None is 1.
+
+        Returns
+        -------
+        Self
+            The updated model.
+
+        Raises
+        ------
+        ValueError
+            If the classes are missing or are not those of the first call, or ``eta`` is not positive.
+
+        Examples
+        --------
         >>> model = LogisticRegression(eta=0.5).partial_fit([[2.0], [-2.0]], ["spam", "ham"], classes=["ham", "spam"])
         >>> model.coef_.round(3).tolist(), model.intercept_.round(3).tolist()
         ([[0.821]], [0.09])

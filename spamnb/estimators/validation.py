@@ -1,14 +1,13 @@
-"""What every model accepts as X, y and sample_weight, and the one-line errors for what it does not.
+"""Checks of X, y, sample_weight and parameters, which raise one-line errors.
 
-The wording of several messages is what scikit-learn's conformance checks look for, so that a person who
-knows those messages meets them again.
+Several messages have scikit-learn's wording, because its conformance checks look for it.
 """
 
 from __future__ import annotations
 
 import sys
 import warnings
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -17,23 +16,22 @@ MAX_CATEGORIES = 2**31 - 1  # sums of such numbers fit 64 bits: past them np.bin
 
 
 class NotFittedError(ValueError, AttributeError):
-    """The model was asked to predict before it was fitted."""
+    """A model was used before it was fitted."""
 
 
-def _scikit_learns(name: str, own: type) -> Any:
-    """scikit-learn's exception of that name where that library is loaded, since its tools catch that one and no other;
-    ``own`` elsewhere."""
-    return getattr(sys.modules.get("sklearn.exceptions"), name, own)
+def _scikit_learns(name: str, default: type) -> Any:
+    """Return scikit-learn's exception of that name if that library is loaded, because its tools catch no other."""
+    return getattr(sys.modules.get("sklearn.exceptions"), name, default)
 
 
 def not_fitted(estimator: Any) -> Exception:
-    """The error for a model that was not fitted."""
+    """Return the error for a model that was not fitted."""
     kind = _scikit_learns("NotFittedError", NotFittedError)
     return kind(f"This {type(estimator).__name__} instance is not fitted yet: call 'fit' first.")
 
 
 def feature_names(X: Any) -> np.ndarray | None:
-    """The column names of a data frame, None for everything else and for names that are not all strings."""
+    """Return the column names of a data frame; None for anything else, and for names that are not all strings."""
     columns = getattr(X, "columns", None)
     if columns is None or not hasattr(X, "shape"):
         return None
@@ -42,8 +40,10 @@ def feature_names(X: Any) -> np.ndarray | None:
 
 
 def check_matrix(X: Any, estimator: Any) -> Any:
-    """X as a finite numeric numpy array or scipy CSR array of shape (n, V), both at least 1, as the estimator says that
-    it accepts it; never a copy where none is needed. Category numbers become int64."""
+    """Return X as a finite numeric numpy array or CSR array of shape (n, V), both at least 1.
+
+    The estimator says what it accepts. X is copied only if it must be. Category numbers become int64.
+    """
     from scipy.sparse import csr_array, issparse
 
     model = type(estimator).__name__
@@ -76,13 +76,13 @@ def check_matrix(X: Any, estimator: Any) -> Any:
 
 
 def is_missing(value: Any) -> bool:
-    """Is that None, NaN, NA or NaT, as pandas and numpy read an empty cell?"""
+    """Return whether that is None, NaN, NA or NaT, as pandas and numpy read an empty cell."""
     is_nan = isinstance(value, float) and value != value
     return is_nan or type(value).__name__ in ("NoneType", "NAType", "NaTType")
 
 
 def check_labels(y: Any, model: str) -> np.ndarray:
-    """y as a 1-d array of texts, whole numbers or truth values; ValueError for other labels."""
+    """Return y as a 1-d array of texts, whole numbers or truth values; ValueError for other labels."""
     if y is None:
         raise ValueError(f"{model} requires y to be passed, but the target y is None.")
     listed = isinstance(y, list | tuple)
@@ -119,8 +119,10 @@ def check_labels(y: Any, model: str) -> np.ndarray:
 
 
 def check_weight(weight: Any, n: int) -> np.ndarray | None:
-    """sample_weight as finite, non-negative float64 of shape (n,); None stays None, so that whole counts
-    stay whole numbers."""
+    """Return sample_weight as finite, non-negative float64 of shape (n,).
+
+    None stays None, so that whole counts stay whole numbers.
+    """
     if weight is None:
         return None
     weight = np.asarray(weight, dtype=float)
@@ -138,7 +140,7 @@ def check_weight(weight: Any, n: int) -> np.ndarray | None:
 
 
 def check_number(estimator: Any, name: str, *, zero: bool = False, infinite: bool = False) -> None:
-    """ValueError where a parameter is no finite number above 0; with ``zero`` or ``infinite`` it may be that too."""
+    """Raise ValueError for a parameter that is no finite number above 0; ``zero`` and ``infinite`` allow these."""
     value = getattr(estimator, name)
     number = float(value) if isinstance(value, Real) else np.nan
     if not (0 < number < np.inf or (zero and number == 0) or (infinite and number == np.inf)):
@@ -146,8 +148,14 @@ def check_number(estimator: Any, name: str, *, zero: bool = False, infinite: boo
         raise ValueError(f"{type(estimator).__name__}: {name} is {value!r:.60}: it must be {wanted}")
 
 
+def check_whole(name: str, value: Any, least: int) -> None:
+    """Raise ValueError for a number that is not whole, or below ``least``."""
+    if not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name} is {value!r:.60}: it must be a whole number, at least {least}")
+
+
 def check_alpha(estimator: Any, n_features: int) -> np.ndarray:
-    """The pseudo-counts as an array () or (V,); ValueError where one is no finite number, or below 0."""
+    """Return the pseudo-counts as an array () or (V,); ValueError if one is no finite number, or below 0."""
     counts = np.asarray(estimator.alpha)
     is_number = counts.dtype.kind in "iuf" and bool(((counts >= 0) & (counts < np.inf)).all())
     if not is_number or counts.shape not in ((), (n_features,)):
@@ -157,11 +165,13 @@ def check_alpha(estimator: Any, n_features: int) -> np.ndarray:
 
 
 def check_lengths(X: Any, y: np.ndarray) -> None:
+    """Raise ValueError if X has another number of rows than y."""
     if X.shape[0] != len(y):
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {[X.shape[0], len(y)]}")
 
 
 def _numeric(X: Any) -> Any:
+    """Return X as an array of numbers."""
     if X.dtype.kind == "c":
         raise ValueError("Complex data not supported: X is complex.")
     if X.dtype.kind == "b":
@@ -171,6 +181,7 @@ def _numeric(X: Any) -> Any:
 
 
 def _finite(values: np.ndarray, what: str) -> None:
+    """Raise ValueError for NaN and infinite values."""
     if values.dtype.kind == "f" and not np.isfinite(values).all():
-        told = "NaN" if np.isnan(values).any() else f"infinity or a value too large for {values.dtype!r}"
-        raise ValueError(f"Input {what} contains {told}.")
+        value = "NaN" if np.isnan(values).any() else f"infinity or a value too large for {values.dtype!r}"
+        raise ValueError(f"Input {what} contains {value}.")

@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike
 
 from spamnb.counts.top_words import TellingWord
 from spamnb.errors import SpamnbError
+from spamnb.estimators.discrete import BernoulliNB
+from spamnb.estimators.validation import not_fitted
 from spamnb.formulas.mutual_information import mutual_information_from_counts, top_columns
 from spamnb.reader.meaning import meaning
 from spamnb.shown_text import escape
@@ -23,10 +25,7 @@ LONGEST = 40  # characters of a word
 
 
 class _Bars:
-    """Words as bars, the first on top, in the colour of the class that each speaks for.
-
-    ``plot`` draws them, and sets ``ax_`` and ``figure_``.
-    """
+    """Words as bars, the first on top, in the color of the class that each speaks for."""
 
     x_label: str
     ax_: Any
@@ -36,7 +35,23 @@ class _Bars:
         self.words = list(words)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw into matplotlib's axes ``ax``, or into a new figure. SpamnbError without matplotlib."""
+        """Draw the bars, and set ``ax_`` and ``figure_``.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, default=None
+            Axes to draw into; None makes a new figure.
+
+        Returns
+        -------
+        Self
+            The display.
+
+        Raises
+        ------
+        SpamnbError
+            If matplotlib is not installed.
+        """
         try:
             from matplotlib import pyplot
         except ImportError:
@@ -58,8 +73,26 @@ class _Bars:
 
 
 class WordsDisplay(_Bars):
-    """The words that tell classes apart: their mutual information with the class, and the class that each speaks for.
+    """The words that tell classes apart: their mutual information, and the class that each speaks for.
 
+    Parameters
+    ----------
+    words : sequence of TellingWord
+        Words with their bits and classes, such as ``WordsReport.informative``.
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+        Axes with the bars; set by ``plot``.
+    figure_ : matplotlib.figure.Figure
+        Figure of the axes; set by ``plot``.
+
+    See Also
+    --------
+    ExplanationDisplay : The words that decided one message.
+
+    Examples
+    --------
     >>> import spamnb
     >>> model = spamnb.BernoulliNB().fit([[1, 1], [1, 0], [0, 1], [0, 0]], ["ham", "ham", "spam", "spam"])
     >>> display = spamnb.WordsDisplay.from_estimator(model, 1, feature_names=["lunch", "the"])
@@ -73,12 +106,42 @@ class WordsDisplay(_Bars):
     def from_estimator(
         cls, estimator: Any, top: int = 15, *, feature_names: ArrayLike | None = None, ax: Any = None
     ) -> Self:
-        """Draw the ``top`` words of a fitted ``SpamClassifier``, or of a ``BernoulliNB`` whose columns are these."""
+        """Draw the words of a fitted model.
+
+        Parameters
+        ----------
+        estimator : SpamClassifier or BernoulliNB
+            Fitted model.
+        top : int, default=15
+            Number of words.
+        feature_names : array of shape (n_features,), default=None
+            Words of the columns of a BernoulliNB. None takes the names of its data frame, or the columns' numbers.
+        ax : matplotlib.axes.Axes, default=None
+            Axes to draw into; None makes a new figure.
+
+        Returns
+        -------
+        Self
+            The display, drawn.
+
+        Raises
+        ------
+        ValueError
+            If the estimator is not fitted, or there is not one name for each column.
+        TypeError
+            If the estimator is of another kind: counts and numbers do not say which rows have a word.
+        """
         if hasattr(estimator, "words"):
             return cls(estimator.words(top).informative).plot(ax)
+        if not isinstance(estimator, BernoulliNB):
+            raise TypeError(f"{type(estimator).__name__} has no words: give a SpamClassifier or a BernoulliNB")
+        if not hasattr(estimator, "sums_"):
+            raise not_fitted(estimator)
         sums, names = estimator.sums_, feature_names
         names = getattr(estimator, "feature_names_in_", range(sums.n_features)) if names is None else names
         tokens = [str(name) for name in np.asarray(names).tolist()]
+        if len(tokens) != sums.n_features:
+            raise ValueError(f"feature_names holds {len(tokens)} names for {sums.n_features} columns")
         bits = mutual_information_from_counts(sums.columns, sums.documents)
         speaks_for = estimator.classes_[estimator.feature_log_prob_.argmax(axis=0)]
         chosen = top_columns(bits, top, tokens)
@@ -88,6 +151,24 @@ class WordsDisplay(_Bars):
 class ExplanationDisplay(_Bars):
     """What decided one message: the weight of each token for the likeliest class, in nats.
 
+    Parameters
+    ----------
+    words : sequence of TellingWord
+        Tokens with their weights, and the class that each speaks for.
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+        Axes with the bars; set by ``plot``.
+    figure_ : matplotlib.figure.Figure
+        Figure of the axes; set by ``plot``.
+
+    See Also
+    --------
+    WordsDisplay : The words that tell classes apart.
+
+    Examples
+    --------
     >>> import spamnb
     >>> model = spamnb.SpamClassifier().fit(["lunch at noon", "cheap pills"], ["ham", "spam"])
     >>> spamnb.ExplanationDisplay.from_estimator(model, "cheap lunch", top=2).plot().ax_.get_xlabel()
@@ -98,7 +179,24 @@ class ExplanationDisplay(_Bars):
 
     @classmethod
     def from_estimator(cls, estimator: Any, message: str | bytes, top: int = 15, *, ax: Any = None) -> Self:
-        """Draw the ``top`` tokens that weighed most in what a fitted ``SpamClassifier`` says of one message."""
+        """Draw the tokens that weighed most in the classification of one message.
+
+        Parameters
+        ----------
+        estimator : SpamClassifier
+            Fitted model.
+        message : str or bytes
+            Message to classify.
+        top : int, default=15
+            Number of tokens, the heaviest first.
+        ax : matplotlib.axes.Axes, default=None
+            Axes to draw into; None makes a new figure.
+
+        Returns
+        -------
+        Self
+            The display, drawn.
+        """
         classification = estimator.explain(message, top).classification
         best, second = sorted(classification.probabilities, key=lambda name: -classification.probabilities[name])[:2]
         evidence = classification.evidence[:top]

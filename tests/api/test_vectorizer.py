@@ -125,7 +125,11 @@ def test_stop_words_and_the_commonest_tokens_choose_columns() -> None:
     assert few.transform(mail).shape == (5, 5)
     kept = [held[every.vocabulary_[token]] for token in few.get_feature_names_out()]
     assert sorted(kept) == sorted(held)[-5:]
-    wrong = (({"max_features": 0}, "max_features is 0"), ({"stop_words": 3}, "stop_words is 3: give a list"))
+    wrong = (
+        ({"max_features": 0}, "max_features is 0"),
+        ({"stop_words": 3}, "stop_words is 3: give a list"),
+        ({"stop_words": "english"}, "stop_words is 'english': give a list"),
+    )
     for options, said in wrong:
         with pytest.raises(ValueError, match=f"^MailVectorizer: {said}"):
             MailVectorizer(**options).fit(mail)

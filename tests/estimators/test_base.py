@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from spamnb.estimators.concept import number_game
 from spamnb.estimators.discrete import BernoulliNB, CategoricalNB, MultinomialNB
+from spamnb.estimators.gaussian import GaussianNB, LinearDiscriminantAnalysis
 
 categorical = partial(CategoricalNB, min_categories=3)
 MODELS: list[Any] = [MultinomialNB, BernoulliNB, categorical]
@@ -130,3 +132,19 @@ def test_actions_may_have_other_names_and_impossible_tables_are_refused() -> Non
             model.decide([[1, 0]], loss, actions)
     with pytest.raises(ValueError, match="loss must hold finite numbers"):
         model.decide([[1, 0]], [[0, np.inf], [1, 0]])
+
+
+@pytest.mark.parametrize("n", [-1, 1.5, "2"])
+def test_a_number_of_rows_to_draw_is_whole(n: object) -> None:
+    model = GaussianNB().fit([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1])
+    with pytest.raises(ValueError, match=f"n is {n!r}: it must be a whole number, at least 0"):
+        model.sample(n)
+    with pytest.raises(ValueError, match="n is"):
+        number_game().sample(n)
+
+
+@pytest.mark.parametrize("n_components", [0, -1, "a"])
+def test_a_number_of_directions_is_whole(n_components: object) -> None:
+    model = LinearDiscriminantAnalysis(n_components=n_components).fit([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1])
+    with pytest.raises(ValueError, match=r"n_components is .*: it must be a whole number, at least 1"):
+        model.transform([[1.0]])

@@ -5,7 +5,7 @@ import pytest
 from sklearn.calibration import CalibrationDisplay
 from sklearn.metrics import ConfusionMatrixDisplay, RocCurveDisplay
 
-from spamnb import BernoulliNB, ExplanationDisplay, SpamClassifier, WordsDisplay, mutual_information
+from spamnb import BernoulliNB, ExplanationDisplay, MultinomialNB, SpamClassifier, WordsDisplay, mutual_information
 
 pyplot = pytest.importorskip("matplotlib.pyplot", reason="the extra plot is not installed")
 HOSTILE = r"$\frac{a}{$"
@@ -68,3 +68,13 @@ def test_scikit_learns_displays_take_a_spam_classifier() -> None:
     assert matrix.tolist() == [[20, 0], [0, 20]]
     assert RocCurveDisplay.from_estimator(model, TEXTS, LABELS).roc_auc == 1
     assert len(CalibrationDisplay.from_estimator(model, TEXTS, LABELS).prob_true)
+
+
+def test_a_model_without_words_is_refused() -> None:
+    rows, y = [[1, 0], [0, 1]], ["ham", "spam"]
+    with pytest.raises(TypeError, match="MultinomialNB has no words"):
+        WordsDisplay.from_estimator(MultinomialNB().fit(rows, y))
+    with pytest.raises(ValueError, match="not fitted"):
+        WordsDisplay.from_estimator(BernoulliNB())
+    with pytest.raises(ValueError, match="1 names for 2 columns"):
+        WordsDisplay.from_estimator(BernoulliNB().fit(rows, y), feature_names=["a"])
