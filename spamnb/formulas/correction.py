@@ -84,8 +84,10 @@ class Problem(NamedTuple):
         self.rows.take_out(*self[1:], messages, contributions, weights)
 
     def scores(self, messages: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return the scores (m, C) of these messages (m,), ascending, by ``weights`` (V, C - 1) without their own
-        contributions."""
+        """Return the scores (m, C) of these messages (m,), ascending, by ``weights`` (V, C - 1).
+
+        The contributions of the messages themselves are not in the weights.
+        """
         return self.rows.scores(*self[1:], messages, weights, unit=UNIT)
 
     def sizes(self, contributions: np.ndarray) -> np.ndarray:
@@ -94,7 +96,7 @@ class Problem(NamedTuple):
 
 
 def with_first(units: np.ndarray) -> np.ndarray:
-    """(k, C) units of all classes, which sum to 0, of those (k, C - 1) of all but the first.
+    """Return the units (k, C) of all classes, which sum to 0, from those (k, C - 1) of all classes but the first.
 
     >>> with_first(np.array([[2, -5]]))
     array([[ 3,  2, -5]])

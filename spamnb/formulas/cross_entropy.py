@@ -3,8 +3,8 @@
     E(w) = Σ_n s_n E_n + λ |w|²/2        E_n = −ln P(y_n|x_n), nats        Σ_n s_n = 1
 
 P is the softmax of the classes' activations w_cᵀx + b_c; of two classes the first one's is 0, so that P(1|x) is σ of
-the second's. Constants are not penalised. The probabilities at the last w are kept: a step of Newton's method asks for
-the curvature there dozens of times, and without them each would cost three products with X in place of two.
+the second's. Constants are not penalised. The probabilities at the last w are stored, because a step of Newton's method
+computes the curvature there dozens of times: each takes two products with X instead of three.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from spamnb.formulas.softmax import log_softmax
 
 
 def with_first_of_two(activation: np.ndarray) -> np.ndarray:
-    """The activations (n, C) of all classes: of two, for which (n, 1) is given, the first one's is 0."""
+    """Return the activations (n, C) of all classes. For two classes, given as (n, 1), the first one's is 0."""
     return activation if activation.shape[1] > 1 else np.column_stack([np.zeros(len(activation)), activation])
 
 
@@ -38,43 +38,43 @@ class CrossEntropy:
         self._at = np.full(self.rows * (X.shape[1] + 1), np.nan)
 
     def _activation(self, w: np.ndarray) -> np.ndarray:
-        """wᵀx + b of every row, (n, rows)."""
+        """Return wᵀx + b of every row, (n, rows)."""
         w = w.reshape(self.rows, -1)
         return self.X @ w[:, :-1].T + w[:, -1]
 
-    def _back(self, residual: np.ndarray, w: np.ndarray) -> np.ndarray:
-        """Σ_n residual_n x_n + λ w, flat, from residuals (n, rows)."""
+    def _gradient(self, residual: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """Return Σ_n residual_n x_n + λ w, flat, from residuals (n, rows)."""
         w = w.reshape(self.rows, -1)
         product = np.empty_like(w)
         product[:, :-1] = (self.X.T @ residual).T + self.penalty * w[:, :-1]
         product[:, -1] = residual.sum(axis=0)
         return product.ravel()
 
-    def _go(self, w: np.ndarray) -> None:
-        """Sets what depends on w alone: the error without penalty, its residuals, and the probabilities."""
+    def _move_to(self, w: np.ndarray) -> None:
+        """Compute the error without penalty, its residuals and the probabilities at w, unless they are those of w."""
         if np.array_equal(w, self._at):
             return
         log_p = log_softmax(with_first_of_two(self._activation(w)))
-        each = np.arange(len(self.codes))
-        self._error = -float(self.share @ log_p[each, self.codes])
+        rows = np.arange(len(self.codes))
+        self._error = -float(self.share @ log_p[rows, self.codes])
         p = np.exp(log_p)
         residual = p * self.share[:, None]
-        residual[each, self.codes] -= self.share
+        residual[rows, self.codes] -= self.share
         self._probability, self._residual = p[:, -self.rows :], residual[:, -self.rows :]
         self._at = w.copy()
 
     def __call__(self, w: np.ndarray) -> tuple[float, np.ndarray]:
-        """E(w) and its gradient."""
-        self._go(w)
+        """Return E(w) and its gradient."""
+        self._move_to(w)
         weights = w.reshape(self.rows, -1)[:, :-1]
         value = self._error + 0.5 * self.penalty * float(np.square(weights).sum())
-        return value, self._back(self._residual, w)
+        return value, self._gradient(self._residual, w)
 
     def curvature(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """The second derivative at w, times v."""
-        self._go(w)
-        moved = self._activation(v)
-        moved -= np.einsum("ij,ij->i", self._probability, moved)[:, None]
-        moved *= self._probability
-        moved *= self.share[:, None]  # the change of the residuals
-        return self._back(moved, v)
+        """Return the second derivative at w, times v."""
+        self._move_to(w)
+        change = self._activation(v)
+        change -= np.einsum("ij,ij->i", self._probability, change)[:, None]
+        change *= self._probability
+        change *= self.share[:, None]  # of the residuals
+        return self._gradient(change, v)

@@ -1,8 +1,8 @@
-"""Posterior and loss → verdict: the action of least expected loss.
+"""The verdict from probabilities and a loss: the action of least expected loss.
 
-The actions are each class, and ``unsure``. A verdict that is right costs 0, a wrong one 1, but calling something spam
-that is not costs λ: 99, 9 or 1 by ``strictness``. ``unsure`` costs u = ``unsure_cost`` whatever the truth. With two
-classes the verdict is spam where p(spam) > max(λ/(1+λ), 1 − u/λ); without a class of spam the most probable class wins.
+The actions are the classes, and ``unsure``. A right verdict costs 0, a wrong one 1, except that the verdict spam for
+good mail costs λ: 99, 9 or 1 by ``strictness``. ``unsure`` costs u = ``unsure_cost`` for every class. With two classes
+the verdict is spam if p(spam) > max(λ/(1+λ), 1 − u/λ). Without a class of spam it is the most probable class.
 """
 
 from __future__ import annotations
@@ -16,26 +16,40 @@ from numpy.typing import ArrayLike
 from spamnb.setting_fields import check_settings, setting
 
 UNSURE = "unsure"
-STRICTNESS = {"normal": 9.0, "cautious": 99.0, "strict": 1.0}  # how much worse losing a good message is: λ
-MAX_SETTING = 1e9  # of a cost and of alpha: beyond it, rounding leaves nothing of what is derived
+STRICTNESS = {"normal": 9.0, "cautious": 99.0, "strict": 1.0}  # λ, the cost of losing a good message
+MAX_SETTING = 1e9  # of a cost and of alpha; with larger ones results are only rounding errors
 
 
 def least_loss(probabilities: np.ndarray, loss: np.ndarray) -> np.ndarray:
-    """The number of the action of least expected loss Σ_c P(c|x) L_ac of each row, (n,); of equal ones the first.
+    """Return the action of least expected loss Σ_c P(c|x) L_ac of each row, (n,). The first one wins a tie.
 
-    ``probabilities`` (n, C) holds P(c|x), ``loss`` (A, C) what action a costs where the class is c.
+    ``probabilities`` (n, C) contains P(c|x), and ``loss`` (A, C) the cost of action a for class c.
 
     >>> least_loss(np.array([[0.3, 0.7], [0.1, 0.9]]), np.array([[0, 1], [9, 0], [0.8, 0.8]]))
     array([0, 2])
     """
-    # Rounded, so that equal probabilities are ties whatever the order of adding.
+    # Rounded, so that equal probabilities are ties in any order of summation.
     return np.round(probabilities @ loss.T, 12).argmin(axis=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What errors cost, in units of one spam let through; without ``unsure_cost`` unsure is not among the actions.
+    """The costs of errors, in units of one spam let through.
 
+    Parameters
+    ----------
+    strictness : str, default="normal"
+        The cost of good mail with the verdict spam: 9 ("normal"), 99 ("cautious") or 1 ("strict").
+    unsure_cost : float or None
+        The cost of the verdict unsure. With None no message is unsure.
+
+    Raises
+    ------
+    SpamnbError
+        If a value is not allowed.
+
+    Examples
+    --------
     >>> loss = Loss("normal", unsure_cost=0.3)
     >>> loss.verdicts(["ham", "spam"], np.array([[0.01, 0.99], [0.1, 0.9], [0.8, 0.2]]), spam="spam")
     ['spam', 'unsure', 'ham']
@@ -61,18 +75,32 @@ class Loss:
 
     @property
     def cost(self) -> float:
-        """How much worse losing a good message is than letting a spam through."""
+        """Return the cost of losing a good message, in units of one spam let through."""
         return STRICTNESS[self.strictness]
 
     @property
     def threshold(self) -> float:
-        """The probability of spam above which the verdict is spam, with two classes."""
-        even = self.cost / (1 + self.cost)
-        return even if self.unsure_cost is None else max(even, 1 - self.unsure_cost / self.cost)
+        """Return the probability of spam above which the verdict is spam, with two classes."""
+        threshold = self.cost / (1 + self.cost)
+        return threshold if self.unsure_cost is None else max(threshold, 1 - self.unsure_cost / self.cost)
 
     def matrix(self, classes: Sequence[str], spam: str) -> np.ndarray:
-        """Loss of each action (each class, then unsure where it has a cost) under each true class, (A, C).
+        """Return the loss of each action under each true class.
 
+        Parameters
+        ----------
+        classes : sequence of str
+            The classes.
+        spam : str
+            The class that is spam.
+
+        Returns
+        -------
+        array of shape (n_actions, n_classes)
+            The actions are the classes, and unsure if it has a cost.
+
+        Examples
+        --------
         >>> Loss().matrix(["ham", "spam"], "spam")
         array([[0., 1.],
                [9., 0.]])
@@ -87,23 +115,38 @@ class Loss:
     def verdicts(
         self, classes: Sequence[str], probabilities: np.ndarray, spam: str, enough: ArrayLike = True
     ) -> list[str]:
-        """The action of least expected loss for each row of ``probabilities`` (n, C). Spam never wins a tie.
+        """Return the action of least expected loss for each message. Spam never wins a tie.
 
-        With one class alone it is unsure, since nothing is known of what is not of that class. Without ``enough``
-        evidence, one answer for all messages or one for each (n,), it is unsure in place of spam: to a model of a few
-        good messages all others look new.
+        Parameters
+        ----------
+        classes : sequence of str
+            The classes. With a single class all messages are unsure, because nothing is known of other mail.
+        probabilities : array of shape (n_messages, n_classes)
+            The probabilities of the classes.
+        spam : str
+            The class that is spam.
+        enough : bool or array of shape (n_messages,), default=True
+            Whether there is enough evidence for the verdict spam; otherwise it is unsure. To a model of a few good
+            messages all other mail looks new.
 
+        Returns
+        -------
+        list of str
+            A class or "unsure" for each message.
+
+        Examples
+        --------
         >>> Loss().verdicts(["ham", "spam"], np.array([[0.3, 0.7]]), "spam")
         ['ham']
         """
         if len(classes) < 2:
             return [UNSURE] * len(np.atleast_2d(probabilities))
-        # Rounded, so that equal probabilities are ties whatever the order of adding: the first class wins them.
+        # Rounded, so that equal probabilities are ties in any order of summation. The first class wins a tie.
         risk = np.round(np.atleast_2d(probabilities) @ self.matrix(classes, spam).T, 12)
         names = [*classes, UNSURE]
         if spam in classes:
             risk[:, list(classes).index(spam)] += 1e-12
         actions = risk.argmin(axis=1)
-        sufficient = np.broadcast_to(enough, actions.shape)
-        chosen = [names[action] for action in actions]
-        return [UNSURE if name == spam and not ok else name for name, ok in zip(chosen, sufficient.tolist())]
+        is_sufficient = np.broadcast_to(enough, actions.shape)
+        verdicts = [names[action] for action in actions]
+        return [UNSURE if name == spam and not ok else name for name, ok in zip(verdicts, is_sufficient.tolist())]

@@ -1,4 +1,4 @@
-"""Which columns matter: the mutual information of every column with the class, and the columns with the highest."""
+"""The mutual information of every column with the class, and the columns with the highest values."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ import numpy as np
 
 
 def mutual_information_from_counts(document_counts: Any, documents: np.ndarray, alpha: float = 1.0) -> np.ndarray:
-    """Mutual information of each column's presence with the class, (V,), in bits.
+    """Return the mutual information of each column's presence with the class, (V,), in bits.
 
         I_j = Σ_c π_c [θ_jc log₂(θ_jc/θ_j) + (1−θ_jc) log₂((1−θ_jc)/(1−θ_j))]
         θ_jc = (N_jc + α)/(N_c + 2α),   π_c = N_c/N,   θ_j = Σ_c π_c θ_jc
 
-    ``document_counts`` (C, V) holds N_jc, sparse or dense; ``documents`` (C,) N_c. α = 0, the empirical
-    mutual information, is allowed here, where 0 log 0 is 0. ValueError for α < 0, without documents, and for
-    counts that cannot be.
+    ``document_counts`` (C, V), sparse or dense, contains N_jc, and ``documents`` (C,) N_c. α = 0 gives the empirical
+    mutual information, with 0 log 0 = 0. Raise ValueError for α < 0, without documents, and for impossible counts.
 
     >>> mutual_information_from_counts(np.array([[4, 2], [0, 2]]), np.array([4, 4]), alpha=0).tolist()
     [1.0, 0.0]
@@ -55,16 +54,16 @@ def mutual_information_from_counts(document_counts: Any, documents: np.ndarray, 
 
 
 def _entropy(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """−p log₂ p − q log₂ q with 0 log 0 = 0."""
+    """Return −p log₂ p − q log₂ q with 0 log 0 = 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return -np.where(p > 0, p * np.log2(p), 0) - np.where(q > 0, q * np.log2(q), 0)
 
 
 def top_columns(values: np.ndarray, k: int, tokens: Sequence[str]) -> np.ndarray:
-    """The k columns with the highest values, highest first; equal values in the order of their tokens.
+    """Return the k columns with the highest values, the highest first. Ties are in the order of their tokens.
 
-    The order of columns is the order of training, so ties are settled by the tokens: however the messages
-    came in, the same ones are chosen.
+    The order of columns depends on the order of the messages in training. The order of tokens does not, so that the
+    same columns are selected.
 
     >>> top_columns(np.array([1.0, 3.0, 1.0]), 2, ["beta", "gamma", "alpha"]).tolist()
     [1, 2]

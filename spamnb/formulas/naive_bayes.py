@@ -22,7 +22,7 @@ import numpy as np
 
 
 def for_each_count(per_total: np.ndarray, lengths: np.ndarray | None) -> np.ndarray:
-    """A value per total, in a shape that goes with the counts that see it.
+    """Return values per total in a shape that broadcasts to the counts.
 
     >>> for_each_count(np.array([5, 7]), np.array([3, 1])).tolist(), for_each_count(np.array([5, 7]), None).tolist()
     ([5, 5, 5, 7], [[5], [7]])
@@ -37,10 +37,10 @@ def token_log_probability(
     alpha: float | np.ndarray,
     lengths: np.ndarray | None = None,
 ) -> np.ndarray:
-    """log φ_jc = log(T_jc + α) − log(T_c + αV), in nats, in the shape of ``sums``.
+    """Return log φ_jc = log(T_jc + α) − log(T_c + αV), in nats, in the shape of ``sums``.
 
-    ``sums`` holds T_jc of the tokens asked for, ``totals`` T_c over all tokens, ``total_alpha`` αV. ``lengths``: see
-    above.
+    ``sums`` contains T_jc of the requested tokens, ``totals`` T_c over all tokens, ``total_alpha`` is αV. The module's
+    docstring describes ``lengths``.
 
     >>> token_log_probability(np.array([[3], [1]]), np.array([5, 3]), 6.0, 1.0).round(4).tolist()
     [[-1.0116], [-1.5041]]
@@ -51,10 +51,11 @@ def token_log_probability(
 def token_log_odds(
     document_counts: np.ndarray, documents: np.ndarray, alpha: float | np.ndarray, lengths: np.ndarray | None = None
 ) -> np.ndarray:
-    """log θ_jc/(1−θ_jc) = log(N_jc + α) − log(N_c − N_jc + α), in nats, in the shape of ``document_counts``.
+    """Return log θ_jc/(1−θ_jc) = log(N_jc + α) − log(N_c − N_jc + α), in nats, in the shape of ``document_counts``.
 
-    Added to ``all_absent_log_probability`` for each token that is present, it gives log P(x|c). ``document_counts``
-    holds N_jc of the tokens asked for, ``documents`` N_c. ``lengths``: see above.
+    log P(x|c) is the sum of ``all_absent_log_probability`` and of these values of the tokens that are present.
+    ``document_counts`` contains N_jc of the requested tokens, ``documents`` N_c. The module's docstring describes
+    ``lengths``.
 
     >>> token_log_odds(np.array([[3], [1]]), np.array([3, 1]), 1.0).round(4).tolist()
     [[1.3863], [0.6931]]
@@ -65,7 +66,7 @@ def token_log_odds(
 def token_absence_log_probability(
     document_counts: np.ndarray, documents: np.ndarray, alpha: float | np.ndarray
 ) -> np.ndarray:
-    """log(1−θ_jc) = log(N_c − N_jc + α) − log(N_c + 2α), in nats, in the shape of ``document_counts``.
+    """Return log(1−θ_jc) = log(N_c − N_jc + α) − log(N_c + 2α), in nats, in the shape of ``document_counts``.
 
     >>> np.exp(token_absence_log_probability(np.array([[3], [0]]), np.array([3, 1]), 1.0)).round(4).tolist()
     [[0.2], [0.6667]]
@@ -77,11 +78,11 @@ def token_absence_log_probability(
 def all_absent_log_probability(
     histograms: Sequence[Mapping[int, int]], documents: np.ndarray, alpha: float
 ) -> np.ndarray:
-    """Σ_j log(1−θ_jc) per class (C,), in nats: the log-probability of a document without any token.
+    """Return Σ_j log(1−θ_jc) per class (C,), in nats: the log-probability of a document without any token.
 
-    ``histograms`` holds for each class {N_jc: number of tokens with that count}, so that a model of a million
-    tokens needs some hundred numbers; it must count every token of the vocabulary, those with N_jc = 0 too. A token
-    with N_jc > N_c counts as if all N_c documents held it.
+    ``histograms`` contains {N_jc: number of tokens with that count} for each class, so that a model of a million tokens
+    needs some hundred numbers. It must count every token of the vocabulary, also those with N_jc = 0. A count above N_c
+    is taken as N_c.
 
     >>> all_absent_log_probability([{0: 1, 3: 1}], np.array([3]), 1.0).round(4)  # ln 4/5 + ln 1/5
     array([-1.8326])

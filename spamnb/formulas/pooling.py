@@ -40,15 +40,15 @@ SUFFICIENT_VOTES = 1.5
 
 
 class Pooled(NamedTuple):
-    """Scores of n messages over C classes, and what they are made of."""
+    """Scores of n messages over C classes, and the weights that they are sums of."""
 
     scores: np.ndarray  # (n, C) in nats
-    weights: np.ndarray  # (C, nnz) what each token gave to them, in nats
+    weights: np.ndarray  # (C, nnz) the part of each token, in nats
     shares: np.ndarray  # (n,) s, between 0 for a message of which the model knows nothing and 1
 
 
 def row_sums(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
-    """Sums of the ragged rows of ``values`` (…, nnz) → (…, n); an empty row sums to 0."""
+    """Return the sums (…, n) of the ragged rows of ``values`` (…, nnz). The sum of an empty row is 0."""
     out = np.zeros((*values.shape[:-1], len(indptr) - 1))
     full = np.flatnonzero(np.diff(indptr))
     if len(full):
@@ -57,7 +57,7 @@ def row_sums(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
 
 
 def information(contributions: np.ndarray) -> np.ndarray:
-    """I_t = 1 − H(q_t)/log C of each token (nnz,), q_t ∝ exp ``contributions`` (C, nnz); 0 where there is one class.
+    """Return I_t = 1 − H(q_t)/log C of each token, (nnz,), with q_t ∝ exp ``contributions`` (C, nnz); 0 for one class.
 
     >>> information(np.log([[.5, .9, 1e-9], [.5, .1, 1]])).round(3)
     array([0.   , 0.531, 1.   ])

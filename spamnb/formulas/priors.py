@@ -4,7 +4,7 @@
 "dirichlet"   (N_c + a_c) / (N + Σa)            posterior mean under a Dirichlet(a) prior
 "map"         (N_c + a_c - 1) / (N - C + Σa)    posterior mode; with a = 1 it is the MLE
 "uniform"     1 / C
-an array      given: taken as it is
+an array      the prior itself
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ KINDS = ("mle", "dirichlet", "map", "uniform")
 def class_log_prior(
     documents: ArrayLike, prior: str | ArrayLike = "mle", concentration: float | ArrayLike = 1.0
 ) -> np.ndarray:
-    """Log prior of every class, in nats.
+    """Return the log prior of every class, (C,), in nats.
 
-    ``documents`` (C,) holds the training messages per class (or their weights); ``concentration`` is the
-    Dirichlet's a, one for all classes or (C,), read by "dirichlet" and "map" alone. A class that no message
-    supports has log prior -inf under "mle". Raises ValueError for an unknown kind, a given prior that is no
-    distribution over the C classes, and a concentration under which the estimate does not exist.
+    ``documents`` (C,) contains the training messages per class or their weights. ``concentration`` is the Dirichlet's
+    a, one for all classes or (C,), and is used by "dirichlet" and "map". The log prior of a class without messages is
+    -inf under "mle". Raise ValueError for an unknown kind, an array that is no distribution over the C classes, and a
+    concentration for which the estimate does not exist.
 
-    Four heads, no tail: the MLE rules tails out, the posterior mean does not.
+    After four heads and no tail, the MLE of tails is 0, and the posterior mean is not.
 
     >>> np.exp(class_log_prior([4, 0], "mle"))
     array([1., 0.])
@@ -56,7 +56,7 @@ def class_log_prior(
         probability = weight / weight.sum()
     else:
         raise ValueError(f"class_prior={prior!r} is unknown: use one of {', '.join(KINDS)} or an array")
-    with np.errstate(divide="ignore"):  # log 0 = -inf is the answer, not an accident
+    with np.errstate(divide="ignore"):  # log 0 = -inf is meant
         return np.log(probability)
 
 

@@ -1,4 +1,4 @@
-"""Scores of classes → probabilities: scores are logarithms, in nats, but for a term that all classes of a row share."""
+"""Probabilities of classes from scores: logarithms, in nats, up to a term that all classes of a row share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 
 @np.errstate(invalid="ignore")
 def softmax(scores: np.ndarray) -> np.ndarray:
-    """exp(score) of each class divided by their sum, (…, C); NaN where all scores are −∞.
+    """Return exp(score) of each class divided by their sum, (…, C). It is NaN if all scores are −∞.
 
     >>> softmax(np.log([1.0, 3.0]))
     array([0.25, 0.75])
@@ -18,7 +18,7 @@ def softmax(scores: np.ndarray) -> np.ndarray:
 
 @np.errstate(invalid="ignore")
 def log_softmax(scores: np.ndarray) -> np.ndarray:
-    """The logarithm of ``softmax``, (…, C) in nats; exact where a probability is too small for a number.
+    """Return the logarithm of ``softmax``, (…, C) in nats. It is exact even if the probability underflows.
 
     >>> log_softmax(np.array([0.0, 1000.0])).tolist()
     [-1000.0, 0.0]

@@ -1,17 +1,17 @@
-"""Sums of rows by class, and their exact subtraction: what the estimators learn.
+"""Sums of rows by class, and their exact subtraction: the sums that the estimators learn.
 
-Naive Bayes keeps plain sums of columns: whole numbers in, whole numbers out. Every Gaussian model keeps, per class, the
-weight, the mean and the scatter about that mean:
+Naive Bayes stores sums of columns, which are whole numbers for rows of whole numbers. Every Gaussian model stores the
+weight, the mean and the scatter about the mean of each class:
 
     n = Σ_i w_i      μ = Σ_i w_i x_i / n      S = Σ_i w_i (x_i − μ)(x_i − μ)ᵀ
 
-n, nμ and S + nμμᵀ are plain sums; kept centred they survive a mean far from zero. Two sets merge as Chan,
-Golub and LeVeque (1979) do it, with δ = μ_b − μ_a:
+n, nμ and S + nμμᵀ are plain sums. The centred form is exact even if the mean is far from zero. Two sets merge as by
+Chan, Golub and LeVeque (1979), with δ = μ_b − μ_a:
 
     n = n_a + n_b    μ = μ_a + δ n_b/n    S = S_a + S_b + δδᵀ n_a n_b/n
 
-and subtraction is the same equation solved for a. Standard normal numbers about 1e8, learned one by one, have their
-variance to 1e-7 relative, where from Σx² it is anything between −2 and 4.
+and subtraction is the same equation solved for a. For standard normal numbers about 1e8, learned one by one, the
+relative error of the variance is 1e-7; a variance computed from Σx² is anything between −2 and 4.
 """
 
 from __future__ import annotations
@@ -24,15 +24,17 @@ import numpy as np
 # The least share of a feature's variance that the other features must leave unexplained. Rounding leaves about 1e-16 of
 # an exact copy of another column; a share of 1e-12 still has four good digits.
 MIN_OWN_VARIANCE = 1e-12
-MAX_ROUNDING = 1e-9  # of the squares of all rows: what is further below zero than that is no rounding
-# Numbers whose squares overflow leave inf or NaN in the sums, which the models refuse with an error.
+MAX_ROUNDING = 1e-9  # of the squares of all rows; a value that is further below zero is no rounding error
+# If squares overflow, the sums contain inf or NaN, and the models raise an error.
 _overflow_shows = np.errstate(over="ignore", invalid="ignore")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassSums:
-    """Rows per class (C,), or their weight, and the sums of their columns (C, V). Of categories the columns are those
-    of all features side by side, feature j taking ``categories[j]`` of them."""
+    """Rows per class (C,), or their weight, and the sums of their columns (C, V).
+
+    Categorical features have a column per category, side by side: ``categories[j]`` columns for feature j.
+    """
 
     documents: np.ndarray
     columns: np.ndarray
@@ -42,20 +44,22 @@ class ClassSums:
     def from_rows(
         cls, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None, categories: np.ndarray | None
     ) -> ClassSums:
-        """The sums of X (n, V), a numpy array or CSR array, whose classes are the numbers ``codes`` (n,); ``weight``
-        (n,) multiplies rows. Whole numbers stay int64."""
+        """Return the sums of X (n, V), a numpy array or CSR array, by the class numbers ``codes`` (n,).
+
+        ``weight`` (n,) multiplies rows. Sums of whole numbers are int64.
+        """
         from scipy.sparse import csr_array, issparse
 
         n = X.shape[0]
-        whole = weight is None and X.dtype.kind in "biu"
-        each = np.ones(n, np.int64 if whole else float) if weight is None else weight
-        sums = csr_array((each, (codes, np.arange(n))), shape=(n_classes, n)) @ X
+        is_whole = weight is None and X.dtype.kind in "biu"
+        weights = np.ones(n, np.int64 if is_whole else float) if weight is None else weight
+        sums = csr_array((weights, (codes, np.arange(n))), shape=(n_classes, n)) @ X
         columns = sums.toarray() if issparse(sums) else sums
         return cls(np.bincount(codes, weight, n_classes), columns, categories)
 
     @property
     def n_features(self) -> int:
-        """The number of features."""
+        """Return the number of features."""
         return self.columns.shape[1] if self.categories is None else len(self.categories)
 
     def _check_like(self, other: ClassSums) -> None:
@@ -67,15 +71,16 @@ class ClassSums:
         return ClassSums(self.documents + other.documents, self.columns + other.columns, self.categories)
 
     def __sub__(self, other: ClassSums) -> ClassSums:
-        """The sums without the rows of ``other``; ValueError where it has more than these."""
+        """Return the sums without the rows of ``other``. Raise ValueError if it has larger sums."""
         documents, columns = subtract(self.documents, other.documents), subtract(self.columns, other.columns)
         return ClassSums(documents, columns, self.categories)
 
 
 def subtract(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a − b; ValueError when anything would fall below zero.
+    """Return a − b. Raise ValueError if a difference is below zero.
 
-    Of sums of real weights, what is zero but for rounding becomes zero."""
+    A difference of real numbers that is zero except for rounding becomes zero.
+    """
     difference = a - b
     if difference.dtype.kind == "f":
         difference[np.abs(difference) <= 1e-12 * a] = 0.0
@@ -86,8 +91,9 @@ def subtract(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scatter:
-    """Weights (C,), means (C, d), zero for a class without rows, and scatter (C, d, d) of C classes; of the scatter the
-    diagonals (C, d) alone where independent features need no more.
+    """Weights (C,), means (C, d) and scatter (C, d, d) of C classes.
+
+    The mean of a class without rows is zero. For independent features the scatter is its diagonals, (C, d).
 
     >>> X = np.array([[0.0, 0.0], [2.0, 0.0], [1.0, 5.0]])
     >>> sums = Scatter.from_rows(X, np.array([0, 0, 1]), 2)
@@ -104,7 +110,7 @@ class Scatter:
 
     @property
     def n_features(self) -> int:
-        """d, the number of features."""
+        """Return d, the number of features."""
         return self.mean.shape[1]
 
     @classmethod
@@ -117,14 +123,14 @@ class Scatter:
         sample_weight: np.ndarray | None = None,
         diagonal: bool = False,
     ) -> Scatter:
-        """The sums of rows X (n, d) whose classes are the integers y (n,), in two passes."""
+        """Return the sums of rows X (n, d) with class numbers y (n,), computed in two passes."""
         d = X.shape[1]
         documents, mean = np.zeros(n_classes), np.zeros((n_classes, d))
         scatter = np.zeros((n_classes, d) if diagonal else (n_classes, d, d))
         for c in range(n_classes):
-            chosen = y == c
-            rows = X[chosen].astype(float, copy=False)
-            weights = np.ones(len(rows)) if sample_weight is None else sample_weight[chosen]
+            is_class = y == c
+            rows = X[is_class].astype(float, copy=False)
+            weights = np.ones(len(rows)) if sample_weight is None else sample_weight[is_class]
             documents[c] = weights.sum()
             if documents[c] > 0:
                 mean[c] = weights @ rows / documents[c]
@@ -135,7 +141,7 @@ class Scatter:
 
     @_overflow_shows
     def __add__(self, other: Scatter) -> Scatter:
-        """The sums of both sets of rows."""
+        """Return the sums of both sets of rows."""
         documents = self.documents + other.documents
         share = np.divide(other.documents, documents, out=np.zeros_like(documents), where=documents > 0)
         shift = other.mean - self.mean
@@ -144,31 +150,31 @@ class Scatter:
 
     @_overflow_shows
     def __sub__(self, other: Scatter) -> Scatter:
-        """The sums without the rows of ``other``, which must be among them.
+        """Return the sums without the rows of ``other``, which must be among them.
 
-        Exact up to rounding, and exactly zero for a class that loses all its weight. Raises ValueError
-        where ``other`` weighs more than what is there, or spreads further.
+        The result is exact up to rounding, and exactly zero for a class that loses all its weight. Raise ValueError if
+        ``other`` has more weight or more scatter.
         """
         documents = subtract(self.documents, other.documents)
-        left = documents > 0
-        ratio = np.divide(other.documents, documents, out=np.zeros_like(documents), where=left)
-        mean = np.where(left[:, None], self.mean + (self.mean - other.mean) * ratio[:, None], 0.0)
-        part = np.divide(other.documents, self.documents, out=np.zeros_like(documents), where=left)
+        has_rows = documents > 0
+        ratio = np.divide(other.documents, documents, out=np.zeros_like(documents), where=has_rows)
+        mean = np.where(has_rows[:, None], self.mean + (self.mean - other.mean) * ratio[:, None], 0.0)
+        part = np.divide(other.documents, self.documents, out=np.zeros_like(documents), where=has_rows)
         scatter = self.scatter - other.scatter - self._outer(other.mean - mean, documents * part)
-        scatter[~left] = 0.0
-        squares, before = (each if each.ndim == 2 else np.einsum("cii->ci", each) for each in (scatter, self.scatter))
+        scatter[~has_rows] = 0.0
+        squares, before = (s if s.ndim == 2 else np.einsum("cii->ci", s) for s in (scatter, self.scatter))
         if (squares < -MAX_ROUNDING * (before + self.documents[:, None] * self.mean**2)).any():
             raise ValueError("rows would be taken out that were not learned")
-        np.maximum(squares, 0.0, out=squares)  # rounding, where a feature is constant
+        np.maximum(squares, 0.0, out=squares)  # rounding errors of constant features
         return Scatter(documents, mean, scatter)
 
     def _outer(self, shift: np.ndarray, factor: np.ndarray) -> np.ndarray:
-        """factor_c δ_c δ_cᵀ for every class, in the shape of the scatter."""
+        """Return factor_c δ_c δ_cᵀ of every class, in the shape of the scatter."""
         scaled = shift * factor[:, None]
         return scaled * shift if self.scatter.ndim == 2 else scaled[:, :, None] * shift[:, None, :]
 
     def overall_variance(self) -> np.ndarray:
-        """Variance of every feature over all rows, that between the classes included, (d,)."""
+        """Return the variance of every feature over all rows, including that between the classes, (d,)."""
         squares = self.scatter if self.scatter.ndim == 2 else np.einsum("cii->ci", self.scatter)
         n = self.documents.sum() or 1.0
         shift = self.mean - self.documents @ self.mean / n
@@ -176,18 +182,18 @@ class Scatter:
 
 
 def shrink(covariance: np.ndarray, shrinkage: float | str | None, n: float, spread: float = 0.0) -> np.ndarray:
-    """(1−s) Σ + s v I with v = tr(Σ)/d, for a share s from 0 to 1; "oas" finds s from Σ and n.
+    """Return (1−s) Σ + s v I with v = tr(Σ)/d, for a share s from 0 to 1; "oas" computes s from Σ and n.
 
-    "oas" is the oracle approximating shrinkage of Chen, Wiesel, Eldar and Hero (2010) in the form that
-    scikit-learn computes; Ledoit and Wolf's needs more than the sums. It goes to 0 as n grows, so the
-    maximum-likelihood Σ is its limit. Where v is zero (rows all alike) ``spread``, a variance from
-    elsewhere, takes its place. Raises ValueError for any other ``shrinkage``.
+    "oas" is the oracle approximating shrinkage of Chen, Wiesel, Eldar and Hero (2010) in the form of scikit-learn.
+    Ledoit and Wolf's needs more than the sums. s converges to 0 with n, so that the limit is the maximum-likelihood Σ.
+    If v is zero, because all rows are equal, ``spread`` replaces it, the variance of other rows. Raise ValueError for
+    any other ``shrinkage``.
     """
     if shrinkage is None:
         return covariance
     d = len(covariance)
     scale = float(np.trace(covariance)) / d
-    if alike := scale <= MIN_OWN_VARIANCE * spread:  # what sums leave of zero is rounding, and no s is to be made of it
+    if is_constant := scale <= MIN_OWN_VARIANCE * spread:  # a rounding error, from which s cannot be computed
         covariance, scale = np.zeros_like(covariance), 0.0
     if isinstance(shrinkage, str):
         if shrinkage != "oas":
@@ -199,11 +205,11 @@ def shrink(covariance: np.ndarray, shrinkage: float | str | None, n: float, spre
         s = float(shrinkage)
         if not 0 <= s <= 1:
             raise ValueError(f"shrinkage={shrinkage!r}: must be between 0 and 1")
-    return (1 - s) * covariance + s * (spread if alike else scale) * np.eye(d)
+    return (1 - s) * covariance + s * (spread if is_constant else scale) * np.eye(d)
 
 
 def whitening(covariance: np.ndarray) -> np.ndarray | None:
-    """W, lower triangular, with WΣWᵀ = I, so that (x−μ)ᵀΣ⁻¹(x−μ) = |W(x−μ)|²; None for a singular Σ.
+    """Return W, lower triangular, with WΣWᵀ = I, so that (x−μ)ᵀΣ⁻¹(x−μ) = |W(x−μ)|². Return None for a singular Σ.
 
     >>> whitening(np.array([[4.0, 0.0], [0.0, 16.0]]))
     array([[0.5 , 0.  ],
@@ -212,7 +218,7 @@ def whitening(covariance: np.ndarray) -> np.ndarray | None:
     deviation = np.sqrt(np.diagonal(covariance))
     if not deviation.all():
         return None
-    try:  # of the correlations, so that features on different scales are judged alike
+    try:  # the factor of the correlations, so that the scale of features does not matter
         factor = np.linalg.cholesky(covariance / np.outer(deviation, deviation))
     except np.linalg.LinAlgError:
         return None
