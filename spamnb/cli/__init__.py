@@ -16,7 +16,7 @@ from spamnb.errors import SpamnbError, in_options
 
 COMMANDS = (
     "train", "classify", "filter", "learn", "forget", "words", "explain", "evaluate", "info",
-    "export", "import", "merge", "set", "upgrade", "prune", "serve", "sort", "watch", "review",
+    "export", "import", "merge", "set", "upgrade", "prune", "serve", "check", "sort", "watch", "review",
 )  # fmt: skip
 INTERRUPTED = 130  # as shells say of a program that Ctrl-C ended
 

@@ -17,6 +17,7 @@ from spamnb.shown_text import escape
 if TYPE_CHECKING:
     from spamnb.mailbox.filing import Filing
     from spamnb.mailbox.memory import Memory
+    from spamnb.sources.accounts import Account
     from spamnb.sources.mailbox import Folder
 
 
@@ -44,24 +45,36 @@ class Target(NamedTuple):
         return escape(self.name)
 
 
+def named_account(name: str) -> Account:
+    """Return the account of a URL, with what the file of accounts says of it. SpamnbError for all else."""
+    from spamnb.sources.accounts import account_of, parsed
+
+    return _check_has_no_folder(account_of(parsed(name)))
+
+
+def _check_has_no_folder(account: Account) -> Account:
+    url = account.url
+    if url.folder and url.folder.upper() != "INBOX":
+        folder = escape(f"{url.account}/{url.folder}")
+        raise SpamnbError(f"{folder}: a folder of an account; name the account, {escape(url.account)}")
+    return account
+
+
 def targets(names: tuple[str, ...], model: Path, junk: str | None, unsure: str | None) -> list[Target]:
     """The mailboxes of these names, Maildirs first; without any, those of the file of accounts."""
-    from spamnb.sources.accounts import account_of, accounts_path, parsed, read_accounts
+    from spamnb.sources.accounts import accounts_path, read_accounts
     from spamnb.sources.spec import is_account
 
     found = [Target(name, model, junk, unsure) for name in names if not is_account(name)]
-    accounts = [account_of(parsed(name)) for name in names if is_account(name)]
+    accounts = [named_account(name) for name in names if is_account(name)]
     if not names:
         accounts = read_accounts(accounts_path())
         if not accounts:
             raise click.UsageError(f"name a Maildir or an account, or write accounts into {accounts_path()}")
-    for account in accounts:
-        name, folder = account.url.account, account.url.folder
-        if folder and folder.upper() != "INBOX":
-            raise SpamnbError(f"{escape(f'{name}/{folder}')}: a folder of an account; name the account, {escape(name)}")
+    for account in map(_check_has_no_folder, accounts):
         found.append(
             Target(
-                name,
+                account.url.account,
                 account.model if account.model is not None and not on_command_line("model") else model,
                 account.junk if junk is None else junk,
                 account.unsure if unsure is None else unsure,

@@ -118,6 +118,29 @@ def read_accounts(path: Path) -> list[Account]:
     return [_account(name, values, f"{shown}: [{escape(name)}]") for name, values in found.items()]
 
 
+def add_account(path: Path, url: ImapUrl) -> str:
+    """Add an account to the end of the file, made for its owner alone; return its name there, "" if it was there."""
+    accounts = read_accounts(path)
+    if any(account.url[:4] == url[:4] for account in accounts):
+        return ""
+    name = url.account.partition("://")[2]
+    if any(account.name == name for account in accounts):
+        name = url.account
+    lines = [f"[{_quote_toml(name)}]", f"url = {_quote_toml(url.account)}", ""]
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with open(path, "a", encoding="utf-8", opener=lambda file, flags: os.open(file, flags, 0o600)) as file:
+            file.write("\n".join(["", "", *lines] if file.tell() else lines))
+    except OSError as error:
+        raise SpamnbError(f"{escape(str(path))}: cannot be written: {reason(error)}") from None
+    return name
+
+
+def _quote_toml(text: str) -> str:
+    """Return a text without control characters as a string of TOML."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
 def _account(name: str, values: Any, where: str) -> Account:
     if not isinstance(values, dict):
         raise SpamnbError(f"{where} is no account; write [NAME] above it")
