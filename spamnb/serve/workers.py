@@ -49,6 +49,9 @@ class Workers:
             self._learning_models.for_classifying("").store.check_writable()
         self._all_models = [models(writable=False) for _ in range(threads)]
         self._all_models[0].for_classifying("").check_spam()
+        if self._learning_models is not None:
+            for each in self._all_models:  # so that a lesson does not cost them all that they have read
+                each.for_classifying("").store.table = self._learning_models.for_classifying("").store.table
         self._idle_models: queue.SimpleQueue[Models] = queue.SimpleQueue()
         for each in self._all_models:
             self._idle_models.put(each)

@@ -12,7 +12,7 @@ from spamnb.errors import Damaged
 from spamnb.reader.tokens import TokenArray
 from spamnb.store.database import checked_rows, int_between, parse_json
 from spamnb.store.rows import MAX_COUNT
-from spamnb.store.store import AMONG, Store
+from spamnb.store.store import AMONG, REVISION, Store
 
 VECTOR = np.dtype("<f4")
 ARRAY = "array:"  # before the name of an array in table meta
@@ -23,7 +23,8 @@ def read_arrays(store: Store) -> dict[str, np.ndarray]:
     with store.reading():
         cache = store.state.cache
         if "arrays" not in cache:
-            rows = store.execute("SELECT key, value, content FROM meta WHERE content NOT NULL ORDER BY key")
+            columns = "SELECT key, value, content FROM meta"
+            rows = store.execute(f"{columns} WHERE content NOT NULL AND key != ? ORDER BY key", (REVISION,))
             arrays = {}
             for key, value, content in checked_rows("meta", rows, key=str, value=str, content=bytes):
                 form = parse_json("meta", "value", value)

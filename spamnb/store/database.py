@@ -139,8 +139,8 @@ class Database:
             self._busy = True
             try:
                 version = self.execute("PRAGMA data_version").fetchone()[0]
-                if version != self._data_version:  # another process wrote since
-                    self.drop_cache()
+                if version != self._data_version:  # another connection wrote since
+                    self.follow_changes()
                     self._data_version = version
                 yield
                 self._connection.execute("COMMIT")
@@ -187,6 +187,10 @@ class Database:
         except OSError:
             return False
         return head.startswith(b"SQLite format 3\0") and int.from_bytes(head[68:]) == cls.OWN_ID
+
+    def follow_changes(self) -> None:
+        """Forget what another connection changed; inside a transaction."""
+        self.drop_cache()
 
     def drop_cache(self) -> None:
         """Forget what was read: a change was undone, or made beside the methods that keep it up to date."""

@@ -37,7 +37,7 @@ from spamnb.settings import UPGRADE
 from spamnb.store.database import APPLICATION_ID, Database
 from spamnb.store.rows import DOCUMENTS, MAX_UNITS, OCCURRENCES, WEIGHT, Cells
 from spamnb.store.state import BASE, HISTOGRAM, MAX_CLASSES, NO_CURVE, NOISE, SIZE, State
-from spamnb.store.token_table import SharedTable, TokenTable, read_table
+from spamnb.store.token_table import Rows, SharedTable, TokenTable, read_table
 
 FORMAT = 9  # it rises with the tables, and whenever the same sums give other scores
 PAGE_BYTES = 1024  # a lesson writes some 350 pages, whatever their size: in 4096 bytes each takes half as long again
@@ -57,6 +57,7 @@ SCHEMA = (
 
 ADDED = "model_type", "tokens", "tokens_version"  # of meta: what a model and its base must have in common to add up
 SUM_MODELS = "corrected", "boolean", "multinomial"  # a bernoulli model also needs how many tokens n messages hold
+REVISION = "revision"  # key in table meta of 8 random bytes, others after each transaction that wrote
 AMONG = "hash IN (SELECT value FROM json_each(?))"  # one of the hashes in a list of JSON
 
 
@@ -66,6 +67,7 @@ class Store(Database):
     base: Store | None = None  # the model that this file adds to
     _identity: tuple[int, int] | None = None  # of the open file
     _closes_base = False
+    _changed: list[Rows] | None = None  # the rows that the transaction changed; None: any of them
 
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
         self.table = SharedTable()  # threads that judge by the same file share one
@@ -161,8 +163,11 @@ class Store(Database):
         with self._told():
             self._follow_file(begin != "BEGIN")
         with self.base.reading() if self.base is not None else contextlib.nullcontext(), super()._transaction(begin):
+            self._changed, statements = [], self._connection.total_changes
             yield
             self.write_changes()
+            if self._connection.total_changes != statements:
+                self._revise()
         if begin != "BEGIN" and _identity(self.file) != self._identity:
             raise SpamnbError(f"{self.path}: another file took its place while it was being changed; try again")
 
@@ -187,15 +192,42 @@ class Store(Database):
         self._connection, self._identity, self._data_version = fresh._connection, identity, None
         self.drop_cache()
 
+    def _revise(self) -> None:
+        """Give the file's new content another revision, and tell threads of this process which rows it changed."""
+        before, after = self._read_revision(), os.urandom(8)
+        self.execute("REPLACE INTO meta VALUES (?, '', ?)", (REVISION, after))
+        if before is not None and self._changed is not None:
+            self.table.note(before, after, self._changed)
+        if self._rows is not None:
+            self._rows.revision = after
+
+    def _read_revision(self) -> bytes | None:
+        row = self.execute("SELECT content FROM meta WHERE key = ?", (REVISION,)).fetchone()
+        return row[0] if row else None
+
     # -- settings and classes --------------------------------------------------------------------------------
 
     def drop_cache(self) -> None:
+        self._changed = None
         self._state: State | None = None
         self._combined: tuple[State, State, State] | None = None  # of the file, of its base, and their sum
         self._is_written = True  # is the state that of the file?
         self._rows: TokenTable | None = None
         self._vocabulary = Vocabulary()
         self._frequencies: list[dict[int, int]] | None = None  # by class number {n: tokens that n messages hold}
+
+    def follow_changes(self) -> None:
+        """Forget what another connection changed: all, unless it shares this one's table and so says which rows."""
+        rows, vocabulary = self._rows, self._vocabulary
+        self.drop_cache()
+        if rows is None:
+            return
+        revision = self._read_revision()
+        changes = self.table.changes(rows.revision, revision)
+        if changes is not None and len(self.state.class_ids) == rows.classes:
+            rows.follow(changes, self.state)
+            rows.revision = revision
+            self._rows, self._vocabulary = rows, vocabulary
 
     @property
     def state(self) -> State:
@@ -293,7 +325,8 @@ class Store(Database):
         if self._rows is not None and self._rows.is_full:
             self._rows, self._vocabulary = None, Vocabulary()
         if self._rows is None:
-            self._rows = TokenTable(self, len(self.state.class_ids), self._vocabulary, self.table)
+            classes, revision = len(self.state.class_ids), self._read_revision()
+            self._rows = TokenTable(self, classes, self._vocabulary, self.table, revision)
         return self._rows
 
     @property
@@ -401,7 +434,9 @@ class Store(Database):
             self._state.write(self)
             self._is_written = True
         if self._rows is not None:
-            self._rows.write()
+            changes = self._rows.write()
+            if self._changed is not None:
+                self._changed += changes
 
     def recalibrate(self) -> None:
         """Fit the calibration to the sums that the file has, and write it."""

@@ -2,6 +2,8 @@
 
 import random
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,17 +14,21 @@ from mail import bag, mail, message
 
 from spamnb.classifier import Classifier
 from spamnb.settings import Settings
+from spamnb.store import token_table
 from spamnb.store.jsonl import export
 from spamnb.store.store import Store
 
 
 @pytest.mark.parametrize("kind", ["boolean", "corrected", "bernoulli"])
-def test_answers_are_those_of_a_model_opened_anew(tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize("share", [False, True])
+def test_answers_are_those_of_a_model_opened_anew(tmp_path: Path, kind: str, share: bool) -> None:
     rng, path = random.Random(kind), tmp_path / "m"
     with Classifier.create(path, Settings(model_type=kind)) as classifier, classifier.store.writing():
         for label, raw in mail(8):
             classifier.learn(label, raw)
     with Classifier.open(path) as judge, Classifier.open(path, writable=True) as teacher:
+        if share:
+            judge.store.table = teacher.store.table
         for number in range(12):
             which, what = rng.randrange(16), rng.choice(["learn", "learn", "forget", "nothing"])
             label = ("ham", "spam")[which % 2]
@@ -36,6 +42,38 @@ def test_answers_are_those_of_a_model_opened_anew(tmp_path: Path, kind: str) -> 
                     one, other = judge.classify(raw), anew.classify(raw)
                     assert np.array_equal(one.log_odds, other.log_odds)
                     assert (one.probabilities, one.evidence) == (other.probabilities, other.evidence)
+
+
+@pytest.mark.parametrize("many", [1, 10_000])
+def test_a_thread_reads_only_the_rows_that_another_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: int
+) -> None:
+    with Classifier.create(tmp_path / "m") as classifier, classifier.store.writing():
+        for label, raw in mail(8):
+            classifier.learn(label, raw)
+    monkeypatch.setattr(token_table, "MANY", many)  # with 1 the whole table is read at once
+    raws, lesson = [message("spam", number) for number in range(20)], message("ham", 900) + b"never seen before"
+    with Classifier.open(tmp_path / "m") as judge, Classifier.open(tmp_path / "m", writable=True) as teacher:
+        judge.store.table = teacher.store.table
+        teacher.learn("ham", message("ham", 899))
+        judge.classify_all(raws)
+        rows, read = judge.store._rows, []
+        monkeypatch.setattr(token_table.Cells, "unpack", partial(count_rows, read, token_table.Cells.unpack))
+        teacher.learn("ham", lesson)
+        begin = len(read)
+        judge.classify_all([*raws, lesson])
+        assert judge.store._rows is rows and sum(read[begin:]) < len(rows) / 2
+        with Classifier.open(tmp_path / "m") as anew:
+            assert judge.classify(lesson).scores.tolist() == anew.classify(lesson).scores.tolist()
+        with Classifier.open(tmp_path / "m", writable=True) as stranger:
+            stranger.learn("spam", message("spam", 901))
+        judge.classify_all(raws)
+        assert judge.store._rows is not rows
+
+
+def count_rows(sizes: list[int], unpack: Callable, blobs: list[bytes], classes: int) -> object:
+    sizes.append(len(blobs))
+    return unpack(blobs, classes)
 
 
 WORDS = list("abcdefgh")
@@ -56,6 +94,7 @@ def test_connections_that_write_in_turn_agree_with_one_that_reads_anew(steps: li
         oracle = Store.create(":memory:", Settings().as_meta())
         Store.create(path, Settings().as_meta()).close()
         open_ones = [Store.open(path, writable=True) for _ in range(3)]
+        open_ones[1].table = open_ones[0].table  # as threads of one process; the third is another process
         for who, (label, tokens), asks in steps:
             open_ones[who].add(label, bag(tokens))
             oracle.add(label, bag(tokens))
