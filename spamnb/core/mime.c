@@ -5,11 +5,11 @@ enum {
     MAX_TYPE = 100, MAX_CHARSET = 60, MAX_ENCODING = 40, MAX_FILENAME = 255, /* bytes in tokens */
     MAX_DOCUMENTS = 4,            /* that Python opens: a PDF may take a second */
     MAX_ENCODED_BYTES = 3 << 22,  /* of a document or an encoded message */
-    MAX_PARTS = 10000,
+    MAX_PARTS = 10000,            /* each reading of a part counts */
     MANY_PARTS = 1000,            /* after this many, parts without a body are not read */
     MAX_SEARCHES = 16,            /* of each byte for boundaries, on average ... */
     MIN_SEARCHED_BYTES = 32 << 20, /* ... or this many bytes, so that a short message may be nested deeply */
-    MAX_READINGS = 4,             /* of each byte as text, on average */
+    MAX_READINGS = 4,             /* of each byte as text or in a header section, on average */
 };
 
 /* How a type is shown, or all types that begin with one that ends with "/". A file without such a type is shown by the end
@@ -102,24 +102,6 @@ static size_t find_readings(const struct section *section, size_t n, span name, 
     return readings[0] != readings[1] && !is_same(readings[0]->value, readings[1]->value);
 }
 
-/* Adds a part as each program may read it: by the first or the last field of a name, and if a line is no field, by those
- * before it or by all. */
-static void add_readings(struct reader *reader, entity_list *parts, span text, const char *default_type) {
-    struct section section = read_section(reader, text);
-    for (int late = 0; late <= (section.late_body != NULL); late++) {
-        size_t n = late ? section.fields.count : section.n_early;
-        const struct field *types[2], *encodings[2];
-        size_t n_types = find_readings(&section, n, LITERAL("content-type"), types);
-        size_t n_encodings = find_readings(&section, n, LITERAL("content-transfer-encoding"), encodings);
-        const struct field *disposition = find_field(&section, n, LITERAL("content-disposition"), false);
-        span body = span_between(late ? section.late_body : section.body, text.end);
-        for (size_t type = 0; type <= n_types; type++)
-            for (size_t encoding = 0; encoding <= n_encodings; encoding++)
-                *LIST_ADD(&reader->arena, parts) =
-                    describe(reader, types[type], encodings[encoding], disposition, body, default_type);
-    }
-}
-
 /* Returns whether a part has only a header section. */
 static bool is_blank_part(span part) {
     const uint8_t *body = find_byte(before_first(part, '\n'), ':') ? find(part, LITERAL("\n\n")) : part.at;
@@ -158,8 +140,39 @@ struct walk {
     struct reader *reader;
     entity_list open, leaves;      /* open: the parts to be read, the next one last */
     size_t n_parts, n_documents;   /* n_documents: opened by Python */
-    size_t search_left, text_left; /* bytes to be searched for boundaries, and to be read as text */
+    size_t search_left, read_left; /* bytes to be searched for boundaries; of header sections and texts to be read */
 };
+
+/* Returns whether another reading of a part is within the bounds. */
+static bool may_read(struct walk *walk) {
+    bool is_within = walk->n_parts < MAX_PARTS && walk->read_left;
+    if (!is_within)
+        walk->reader->message.truncations |= TRUNCATED_PARTS;
+    return is_within;
+}
+
+/* Adds a part as each program may read it: by the first or the last field of a name, and if a line is no field, by those
+ * before it or by all. */
+static void add_readings(struct walk *walk, entity_list *parts, span text, const char *default_type) {
+    struct reader *reader = walk->reader;
+    struct section section = read_section(reader, text);
+    for (int late = 0; late <= (section.late_body != NULL); late++) {
+        size_t n = late ? section.fields.count : section.n_early;
+        const struct field *types[2], *encodings[2];
+        size_t n_types = find_readings(&section, n, LITERAL("content-type"), types);
+        size_t n_encodings = find_readings(&section, n, LITERAL("content-transfer-encoding"), encodings);
+        const struct field *disposition = find_field(&section, n, LITERAL("content-disposition"), false);
+        span body = span_between(late ? section.late_body : section.body, text.end);
+        size_t header_bytes = size_of(span_between(text.at, body.at));
+        for (size_t type = 0; type <= n_types; type++)
+            for (size_t encoding = 0; encoding <= n_encodings && may_read(walk); encoding++) {
+                *LIST_ADD(&reader->arena, parts) =
+                    describe(reader, types[type], encodings[encoding], disposition, body, default_type);
+                walk->n_parts++;
+                walk->read_left -= header_bytes < walk->read_left ? header_bytes : walk->read_left;
+            }
+    }
+}
 
 static unsigned truncation_of(enum shown_as as) { return as >= AS_PDF ? TRUNCATED_PDF << (as - AS_PDF) : TRUNCATED_TEXT; }
 
@@ -185,18 +198,13 @@ static span inner_entity(struct walk *walk, const struct entity *entity) {
 
 /* Adds the parts of an entity to those to be read, in their order; of alternatives plain text comes last. */
 static void open_parts(struct walk *walk, span_list inner, const char *default_type, bool is_alternative) {
-    struct reader *reader = walk->reader;
     entity_list parts = {0};
-    for (size_t i = 0; i < inner.count; i++) {
-        if (walk->n_parts++ < MAX_PARTS)
-            add_readings(reader, &parts, inner.items[i], default_type);
-        else
-            reader->message.truncations |= TRUNCATED_PARTS;
-    }
+    for (size_t i = 0; i < inner.count && may_read(walk); i++)
+        add_readings(walk, &parts, inner.items[i], default_type);
     for (int plain = is_alternative; plain >= 0; plain--)
         for (size_t i = parts.count; i--;)
             if (!is_alternative || (parts.items[i].as == AS_TEXT) == plain)
-                *LIST_ADD(&reader->arena, &walk->open) = parts.items[i];
+                *LIST_ADD(&walk->reader->arena, &walk->open) = parts.items[i];
 }
 
 static void read_entity(struct walk *walk, struct entity entity) {
@@ -228,18 +236,18 @@ static void read_entity(struct walk *walk, struct entity entity) {
     if (is_message)
         entity.content_type = LITERAL("message/rfc822");
     bool is_text = entity.as == AS_TEXT || entity.as == AS_HTML || entity.as == AS_REPORT;
-    if (is_text && size > walk->text_left)
+    if (is_text && size > walk->read_left)
         reader->message.truncations |= TRUNCATED_PARTS;
     else if (entity.as != AS_MULTIPART) {
         *LIST_ADD(&reader->arena, &walk->leaves) = entity;
-        walk->text_left -= is_text ? size : 0;
+        walk->read_left -= is_text ? size : 0;
     }
     open_parts(walk, inner, default_type, is_alternative);
 }
 
 entity_list read_leaves(struct reader *reader, span message) {
     struct walk walk = {.reader = reader, .search_left = MAX_SEARCHES * size_of(message) + MIN_SEARCHED_BYTES,
-                        .text_left = MAX_READINGS * size_of(message) + MAX_TEXT};
+                        .read_left = MAX_READINGS * size_of(message) + MAX_TEXT};
     open_parts(&walk, (span_list){&message, 1, 1}, "text/plain", false);
     while (walk.open.count)
         read_entity(&walk, walk.open.items[--walk.open.count]);

@@ -33,6 +33,8 @@ static const struct page *new_page(struct reader *reader, uint32_t point) {
 const struct character *character_of(struct reader *reader, uint32_t point) {
     if (point >= 0x110000)
         point = 0xFFFD;
+    if (point >= 0x40000 && (point < 0xE0000 || point >= 0xF0000)) /* planes without letters and signs: as one page */
+        point = 0x40000;
     _Atomic(const struct page *) *place = &pages[point / PAGE];
     const struct page *page = atomic_load_explicit(place, memory_order_acquire);
     if (!page) {

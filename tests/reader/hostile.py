@@ -93,6 +93,15 @@ _FORMS: dict[str, tuple[bytes, bytes]] = {
             for n in range(7)
         ]) + HTML, b"<p>x"
     ),
+    "readings of long fields": (
+        b"".join([
+            b"Content-Type: multipart/mixed; boundary=b%d\nContent-Type: multipart/mixed;boundary=b%d\n"
+            b"Content-Transfer-Encoding: 8bit\nContent-Transfer-Encoding: 7bit\n\n--b%d\n" % (n, n, n)
+            for n in range(6)
+        ]) + b"Content-Type: text/plain" + b"; a=b" * 2400 + b"\nContent-Type: text/html" + b"; a=b" * 2400
+        + b"\nContent-Disposition: inline" + b"; a=b" * 2400
+        + b"\nContent-Transfer-Encoding: 8bit\nContent-Transfer-Encoding: 7bit\n\n", b"x"
+    ),
     "empty parts": (MIXED, b"--b\nA:\n\n"),
     "pieces of parameters": (
         MIXED, b"--b\nContent-Type: a/b" + b"".join([b";name*%d*=a" % n for n in range(900)]) + b"\n\nx\n"

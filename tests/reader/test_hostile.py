@@ -46,6 +46,12 @@ def test_time_is_linear_and_short(name: str, megabytes: int) -> None:
     assert any(seconds(raw) < MOST * megabytes for _ in range(3))
 
 
+@pytest.mark.parametrize("name", ["readings of long fields", "readings of readings", "depth"])
+def test_a_short_message_with_many_parts_takes_a_tenth_of_a_second_at_most(name: str) -> None:
+    raw = hostile(name, 40_000)
+    assert any(seconds(raw) < MOST / 2 for _ in range(3))
+
+
 @pytest.mark.parametrize("name", [name for name in MADE if name not in OTHERS and name.startswith(("ev_", "mime_"))])
 def test_what_a_client_shows_counts(name: str) -> None:
     assert not set(SENTENCE) - set(Reader().tokens(MADE[name]))
