@@ -35,11 +35,10 @@ class NewestResult(NamedTuple):
 
 
 class LeaveOneOutResult(NamedTuple):
-    """What a model was trained on, and how each message of the training set is judged by the model without it, in the
-    order of the mail.
+    """The classification of each training message by a model without it, in the order of the sources.
 
     The last of the n messages are the ``doubtful`` ones: their labels are not trusted, and the model did not learn
-    them. ``n_folds`` is None where each message was left out by itself, else the number of folds that were left out.
+    them. ``n_folds`` is the number of folds that were left out, or None if each message was left out by itself.
     """
 
     classes: tuple[str, ...]
@@ -55,13 +54,13 @@ class LeaveOneOutResult(NamedTuple):
     newest: NewestResult | None = None  # where there is enough to tell
 
     def verdict_numbers(self) -> np.ndarray:
-        """The verdicts as class numbers (n,), −1 for unsure."""
+        """Return the verdicts as class numbers (n,), −1 for unsure."""
         number = {name: c for c, name in enumerate(self.classes)}
         return np.array([number.get(verdict, -1) for verdict in self.verdicts], np.int64)
 
 
 def prepare(training_set: TrainingSet) -> TrainingSet:
-    """The training set that a model is made of: without duplicates, and without classes that hold no message."""
+    """Return the training set without duplicates and without classes that have no message."""
     return training_set.deduplicate().nonempty_classes()
 
 

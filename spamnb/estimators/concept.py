@@ -1,4 +1,4 @@
-"""Bayesian concept learning: which set do the positive examples come from?
+"""Bayesian concept learning: infer the set that positive examples come from.
 
 A hypothesis is a set, its extension, over a finite domain. Examples are drawn uniformly from the extension (strong
 sampling), which gives the size principle: the smallest set that has all examples is the likeliest.

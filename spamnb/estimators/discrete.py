@@ -238,7 +238,7 @@ class BernoulliNB(DiscreteNB):
 
     @property
     def feature_log_prob_(self) -> np.ndarray:
-        """log θ_jc in nats: array of shape (n_classes, n_features)."""
+        """Return log θ_jc in nats: array of shape (n_classes, n_features)."""
         return -np.logaddexp(0, -self._weights_.T)
 
 
@@ -277,7 +277,6 @@ def mutual_information(X: Any, y: ArrayLike, alpha: float = 1.0) -> np.ndarray:
 
     Examples
     --------
-
     >>> mutual_information([[1, 1], [1, 0], [0, 1], [0, 0]], [1, 1, 2, 2], alpha=0).tolist()
     [1.0, 0.0]
     """
@@ -330,7 +329,6 @@ class CategoricalNB(DiscreteNB):
 
     Examples
     --------
-
     >>> model = CategoricalNB().fit([[0, 2], [1, 2], [1, 0]], ["a", "a", "b"])
     >>> [np.exp(column).round(2).tolist() for column in model.feature_log_prob_]
     [[[0.5, 0.5], [0.33, 0.67]], [[0.2, 0.2, 0.6], [0.5, 0.25, 0.25]]]
@@ -381,7 +379,7 @@ class CategoricalNB(DiscreteNB):
 
     @property
     def feature_log_prob_(self) -> list[np.ndarray]:  # type: ignore[override]
-        """log φ_jc(k) in nats: of each column an array of shape (n_classes, K_j)."""
+        """Return log φ_jc(k) in nats: of each column an array of shape (n_classes, K_j)."""
         return self._by_column(self._weights_.T)
 
     def _counted(self, X: Any) -> Any:

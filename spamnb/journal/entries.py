@@ -94,8 +94,10 @@ class Verdict(NamedTuple):
 
     @property
     def distance(self) -> float:
-        """The distance of the score from the threshold: 0 at the threshold, -1 at even odds (thresholds below one nat
-        count as one)."""
+        """Return the distance of the score from the threshold: 0 at the threshold, -1 at even odds.
+
+        A threshold below one nat counts as one.
+        """
         return (self.log_odds - self.threshold) / max(self.threshold, 1.0)
 
     @property

@@ -306,8 +306,7 @@ class Journal(Database):
         return [Day(time.strftime("%Y-%m-%d", time.gmtime(day * _DAY)), *counts.get(day, [0] * 4)) for day in days]
 
     def errors(self, since: float) -> tuple[int, int]:
-        """Return the numbers of corrections since a time: of good mail that was called spam, and of spam that was let
-        through."""
+        """Return the numbers of corrections since a time: good mail called spam, and spam let through."""
         with self.reading():
             return self.execute(
                 "SELECT coalesce(sum(verdict = 'spam' AND NOT spam), 0),"

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def learner_for(settings: Settings) -> Learner:
-    """The learner that the settings name; its file, and what it imports, is loaded now."""
+    """Return the learner of these settings, and import its module."""
     from spamnb.settings import COUNT_MODELS
 
     if settings.model_type in COUNT_MODELS:

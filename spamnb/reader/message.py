@@ -99,8 +99,25 @@ _of_thread = _ThreadReader()
 
 
 def parse(raw: bytes) -> Message:
-    r"""Decode a message; any bytes are one.
+    r"""Decode a message for people. Any bytes are a message.
 
+    Parameters
+    ----------
+    raw : bytes
+        The raw message.
+
+    Returns
+    -------
+    Message
+        Headers, texts, links and hidden text.
+
+    Raises
+    ------
+    TypeError
+        If ``raw`` is not bytes.
+
+    Examples
+    --------
     >>> message = parse(b"Subject: =?utf-8?q?caf=C3=A9?=\r\n\r\nHello\r\n")
     >>> message.header("subject"), message.texts
     ('café', ('Hello\n',))

@@ -18,10 +18,28 @@ BIGRAM_WORDS = 75
 
 @dataclass(frozen=True, slots=True)
 class TokenOptions:
-    """How messages become tokens; stored in the model, so that training and classifying cannot disagree.
+    """Options of tokens. The model stores them, so that training and classification use the same ones.
 
-    SpamnbError for a tokenizer that does not exist and for ``ngrams`` below 1.
+    Parameters
+    ----------
+    tokenizer : str, default="own"
+        "own" for the rules of spamnb, or "tweet" or "treebank" for those of nltk.
+    stem : str or None
+        A language of nltk's Snowball stemmers, such as "english".
+    ngrams : int, default=2
+        The longest run of words that is one token, among the first 75 words of a text.
+    body_only : bool, default=False
+        Whether only the text of the body is read, without headers, links and parts.
+    ignore_headers : sequence of str
+        Names of header fields that are skipped.
 
+    Raises
+    ------
+    SpamnbError
+        If a value is not allowed, such as an unknown tokenizer.
+
+    Examples
+    --------
     >>> TokenOptions(ngrams=1, ignore_headers=("List-Id",)).ignore_headers
     ('list-id',)
     """

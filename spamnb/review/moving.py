@@ -35,8 +35,10 @@ class Moving(ExitStack):
         self._open: dict[str, Box] = {}
 
     def mail(self, entry: Verdict) -> bytes | None:
-        """The mail, where it lies where it lay; None where it does not, nobody knows its mailbox, or that cannot be
-        reached: its tokens in the journal stand in for it."""
+        """Return the message from its mailbox, or None if it is not there or the mailbox cannot be reached.
+
+        Its tokens in the journal are used instead.
+        """
         try:
             found = attempt(lambda: _same(self._box(entry), entry)) if entry.mailbox else None
         except SpamnbError:  # a server that is away, mostly: a lesson is the same without it
@@ -86,7 +88,7 @@ class Moving(ExitStack):
 
 
 def _same(box: Box, entry: Verdict) -> tuple[MailboxMessage, bytes] | None:
-    """The message of the journal where it lay, to the byte as far as it is read."""
+    """Return the message at its place in the journal, if its bytes are the same as far as they are read."""
     for message, raw in box.read(box.lookup(entry.place, entry.message_id)):
         if isinstance(raw, bytes) and digest(raw) == entry.digest:
             return message, raw
