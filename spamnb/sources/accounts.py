@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
@@ -99,6 +98,8 @@ def settings_file(name: str) -> Path:
 
 def read_accounts(path: Path) -> list[Account]:
     """The accounts of a file, in its order; none where there is no such file. SpamnbError says what is wrong in it."""
+    import tomllib  # 3 ms, which classifying a message does not need
+
     shown = escape(str(path))
     try:
         with path.open("rb") as file:

@@ -85,7 +85,7 @@ def test_training_needs_no_scipy(tmp_path: Path) -> None:
 def test_one_message_imports_little(trained: Path, command: str) -> None:
     found = imported(command, "-m", str(trained), stdin=message("spam", 77))
     assert "numpy" in found  # or this test sees nothing
-    assert not found & (HEAVY | {"selectolax"})
+    assert not found & (HEAVY | {"selectolax", "tomllib"})
 
 
 def test_what_is_loaded_by_name_is_told_to_who_reads_types() -> None:
