@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 FilePath = str | os.PathLike[str]
 Sources = FilePath | Sequence[FilePath]  # a SOURCE as on the command line, or several
-Tell = Callable[[str], None]  # is given a line of text
+Tell = Callable[[str], None]  # called with a line of text
 _SQLITE = b"SQLite format 3\0"  # the beginning of a model's file
 
 
 def warn(line: str) -> None:
-    """Tell it as a ``SpamnbWarning``, which warnings.filterwarnings can turn off.
+    """Warn of it with a ``SpamnbWarning``, which warnings.filterwarnings can turn off.
 
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as told:
@@ -41,8 +41,8 @@ def warn(line: str) -> None:
 
 
 def settings_of(chosen: Mapping[str, Any]) -> Settings:
-    """The settings that were chosen by name. Raises SpamnbError for an unknown name and for a wrong value, also where
-    it would only turn out when all the mail has been read.
+    """Make settings of values by name. Raises SpamnbError for an unknown name and for a wrong value, also for one that
+    would else be found only after all mail was read.
 
     >>> settings_of({"alpha": 1, "ngrams": 1}).tokens.ngrams
     1
@@ -74,7 +74,7 @@ def settings_of(chosen: Mapping[str, Any]) -> Settings:
 
 
 def check_least(least: int, **given: int | None) -> None:
-    """SpamnbError where one of these is no whole number, or below ``least``; None is none.
+    """Raise SpamnbError if one of the arguments is no whole number, or below ``least``; None is allowed.
 
     >>> check_least(1, workers=2, top=0)
     Traceback (most recent call last):
@@ -93,28 +93,28 @@ def check_least(least: int, **given: int | None) -> None:
 
 
 def specs_of(sources: Sources) -> list[str]:
-    """Each SOURCE as text. SpamnbError where there is none, or where it is mail itself and no path.
+    """Return each SOURCE as text. Raises SpamnbError if there is none, or if one is mail itself and no path.
 
     >>> import pathlib
     >>> specs_of(pathlib.Path("mail")), specs_of(["ham=in", "spam=junk"])
     (['mail'], ['ham=in', 'spam=junk'])
     """
-    given = [sources] if isinstance(sources, str | os.PathLike) else sources
-    is_list = isinstance(given, Sequence) and not isinstance(given, bytes)
-    named = [(f"sources[{n}]", each) for n, each in enumerate(given)] if is_list else [("sources", given)]
+    paths = [sources] if isinstance(sources, str | os.PathLike) else sources
+    is_list = isinstance(paths, Sequence) and not isinstance(paths, bytes)
+    named = [(f"sources[{n}]", each) for n, each in enumerate(paths)] if is_list else [("sources", paths)]
     for name, value in named:
         if not isinstance(value, str | os.PathLike):
             raise SpamnbError(
                 f"{name} is a {type(value).__name__}: give a path, 'CLASS=PATH' or a list of these;"
                 " SpamClassifier().fit(texts, labels) learns messages in memory"
             )
-    if not given:
+    if not paths:
         raise SpamnbError("no SOURCE: give a folder, a file, or several as a list")
-    return [os.fspath(each) for each in given]
+    return [os.fspath(each) for each in paths]
 
 
 def tell_notes(specs: Sequence[str], recursive: bool, tell: Tell) -> None:
-    """Say of each SOURCE why it may not be what was meant."""
+    """Tell of each SOURCE why it may not be what was meant."""
     from spamnb.sources.spec import source_notes
 
     for spec in specs:
@@ -123,7 +123,7 @@ def tell_notes(specs: Sequence[str], recursive: bool, tell: Tell) -> None:
 
 
 def check_flags(**given: bool) -> None:
-    """SpamnbError where one of these is neither True nor False.
+    """Raise SpamnbError if one of the arguments is neither True nor False.
 
     >>> check_flags(online="yes")
     Traceback (most recent call last):
@@ -136,41 +136,41 @@ def check_flags(**given: bool) -> None:
 
 
 def file_path(path: FilePath, argument: str = "model") -> Path:
-    """The path of a file. SpamnbError for what is no path, which says the name of the argument."""
+    """Return the path of a file. SpamnbError for another type names the argument."""
     check_type(argument, path, str | os.PathLike, "the path of a file")
     return Path(path).expanduser()
 
 
 def new_file(path: FilePath, argument: str = "model", over_model: bool = True) -> Path:
-    """The path of a file that is to be made or replaced, ``over_model``: in place of a model, too. SpamnbError where
-    that cannot be.
+    """Return the path of a file that is to be target or replaced, with ``over_model`` also in place of a model. Raises
+    SpamnbError if it cannot be written.
 
     >>> new_file("nowhere/model.spamnb")
     Traceback (most recent call last):
     ...
     spamnb.errors.SpamnbError: nowhere/model.spamnb: there is no folder .../nowhere
     """
-    made = file_path(path, argument)
-    folder = made.absolute().parent
-    if "\0" in str(made) or str(made) == ":memory:":
-        raise SpamnbError(f"{argument} is {str(made)!r:.60}: no file can be called so")
+    target = file_path(path, argument)
+    folder = target.absolute().parent
+    if "\0" in str(target) or str(target) == ":memory:":
+        raise SpamnbError(f"{argument} is {str(target)!r:.60}: no file can be called so")
     if not folder.is_dir():
-        raise SpamnbError(f"{escape(str(made))}: there is no folder {escape(str(folder))}")
-    if not over_model and made.is_dir():
-        raise SpamnbError(f"{escape(str(made))}: a folder; name a file in it")
-    if not os.access(made if made.exists() else folder, os.W_OK):
-        raise SpamnbError(f"{escape(str(made))}: cannot be written (permission denied)")
-    if not over_model and made.is_file():
-        with made.open("rb") as file:
+        raise SpamnbError(f"{escape(str(target))}: there is no folder {escape(str(folder))}")
+    if not over_model and target.is_dir():
+        raise SpamnbError(f"{escape(str(target))}: a folder; name a file in it")
+    if not os.access(target if target.exists() else folder, os.W_OK):
+        raise SpamnbError(f"{escape(str(target))}: cannot be written (permission denied)")
+    if not over_model and target.is_file():
+        with target.open("rb") as file:
             if file.read(len(_SQLITE)) == _SQLITE:
-                raise SpamnbError(f"{escape(str(made))}: is a model: name another file")
-    return made
+                raise SpamnbError(f"{escape(str(target))}: is a model: name another file")
+    return target
 
 
 def threads_of(n_jobs: int | None) -> int:
-    """How many threads: −1 is one a core, −2 one less, and None is 1, as scikit-learn has it.
+    """Return the number of threads: −1 is one a core, −2 one less, and None is 1, as in scikit-learn.
 
-    One in a process that others made, as a search with several jobs does: its cores are at work already.
+    It is 1 in a process that another one started, as a search with several jobs does, because all cores are at work.
     """
     import multiprocessing
 
@@ -185,7 +185,7 @@ def threads_of(n_jobs: int | None) -> int:
 
 @contextmanager
 def chosen_cluster(dask: str | None, workers: int | None, tell: Tell) -> Iterator[Cluster | None]:
-    """The cluster that ``dask`` names, if any. SpamnbError where ``workers`` are chosen for one that has its own.
+    """Open the cluster that ``dask`` names, if any. SpamnbError if ``workers`` is given too: a cluster has its own.
 
     >>> with chosen_cluster("tcp://10.0.0.1:8786", 2, print):
     ...     pass
@@ -200,28 +200,28 @@ def chosen_cluster(dask: str | None, workers: int | None, tell: Tell) -> Iterato
         raise ArgumentError("{option.workers} is for threads of this machine; a cluster has the workers that it has")
     from spamnb.engines.cluster import cluster
 
-    with cluster(dask, tell) as found:
-        yield found
+    with cluster(dask, tell) as chosen:
+        yield chosen
 
 
 @contextmanager
 def ending_cleanly() -> Iterator[None]:
-    """Inside, what tells the process to end raises SystemExit, so that no half-made file stays behind.
+    """Raise SystemExit inside for signals that end the process, so that no unfinished file stays.
 
-    Only signals that would have ended the process are heeded, and only in the main thread: no other may set what a
-    signal does. Raises SpamnbError where temporary files find no room.
+    This is done only for signals that would have ended the process, and only in the main thread, because no other may
+    set a signal's handler. Raises SpamnbError if there is no room for temporary files.
     """
     from spamnb.engines.executor import ENDING
 
     def end(number: int, frame: object) -> None:
-        for each in heeded:
+        for each in handled:
             signal.signal(each, signal.SIG_IGN)
         raise SystemExit(128 + number)
 
     # Whoever started us with nohup wants SIGHUP to be ignored.
     alone = current_thread() is main_thread()
-    heeded = [number for number in ENDING if alone and signal.getsignal(number) is signal.SIG_DFL]
-    for number in heeded:
+    handled = [number for number in ENDING if alone and signal.getsignal(number) is signal.SIG_DFL]
+    for number in handled:
         signal.signal(number, end)
     try:
         yield
@@ -232,5 +232,5 @@ def ending_cleanly() -> Iterator[None]:
             raise SpamnbError(f"no room for temporary files in {gettempdir()}; TMPDIR names another place") from None
         raise
     finally:
-        for number in heeded:
+        for number in handled:
             signal.signal(number, signal.SIG_DFL)

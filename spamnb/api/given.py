@@ -1,4 +1,4 @@
-"""What the estimators take, checked: settings as parameters, messages, and labels that a model file can name."""
+"""The arguments of estimators, checked: settings as parameters, messages, and labels that a model file can name."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _FROM = re.compile(r"^From:", re.IGNORECASE | re.MULTILINE)
 
 
 class ParameterError(SpamnbError, ValueError):
-    """A parameter of an estimator that cannot be."""
+    """A parameter of an estimator has a wrong value."""
 
 
 @contextmanager
 def naming(estimator: Parameters) -> Iterator[None]:
-    """Inside, a parameter's error names the estimator, and is a ValueError as scikit-learn's are."""
+    """Raise errors of parameters inside as ParameterError with the estimator's name."""
     try:
         yield
     except (SpamnbError, ValueError) as error:
@@ -42,14 +42,14 @@ def naming(estimator: Parameters) -> Iterator[None]:
 
 
 def set_parameters(estimator: Parameters, arguments: Mapping[str, Any]) -> None:
-    """Set the parameters of its constructor, whose ``locals()`` these are."""
+    """Set the constructor's parameters; ``arguments`` are its ``locals()``."""
     vars(estimator).update((name, arguments[name]) for name in inspect.signature(type(estimator)).parameters)
 
 
 def as_mail(message: Any, mail: bool | str = "auto") -> bytes:
-    """A message as raw mail. ``mail`` says what it is: raw mail, or a text without headers (False). With "auto", bytes
-    are raw mail, and so is a str that begins with the header of a mail: lines of fields, From among them, and an empty
-    line. TypeError for what is neither bytes nor str.
+    """Return a message as raw mail. ``mail`` says what it is: raw mail, or a text without headers (False). With "auto",
+    bytes are raw mail, and so is a str that begins with the header of a mail: lines of fields, From among them, and an
+    empty line. TypeError for what is neither bytes nor str.
 
     >>> as_mail("Subject: tea"), as_mail("From: a@b.example\\nSubject: tea\\n\\nAt four?")
     (b'\\nSubject: tea\\n', b'From: a@b.example\\nSubject: tea\\n\\nAt four?')
@@ -64,7 +64,8 @@ def as_mail(message: Any, mail: bool | str = "auto") -> bytes:
 
 
 def raw_messages(X: Iterable[str | bytes], mail: bool | str = "auto") -> Iterator[bytes]:
-    """Each of X as raw mail. Raises TypeError where X or one of it is no message, and ValueError for another ``mail``.
+    """Yield each of X as raw mail. Raises TypeError if X or one of its items is no message, and ValueError for another
+    ``mail``.
 
     >>> [*raw_messages(["Subject: tea", b"Subject: tea"])]
     [b'\\nSubject: tea\\n', b'Subject: tea']
@@ -90,7 +91,7 @@ def _each(X: Iterable[str | bytes], mail: bool | str) -> Iterator[bytes]:
 
 
 class MessageEstimator(Parameters):
-    """What estimators of lists of messages share: how these are read, and counted by threads."""
+    """Base of estimators of lists of messages: reads them, and counts them by threads."""
 
     mail: bool | str
     n_jobs: int | None
@@ -101,13 +102,15 @@ class MessageEstimator(Parameters):
             return raw_messages(X, self.mail)
 
     def _entries(self, X: Iterable[str | bytes], labels: Sequence[str] | None = None) -> Iterator[Entry]:
-        """X as messages of the engines, with their classes ("" where there are no ``labels``)."""
+        """Return X as entries, with their classes ("" without ``labels``)."""
         return (Entry(labels[i] if labels else "", f"X[{i}]", "", content=raw) for i, raw in enumerate(self._raw(X)))
 
     def _chosen(self, *owners: type, **others: Any) -> Settings:
-        """The settings of these dataclasses as the parameters have them."""
+        """Make settings of the parameters that are fields of these dataclasses."""
         with naming(self):
-            return settings_of({name: getattr(self, name) for own in owners for name in settings_in(own)} | others)
+            return settings_of(
+                {name: getattr(self, name) for fields in owners for name in settings_in(fields)} | others
+            )
 
     def _threads(self) -> int:
         with naming(self):
@@ -122,7 +125,7 @@ class MessageEstimator(Parameters):
 
 
 def tell_unreadable(name: str, error: Exception) -> None:
-    """Messages in memory can always be read."""
+    """Raise an error: a message in memory can always be read."""
     raise SpamnbError(f"{name}: {error}")
 
 
@@ -135,24 +138,24 @@ class Labels(NamedTuple):
 
 
 def labelled(
-    X: Iterable[str | bytes], y: Any, estimator: str, known: Sequence[Any]
+    X: Iterable[str | bytes], y: Any, estimator: str, earlier: Sequence[Any]
 ) -> tuple[Sequence[str | bytes], Labels]:
-    """X as a list, and the classes in y and those ``known`` before. ValueError for what names no class, and where there
-    is not one label a message, or no message."""
+    """Return X as a list, and the classes in y with those of ``earlier`` calls. ValueError for a label that names no
+    class, for another number of labels than messages, and without messages."""
     raw_messages(X)  # a single text has a length, too
-    messages, given = X if isinstance(X, (list, tuple)) else list(X), check_labels(y, estimator)
-    if len(messages) != len(given):
-        raise ValueError(f"{len(messages)} messages but {len(given)} labels")
+    messages, label_array = X if isinstance(X, (list, tuple)) else list(X), check_labels(y, estimator)
+    if len(messages) != len(label_array):
+        raise ValueError(f"{len(messages)} messages but {len(label_array)} labels")
     if not messages:
         raise ValueError("X holds no message")
-    every = [*known, *np.unique(given).tolist()] if len(known) else np.unique(given)
+    every = [*earlier, *np.unique(label_array).tolist()] if len(earlier) else np.unique(label_array)
     classes = np.unique(check_labels(every, estimator))
     names = [class_name(label) for label in classes.tolist()]
-    return messages, Labels(classes, names, [class_name(label) for label in given.tolist()])
+    return messages, Labels(classes, names, [class_name(label) for label in label_array.tolist()])
 
 
 def class_name(label: Any) -> str:
-    """What a model file calls a class.
+    """Return the name of a class in a model file.
 
     >>> class_name("spam"), class_name(1), class_name(1.0), class_name(True)
     ('spam', '1', '1', 'True')
@@ -163,8 +166,8 @@ def class_name(label: Any) -> str:
 
 
 def named_labels(names: Sequence[str], kind: object) -> NDArray[Any]:
-    """The classes with these names of a model file whose labels were an array of this ``dtype.kind``, sorted; as texts
-    where one of them cannot be of it.
+    """Return the labels with these names in a model file as an array of this ``dtype.kind``, sorted; as texts if one of
+    them is no such number.
 
     >>> named_labels(["0", "1"], "i"), named_labels(["0", "ham"], "i")
     (array([0, 1]), array(['0', 'ham'], dtype='<U3'))

@@ -1,4 +1,4 @@
-"""How far the work is: a line in a terminal, or below a notebook's cell."""
+"""A line of progress in a terminal, or below a notebook's cell."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 
-EVERY = 0.1  # seconds between two drawings
+EVERY = 0.1  # seconds between two drawings: faster than anybody reads
 
 
 @contextmanager
 def progress(what: str, wanted: bool = True) -> Iterator[Callable[[int], None]]:
-    """Show what is done, and its rate, on standard error where a person reads that; gone when the work is done.
+    """Show how many messages are done, and the rate, on standard error if a person reads it; at the end remove both.
 
     Yields a function that takes the number of messages done.
     """
@@ -43,6 +43,6 @@ def progress(what: str, wanted: bool = True) -> Iterator[Callable[[int], None]]:
 
 
 def _has_reader() -> bool:
-    """Is standard error a terminal, or the output of a notebook's cell?"""
+    """Return whether standard error is a terminal, or the output of a notebook's cell."""
     error = sys.stderr
     return error is not None and (error.isatty() or type(error).__module__.startswith("ipykernel."))

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from spamnb.api.relearning import Relearning
     from spamnb.counts.training_set import TrainingSet
 
-MAX_SOURCES = 8  # that a command shows: a shell may have made thousands of one word
-FEW = 50  # messages of a class below which its error estimate is worth little
+MAX_SOURCES = 8  # in a command that is shown: a shell may have expanded one word to thousands
+FEW = 50  # messages of a class: with fewer, one error is more than 2 % of it
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,7 +78,7 @@ class TrainingReport(Report):
 
     @property
     def classes(self) -> dict[str, int]:
-        """The messages that were learned, by class, each copy once."""
+        """Number of messages that were learned, by class; copies count once."""
         return dict(zip(self.left_out.classes, self.left_out.documents.tolist()))
 
     @cached_property
@@ -87,7 +87,7 @@ class TrainingReport(Report):
         return confusion_matrix(self.left_out.labels, self.left_out.verdict_numbers(), len(self.left_out.classes))
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as json can hold it; ``confusion`` {class: {verdict: messages}} has the verdicts on left-out
+        """Return the figures for JSON: ``confusion`` {class: {verdict: messages}} has the verdicts on left-out
         messages, ``wrong`` and ``unsure`` their shares in percent."""
         left_out, cells = self.left_out, self._cells
         names = left_out.classes if len(left_out.labels) else ()
@@ -107,11 +107,11 @@ class TrainingReport(Report):
         }
 
     def __str__(self) -> str:
-        left_out, told = self.left_out, self.to_dict()
-        messages, tokens = pluralize(told["messages"], "message"), pluralize(left_out.tokens, "different token")
+        left_out, figures = self.left_out, self.to_dict()
+        messages, tokens = pluralize(figures["messages"], "message"), pluralize(left_out.tokens, "different token")
         lines = [f"{self.model}: {messages}, {tokens}"]
-        if told["copies"]:
-            lines.append(f"left out, since they are copies of these: {told['copies']:,}")
+        if figures["copies"]:
+            lines.append(f"left out, since they are copies of these: {figures['copies']:,}")
         if self.unreadable:
             lines.append(f"left out, as told above: {self.unreadable:,}")
         if len(left_out.classes) == 1:
@@ -125,7 +125,7 @@ class TrainingReport(Report):
         return "\n".join(lines)
 
     def _judged(self) -> list[str]:
-        """How the messages that were left out are judged, and what to think of it."""
+        """Return lines on the verdicts on left-out messages, and what they mean."""
         left_out, spam = self.left_out, self.settings.spam
         parts = f"The messages in {left_out.n_folds} parts, each judged by a model of the others:"
         lines = [parts if left_out.n_folds else "Each message judged by the model without it:"]
@@ -136,8 +136,8 @@ class TrainingReport(Report):
             lines.append(f"  there is no class {spam!r}, so all errors cost the same; the setting spam names another")
         suspects = len(doubtful_rows(left_out.scores, left_out.labels))
         if suspects:
-            told = f"{pluralize(suspects, 'message')} {'looks' if suspects == 1 else 'look'} mislabelled"
-            lines.append(f"  {told}. To see which and why: {self._command('--doubtful', str(suspects))}")
+            some = f"{pluralize(suspects, 'message')} {'looks' if suspects == 1 else 'look'} mislabelled"
+            lines.append(f"  {some}. To see which and why: {self._command('--doubtful', str(suspects))}")
         if n := left_out.doubtful:
             them = "it was" if n == 1 else "they were"
             lines.append(f"  The labels of {pluralize(n, 'message')} contradict all the others: {them} not learned.")
@@ -161,21 +161,21 @@ class TrainingReport(Report):
         ]
 
     def _command(self, *options: str) -> str:
-        """An evaluation of the same mail."""
+        """Return the command that evaluates the same mail."""
         command = shlex.join(["spamnb", "evaluate", *options, *map(escape, self.sources)])
         return command if 0 < len(self.sources) <= MAX_SOURCES else f"spamnb evaluate {' '.join(options)} SOURCE..."
 
     def _errors(self, labels: NDArray[np.intp], verdicts: list[str]) -> list[str]:
-        """How many verdicts are wrong, and what that means for good mail and spam."""
+        """Return lines with the share of wrong verdicts, and the errors on good mail and spam."""
         spam = self.settings.spam
-        truth, said = np.array(self.left_out.classes)[labels], np.array(verdicts)
-        unsure = said == UNSURE
-        wrong = (said != truth) & ~unsure
+        truth, named = np.array(self.left_out.classes)[labels], np.array(verdicts)
+        unsure = named == UNSURE
+        wrong = (named != truth) & ~unsure
         also = f", unsure: {unsure.sum():,} ({format_percent(100 * unsure.mean())} %)" if unsure.any() else ""
         lines = [f"  wrong: {wrong.sum():,} of {len(truth):,} ({format_percent(100 * wrong.mean())} %){also}"]
         good = truth != spam
         if not good.all():
-            lost, through = (said[good] == spam).mean(), (said[~good] != spam).mean()
+            lost, through = (named[good] == spam).mean(), (named[~good] != spam).mean()
             doubted = unsure[~good].mean()  # delivered, so let through, and yet not wrong
             line = f"  good mail lost {format_percent(100 * lost)} %"
             line += f", spam let through {format_percent(100 * through)} %"
@@ -339,7 +339,7 @@ class Training:
 
 
 def _check_swapped(sources: Sequence[str], spam: str) -> None:
-    """SpamnbError where a folder that is called Junk, in any language, is given as good mail."""
+    """Raise SpamnbError if a folder whose name means junk, in any language, is given as good mail."""
     from spamnb.sources.mailbox import folder_role
     from spamnb.sources.spec import parse_source
 
@@ -357,8 +357,8 @@ def _check_swapped(sources: Sequence[str], spam: str) -> None:
 
 
 def _check_class_names(model: Path, sources: Sequence[str], tell: Tell) -> None:
-    """Before a model is replaced: SpamnbError where a class of the sources is spelt much like one of the model that
-    they lack; a line where they name other classes."""
+    """Compare the classes of the sources with those of the model that is replaced: raise SpamnbError if one is spelt
+    much like a class that the sources lack, and tell of other differences."""
     from spamnb.class_names import nearest_name
     from spamnb.sources.spec import parse_source
     from spamnb.store.store import Store
@@ -368,12 +368,12 @@ def _check_class_names(model: Path, sources: Sequence[str], tell: Tell) -> None:
         return
     try:
         with Store.open(model) as store:
-            known = {*store.totals().classes}
+            classes = {*store.totals().classes}
     except SpamnbError:  # whether it may be replaced says training
         return
-    before = f"{model}: its classes are {', '.join(sorted(known))}"
-    for name in sorted(named - known):
-        if near := nearest_name(name, sorted(known - named)):
+    before = f"{model}: its classes are {', '.join(sorted(classes))}"
+    for name in sorted(named - classes):
+        if near := nearest_name(name, sorted(classes - named)):
             raise SpamnbError(f"{before}, and not {name!r}; did you mean {near}? If not, remove the model first")
-    if named - known:
+    if named - classes:
         tell(f"{before}; the model that replaces it has {', '.join(sorted(named))}")

@@ -15,15 +15,15 @@ import numpy as np
 from spamnb.reader.rows import CsrRows
 
 
-def inverse_index(kept: np.ndarray, size: int) -> np.ndarray:
-    """For each of ``size`` places where it stands among ``kept`` (k,), −1 where it is left out: (size,) int32."""
+def inverse_index(chosen: np.ndarray, size: int) -> np.ndarray:
+    """Return the position of each number below ``size`` in ``chosen`` (k,), −1 where it is not there: (size,) int32."""
     places = np.full(size, -1, np.int32)
-    places[kept] = np.arange(len(kept), dtype=np.int32)
+    places[chosen] = np.arange(len(chosen), dtype=np.int32)
     return places
 
 
 def narrow(counts: np.ndarray) -> np.ndarray:
-    """The same counts as int32 where that holds them."""
+    """Return the counts as int32 if they fit it."""
     return counts.astype(np.int32) if counts.max(initial=0) <= np.iinfo(np.int32).max else counts
 
 
@@ -38,9 +38,9 @@ class ClassTotals(NamedTuple):
 
 
 class TokenCounts(NamedTuple):
-    """The counts of those tokens that a model knows, of a list of tokens that was asked for."""
+    """Counts of the requested tokens that are in the model."""
 
-    positions: np.ndarray  # (k,) places in that list
+    positions: np.ndarray  # (k,) in the list that was requested
     document_counts: np.ndarray  # (C, k) N_jc
     occurrences: np.ndarray  # (C, k) T_jc
     groups: np.ndarray  # (k,) the tokens' groups
@@ -55,7 +55,7 @@ class CountedTokens(NamedTuple):
 
     @property
     def row(self) -> CsrRows:
-        """As one row of places in ``tokens``."""
+        """The message as one row; the ids are positions in ``tokens``."""
         k = len(self.counts)
         return CsrRows(np.array([0, k]), np.arange(k), self.counts)
 
@@ -69,35 +69,35 @@ class SparseRow(NamedTuple):
 
     @classmethod
     def sum(cls, parts: Iterable[SparseRow], size: int) -> SparseRow:
-        """The sum of parts whose columns, below ``size``, come in any order and may repeat; cells of 0 are dropped."""
+        """Add up parts whose columns, below ``size``, come in any order and may repeat; drop cells of 0."""
         document_counts, occurrences = np.zeros(size, np.int32), np.zeros(size, np.int64)
-        for columns, held, occurring in parts:
+        for columns, holding, occurring in parts:
             # Values and columns of other types take forty times as long: 43 ms a million.
             at = columns.astype(np.intp, copy=False)
-            np.add.at(document_counts, at, held.astype(np.int32, copy=False))
+            np.add.at(document_counts, at, holding.astype(np.int32, copy=False))
             np.add.at(occurrences, at, occurring.astype(np.int64, copy=False))
         columns = np.flatnonzero((document_counts != 0) | (occurrences != 0)).astype(np.int32)
         return cls(columns, document_counts[columns], narrow(occurrences[columns]))
 
     def frequencies(self) -> dict[int, int]:
-        """{n: number of tokens that exactly n messages hold}, without n = 0."""
+        """Return {n: number of tokens that exactly n messages hold}, without n = 0."""
         of_n = np.bincount(self.document_counts)
         return {n: int(of_n[n]) for n in np.flatnonzero(of_n).tolist() if n}
 
     def subtract(self, other: SparseRow) -> SparseRow:
-        """These sums without those of ``other``, which are part of them; columns ascending in both."""
-        _, document_counts, occurrences = left = SparseRow(*map(np.copy, self))
+        """Subtract the sums of ``other``, which are part of these; columns ascend in both."""
+        _, document_counts, occurrences = difference = SparseRow(*map(np.copy, self))
         places = np.searchsorted(self.columns, other.columns)
         document_counts[places] -= other.document_counts
         occurrences[places] -= other.occurrences
-        return left.take(np.flatnonzero(document_counts))
+        return difference.take(np.flatnonzero(document_counts))
 
     def take(self, places: np.ndarray) -> SparseRow:
-        """The cells at these places."""
+        """Select the cells at these places."""
         return SparseRow(*(values[places] for values in self))
 
     def reindex(self, columns: np.ndarray) -> SparseRow:
-        """Column j becomes ``columns[j]``; it is left out where that is −1."""
+        """Make column j column ``columns[j]``; drop it where that is −1."""
         moved = self._replace(columns=columns[self.columns])
         if moved.columns.min(initial=0) < 0:
             moved = moved.take(np.flatnonzero(moved.columns >= 0))
@@ -121,49 +121,49 @@ class ClassCounts(NamedTuple):
     rows: tuple[SparseRow, ...]  # one a class
 
     def __sub__(self, other: ClassCounts) -> ClassCounts:
-        """These sums without those of ``other``, which are part of them."""
-        rows = tuple(own.subtract(taken) for own, taken in zip(self.rows, other.rows))
+        """Subtract the sums of ``other``, which are part of these."""
+        rows = tuple(row.subtract(surplus) for row, surplus in zip(self.rows, other.rows))
         return self._replace(documents=self.documents - other.documents, rows=rows)
 
     def reindex(self, columns: np.ndarray, vocabulary_size: int) -> ClassCounts:
-        """The same on another vocabulary: column j becomes ``columns[j]``, or is left out where that is −1."""
+        """Go over to another vocabulary: column j becomes ``columns[j]``, and is dropped where that is −1."""
         return self._replace(vocabulary_size=vocabulary_size, rows=tuple(row.reindex(columns) for row in self.rows))
 
     def between(self, first: int, end: int) -> ClassCounts:
-        """The sums of these columns alone."""
+        """Select the columns from ``first`` to before ``end``."""
         places = [slice(*np.searchsorted(row.columns, [first, end])) for row in self.rows]
-        chosen = [SparseRow(*(values[at] for values in row)) for row, at in zip(self.rows, places)]
-        rows = tuple(row._replace(columns=row.columns - first) for row in chosen)
+        parts = [SparseRow(*(values[at] for values in row)) for row, at in zip(self.rows, places)]
+        rows = tuple(row._replace(columns=row.columns - first) for row in parts)
         return self._replace(vocabulary_size=end - first, rows=rows)
 
     def nonempty_classes(self) -> ClassCounts:
-        """Without the classes that hold no message."""
-        held = np.flatnonzero(self.documents)
-        names, rows = tuple(self.classes[c] for c in held), tuple(self.rows[c] for c in held)
-        return ClassCounts(names, self.documents[held], self.vocabulary_size, rows)
+        """Drop the classes that hold no message."""
+        nonempty = np.flatnonzero(self.documents)
+        names, rows = tuple(self.classes[c] for c in nonempty), tuple(self.rows[c] for c in nonempty)
+        return ClassCounts(names, self.documents[nonempty], self.vocabulary_size, rows)
 
     def totals(self) -> ClassTotals:
-        """The sums over all tokens; the vocabulary are those that occur."""
+        """Return the sums over all tokens; the vocabulary's size counts those that occur."""
         sums = [[values.sum(dtype=np.int64) for values in row[1:]] for row in self.rows]
         document_counts, occurrences = np.array(sums, np.int64).reshape(-1, 2).T
         size = int(np.count_nonzero(self.document_frequency()))
         return ClassTotals(self.classes, self.documents, document_counts, occurrences, size)
 
     def document_frequency(self) -> np.ndarray:
-        """Σ_c N_jc, how many messages hold each token, (V,)."""
-        held = np.zeros(self.vocabulary_size, np.int32)
+        """Return how many messages hold each token, Σ_c N_jc, (V,)."""
+        frequency = np.zeros(self.vocabulary_size, np.int32)
         for row in self.rows:
-            held[row.columns] += row.document_counts
-        return held
+            frequency[row.columns] += row.document_counts
+        return frequency
 
     @property
     def document_counts(self) -> Any:
-        """N_jc as a scipy CSR array (C, V), made anew when it is asked for."""
+        """N_jc as a scipy CSR array (C, V), a new one each time."""
         return self._matrix(1)
 
     @property
     def occurrences(self) -> Any:
-        """T_jc as a scipy CSR array (C, V), made anew when it is asked for."""
+        """T_jc as a scipy CSR array (C, V), a new one each time."""
         return self._matrix(2)
 
     def _matrix(self, field: int) -> Any:

@@ -1,4 +1,4 @@
-"""Messages read and counted, some at a time by whoever has time; and the training set that they make together."""
+"""Messages are read and counted in parts, by several threads or machines; the parts make one training set."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from spamnb.reader.rows import ReadRows
 from spamnb.reader.tokens import TokenArray, Vocabulary
 from spamnb.sources.entries import Entry, NumberedMessage, work_in_batches
 
-MAX_READ = 1 << 22  # bytes of mail that are in memory at a time
-SORTED_AT_ONCE = 1 << 12  # messages: some 20 MB
-COUNTED_AT_ONCE = 1 << 18  # cells: some 2 MB
-MAX_TOKENS = 1 << 18  # of a thread's own vocabulary
+MAX_READ = 1 << 22  # bytes of mail in memory at a time, in each thread
+SORTED_AT_ONCE = 1 << 12  # messages whose cells are sorted at a time: some 20 MB
+COUNTED_AT_ONCE = 1 << 18  # cells that are counted at a time: 2 MB, which fit the processor's cache
+MAX_TOKENS = 1 << 18  # of a thread's own vocabulary: some 30 MB
 _libc = ctypes.CDLL(None)
 _MISSING = (errno.ENOENT, errno.ENOTDIR, errno.ESTALE)
 
@@ -38,7 +38,7 @@ class Unread(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """Some messages, as they were counted."""
+    """The rows of some messages, and what a training set remembers of each."""
 
     lengths: np.ndarray  # (n,) number of distinct tokens
     ids: np.ndarray  # (nnz,) int32, of the shared vocabulary
@@ -51,7 +51,7 @@ class Counted(NamedTuple):
 
     @staticmethod
     def joined(parts: list[Counted]) -> Counted:
-        """The messages of all parts."""
+        """Join the messages of all parts."""
         number, name, digest = np.zeros(0, np.int64), np.zeros(0, np.str_), np.zeros((0, 16), np.uint8)
         none = Counted(number, number.astype(np.int32), number.astype(np.uint16), number, name, digest, number)
         columns = zip(*(part[:-1] for part in (none, *parts)))
@@ -65,14 +65,14 @@ class SharedVocabulary:
         self._vocabulary, self._lock = Vocabulary(), Lock()
 
     def ids(self, tokens: TokenArray) -> np.ndarray:
-        """The id of each of the k ``tokens``, (k,) int32; a token that has none gets the next one."""
+        """Return the id of each of the k ``tokens``, (k,) int32; a token without one gets the next."""
         with self._lock:
             return self._vocabulary.ids(tokens)
 
     def take_all(self) -> Vocabulary:
-        """All tokens, once nobody adds any more; there are none afterwards."""
-        taken, self._vocabulary = self._vocabulary, Vocabulary()
-        return taken
+        """Return all tokens when no thread adds any more; none are left."""
+        vocabulary, self._vocabulary = self._vocabulary, Vocabulary()
+        return vocabulary
 
 
 class Counter:
@@ -94,7 +94,7 @@ class Counter:
         read: list[NumberedMessage] = []
         unread: list[Unread] = []
         dates: list[int] = []
-        found = [self._reader.read([], self._own)]
+        parts = [self._reader.read([], self._own)]
 
         def leave_out(name: str, error: Exception) -> None:
             missing = isinstance(error, OSError) and error.errno in _MISSING
@@ -106,18 +106,18 @@ class Counter:
             return rows, [UNDATED if each is None else each for each in received]
 
         for batch, (rows, received) in work_in_batches(entries, read_batch, leave_out, MAX_READ, MAX_READ):
-            found.append(rows)
+            parts.append(rows)
             dates += received
             read += [each._replace(raw=b"") for each in batch]
         new = TokenArray.of_packed(*self._own.texts(np.arange(len(self._shared_ids), len(self._own), dtype=np.uint32)))
         self._shared_ids = np.append(self._shared_ids, self._shared.ids(new))
         return Counted(
-            np.concatenate([np.diff(read.rows.indptr) for read in found]),
-            self._shared_ids[np.concatenate([read.rows.ids for read in found])],
-            np.concatenate([_narrow(read.rows.counts) for read in found]),
+            np.concatenate([np.diff(read.rows.indptr) for read in parts]),
+            self._shared_ids[np.concatenate([read.rows.ids for read in parts])],
+            np.concatenate([_narrow(read.rows.counts) for read in parts]),
             np.array([each.number for each in read], np.int64),
             np.array([str(each.entry.label) for each in read], np.str_),
-            np.frombuffer(b"".join([read.digests for read in found]), np.uint8).reshape(-1, 16),
+            np.frombuffer(b"".join([read.digests for read in parts]), np.uint8).reshape(-1, 16),
             np.array(dates, np.int64),
             tuple(unread),
         )
@@ -139,43 +139,43 @@ def _concatenated(arrays: tuple[np.ndarray, ...]) -> np.ndarray:
 
 
 class Collection:
-    """Counted messages, as they come; with all of them a training set is made."""
+    """Collects counted messages, and makes a training set of all."""
 
     def __init__(self) -> None:
         self.vocabulary = SharedVocabulary()
-        self._parts: list[Counted] = []  # that memory holds
-        self._runs: list[Counted] = []  # whose cells lie in files
-        self._held = 0  # cells that memory holds
+        self._parts: list[Counted] = []  # in memory
+        self._runs: list[Counted] = []  # whose cells are in files
+        self._n_cells = 0  # in memory
 
     def add(self, counted: Counted) -> None:
-        """Some more messages, behind those that are there."""
+        """Add messages behind the others."""
         self._parts.append(counted)
-        self._held += len(counted.ids)
-        if self._held > MAX_IN_MEMORY:
+        self._n_cells += len(counted.ids)
+        if self._n_cells > MAX_IN_MEMORY:
             self._runs.append(Counted.joined(self._parts))
-            self._parts, self._held = [], 0
+            self._parts, self._n_cells = [], 0
 
     def _renumbered(self, ids: np.ndarray) -> tuple[TokenArray, np.ndarray]:
-        """The tokens of all, the commonest first and else ascending by hash; and the new number of each old one.
+        """Return all tokens, the commonest first and else ascending by hash, and the new number of each old one.
 
-        In this order columns are the same whoever counted what."""
+        In this order columns are the same whichever thread counted a message."""
         vocabulary = self.vocabulary.take_all()
-        held = np.zeros(len(vocabulary), np.int32)
+        frequency = np.zeros(len(vocabulary), np.int32)
         for first in range(0, len(ids), COUNTED_AT_ONCE):
-            np.add.at(held, ids[first : first + COUNTED_AT_ONCE].astype(np.intp), np.int32(1))
-        hashes, groups = vocabulary.describe(np.arange(len(held), dtype=np.uint32))
+            np.add.at(frequency, ids[first : first + COUNTED_AT_ONCE].astype(np.intp), np.int32(1))
+        hashes, groups = vocabulary.describe(np.arange(len(frequency), dtype=np.uint32))
         order = np.argsort(hashes)
-        order = order[np.argsort(-held[order], kind="stable")]
-        order = order[: np.count_nonzero(held)]  # without what only messages hold that could not be read
+        order = order[np.argsort(-frequency[order], kind="stable")]
+        order = order[: np.count_nonzero(frequency)]  # without what only messages hold that could not be read
         text, lengths = vocabulary.texts(order.astype(np.uint32))
-        size = len(vocabulary)
+        n_tokens = len(vocabulary)
         del vocabulary  # with the many copies of a training's end there is no room for both
         give_memory_back()
         offsets = np.cumsum(lengths, dtype=np.int64) - lengths
-        return TokenArray(text, offsets, lengths, hashes[order], groups[order]), inverse_index(order, size)
+        return TokenArray(text, offsets, lengths, hashes[order], groups[order]), inverse_index(order, n_tokens)
 
     def training_set(self) -> TrainingSet:
-        """The training set of all messages; the collection is empty afterwards."""
+        """Return the training set of all messages; the collection is empty afterwards."""
         every = Counted.joined([*self._runs, *self._parts])
         self._runs, self._parts = [], []
         tokens, number = self._renumbered(every.ids)
@@ -200,7 +200,7 @@ class Collection:
             np.ones(len(order), bool),
         )
         del every, number
-        made = TrainingSet(tokens, messages.class_counts(tuple(classes.tolist()), len(tokens)), messages)
-        columns = made.by_hash()
-        same = np.diff(tokens.hashes[columns]) == 0  # of two tokens with one hash a model knows one
-        return made.select_columns(np.delete(columns, np.flatnonzero(same) + 1)) if same.any() else made
+        training_set = TrainingSet(tokens, messages.class_counts(tuple(classes.tolist()), len(tokens)), messages)
+        columns = training_set.by_hash()
+        same = np.diff(tokens.hashes[columns]) == 0  # a model keeps one of two tokens with the same hash
+        return training_set.select_columns(np.delete(columns, np.flatnonzero(same) + 1)) if same.any() else training_set

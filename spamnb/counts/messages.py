@@ -1,4 +1,4 @@
-"""All counted messages as one table: rows of (token, occurrences), and what is known of each message.
+"""All counted messages as one table: rows of (token, occurrences), and the facts of each message.
 
 A cell takes 6 bytes, and a message of mail as it is some 1.5 kB. The cells of much mail lie in temporary files that are
 mapped into memory, so that the system may take their pages back.
@@ -16,13 +16,13 @@ import numpy as np
 from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.reader.rows import CsrRows
 
-UNDATED = -1
+UNDATED = -1  # the date of a message that has none
 MAX_IN_MEMORY = 1 << 25  # numbers of an array: the cells of some 150,000 messages
 MESSAGES_AT_ONCE = 1 << 10  # read at a time: their cells fit the processor's cache
 
 
 def room_for(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
-    """An array to be filled: in memory, or where it is large in a temporary file, which is gone with it."""
+    """Return an array to fill: in memory, or if it is large in a temporary file, which is deleted with it."""
     numbers = int(np.prod(shape))
     if numbers <= MAX_IN_MEMORY:
         return np.empty(shape, dtype)
@@ -33,7 +33,7 @@ def room_for(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
 
 
 def taken(numbers: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """``numbers[begin:end]`` of each of one or more pairs, one behind the other; neighbours are read in one go.
+    """Return ``numbers[begin:end]`` of one or more pairs, one behind the other; neighbours are read in one go.
 
     >>> taken(np.arange(10), np.array([7, 1, 3]), np.array([9, 3, 4]))
     array([7, 8, 1, 2, 3])
@@ -58,18 +58,18 @@ class Messages(NamedTuple):
     included: np.ndarray  # (n,) False for a message that is not part of the sums: a second copy, say
 
     def rows(self, numbers: np.ndarray) -> CsrRows:
-        """The rows of these messages (ascending, one or more)."""
+        """Return the rows of these messages (ascending, one or more)."""
         begins, ends = self.indptr[numbers], self.indptr[numbers + 1]
         counts = taken(self.counts, begins, ends).astype(np.int64)
         return CsrRows(np.append(0, np.cumsum(ends - begins)), taken(self.ids, begins, ends), counts)
 
     def blocks(self, numbers: np.ndarray) -> Iterator[CsrRows]:
-        """The rows of these messages (ascending), some messages at a time."""
+        """Yield the rows of these messages (ascending), some messages at a time."""
         for first in range(0, len(numbers), MESSAGES_AT_ONCE):
             yield self.rows(numbers[first : first + MESSAGES_AT_ONCE])
 
     def reindex(self, columns: np.ndarray) -> Messages:
-        """The same on other columns: column j becomes ``columns[j]``, and is left out where that is −1."""
+        """Go over to other columns: column j becomes ``columns[j]``, and is dropped where that is −1."""
 
         def parts() -> Iterator[CsrRows]:
             for rows in self.blocks(np.arange(len(self.positions))):
@@ -86,7 +86,7 @@ class Messages(NamedTuple):
         return self._replace(indptr=indptr, ids=ids, counts=counts)
 
     def class_counts(self, classes: tuple[str, ...], vocabulary_size: int) -> ClassCounts:
-        """The sums over the included messages."""
+        """Add up the included messages by class."""
         of_class = [np.flatnonzero(self.included & (self.labels == label)) for label in range(len(classes))]
         once = np.ones((), np.int32)
         sums = tuple(
@@ -96,7 +96,7 @@ class Messages(NamedTuple):
         return ClassCounts(classes, np.array([*map(len, of_class)], np.int64), vocabulary_size, sums)
 
     def last_copies(self) -> np.ndarray:
-        """Which messages, (n,), have no copy further on in the mail."""
+        """Return which messages, (n,), have no copy further on in the mail."""
         last = np.ones(len(self.positions), bool)
         last[:-1] = (self.digests[1:] != self.digests[:-1]).any(axis=1)
         return last

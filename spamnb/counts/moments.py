@@ -26,7 +26,7 @@ class Moments(NamedTuple):
 
     @classmethod
     def of(cls, x: np.ndarray, labels: np.ndarray, classes: int, diagonal: bool) -> Moments:
-        """The sums of rows ``x`` (n, d), ``labels`` (n,) being their class numbers."""
+        """Add up rows ``x`` (n, d) with class numbers ``labels`` (n,)."""
         q = np.rint(x / UNIT).astype(np.int64)
         parts = [q[labels == c] for c in range(classes)]
         # Products through floats would be faster and no longer whole.
@@ -34,10 +34,10 @@ class Moments(NamedTuple):
         return cls(np.array([len(p) for p in parts]), np.stack([p.sum(axis=0) for p in parts]), np.stack(second))
 
     def plus(self, other: Moments, sign: int = 1) -> Moments:
-        return Moments(*(mine + sign * theirs for mine, theirs in zip(self, other)))
+        return Moments(*(a + sign * b for a, b in zip(self, other)))
 
     def scatter(self) -> Scatter:
-        """As means and centred scatter, which the estimators take."""
+        """Return means and centred scatter, which the estimators take."""
         n = np.maximum(self.documents, 1).astype(float)[:, None]
         mean = self.first * UNIT / n
         about_zero = mean * mean if self.second.ndim == 2 else mean[:, :, None] * mean[:, None, :]

@@ -1,7 +1,6 @@
-"""The newest messages of a training set: what a model of the older ones may be asked about, as a filter is about mail
-to come.
+"""The newest messages of a training set, on which a model of the older ones is tested: a filter judges mail to come.
 
-Sums give the older ones' model for nothing: the sums of all less those of the newest.
+The older messages' model costs no training, because its sums are those of all messages minus those of the newest.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ MIN_OLDER = 1 / 2  # of each of these sides, among the older: a folder for junk 
 
 
 def newest(dates: np.ndarray, positions: np.ndarray, share: float) -> np.ndarray:
-    """Which of n messages are the newest ``share`` of those that have a date, (n,); of one second the last in the mail.
+    """Return which of n messages are the newest ``share`` of those with a date, (n,); in one second, the last ones.
 
     >>> newest(np.array([5, UNDATED, 9, 9, 1]), np.arange(5), 0.25)
     array([False, False, False,  True, False])
@@ -31,9 +30,9 @@ def newest(dates: np.ndarray, positions: np.ndarray, share: float) -> np.ndarray
 
 
 def newest_of(training_set: TrainingSet, spam: str) -> np.ndarray | None:
-    """Which messages of a training set without copies and empty classes are the newest, (n,) in the order of its
-    batches, or None where these would tell little: see the limits above. Without a class ``spam`` every class is a side
-    of its own."""
+    """Return which messages of a training set without copies and empty classes are the newest, (n,) in the order of its
+    batches; None where a test on them would tell little: see the limits above. Without a class ``spam`` every class is
+    a side of its own."""
     dates, positions, labels = (
         values[training_set.messages.included]
         for values in (training_set.messages.dates, training_set.messages.positions, training_set.messages.labels)

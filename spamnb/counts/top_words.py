@@ -28,18 +28,19 @@ class TellingWord(NamedTuple):
 
 
 def words_of_text(counts: ClassCounts, tokens: TokenArray) -> tuple[ClassCounts, TokenArray]:
-    """The sums and tokens without those that are no words of body and subject: tokens from elsewhere have a prefix,
-    shapes of words with digits (#x00r0 of X11R5) a number sign."""
-    told = [j for j, token in enumerate(tokens) if ":" not in token and not token.startswith("#")]
-    chosen = np.array(told, np.intp)
+    """Select the words of body and subject. Tokens from elsewhere have a prefix, and shapes of words with digits a
+    number sign (#x00r0 of X11R5)."""
+    chosen = np.array([j for j, token in enumerate(tokens) if ":" not in token and not token.startswith("#")], np.intp)
     return counts.reindex(inverse_index(chosen, len(tokens)), len(chosen)), tokens.take(chosen)
 
 
 def top_words(
     counts: ClassCounts, tokens: Sequence[str], n: int = 10, alpha: float = 1.0
 ) -> tuple[dict[str, list[Word]], list[TellingWord]]:
-    """The n likeliest words of every class, with θ_jc = (N_jc + α)/(N_c + 2α), the probability that a message of the
-    class holds them, and the n with the highest mutual information in bits. ``tokens`` (V,) names the columns.
+    """Return the n likeliest words of every class and the n with the highest mutual information in bits.
+
+    The probability that a message of the class holds the word is θ_jc = (N_jc + α)/(N_c + 2α). ``tokens`` (V,) names
+    the columns.
 
     An informative word speaks for the class with the highest θ_jc: of two messages that hold it, one of each of two
     classes, it is the likelier for that one. A single class has no informative words: there is nothing to tell.
@@ -57,5 +58,5 @@ def top_words(
     if len(counts.classes) < 2:
         return likeliest, []
     bits = mutual_information_from_counts(counts.document_counts, counts.documents, alpha)
-    told = top_columns(bits, n, tokens)
-    return likeliest, [TellingWord(tokens[j], float(bits[j]), counts.classes[speaks_for[j]]) for j in told]
+    columns = top_columns(bits, n, tokens)
+    return likeliest, [TellingWord(tokens[j], float(bits[j]), counts.classes[speaks_for[j]]) for j in columns]

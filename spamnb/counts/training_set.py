@@ -1,4 +1,4 @@
-"""All training messages, counted in one pass: their sums, and the messages themselves as short rows."""
+"""The training messages, counted in one pass: their sums, and the messages themselves as short rows."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ class TrainingSet(NamedTuple):
     messages: Messages
 
     def batches(self, messages: int = 256) -> Iterator[LabelledRows]:
-        """The included messages, so many at a time: few enough that their figures fit the processor's cache."""
+        """Yield the included messages in batches, whose figures fit the processor's cache."""
         included = np.flatnonzero(self.messages.included)
         return (self.rows(included[first : first + messages]) for first in range(0, len(included), messages))
 
     def rows(self, numbers: np.ndarray) -> LabelledRows:
-        """The messages with these numbers, ascending, one or more."""
+        """Return the messages with these numbers, ascending, one or more."""
         every = self.messages
         return LabelledRows(every.rows(numbers), every.labels[numbers], every.positions[numbers])
 
     def matrix(self) -> Any:
-        """The included messages as a scipy CSR array (n, V) of occurrences, in the order of the batches."""
+        """Return the included messages as a scipy CSR array (n, V) of occurrences, in the order of the batches."""
         from scipy.sparse import csr_array, vstack
 
         none = csr_array((0, len(self.tokens)), dtype=np.int64)
@@ -51,35 +51,35 @@ class TrainingSet(NamedTuple):
         return vstack([none, *parts], format="csr")
 
     def included_positions(self) -> np.ndarray:
-        """The places in the mail of the included messages (n,), in the order of the batches."""
+        """Return the positions in the mail of the included messages (n,), in the order of the batches."""
         return self.messages.positions[self.messages.included]
 
     def included_labels(self) -> np.ndarray:
-        """The class numbers of the included messages (n,), in the order of the batches."""
+        """Return the class numbers of the included messages (n,), in the order of the batches."""
         return self.messages.labels[self.messages.included]
 
     def select(self, places: np.ndarray) -> TrainingSet:
-        """The messages at these places (a mask over all places in the mail), beside the sums of all."""
+        """Include only the messages at these places, a mask over all positions in the mail; the sums stay."""
         return self._including(self.messages.included & places[self.messages.positions])
 
     def _including(self, included: np.ndarray) -> TrainingSet:
         return self._replace(messages=self.messages._replace(included=included))
 
     def minus(self, places: np.ndarray) -> TrainingSet:
-        """The training set without the messages at these places: all sums minus theirs."""
+        """Subtract the messages at these places, a mask over all positions in the mail."""
         return self.split(places[self.included_positions()])[0]
 
     def split(self, chosen: np.ndarray) -> tuple[TrainingSet, TrainingSet]:
-        """The training set without those of its messages where ``chosen`` (n,) is true, and these beside its sums."""
+        """Return the training set without the ``chosen`` messages, a mask (n,), and these messages beside its sums."""
         included = self.messages.included
-        taken = included.copy()
-        taken[included] = chosen
-        surplus = self._including(taken).messages.class_counts(self.counts.classes, len(self.tokens))
-        rest = self._including(included & ~taken)._replace(counts=self.counts - surplus)
-        return rest, rest._including(taken)
+        selected = included.copy()
+        selected[included] = chosen
+        surplus = self._including(selected).messages.class_counts(self.counts.classes, len(self.tokens))
+        others = self._including(included & ~selected)._replace(counts=self.counts - surplus)
+        return others, others._including(selected)
 
     def deduplicate(self) -> TrainingSet:
-        """With every message counted once: the last of its copies, whose class is taken to be right."""
+        """Count every message once: the last of its copies, whose class is supposed to be right."""
         copies = ~self.messages.last_copies()[self.messages.included]
         return self.split(copies)[0] if copies.any() else self
 
@@ -90,29 +90,30 @@ class TrainingSet(NamedTuple):
         return int((np.bincount(np.unique(of_copy, axis=1)[0]) > 1).sum())
 
     def by_hash(self, min_messages: int = 1) -> np.ndarray:
-        """The columns that so many messages hold, ascending by the hash of their tokens: the order of a model file."""
-        held = np.flatnonzero(self.counts.document_frequency() >= min_messages)
-        return held[np.argsort(self.tokens.hashes[held])]
+        """Return the columns that so many messages hold, ascending by their tokens' hash as in a model file."""
+        columns = np.flatnonzero(self.counts.document_frequency() >= min_messages)
+        return columns[np.argsort(self.tokens.hashes[columns])]
 
     def select_columns(self, columns: np.ndarray) -> TrainingSet:
-        """With only these columns, in this order."""
+        """Select these columns, in this order."""
         number = inverse_index(columns, len(self.tokens))
         counts = self.counts.reindex(number, len(columns))
         return TrainingSet(self.tokens.take(columns), counts, self.messages.reindex(number))
 
     def nonempty_classes(self) -> TrainingSet:
-        """Without classes that hold no message, or copies of others' alone: to a model they do not exist."""
-        held = np.flatnonzero(self.counts.documents)
-        if len(held) == len(self.counts.classes):
+        """Drop classes that hold no message, or only copies of others' messages."""
+        nonempty = np.flatnonzero(self.counts.documents)
+        if len(nonempty) == len(self.counts.classes):
             return self
-        number = inverse_index(held, len(self.counts.classes))
+        number = inverse_index(nonempty, len(self.counts.classes))
         messages = self.messages._replace(labels=number[self.messages.labels].astype(np.int64))
         return self._replace(counts=self.counts.nonempty_classes(), messages=messages)
 
     def stratified_folds(self, n_folds: int) -> np.ndarray:
-        """The fold of each included message, (n,), in the order of the batches.
+        """Return the fold of each included message, (n,), in the order of the batches.
 
-        Every class is dealt out in turn: one that comes in step with the folds would be all in one of them.
+        The messages of each class go to the folds in turn, because a class whose messages come in step with the folds
+        would otherwise be in one fold.
         """
         fold = np.empty(int(self.messages.included.sum()), np.int64)
         fold[np.lexsort((self.included_positions(), self.included_labels()))] = np.arange(len(fold)) % n_folds

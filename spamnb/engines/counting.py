@@ -1,4 +1,4 @@
-"""Counting on all of this machine's cores, or on a cluster: the training set is the same to the last count."""
+"""Counting by threads or on a cluster; the training set is the same to the last count."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spamnb.sources.entries import Entry
 if TYPE_CHECKING:
     from spamnb.engines.cluster import Cluster
 
-Progress = Callable[[int], None]  # is told how many messages are done
+Progress = Callable[[int], None]  # called with the number of messages that are done
 
 
 def count_parallel(

@@ -1,4 +1,4 @@
-"""Entries handed to an executor, a part at a time and a few ahead; their results come in order.
+"""An executor works on parts of the entries, a few parts ahead; the results come in order.
 
 The executor is this machine's threads, or a cluster. Threads do, because messages are read without Python's lock. When
 an error or Ctrl-C ends the work, only the parts that are being read are waited for.
@@ -23,26 +23,26 @@ if TYPE_CHECKING:
 
 MAX_PART = 256  # messages of a part: more gain less than their memory is worth, fewer need no threads
 MAX_PART_BYTES = 1 << 22  # … or this much mail, where entries carry their bytes
-AHEAD = 3  # parts a worker that are handed out
+AHEAD = 3  # parts that a worker is given before it is done with the first, so that it never waits
 
-ENDING = (signal.SIGTERM, signal.SIGHUP)  # what tells a process to end, besides Ctrl-C
+ENDING = (signal.SIGTERM, signal.SIGHUP)  # signals that end a process, besides Ctrl-C
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 
 def cores() -> int:
-    """How many processors this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class PerThread(threading.local, Generic[T]):
-    """What each thread makes for itself when it first asks for it.
+    """A value that each thread makes when it first needs it.
 
-    >>> own = PerThread(list)
-    >>> own.value.append(1)
+    >>> lists = PerThread(list)
+    >>> lists.value.append(1)
     >>> with threads(1) as executor:
-    ...     executor.submit(lambda: own.value).result(), own.value
+    ...     executor.submit(lambda: lists.value).result(), lists.value
     ([], [1])
     """
 
@@ -52,7 +52,7 @@ class PerThread(threading.local, Generic[T]):
 
 @contextmanager
 def threads(n: int) -> Iterator[ThreadPoolExecutor]:
-    """An executor of ``n`` threads. When the context ends, calls that have not begun never do.
+    """Make an executor of ``n`` threads. When the context ends, calls that have not begun never do.
 
     Raises SpamnbError where memory runs out.
     """
@@ -68,7 +68,7 @@ def threads(n: int) -> Iterator[ThreadPoolExecutor]:
 
 
 def ordered_map(submit: Callable[[T], Future[R]], parts: Iterable[T], ahead: int) -> Iterator[R]:
-    """The results of the futures that ``submit`` returns for each part, in order; ``ahead`` parts are handed out.
+    """Yield the results of the futures that ``submit`` returns for each part, in order; submit ``ahead`` parts at once.
 
     >>> with threads(2) as executor:
     ...     list(ordered_map(lambda n: executor.submit(pow, n, 2), range(5), 3))
@@ -84,7 +84,7 @@ def ordered_map(submit: Callable[[T], Future[R]], parts: Iterable[T], ahead: int
 
 
 def parts_of(entries: Iterable[Entry], size: int, most_bytes: int) -> Iterator[list[Entry]]:
-    """The entries in their order, in parts of this ``size``; a part that carries more mail than ``most_bytes`` ends.
+    """Divide the entries into parts of this ``size``; a part with more mail than ``most_bytes`` ends earlier.
 
     >>> entries = [Entry("ham", str(n), "", content=b"tea at four") for n in range(6)]
     >>> [[len(part) for part in parts_of(entries, 4, most_bytes)] for most_bytes in (1000, 20)]
@@ -114,10 +114,10 @@ def map_parts(
     yield from map(alone, parts if workers == 1 else islice(parts, 1))
     if (second := next(parts, None)) is None:
         return
-    own = PerThread(make)
+    works = PerThread(make)
 
-    def made(part: list[Entry]) -> R:
-        return own.value(part)
+    def work(part: list[Entry]) -> R:
+        return works.value(part)
 
     with threads(workers) as executor:
-        yield from ordered_map(lambda part: executor.submit(made, part), chain([second], parts), AHEAD * workers)
+        yield from ordered_map(lambda part: executor.submit(work, part), chain([second], parts), AHEAD * workers)

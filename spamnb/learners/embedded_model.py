@@ -76,17 +76,17 @@ class EmbeddedModel(Learner):
 
     def score(self, store: Store, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
         form, order = self._form(store)
-        known_tokens, known, vectors = _with_vectors(store, tokens, rows, form.linear.shape[1])
-        weights = np.zeros((len(order), len(known.ids)))
-        for start, stop in pairwise(known.indptr.tolist()):
-            x, shares = embed(vectors[known.ids[start:stop]], known.counts[start:stop])
+        known_tokens, model_rows, vectors = _with_vectors(store, tokens, rows, form.linear.shape[1])
+        weights = np.zeros((len(order), len(model_rows.ids)))
+        for start, stop in pairwise(model_rows.indptr.tolist()):
+            x, shares = embed(vectors[model_rows.ids[start:stop]], model_rows.counts[start:stop])
             # The score of x = Σ_j s_j v_j is xᵀQx + lᵀx + k. Token j gets s_j v_jᵀ(Qx + l): every product of two tokens
             # is shared evenly between them, which is their Shapley value, the message's length being taken as given.
             gradient = (form.linear + form.quadratic @ x)[order]
-            weights[:, start:stop] = gradient @ (shares[:, None] * vectors[known.ids[start:stop]]).T
-        scores = row_sums(weights, known.indptr).T + form.constant[order]
-        has_evidence = np.sign(np.diff(known.indptr)).astype(float)
-        return BatchScores(known_tokens, known, scores, weights, has_evidence, lambda: softmax(scores))
+            weights[:, start:stop] = gradient @ (shares[:, None] * vectors[model_rows.ids[start:stop]]).T
+        scores = row_sums(weights, model_rows.indptr).T + form.constant[order]
+        has_evidence = np.sign(np.diff(model_rows.indptr)).astype(float)
+        return BatchScores(known_tokens, model_rows, scores, weights, has_evidence, lambda: softmax(scores))
 
     def learn(self, store: Store, message: NewMessage) -> LearnedMessage:
         names, sums = self._stored(store)
@@ -125,9 +125,9 @@ class EmbeddedModel(Learner):
         width = (arrays.get("dense_first", np.zeros(1)).shape or (0,))[-1]  # the dimensions of the embedding
         second = (width,) if self.settings.model_type == "gaussian" else (width, width)
         shapes = {"dense_documents": (), "dense_first": (width,), "dense_second": second}
-        for name, rest in shapes.items():
+        for name, dimensions in shapes.items():
             array = arrays.get(name, np.zeros(0))
-            if array.shape != (len(names), *rest) or array.dtype.kind != "i":
+            if array.shape != (len(names), *dimensions) or array.dtype.kind != "i":
                 raise Damaged("dense_classes in table meta and the dense arrays do not belong together")
         return names, Moments(*(arrays[f"dense_{name}"] for name in Moments._fields))
 
@@ -146,8 +146,8 @@ class EmbeddedModel(Learner):
 
 def _one(store: Store, message: CountedTokens, place: int, sums: Moments) -> Moments:
     """The sums of one message of class number ``place``, in the shapes of ``sums``."""
-    _, known, vectors = _with_vectors(store, message.tokens, message.row, sums.first.shape[1])
-    x = embed(vectors[known.ids], known.counts)[0][None, :]
+    _, model_rows, vectors = _with_vectors(store, message.tokens, message.row, sums.first.shape[1])
+    x = embed(vectors[model_rows.ids], model_rows.counts)[0][None, :]
     return Moments.of(x, np.array([place]), len(sums.documents), sums.second.ndim == 2)
 
 
@@ -164,11 +164,11 @@ def _with_vectors(
     store: Store, tokens: Sequence[str], rows: CsrRows, width: int
 ) -> tuple[Sequence[str], CsrRows, np.ndarray]:
     """Those k tokens that have a vector, ascending, the messages as rows over them, and the vectors (k, width)."""
-    found = read_vectors(store, tokens)
+    vectors = read_vectors(store, tokens)
     # In one order, whatever the message's: rounding depends on it, and exact forgetting on rounding.
-    order = sorted((i for i, token in enumerate(tokens) if token in found), key=tokens.__getitem__)
+    order = sorted((i for i, token in enumerate(tokens) if token in vectors), key=tokens.__getitem__)
     positions = np.array(order, np.intp)
-    known_tokens, known = take_tokens(tokens, positions), rows.select(positions, len(tokens)).sorted()
-    if any(len(vector) != width for vector in found.values()):
+    known_tokens, model_rows = take_tokens(tokens, positions), rows.select(positions, len(tokens)).sorted()
+    if any(len(vector) != width for vector in vectors.values()):
         raise Damaged(f"vectors in table vectors that have not {width} numbers")
-    return known_tokens, known, np.array([found[token] for token in known_tokens]).reshape(-1, width)
+    return known_tokens, model_rows, np.array([vectors[token] for token in known_tokens]).reshape(-1, width)

@@ -57,10 +57,10 @@ class Embedding(NamedTuple):
         """Vectors (n, d), float64, of rows with the columns of the fit or more."""
         slots = np.full(max(rows.shape[1], 1 + self.columns.max()), -1)
         slots[self.columns] = np.arange(len(self.columns))
-        found = slots[rows.indices]
-        known = found >= 0
-        ends = np.concatenate([[0], np.cumsum(known)])[rows.indptr]
-        places, occurrences = found[known], rows.data[known]
+        slot = slots[rows.indices]
+        has_vector = slot >= 0
+        ends = np.concatenate([[0], np.cumsum(has_vector)])[rows.indptr]
+        places, occurrences = slot[has_vector], rows.data[has_vector]
         result = np.empty((rows.shape[0], self.vectors.shape[1]))
         for i, (start, stop) in enumerate(pairwise(ends)):
             result[i], _ = embed(self.vectors[places[start:stop]], occurrences[start:stop])
@@ -72,8 +72,10 @@ def fit_embedding(spec: str, X: csr_array, tokens: Sequence[str]) -> Embedding:
     n, width = X.shape
     share = X.data / np.bincount(X.indices, X.data, minlength=width)[X.indices]
     weights = 1.0 + np.bincount(X.indices, share * np.log(share), minlength=width) / np.log(1 + n)
-    kind, given = parse_embedding(spec)
-    columns, directions = _singular_vectors(X, weights, int(given)) if kind == "lsa" else _word_vectors(given, tokens)
+    kind, argument = parse_embedding(spec)
+    columns, directions = (
+        _singular_vectors(X, weights, int(argument)) if kind == "lsa" else _word_vectors(argument, tokens)
+    )
     vectors = (weights[columns, None] * directions).astype(np.float32)
     says = vectors.any(axis=1)
     return Embedding(columns[says], vectors[says])
@@ -90,10 +92,10 @@ def parse_embedding(spec: str) -> tuple[str, str]:
     ...
     spamnb.errors.SpamnbError: embedding 'bert' is unknown: use lsa:DIMENSIONS, 1 to 9999, or vectors:PATH
     """
-    kind, _, given = spec.partition(":")
-    if not (re.fullmatch("[1-9][0-9]{0,3}", given) if kind == "lsa" else kind == "vectors" and given):
+    kind, _, argument = spec.partition(":")
+    if not (re.fullmatch("[1-9][0-9]{0,3}", argument) if kind == "lsa" else kind == "vectors" and argument):
         raise SpamnbError(f"embedding {spec!r:.60} is unknown: use lsa:DIMENSIONS, 1 to 9999, or vectors:PATH")
-    return kind, given
+    return kind, argument
 
 
 def _singular_vectors(X: csr_array, weights: np.ndarray, dimensions: int) -> tuple[np.ndarray, np.ndarray]:
@@ -128,12 +130,12 @@ def _word_vectors(path: str, tokens: Sequence[str]) -> tuple[np.ndarray, np.ndar
 
     Tokens are looked up as they are, those of the subject without prefix."""
     wanted = _words(tokens)
-    found: list[tuple[int, np.ndarray]] = []
+    pairs: list[tuple[int, np.ndarray]] = []
     for word, vector in _lines(path, wanted):
-        found += [(column, vector) for column in wanted.pop(word)]
-    if not found:
+        pairs += [(column, vector) for column in wanted.pop(word)]
+    if not pairs:
         raise SpamnbError(f"{path}: has none of the words of the training mail")
-    columns, vectors = zip(*sorted(found, key=lambda pair: pair[0]))
+    columns, vectors = zip(*sorted(pairs, key=lambda pair: pair[0]))
     return np.array(columns), np.array(vectors)
 
 

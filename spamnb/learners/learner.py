@@ -1,4 +1,4 @@
-"""What every kind of mail model does with messages, beside the sums that the store keeps for all of them."""
+"""The interface of mail models: fitting, scoring, learning. The store keeps the sums of all kinds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # classifying a message does not need it
 
 
 class BatchScores(NamedTuple):
-    """Scores of n messages and what each of their tokens gave to them."""
+    """Scores of n messages, and what each of their tokens adds to them."""
 
     tokens: Sequence[str]  # (k,) those of the messages' tokens that the model knows
     rows: CsrRows  # the messages, of these tokens only; the ids are positions in ``tokens``
@@ -40,17 +40,17 @@ class BatchScores(NamedTuple):
         weights = _against(self.weights[:, cells], p, of)
         heaviest = np.argsort(-np.abs(weights), kind="stable")[:limit]
         heaviest = heaviest[weights[heaviest] != 0]
-        told = list(zip(take_tokens(self.tokens, self.rows.ids[cells][heaviest]), weights[heaviest].tolist()))
+        evidence = list(zip(take_tokens(self.tokens, self.rows.ids[cells][heaviest]), weights[heaviest].tolist()))
         if self.correction is None:
-            return told, ()
-        return told, tuple(_against(self.correction[:, cells], p, of)[heaviest].tolist())
+            return evidence, ()
+        return evidence, tuple(_against(self.correction[:, cells], p, of)[heaviest].tolist())
 
 
 def _against(weights: np.ndarray, p: np.ndarray, of: int | None) -> np.ndarray:
-    """What each of k tokens gave, by ``weights`` (C, k), to a class against the likeliest other."""
+    """Return the weight of each of k tokens, of ``weights`` (C, k), for a class against the likeliest other."""
     order = np.argsort(-p, kind="stable")
-    given = weights[order[0] if of is None else of]
-    return given - weights[order[int(of is None or of == order[0])]] if len(order) > 1 else given
+    weight = weights[order[0] if of is None else of]
+    return weight - weights[order[int(of is None or of == order[0])]] if len(order) > 1 else weight
 
 
 class NewMessage(NamedTuple):
@@ -65,7 +65,7 @@ class NewMessage(NamedTuple):
 
 
 class Correction(NamedTuple):
-    """What corrects naive Bayes, in whole units of a weight (formulas/correction.py)."""
+    """The correction of naive Bayes, in whole units of a weight (formulas/correction.py)."""
 
     contributions: np.ndarray  # (n, C - 1) what each message adds to each of its tokens, of all classes but the first
     weights: np.ndarray  # (V, C - 1) the sums of that, by token
@@ -81,7 +81,7 @@ class NewestScores(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """What fitting a training set gives: the messages that are learned, and the score of each by a model without it.
+    """A fitted model: the messages that are learned, and the score of each by a model without it.
 
     Arrays are in the order of the batches of the training set.
     """
@@ -116,7 +116,7 @@ class Fit(NamedTuple):
 
 
 class Learner:
-    """One kind of mail model. The sums are the store's; a learner derives scores and keeps what is no sum."""
+    """One kind of mail model. It derives scores from the store's sums, and keeps parameters that are no such sums."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -135,13 +135,13 @@ class Learner:
         raise NotImplementedError
 
     def learn(self, store: Store, message: NewMessage) -> LearnedMessage:
-        """Add a message to what is kept beside the sums, which hold it already; return what the file keeps of it."""
+        """Add a message to the parameters beside the sums, which hold it already; return what the file keeps."""
         return LearnedMessage(message.label, bins_by_class(message.scores))
 
     def forget(self, store: Store, learned: LearnedMessage, counted: CountedTokens, digest: bytes) -> None:
-        """Subtract a message from what is kept beside the sums, which hold it still."""
+        """Subtract a message from the parameters beside the sums, which still hold it."""
 
 
 def class_names(value: object) -> bool:
-    """Is this a list of different names, as a model file should keep them?"""
+    """Return whether a value of a model file is a list of different names."""
     return isinstance(value, list) and all(isinstance(name, str) for name in value) and len(set(value)) == len(value)

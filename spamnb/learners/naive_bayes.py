@@ -39,22 +39,24 @@ class NaiveBayes(Learner):
     def score(self, store: Store, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
         return self.score_counts(store, tokens, rows, store.look_up(tokens))
 
-    def score_counts(self, store: Store, tokens: Sequence[str], rows: CsrRows, found: TokenCounts) -> BatchScores:
-        """``score``, of tokens whose counts were looked up."""
+    def score_counts(self, store: Store, tokens: Sequence[str], rows: CsrRows, counts: TokenCounts) -> BatchScores:
+        """Score messages as ``score`` does, by counts of their tokens that were looked up."""
         settings, totals = self.settings, store.totals()
-        known = rows.select(found.positions, len(tokens))
-        by_token = self._log_likelihoods(totals, found.document_counts, found.occurrences)
-        contributions = np.take(by_token, known.ids, axis=1)
-        groups = found.groups[known.ids]
+        model_rows = rows.select(counts.positions, len(tokens))
+        by_token = self._log_likelihoods(totals, counts.document_counts, counts.occurrences)
+        contributions = np.take(by_token, model_rows.ids, axis=1)
+        groups = counts.groups[model_rows.ids]
 
         def pooled(pooling: str) -> Pooled:
             start = np.zeros(len(totals.classes))  # the mean is of the tokens alone
             if pooling == "sum":
                 start = self._intercept(totals, store.frequencies() if settings.model_type == "bernoulli" else ())
-            return self._pooled(contributions, known, start, groups, pooling)
+            return self._pooled(contributions, model_rows, start, groups, pooling)
 
-        own = pooled(settings.pooling)
-        return BatchScores(take_tokens(tokens, found.positions), known, *own, lambda: softmax(pooled("sum").scores))
+        pooled_scores = pooled(settings.pooling)
+        return BatchScores(
+            take_tokens(tokens, counts.positions), model_rows, *pooled_scores, lambda: softmax(pooled("sum").scores)
+        )
 
     def fit(self, training_set: TrainingSet) -> Fit:
         if self.settings.model_type == "bernoulli" and self.settings.pooling == "sum":
@@ -77,14 +79,14 @@ class NaiveBayes(Learner):
         # For each class {n: number of tokens that exactly n of its messages hold}, n = 0 included.
         frequencies = [{0: totals.vocabulary_size - len(row.columns), **row.frequencies()} for row in counts.rows]
         classes = len(totals.classes)
-        held = counts.document_frequency() > 0
+        occurs = counts.document_frequency() > 0
         groups = messages.tokens.groups
         start = self._intercept(totals, frequencies)
 
         def score(batch: LabelledRows) -> np.ndarray:
-            rows = batch.rows.only(held[batch.rows.ids])
-            found = np.ascontiguousarray(np.take(table, rows.ids, axis=0).T)
-            contributions = self._log_likelihoods(totals, found[:classes], found[classes:])
+            rows = batch.rows.only(occurs[batch.rows.ids])
+            figures = np.ascontiguousarray(np.take(table, rows.ids, axis=0).T)
+            contributions = self._log_likelihoods(totals, figures[:classes], figures[classes:])
             return self._pooled(contributions, rows, start, groups[rows.ids]).scores
 
         return _scored(messages, score)
@@ -130,14 +132,14 @@ class NaiveBayes(Learner):
         leaving, staying = np.flatnonzero(group < 0), np.flatnonzero(group >= 0)
         n_distinct = np.diff(rows.indptr)
         n_staying = n_distinct - np.diff(np.searchsorted(leaving, rows.indptr))
-        kept = CsrRows(np.append(0, np.cumsum(n_staying)), rows.ids[staying], rows.counts[staying])
-        counts = np.ascontiguousarray(np.take(table, kept.ids, axis=0).T)
+        staying_rows = CsrRows(np.append(0, np.cumsum(n_staying)), rows.ids[staying], rows.counts[staying])
+        counts = np.ascontiguousarray(np.take(table, staying_rows.ids, axis=0).T)
         of_own = np.repeat(is_own, n_staying, axis=1)
         counts[:classes] -= of_own
         n_occurrences = np.zeros(n, np.int64)
         if len(counts) > classes:
-            n_occurrences = np.diff(np.append(0, np.cumsum(kept.counts))[kept.indptr])
-            counts[classes:] -= of_own * kept.counts.astype(counts.dtype)
+            n_occurrences = np.diff(np.append(0, np.cumsum(staying_rows.counts))[staying_rows.indptr])
+            counts[classes:] -= of_own * staying_rows.counts.astype(counts.dtype)
         ends = np.searchsorted(leaving, rows.indptr)
         sums = np.cumsum(np.take(table, rows.ids[leaving], axis=0), axis=0)
         gone = np.diff(np.pad(sums, ((1, 0), (0, 0)))[ends], axis=0).T  # the whole sums of the tokens that leave
@@ -152,7 +154,7 @@ class NaiveBayes(Learner):
         # log P(c) of the model without each of the messages. Row c of the first: without a message of class c.
         without_one = totals.documents - np.eye(classes, dtype=np.int64)
         log_prior = np.array([self._log_prior(each) for each in without_one])[batch.labels]
-        return self._pooled(contributions, kept, log_prior, group[staying]).scores
+        return self._pooled(contributions, staying_rows, log_prior, group[staying]).scores
 
     def _log_likelihoods(
         self,

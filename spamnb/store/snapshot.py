@@ -1,4 +1,4 @@
-"""All that a model file holds, in memory: filled from sums, published in one piece, and read back whole."""
+"""The whole content of a model file in memory: written to a new file, which takes its place at once, and read back."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from spamnb.store.rows import DOCUMENTS, OCCURRENCES, Cells, tokens_of
 from spamnb.store.state import HISTOGRAM, NOISE, SIZE
 from spamnb.store.store import Store
 
-MESSAGES_AT_ONCE = 1 << 14  # written at a time
+MESSAGES_AT_ONCE = 1 << 14  # rows of messages in memory: some 10 MB
 ROWS_AT_ONCE = 256  # of tokens, written by one statement: 0.68 µs a row, and 0.95 with a statement each
 COPIED_PAGES = 8  # at a time: fewer than the tables that a model has, so that the first are never all
 STALE_SECONDS = 86_400  # seconds: nobody is still writing a file that has not changed for so long
@@ -50,7 +50,7 @@ class Snapshot(NamedTuple):
 
     @property
     def counts(self) -> ClassCounts:
-        """The sums of the classes that hold a message."""
+        """Sums of the classes that hold a message."""
         return self.cells.counts(self.classes, self.documents, len(self.tokens)).nonempty_classes()
 
 
@@ -110,15 +110,15 @@ def _put_tokens(store: Store, tokens: TokenArray, cells: Sequence[bytes]) -> Non
 
 
 def read_sums(store: Store) -> Snapshot:
-    """The sums of a store, without what was learned.
+    """Read the sums of a store, without learned messages, arrays and months.
 
-    Whoever reads everything can check that it adds up: SpamnbError where it does not.
+    All of them are read, so they can be checked: Damaged if tokens do not add up to the sums of their classes.
     """
     with store.reading():
         hashes, cells = store.cells()
         sums, classes = store.state.sums, list(store.class_ids())
-        found = store.execute("SELECT CAST(token AS BLOB) FROM tokens ORDER BY hash")
-        tokens = tokens_of([text for (text,) in found])
+        rows = store.execute("SELECT CAST(token AS BLOB) FROM tokens ORDER BY hash")
+        tokens = tokens_of([text for (text,) in rows])
         if not np.array_equal(tokens.hashes, hashes):
             raise Damaged("tokens in table tokens that have another hash")
         added_up = [cells.sums(figure, cells.label, len(classes)) for figure in (DOCUMENTS, OCCURRENCES)]
@@ -129,7 +129,7 @@ def read_sums(store: Store) -> Snapshot:
 
 
 def read_snapshot(store: Store) -> Snapshot:
-    """Everything a store holds, in memory."""
+    """Read the whole content of a store."""
     with store.reading():
         store.state.check_calibration()
         return read_sums(store)._replace(
@@ -142,8 +142,8 @@ def read_snapshot(store: Store) -> Snapshot:
 
 
 def check_replaceable(path: str | Path, *, force: bool) -> None:
-    """SpamnbError where a model made at ``path`` would be in the way of something: InTheWay where that is a model, and
-    ``force`` is not given. Whatever is no model is never replaced.
+    """Raise SpamnbError if a new model may not take the place of what is at ``path``: InTheWay for a model, unless
+    ``force``. Anything that is no model is never replaced.
 
     >>> check_replaceable("/", force=True)
     Traceback (most recent call last):
@@ -165,8 +165,10 @@ def check_replaceable(path: str | Path, *, force: bool) -> None:
     except Outdated:
         pass
     except SpamnbError as error:
-        said = str(error).removesuffix(f"; {Store.REMEDY}").removesuffix("; name another file")
-        raise ArgumentError("{said}; only a model is replaced; {option.model} names another", said=said) from None
+        problem = str(error).removesuffix(f"; {Store.REMEDY}").removesuffix("; name another file")
+        raise ArgumentError(
+            "{problem}; only a model is replaced; {option.model} names another", problem=problem
+        ) from None
     if not force:
         raise InTheWay("{at}: exists already; {option.force} replaces it, 'spamnb learn' adds to it", at=target)
 
@@ -220,10 +222,10 @@ def atomic_replace(
 
 
 def _clear(target: Path) -> None:
-    """Remove what those left beside the model who were killed while they made one."""
-    left = re.compile(rf"\.{re.escape(target.name)}\.\d+\.new(-wal|-shm)?")
+    """Remove unfinished files beside the model, of processes that were killed."""
+    unfinished = re.compile(rf"\.{re.escape(target.name)}\.\d+\.new(-wal|-shm)?")
     for path in target.parent.glob(".*.new*"):
-        if left.fullmatch(path.name):
+        if unfinished.fullmatch(path.name):
             with contextlib.suppress(OSError):  # gone meanwhile, or another's: it is in nobody's way
                 if time.time() - path.lstat().st_mtime > STALE_SECONDS:
                     path.unlink()
@@ -238,7 +240,7 @@ def _reason(error: Exception) -> str:
 
 
 def create_empty(path: str | Path, meta: dict[str, Any]) -> None:
-    """Make an empty model at ``path``, all at once; where there is one, or another process is first, that one stays."""
+    """Make an empty model at ``path``; one that is there, or that another process makes first, stays."""
     with contextlib.suppress(InTheWay), atomic_replace(path, meta):
         pass
 
