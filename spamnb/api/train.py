@@ -111,9 +111,9 @@ class TrainingReport(Report):
         messages, tokens = pluralize(figures["messages"], "message"), pluralize(left_out.tokens, "different token")
         lines = [f"{self.model}: {messages}, {tokens}"]
         if figures["copies"]:
-            lines.append(f"left out, since they are copies of these: {figures['copies']:,}")
+            lines.append(f"{pluralize(figures['copies'], 'duplicate')} skipped")
         if self.unreadable:
-            lines.append(f"left out, as told above: {self.unreadable:,}")
+            lines.append(f"{pluralize(self.unreadable, 'message')} could not be read; named above")
         if len(left_out.classes) == 1:
             lines.append(f"Only class {left_out.classes[0]!r}: nothing to tell it from. Learn another class.")
         elif left_out.classes:
@@ -150,14 +150,14 @@ class TrainingReport(Report):
         newest = self.left_out.newest
         if newest is None:
             return [
-                "For mail to come expect more errors. If enough messages of each class have dates, this says how many:",
+                "Future mail will have more errors. If enough messages of each class have dates, this estimates them:",
                 f"  {self._command('--split', '0.8', '--by-date')}",
             ]
         since, messages = datetime.fromtimestamp(newest.since, UTC).date(), pluralize(len(newest.labels), "message")
         return [
             f"The newest fifth, {messages} since {since}, judged by a model of the older ones:",
             *self._errors(newest.labels, newest.verdicts),
-            "  For mail to come believe these: above, messages were judged by a model that knew newer mail.",
+            "  Future mail will have errors like these: above, messages were judged by a model that knew newer mail.",
         ]
 
     def _command(self, *options: str) -> str:

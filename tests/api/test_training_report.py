@@ -42,8 +42,8 @@ def test_every_figure_is_that_of_a_count() -> None:
     said = str(made).split("\n")
     assert said[:4] == [
         "m: 1,260 messages, 1,234 different tokens",
-        "left out, since they are copies of these: 5",
-        "left out, as told above: 1,002",
+        "5 duplicates skipped",
+        "1,002 messages could not be read; named above",
         "Each message judged by the model without it:",
     ]
     assert [line.replace("│", "").split() for line in said[8:10]] == [
@@ -53,7 +53,7 @@ def test_every_figure_is_that_of_a_count() -> None:
         "  wrong: 12 of 1,260 (0.952 %), unsure: 5 (0.397 %)",
         "  good mail lost 0.250 %, spam let through 20.00 % (15.00 % called good, 5.00 % unsure)",
         "  12 messages look mislabelled. To see which and why: spamnb evaluate --doubtful 12 SOURCE...",
-        "For mail to come expect more errors. If enough messages of each class have dates, this says how many:",
+        "Future mail will have more errors. If enough messages of each class have dates, this estimates them:",
         "  spamnb evaluate --split 0.8 --by-date SOURCE...",
     ]
     assert made.to_dict()["confusion"]["spam"] == {"ham": 9, "spam": 48, "unsure": 3}
@@ -73,7 +73,7 @@ def test_the_newest_fifth_has_its_own_figures() -> None:
         "The newest fifth, 140 messages since 2002-09-25, judged by a model of the older ones:",
         "  wrong: 5 of 140 (3.57 %), unsure: 3 (2.14 %)",
         "  good mail lost 2.50 %, spam let through 10.00 % (5.00 % called good, 5.00 % unsure)",
-        "  For mail to come believe these: above, messages were judged by a model that knew newer mail.",
+        "  Future mail will have errors like these: above, messages were judged by a model that knew newer mail.",
     ]
 
 

@@ -139,7 +139,7 @@ def test_train_learns_the_others_as_if_it_were_not_there(stage: str, tmp_path: P
         write(tmp_path / label / f"{number}.eml", raw)
     sources = f"ham={tmp_path / 'ham'}", f"spam={tmp_path / 'spam'}"
     told = run("train", "--workers", workers, "-m", tmp_path / "m", *sources, f"spam={folder}")
-    assert told.exit_code == 0 and f"left out, as told above: {len(KINDS)}" in told.output
+    assert told.exit_code == 0 and f"{len(KINDS)} messages could not be read" in told.output
     check_named(told.stderr, folder)
     good = tmp_path / "good"
     good.mkdir()
