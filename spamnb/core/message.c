@@ -104,9 +104,22 @@ static void copy_date(struct reader *reader, uint8_t date[DATE]) {
         date[i] = value.at[i] && value.at[i] < 128 ? value.at[i] : '?';
 }
 
+/* Lists the parts that are files. */
+static void list_files(struct reader *reader) {
+    struct message *message = &reader->message;
+    for (size_t i = 0; i < message->leaves.count; i++) {
+        const struct entity *leaf = &message->leaves.items[i];
+        if (is_empty(leaf->filename))
+            continue;
+        *LIST_ADD(&reader->arena, &message->files) = leaf->filename;
+        *LIST_ADD(&reader->arena, &message->files) = leaf->content_type;
+    }
+}
+
 static void read_body(struct reader *reader, span text) {
     struct message *message = &reader->message;
     message->leaves = read_leaves(reader, text);
+    list_files(reader);
     for (int attached = 0; attached < 2; attached++) /* attachments last */
         for (size_t i = 0; i < message->leaves.count; i++)
             if (is_attached(&message->leaves.items[i]) == attached)

@@ -67,7 +67,7 @@ void reader_delete(struct reader *reader) {
     free(reader);
 }
 
-/* Reads n messages into rows of the vocabulary; without a vocabulary one message, for message_list. Writes the length of
+/* Reads n messages into rows of the vocabulary; without a vocabulary one message, for message_part. Writes the length of
  * each row, and each message's digest, date and truncations. */
 enum failure read_messages(struct reader *reader, struct vocabulary *vocabulary, const uint8_t *const raws[],
                            const size_t sizes[], size_t n, unsigned wants, uint32_t *lengths, uint8_t *digests,
@@ -88,9 +88,10 @@ enum failure read_messages(struct reader *reader, struct vocabulary *vocabulary,
 }
 
 /* Returns a list of the last message, and its length. */
-size_t message_list(const struct reader *reader, int which, const span **items) {
+size_t message_part(const struct reader *reader, int which, const span **items) {
     const struct message *message = &reader->message;
-    const span_list *const lists[] = {&message->headers, &message->texts, &message->links, &message->hidden};
+    const span_list *const lists[] = {&message->headers, &message->texts, &message->links, &message->hidden,
+                                      &message->files};
     *items = lists[which]->items;
     return lists[which]->count;
 }

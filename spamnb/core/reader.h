@@ -63,6 +63,7 @@ struct message {
     struct section section;
     span_list headers; /* name and decoded value of each field, alternating */
     span_list texts, hidden; /* texts: what a mail reader shows first, then attachments; hidden: what HTML hides */
+    span_list files; /* name and content type of each attachment, alternating */
     span_list links, frames; /* URLs; pages in attributes of a page */
     bool tags[N_TAGS]; /* the tags that occur in HTML */
     uint32_t truncations;

@@ -61,7 +61,7 @@ _delete = c_function("reader_delete", None, c_void_p)
 _read_messages = c_function(
     "read_messages", c_int, c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, c_int, *[c_void_p] * 4, without_lock=True
 )
-_message_list = c_function("message_list", c_size_t, c_void_p, c_int, POINTER(c_void_p))
+_message_part = c_function("message_part", c_size_t, c_void_p, c_int, POINTER(c_void_p))
 _cells = c_function("vocabulary_cells", c_void_p, c_void_p, POINTER(c_size_t))
 _forget_rows = c_function("vocabulary_forget_rows", None, c_void_p)
 
@@ -73,6 +73,7 @@ class MessageParts(NamedTuple):
     texts: list[str]
     links: list[str]
     hidden: list[str]
+    attachments: list[tuple[str, str]]  # (name of the file, content type) of the parts that are files
     digest: bytes
     date: str
     truncations: int  # bits in the order of ``evidence.TRUNCATIONS``
@@ -148,12 +149,14 @@ class ReaderCore:
         """Return the parts of one message that are wanted: FIELDS, BODY, DIGEST, DATE, or several of them."""
         with locked(self):
             _, digests, dates, truncations = self._read([raw], None, wants)
-            fields, texts, links, hidden = map(self._list, range(4))
+            fields, texts, links, hidden, files = map(self._list, range(5))
         headers = list(zip(fields[::2], fields[1::2]))
-        return MessageParts(headers, texts, links, hidden, digests.tobytes(), dates[0].decode(), int(truncations[0]))
+        attachments = list(zip(files[::2], files[1::2]))
+        date, bits = dates[0].decode(), int(truncations[0])
+        return MessageParts(headers, texts, links, hidden, attachments, digests.tobytes(), date, bits)
 
     def _list(self, number: int) -> list[str]:
-        """Return a list of message_list in core/python.c."""
+        """Return a list of message_part in core/python.c."""
         items = c_void_p()
-        n = _message_list(self.pointer, number, byref(items))
+        n = _message_part(self.pointer, number, byref(items))
         return [span.text() for span in (_Span * n).from_address(items.value)] if n else []

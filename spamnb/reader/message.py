@@ -24,6 +24,7 @@ class Message(NamedTuple):
     texts: visible text, one per text part: the parts that a mail reader shows first, then attachments and documents
     links: URLs of the HTML parts, their images and forms included, and of PDF documents
     hidden: text of the HTML parts that a mail reader does not show
+    attachments: (name of the file, content type) of the parts that are files
     truncations: the parts that were not read because a bound was reached: names of ``TRUNCATIONS``
     digest: 16 bytes that identify the message, however it is stored
     """
@@ -32,6 +33,7 @@ class Message(NamedTuple):
     texts: tuple[str, ...]
     links: tuple[str, ...]
     hidden: str
+    attachments: tuple[tuple[str, str], ...]
     truncations: tuple[str, ...]
     digest: bytes
 
@@ -70,6 +72,7 @@ class Reader(ReaderCore):
             texts=tuple([text.translate(_CONTROLS) for text in parts.texts]),
             links=tuple(parts.links),
             hidden="\n".join(parts.hidden).translate(_CONTROLS),
+            attachments=tuple(parts.attachments),
             truncations=_names_of_bits(TRUNCATIONS, parts.truncations),
             digest=parts.digest,
         )

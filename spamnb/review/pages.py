@@ -135,6 +135,7 @@ def message(journal: Journal, entry: Verdict, raw: bytes | None) -> dict[str, An
     if isinstance(read, Message):
         shown["text"] = _paragraphs("\n\n".join(read.texts))
         shown["hidden"] = _paragraphs(read.hidden)
+        shown["attachments"] = read.attachments
         shown["left_out"] = [TRUNCATIONS[name] for name in read.truncations]
     return shown
 

@@ -302,3 +302,16 @@ def test_plain_ascii_stays_ascii_whatever_the_claim(charset: str) -> None:
 def test_texts_have_no_lone_surrogates_nul_or_other_line_ends() -> None:
     assert text_of(b"+2AA-+3AA-x", "utf-7").encode() and text_of(b"\xed\xa0\x80x").encode()
     assert text_of("a\r\nb\rc\0\n".encode("utf-16-le"), "utf-16-le") == "a\nb\nc\n"
+
+
+def test_attachments_are_the_files_that_pythons_own_parser_finds():
+    names = ("plan.pdf", "résumé.pdf.exe", "a;b.zip", "x" * 60)
+    message = EmailMessage()
+    message["Subject"] = "files"
+    message.set_content("see below")
+    for name in names:
+        message.add_attachment(b"%PDF", maintype="application", subtype="octet-stream", filename=name)
+    raw = message.as_bytes()
+    found = [(part.get_filename(), part.get_content_type()) for part in message.iter_attachments()]
+    assert list(parse(raw).attachments) == found and [name for name, _ in found] == [*names]
+    assert parse(b"Subject: none\n\nfile.zip").attachments == ()

@@ -225,6 +225,16 @@ def test_what_was_hidden_stands_apart_from_what_was_read(review, tmp_path, model
     assert not page.css(".lies button"), "what is gone cannot be moved"
 
 
+def test_attachments_are_listed_and_no_more_than_text(review, tmp_path, model):
+    files = b"".join(b"\n--x\nContent-Type: application/zip; name=\"<b>%d.zip\"\n\nAA" % n for n in range(3))
+    raw = b"Content-Type: multipart/mixed; boundary=x\n\n" + files + b"\n--x--\n"
+    box = maildir.made(tmp_path / "Mail")
+    (box / "new" / "1").write_bytes(raw)
+    note(tmp_path, model, raw, place=str(box / "new" / "1"))
+    tree = LexborHTMLParser(browser(review).get("/message/0").text)
+    assert [node.text() for node in tree.css("ul.files li")] == [f"<b>{n}.zip application/zip" for n in range(3)]
+
+
 def test_a_lesson_goes_to_the_model_of_whom_the_message_was_for(review, tmp_path, model):
     raw = message("spam", 901)
     note(tmp_path, model, raw, user="bob")
