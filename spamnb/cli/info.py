@@ -34,8 +34,8 @@ def info_command(model: Path, form: str) -> None:
     from spamnb.store.store import Store
 
     with Store.open(model) as store, store.reading():
-        totals, meta = store.totals(), store.meta()
-        base = store.base.path if store.base is not None else None
+        base, meta = store.base, store.meta()
+        totals, weight = (base or store).totals(), (base or store).state.weight_of_lessons
         stored, not_stored, public = holding(store), learned_and_not_kept(store), is_public(store)
         origin, lessons, size = origin_of(meta), taught(store), store.size()
     messages = dict(zip(totals.classes, totals.documents.tolist()))
@@ -50,7 +50,7 @@ def info_command(model: Path, form: str) -> None:
     values, defaults = Settings.from_meta(meta, str(model), any_tokens=True).by_name(), Settings().by_name()
     click.echo(f"{model}: {size / 1e6:.1f} MB, {pluralize(totals.vocabulary_size, 'token')}")
     if base is not None:
-        click.echo(f"  adds to: {escape(base)}")
+        click.echo(f"  adds to: {escape(base.path)}; a lesson counts as {pluralize(weight, 'message')} of it")
     for line in _origin(origin):
         click.echo(escape(line))
     for name, documents in messages.items():

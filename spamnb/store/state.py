@@ -22,6 +22,7 @@ NOISE = "label_noise"  # in table meta, the share of wrong labels
 BASE = "base"  # in table meta, the path of the model that a file adds to
 HISTOGRAM = np.dtype("<i8")
 NO_CURVE = 0.0, 0.0, 1.0  # slope, intercept and knee of a class without messages
+BASE_LESSONS = 60  # a base weighs as much as so many lessons: docs/experiments.md#lessons-of-a-user
 _MAX_FITTED = 1e9  # of a slope, an intercept or a knee
 
 
@@ -122,33 +123,45 @@ class State:
             histogram[self.class_ids[name], int(name != label), bin_] += sign
         return State(self.meta, self.class_ids, self.sums, histogram, None)
 
-    def plus(self, base: State) -> State:
-        """Return the state of the sum of two files, with the settings of ``base`` where this one has none.
+    @cached_property
+    def weight_of_lessons(self) -> int:
+        """How many messages a lesson in a file that adds to this one counts for."""
+        return max(1, int(self.sums[:, 0].sum()) // BASE_LESSONS)
 
-        A token that both hold counts twice among the number of tokens: to tell would take a look-up of all of them.
+    def plus(self, base: State) -> State:
+        """Return the state of the sum of a file of lessons and its base, whose settings count where the file has none.
+
+        The curves are those of the base; where the file has other classes they are fitted to the sum. A token that both
+        hold counts twice among the number of tokens: to tell would take a look-up of all of them.
         """
-        whole = base
+        weight, whole = base.weight_of_lessons, base
         for name in self.class_ids.keys() - base.class_ids.keys():
             whole = whole.with_class(name)
         numbers = [whole.class_ids[name] for name in self.class_ids]
         sums, histogram = whole.sums.copy(), whole.histogram.copy()
-        sums[numbers] += self.sums
-        histogram[numbers] += self.histogram
-        meta = {**base.meta, **self.meta, SIZE: base.meta[SIZE] + self.meta[SIZE]}
-        return State(meta, whole.class_ids, sums, histogram, None)
+        sums[numbers] += weight * self.sums
+        histogram[numbers] += weight * self.histogram
+        size, noise = base.meta[SIZE] + self.meta[SIZE], base.calibration.noise
+        meta = {**base.meta, **self.meta, SIZE: size, NOISE: noise}
+        added = State(meta, whole.class_ids, sums, histogram, None)
+        return replace(added, curves=base.fitted_curves) if added.totals.classes == base.totals.classes else added
+
+    @property
+    def fitted_curves(self) -> np.ndarray:
+        """The calibration by number of class, (C, 3)."""
+        curves = np.tile(NO_CURVE, (len(self.class_ids), 1))
+        curves[self.present] = np.stack(self.calibration[:3], axis=1)
+        return curves
 
     def write(self, database: Database) -> None:
         """Write the classes' sums and curves, and the number of tokens."""
-        curves = np.tile(NO_CURVE, (len(self.class_ids), 1))
-        slope, intercept, knee, noise = self.calibration
-        curves[self.present] = np.stack([slope, intercept, knee], axis=1)
-        rows = zip(self.sums.tolist(), self.histogram.astype(HISTOGRAM), curves.tolist())
+        rows = zip(self.sums.tolist(), self.histogram.astype(HISTOGRAM), self.fitted_curves.tolist())
         database.executemany(
             "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ?, slope = ?,"
             " intercept = ?, knee = ? WHERE id = ?",
             [(*sums, of_class.tobytes(), *curve, c) for c, (sums, of_class, curve) in enumerate(rows)],
         )
-        figures = ((repr(self.meta[SIZE]), SIZE), (repr(float(noise)), NOISE))
+        figures = ((repr(self.meta[SIZE]), SIZE), (repr(float(self.calibration.noise)), NOISE))
         database.executemany("UPDATE meta SET value = ? WHERE key = ?", figures)
 
 

@@ -363,7 +363,10 @@ class Store(Database):
         figures = np.zeros((3, len(classes), len(places)), np.int64)
         of_present = rows.figures[places[:, None], [numbers[classes[c]] for c in present]]
         figures[:, present] = of_present.transpose(2, 1, 0)
-        return figures if self.base is None else figures + self.base._figures(classes, find)
+        if self.base is None:
+            return figures
+        figures[:WEIGHT] *= self.base.state.weight_of_lessons
+        return figures + self.base._figures(classes, find)
 
     def add(self, label: str, message: CountedTokens, sign: int = 1) -> None:
         """Add one message's tokens (distinct) to the sums of a class, or subtract them with ``sign=-1``.

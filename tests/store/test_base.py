@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import settings as examples
@@ -18,8 +19,10 @@ from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
+from spamnb.store import state
 from spamnb.store.jsonl import export
 from spamnb.store.merging import merge_models
+from spamnb.store.rows import Cells
 from spamnb.store.snapshot import create_empty, read_snapshot, write_snapshot
 from spamnb.store.state import SIZE
 from spamnb.store.store import Store
@@ -30,6 +33,17 @@ lessons = st.lists(
     st.tuples(st.sampled_from(["ham", "spam", "list"]), st.sampled_from(["ham", "spam"]), st.integers(0, 40)),
     max_size=8,
 )
+
+
+WEIGHT = 5
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_base() -> Iterator[None]:
+    """Count each lesson as 5 messages: the shared model has 30."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(state, "BASE_LESSONS", 30 // WEIGHT)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -60,17 +74,23 @@ def scores(classifier: Classifier) -> list[list[float]]:
 @pytest.mark.parametrize("kind", KINDS)
 @given(taught=lessons)
 @examples(max_examples=10, deadline=None)
-def test_scores_are_those_of_one_file_that_holds_both(shared: dict[str, Path], kind: str, taught: Lessons) -> None:
+def test_scores_are_those_of_one_file_that_holds_both_and_each_lesson_several_times(
+    shared: dict[str, Path], kind: str, taught: Lessons
+) -> None:
     with user_of(shared[kind]) as user, Store.open(shared[kind]) as base, Store.create(":memory:", {}) as one:
         for label, look, number in taught:
             user.learn(label, message(look, number))
         parts = [read_snapshot(base), read_snapshot(user.store)]
-        parts[1] = parts[1]._replace(meta=parts[0].meta)
+        token, label, figures = parts[1].cells
+        cells = Cells(token, label, figures * np.array([[WEIGHT], [WEIGHT], [1]]))  # contributions count once
+        parts[1] = parts[1]._replace(meta=parts[0].meta, cells=cells, documents=WEIGHT * parts[1].documents)
         write_snapshot(one, merge_models(parts, ["base", "user"])[0])
         one.put_meta({SIZE: user.store.meta()[SIZE]})  # in which a token that both hold counts twice
         whole = Classifier(one)
         assert scores(user) == scores(whole)
         assert user.store.totals().classes == one.totals().classes
+        has_new_class = user.store.totals().classes != base.totals().classes
+        assert has_new_class or [*map(list, user.store.calibration()[:3])] == [*map(list, base.calibration()[:3])]
         assert [*map(list, user.store.totals()[1:4])] == [*map(list, one.totals()[1:4])]
 
 
@@ -111,13 +131,13 @@ def test_a_base_that_is_trained_anew_is_followed(tmp_path: Path) -> None:
         first = scores(user)
         train_file(base, counted(mail(20)), Settings(), force=True)
         assert scores(user) != first
-        assert user.store.totals().documents.tolist() == [20, 21]
+        assert user.store.totals().documents.tolist() == [20, 20 + 40 // 6]
         train_file(base, counted(mail(20)), Settings(tokens=TokenOptions(ngrams=1)), force=True)
         with pytest.raises(SpamnbError, match=r"its tokens are not those of .*'spamnb upgrade' makes it again"):
             user.classify(b"Subject: x\n\nbody")
         assert relearn(Path(user.store.path), False, lambda name, error: None) == 1
         assert user.learned(message("ham", 99)) == "spam"
-        assert user.store.totals().documents.tolist() == [20, 21]
+        assert user.store.totals().documents.tolist() == [20, 20 + 40 // 6]
 
 
 def test_what_a_user_sets_is_kept_beside_the_settings_of_the_base(shared: dict[str, Path]) -> None:

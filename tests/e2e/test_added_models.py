@@ -1,0 +1,69 @@
+"""A model that adds to another, by the commands: how it is made, what each says of it, and how it is made again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from commands import done, run
+from mail import counted, mail, message, train_file
+
+from spamnb import SpamClassifier
+from spamnb.errors import SpamnbError
+from spamnb.reader.options import TokenOptions
+from spamnb.settings import Settings
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    train_file(tmp_path / "base", counted(mail(30)), Settings())
+    return tmp_path / "base"
+
+
+def spam_probability(model: Path, raw: bytes) -> float:
+    return float(json.loads(done("classify", "-m", model, "--format", "json", stdin=raw))["probabilities"]["spam"])
+
+
+def test_a_file_of_lessons_is_made_read_set_and_moved_like_any_model(base: Path, tmp_path: Path) -> None:
+    user, raw, content = tmp_path / "user", message("ham", 99), base.read_bytes()
+    made = run("learn", "-m", user, "--base", base, "spam", stdin=raw)
+    assert made.exit_code == 0 and f"a new model, {user}, that adds to {base}" in made.stderr
+    assert done("learn", "-m", user, "spam", stdin=raw) == "learned 0 of 1 as spam; 1 known already\n"
+    before, after = (spam_probability(model, raw) for model in (base, user))
+    assert after > before
+    said = done("info", "-m", user)
+    assert f"adds to: {base}; a lesson counts as 1 message of it" in said
+    assert "ham: 30 messages\n" in said and "spam: 30 messages; taught one by one: 1\n" in said
+    done("set", "-m", user, "strictness=cautious")
+    assert "strictness" in done("info", "-m", user) and "strictness" not in done("info", "-m", base)
+    (tmp_path / "lines").write_text(done("export", "-m", user))
+    done("import", "-m", tmp_path / "copy", tmp_path / "lines")
+    assert done("classify", "-m", tmp_path / "copy", stdin=raw) == done("classify", "-m", user, stdin=raw)
+    assert done("forget", "-m", user, "spam", stdin=raw) == "forgot 1 of 1 from spam\n"
+    assert spam_probability(user, raw) == before
+    assert base.read_bytes() == content
+
+
+def test_what_cannot_be_added_is_told_in_a_line(base: Path, tmp_path: Path) -> None:
+    user, raw = tmp_path / "user", message("ham", 99)
+    assert run("learn", "-m", user, "--base", base, "spma", stdin=raw).exit_code == 1 and not user.exists()
+    done("learn", "-m", user, "--base", base, "spam", stdin=raw)
+    assert "--base goes with a new model" in run("learn", "-m", user, "--base", base, "spam", stdin=raw).stderr
+    with pytest.raises(SpamnbError, match="adds to another model; load that one"):
+        SpamClassifier.load(user)
+    base.rename(tmp_path / "gone")
+    assert "base: no model there" in run("classify", "-m", user, stdin=raw).stderr
+
+
+def test_upgrade_learns_again_what_was_taught_once_the_base_has_other_tokens(base: Path, tmp_path: Path) -> None:
+    user, raw = tmp_path / "user", message("ham", 99)
+    done("learn", "-m", user, "--base", base, "spam", stdin=raw)
+    assert "nothing to do" in done("upgrade", "-m", user)
+    train_file(base, counted(mail(30)), Settings(tokens=TokenOptions(ngrams=1)), force=True)
+    assert "'spamnb upgrade' makes it again" in run("classify", "-m", user, stdin=raw).stderr
+    assert done("upgrade", "-m", user) == f"{user}: made again of 1 message that it was taught\n"
+    assert done("learn", "-m", user, "spam", stdin=raw) == "learned 0 of 1 as spam; 1 known already\n"
+    fresh = tmp_path / "fresh"
+    done("learn", "-m", fresh, "--base", base, "spam", stdin=raw)
+    assert done("classify", "-m", fresh, stdin=raw) == done("classify", "-m", user, stdin=raw)
