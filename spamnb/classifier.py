@@ -1,10 +1,8 @@
-"""The whole way as one object: classify, explain, learn and forget messages, on one model file.
+"""An open model file that classifies, learns and forgets messages.
 
-A message that is asked about twice is read once: ``message = classifier.read(raw)`` stands wherever ``raw`` may. So
-does a str, which is a text without headers.
-
-A message's score needs the sums of its own tokens and nothing else of the model, so one message costs the same
-whatever the model's size.
+A message is given as bytes (raw mail), as str (a text without headers), or as ``classifier.read(raw)``: a message that
+was read once and is then classified and learned. A score needs the sums of the message's own tokens and no others, so
+one message takes the same time whatever the size of the model.
 """
 
 from __future__ import annotations
@@ -37,8 +35,15 @@ from spamnb.store.store import Store
 
 
 class Classifier:
-    """A model file with the whole way from bytes to verdict, and back: learning and forgetting.
+    """An open model file that classifies, learns and forgets messages.
 
+    Parameters
+    ----------
+    store : Store
+        The open model file. ``Classifier.open`` and ``Classifier.create`` make it.
+
+    Examples
+    --------
     >>> Classifier.create("model.spamnb").close()
     >>> with Classifier.open("model.spamnb", writable=True) as classifier:
     ...     offer, minutes = classifier.read(b"Subject: offer\\n\\nbuy pills"), b"Subject: minutes\\n\\nthe meeting"
@@ -62,7 +67,7 @@ class Classifier:
 
     def _prepare(self) -> None:
         self.settings = Settings.from_meta(self._meta, self.store.path)
-        self._kept = self.settings.as_meta().keys()  # those of the file's meta that are settings
+        self._settings_keys = self.settings.as_meta().keys()
         try:
             self._reader = Reader(self.settings.tokens)
         except SpamnbError as error:
@@ -70,23 +75,55 @@ class Classifier:
         self.learner = learner_for(self.settings)
 
     def _follow(self) -> None:
-        """Somebody may have trained the model anew, with other settings."""
+        """Use the settings of the file as it is now: another process may have trained the model anew."""
         meta = self.store.meta()
         if meta is not self._meta:
             before, self._meta = self._meta, meta
-            if any(before.get(key) != meta.get(key) for key in self._kept):
+            if any(before.get(key) != meta.get(key) for key in self._settings_keys):
                 self._prepare()
 
     @classmethod
     def open(cls, path: str | Path, *, writable: bool = False) -> Classifier:
-        """The model at ``path``. Raises SpamnbError where there is none, or something else."""
+        """Open the model at a path.
+
+        Parameters
+        ----------
+        path : str or Path
+            The model file.
+        writable : bool
+            Whether it may learn and forget.
+
+        Returns
+        -------
+        Classifier
+            The open model.
+
+        Raises
+        ------
+        SpamnbError
+            If there is no model at this path.
+        """
         check_type("path", path, str | PathLike, "the path of a file")
         return cls(Store.open(path, writable=writable))
 
     @classmethod
     def create(cls, path: str | Path, settings: Settings | None = None) -> Classifier:
-        """A new model that has seen nothing; ``":memory:"`` keeps it out of the file system.
+        """Create a model that has learned nothing.
 
+        Parameters
+        ----------
+        path : str or Path
+            The new file, or ":memory:" for a model without a file.
+        settings : Settings or None
+            The settings of the model.
+
+        Returns
+        -------
+        Classifier
+            The open, writable model.
+
+        Examples
+        --------
         >>> Classifier.create(":memory:").classify(b"Subject: minutes").verdict
         'unsure'
         """
@@ -105,7 +142,7 @@ class Classifier:
         self.close()
 
     def check_spam(self) -> None:
-        """SpamnbError where the model tells classes apart and none of them is spam: a filter would pass everything."""
+        """Raise SpamnbError if the model has several classes and none is spam: a filter would pass everything."""
         classes, spam = self.store.totals().classes, self.settings.spam
         if len(classes) > 1 and spam not in classes:
             raise SpamnbError(
@@ -116,13 +153,24 @@ class Classifier:
     # -- classifying -----------------------------------------------------------------------------------------
 
     def read(self, raw: bytes | str) -> ReadMessage:
-        """The message, to be classified and then learned or forgotten without reading it again."""
+        """Read a message once, to classify and then learn or forget it.
+
+        Parameters
+        ----------
+        raw : bytes or str
+            Raw mail, or a text without headers.
+
+        Returns
+        -------
+        ReadMessage
+            The message with its tokens.
+        """
         with self.store.reading():
             self._follow()
             return self._read(raw)
 
     def _read(self, message: bytes | str | ReadMessage) -> ReadMessage:
-        """The message; one that this reader read already is returned as it is, and one that has no bytes."""
+        """Return the message as this model reads it; a message without bytes, or read by this reader, is unchanged."""
         if isinstance(message, ReadMessage):
             if message.reader is self._reader or message.reader is None:
                 return message
@@ -137,9 +185,25 @@ class Classifier:
         of_spam: bool = False,
         posterior: bool = True,
     ) -> Classification:
-        """Verdict, probabilities and evidence of one message; never raises for what the message holds. The evidence is
-        for the likeliest class against the next, and with ``of_spam`` for spam against the likeliest other; ``tokens``
-        is the most that is kept of it (None: all)."""
+        """Classify one message.
+
+        Parameters
+        ----------
+        message : bytes, str or ReadMessage
+            The message, whatever it contains.
+        tokens : int or None
+            The number of tokens in the evidence; None for all.
+        of_spam : bool
+            Whether the evidence is for spam against the likeliest other class. If not, it is for the likeliest class
+            against the next.
+        posterior : bool
+            Whether to compute the probabilities before calibration.
+
+        Returns
+        -------
+        Classification
+            Verdict, probabilities and evidence.
+        """
         return self.classify_all([message], tokens, of_spam, posterior)[0]
 
     def classify_all(
@@ -149,7 +213,29 @@ class Classifier:
         of_spam: bool = False,
         posterior: bool = True,
     ) -> list[Classification]:
-        """``classify`` for many messages at once. TypeError for a single one."""
+        """Classify many messages at once.
+
+        Parameters
+        ----------
+        messages : iterable of bytes, str or ReadMessage
+            The messages.
+        tokens : int or None
+            The number of tokens in the evidence; None for all.
+        of_spam : bool
+            Whether the evidence is for spam.
+        posterior : bool
+            Whether to compute the probabilities before calibration.
+
+        Returns
+        -------
+        list of Classification
+            The classification of each message.
+
+        Raises
+        ------
+        TypeError
+            If ``messages`` is a single message.
+        """
         if isinstance(messages, str | bytes | bytearray):
             raise TypeError("this is a single message: give a list of messages")
         with self.store.reading():
@@ -165,8 +251,24 @@ class Classifier:
             return self._classify(vocabulary.take(ids), rows, truncations, tokens, of_spam, posterior)
 
     def classify_rows(self, names: TokenArray, rows: CsrRows, tokens: int | None = None) -> list[Classification]:
-        """``classify`` for messages that were counted: rows over the tokens ``names``.
+        """Classify messages that were counted.
 
+        Parameters
+        ----------
+        names : TokenArray
+            The tokens.
+        rows : CsrRows
+            The messages, as rows of positions in ``names``.
+        tokens : int or None
+            As for ``classify``.
+
+        Returns
+        -------
+        list of Classification
+            The classification of each message, without the probabilities before calibration.
+
+        Examples
+        --------
         >>> names, rows = CsrRows.of([{"offer": 1}])
         >>> Classifier.create(":memory:").classify_rows(TokenArray.of(names), rows)[0].verdict
         'unsure'
@@ -241,15 +343,37 @@ class Classifier:
     # -- learning --------------------------------------------------------------------------------------------
 
     def learned(self, message: bytes | str | ReadMessage) -> str | None:
-        """Return the class that a message was learned as, or None."""
-        own = message.digest if isinstance(message, ReadMessage) else digest(to_raw_message(message))
-        learned = learned_message(self.store, own)
+        """Return the class of a learned message.
+
+        Parameters
+        ----------
+        message : bytes, str or ReadMessage
+            The message.
+
+        Returns
+        -------
+        str or None
+            Its class; None if the model has not learned it.
+        """
+        key = message.digest if isinstance(message, ReadMessage) else digest(to_raw_message(message))
+        learned = learned_message(self.store, key)
         return learned.label if learned else None
 
     def trust(self, label: str, classification: Classification) -> float:
-        """Return the probability that a label of a message is right, given its classification by the model without it.
+        """Return the probability that the label of a message is right.
 
-        A label with less than one half looks wrong (formulas/trust.py). It is 1 while there is nothing to tell apart.
+        Parameters
+        ----------
+        label : str
+            The class of the message, as somebody says.
+        classification : Classification
+            The classification by this model, which has not learned the message.
+
+        Returns
+        -------
+        float
+            The probability. A label with less than one half looks wrong. It is 1 if the model has fewer than two
+            classes.
         """
         p = classification.probabilities.get(label, 1.0) if len(classification.probabilities) > 1 else 1.0
         return float(trust(np.array(p), self.store.calibration().noise))
@@ -262,25 +386,39 @@ class Classifier:
         classification: Classification | None = None,
         taught_at: int | None = None,
     ) -> bool:
-        """Add one message to a class, or move it there from another; False when it is part of the class already.
+        """Add one message to a class, or move it there from another class.
 
-        It is kept whole in the model's file, within a bound, for models made anew: see store/lessons.py.
-        ``classification`` is that of the message by this model as it is, if the caller has it; ``taught_at`` is when
-        the message was taught, in seconds since 1970, if that was not now.
+        The file also keeps the compressed message, within a bound, so that ``train --force`` can learn it again.
+
+        Parameters
+        ----------
+        label : str
+            The class.
+        message : bytes, str or ReadMessage
+            The message.
+        classification : Classification or None
+            The classification of the message by this model, if the caller has it already.
+        taught_at : int or None
+            The time when the message was taught, in seconds since 1970; None for now.
+
+        Returns
+        -------
+        bool
+            Whether the model changed; False if the class has learned this message already.
         """
         with self.store.writing():
             self._follow()
             read = self._read(message)
-            known, counted = learned_message(self.store, read.digest), _counted(read)
-            if known and known.label == label:
+            before, counted = learned_message(self.store, read.digest), _counted(read)
+            if before and before.label == label:
                 return False
-            if known:
+            if before:
                 classification = None
-                self._take_back(read, known)
+                self._subtract(read, before)
             classification = classification or self._classify_without(label, read)
             noise = self.store.calibration().noise  # before the message is part of it
-            trusted = self.trust(label, classification) if classification else 1.0
-            new = NewMessage(read.digest, label, counted, _scores(label, classification), trusted, noise)
+            q = self.trust(label, classification) if classification else 1.0
+            new = NewMessage(read.digest, label, counted, _scores(label, classification), q, noise)
             self.store.add(label, counted)
             learned = self.learner.learn(self.store, new)
             self.store.count_scores(label, learned.bins or {}, 1)
@@ -289,23 +427,35 @@ class Classifier:
         return True
 
     def forget(self, label: str, message: bytes | str | ReadMessage) -> bool:
-        """Take one message out of a class again, exactly, whatever was learned since; False when it is not part of it.
+        """Remove one message from a class exactly, whatever was learned since.
 
-        A message that training saw leaves the calibration by the score that it has now; only messages learned one by
-        one are kept with the score that they had.
+        A training message leaves the calibration with its present score, because the file has the former scores only of
+        messages that were learned one by one.
+
+        Parameters
+        ----------
+        label : str
+            The class.
+        message : bytes, str or ReadMessage
+            The message.
+
+        Returns
+        -------
+        bool
+            Whether the model changed; False if the class has not learned this message.
         """
         with self.store.writing():
             self._follow()
             read = self._read(message)
-            known = learned_message(self.store, read.digest)
-            if known is None or known.label != label:
+            learned = learned_message(self.store, read.digest)
+            if learned is None or learned.label != label:
                 return False
-            self._take_back(read, known)
+            self._subtract(read, learned)
         return True
 
-    def _take_back(self, read: ReadMessage, known: LearnedMessage) -> None:
-        label, bins, counted = known.label, known.bins, _counted(read)
-        self.learner.forget(self.store, known, counted, read.digest)
+    def _subtract(self, read: ReadMessage, learned: LearnedMessage) -> None:
+        label, bins, counted = learned.label, learned.bins, _counted(read)
+        self.learner.forget(self.store, learned, counted, read.digest)
         self.store.add(label, counted, -1)
         if bins is None:
             bins = bins_by_class(_scores(label, self._classify_without(label, read)))
@@ -314,13 +464,13 @@ class Classifier:
         drop(self.store, read.digest)
 
     def _classify_without(self, label: str, read: ReadMessage) -> Classification | None:
-        """The classification of a message that is no part of the model; None where there is nothing to tell apart."""
+        """Return the classification of a message that the model has not learned; None with fewer than two classes."""
         classes = self.store.totals().classes
         return self._classify_read([read])[0] if label in classes and len(classes) > 1 else None
 
 
 def _scores(label: str, classification: Classification | None) -> dict[str, float]:
-    """The scores of a message by class; none while there is one class, or none of its own."""
+    """Return the scores of a message by class; empty with fewer than two classes, or if its class is new."""
     if classification is None or label not in classification.probabilities or len(classification.probabilities) < 2:
         return {}
     return dict(zip(classification.probabilities, classification.scores.tolist()))

@@ -1,4 +1,4 @@
-"""Mail at its delivery: classified with what the user's file of people says, and the header fields that tell of it."""
+"""Classify mail at its delivery, where the user's file of people counts, and write the result for mail software."""
 
 from __future__ import annotations
 
@@ -38,10 +38,9 @@ def classify_mails(model: Classifier, messages: Sequence[bytes | ReadMessage]) -
 
 
 def class_of_label(model: Classifier, label: str) -> str:
-    """The class of *model* that mail software calls "spam" or "ham".
+    """Return the class of *model* that mail software calls "spam" or "ham".
 
-    SpamnbError where the model has several classes of good mail and none is called ham: no class is made
-    beside those that a model has.
+    Raise SpamnbError if the model has several classes of good mail and none is called ham.
     """
     spam = model.settings.spam
     if label == "spam":
@@ -54,36 +53,36 @@ def class_of_label(model: Classifier, label: str) -> str:
     return others[0] if len(others) == 1 else "ham"
 
 
-def symbols(classification: Classification) -> str:
-    """The strongest tokens, comma-separated, as printable ASCII without blanks."""
-    return ",".join(symbol(token) for token, _ in classification.reasons[:_MAX_NAMES])
+def format_symbols(classification: Classification) -> str:
+    """Return the strongest tokens, comma-separated, as printable ASCII without blanks."""
+    return ",".join(format_symbol(token) for token, _ in classification.reasons[:_MAX_NAMES])
 
 
-def report(classification: Classification) -> bytes:
-    """The tokens that decided, as a short table."""
+def format_report(classification: Classification) -> bytes:
+    """Return a short table of the tokens that decided."""
     odds = f"log-odds of spam {classification.log_odds:+.2f} nats"
     verdict = f"{classification.mail_verdict}, {classification.points:.1f} points of {SPAM_POINTS}, {odds}"
-    rows = (f"{weight:+7.3f}  {symbol(token)}" for token, weight in classification.reasons[:_MAX_REPORT_ROWS])
+    rows = (f"{weight:+7.3f}  {format_symbol(token)}" for token, weight in classification.reasons[:_MAX_REPORT_ROWS])
     return ("\n".join([f"spamnb: {verdict}", "", "   nats  token", *rows]) + "\n").encode("ascii")
 
 
 def header_fields(classification: Classification) -> list[tuple[str, str]]:
-    """The X-Spam-* header fields of a message."""
+    """Return the X-Spam-* header fields of a message."""
     points = classification.points
     status = (
         f"{'Yes' if classification.is_spam else 'No'}, score={points:.1f} required={SPAM_POINTS}"
         f" verdict={classification.mail_verdict}"
-        f" tests={symbols(classification).replace(',', ', ') or 'none'} version={__version__}"
+        f" tests={format_symbols(classification).replace(',', ', ') or 'none'} version={__version__}"
     )
     flag = [("X-Spam-Flag", "YES")] if classification.is_spam else []
     level = [("X-Spam-Level", "*" * min(int(points), _MAX_STARS))] if points >= 1 else []
     return [*flag, *level, ("X-Spam-Status", status), ("X-Spam-Checker-Version", f"spamnb {__version__}")]
 
 
-def symbol(token: str) -> str:
-    """A token as one printable ASCII word without comma: it stands in header lines and comma-separated lists.
+def format_symbol(token: str) -> str:
+    """Return a token as one printable ASCII word without comma, for header lines and comma-separated lists.
 
-    >>> symbol("subject:win, now"), symbol("выигрыш")
+    >>> format_symbol("subject:win, now"), format_symbol("выигрыш")
     ('subject:win;_now', '\\\\u0432\\\\u044b\\\\u0438\\\\u0433\\\\u0440\\\\u044b\\\\u0448')
     """
     word = "_".join(token[:_MAX_NAME_LENGTH].replace(",", ";").split())

@@ -1,4 +1,4 @@
-"""``spamnb.evaluate``: how good the filter is on mail whose class is known."""
+"""``spamnb.evaluate``: measure the filter on mail whose class is known."""
 
 from __future__ import annotations
 
@@ -43,58 +43,70 @@ if TYPE_CHECKING:
 
 
 NO_MAIL = "no messages in the sources: nothing to evaluate on"
-LONGEST = 70  # characters of a sender or a subject
-REASONS = 6  # tokens of each message
+MAX_TEXT = 70  # characters of a sender or a subject
+MAX_REASONS = 6  # tokens of each message
 
 
-def lines_of(doubtful: list[EvaluatedMessage]) -> list[str]:
-    """Three lines a message: why it looks mislabelled; who sent it, and what about; and what says so."""
+def describe_doubtful(doubtful: list[EvaluatedMessage]) -> list[str]:
+    """Return three lines a message: its name and classes, sender and subject, and the tokens that contradict."""
     if not doubtful:
         return ["No message looks mislabelled."]
     lines = [f"{pluralize(len(doubtful), 'message')} may stand in the wrong folder, the surest first:"]
     for each in doubtful:
-        sure = format_percent(100 * each.probabilities[each.verdict])
-        lines.append(f"  {escape(each.name)}: labelled {each.truth}, looks like {each.verdict} ({sure} %)")
-        sender, subject = (shortened(text) or "(none)" for text in (each.sender, each.subject))
+        probability = format_percent(100 * each.probabilities[each.verdict])
+        lines.append(f"  {escape(each.name)}: labelled {each.truth}, looks like {each.verdict} ({probability} %)")
+        sender, subject = (shorten(text) or "(none)" for text in (each.sender, each.subject))
         lines.append(f"    From: {sender}   Subject: {subject}")
-        reasons = [shortened(meaning(token) or token) for token, weight in each.evidence if weight > 0][:REASONS]
+        reasons = [shorten(meaning(token) or token) for token, weight in each.evidence if weight > 0][:MAX_REASONS]
         if reasons:
             lines.append(f"    because of {'; '.join(reasons)}")
     return lines
 
 
-def shortened(text: str) -> str:
-    """One line of text for a terminal, of at most LONGEST characters.
+def shorten(text: str) -> str:
+    """Return one line of text for a terminal, of at most MAX_TEXT characters.
 
-    >>> shortened("caf\\x1b[2J  \\n au lait"), len(shortened("x" * 99))
+    >>> shorten("caf\\x1b[2J  \\n au lait"), len(shorten("x" * 99))
     ('caf\\\\x1b[2J au lait', 70)
     """
-    text = escape(" ".join(text[: 4 * LONGEST].split())[: LONGEST + 1])
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    text = escape(" ".join(text[: 4 * MAX_TEXT].split())[: MAX_TEXT + 1])
+    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
 
 
 @dataclass(frozen=True, repr=False)
 class Evaluation(Report):
-    """How well a filter did: ``print`` and a notebook show the command line's tables.
+    """The evaluation of a filter; ``print`` and a notebook show the command line's tables.
 
-    - ``figures``: every figure with its 95 % interval, in percent
-    - ``result``: the answers. Of n messages and C classes: ``names`` (n,), ``truth`` and ``verdicts`` (n,) class
-      numbers (−1: unsure), ``scores`` (n, C) in nats, ``probabilities`` (n, C)
-    - ``settings``: those of the models that judged
-    - ``model``: the file of the model that judged, ":memory:" for a model without a file; None if models were trained
-      on parts of the mail
-    - ``unreadable``: how many messages could not be read
-    - ``mislabelled``: the answers to messages that look mislabelled, the surest first; None without ``doubtful``
-    - ``command``: the origin that the page names
+    Parameters
+    ----------
+    figures : Figures
+        Every figure with its 95 % interval, in percent.
+    result : Result
+        The classified messages: ``names``, ``truth`` and ``verdicts`` (n_messages,) as class numbers (−1: unsure),
+        ``scores`` in nats and ``probabilities`` (n_messages, n_classes).
+    settings : Settings
+        The settings of the models.
+    model : Path or None
+        The model file, ":memory:" for a model without a file; None if models were trained on parts of the mail.
+    unreadable : int
+        The number of messages that could not be read.
+    mislabelled : list of EvaluatedMessage or None
+        The messages that look mislabelled, the surest first; None if they were not asked for.
+    command : str
+        The origin that the page names.
 
+    Examples
+    --------
     >>> import spamnb
-    >>> found = spamnb.evaluate("corpora/mail", leave_one_out=True)
-    >>> found
+    >>> evaluation = spamnb.evaluate("corpora/mail", leave_one_out=True)
+    >>> evaluation
     <Evaluation: Left out in 10 parts: 127 messages>
-    >>> found.to_dict()["messages"], found.page()[:15], found.compare(found).p_value
+    >>> evaluation.to_dict()["messages"], evaluation.page()[:15], evaluation.compare(evaluation).p_value
     (127, '<!DOCTYPE html>', 1.0)
-    >>> found.write_page("page.html"), found.write_scores("scores.tsv"), found.text(verbose=True) != found.text()
-    (None, None, True)
+    >>> evaluation.write_page("page.html"), evaluation.write_scores("scores.tsv")
+    (None, None)
+    >>> evaluation.text(verbose=True) != evaluation.text()
+    True
     """
 
     figures: Figures
@@ -106,15 +118,28 @@ class Evaluation(Report):
     command: str = "spamnb.evaluate in Python"
 
     def to_dict(self) -> dict[str, Any]:
-        """Every figure as json can hold it, with the names of 'spamnb evaluate --format json'; None for NaN."""
+        """Return every figure as JSON can hold it.
+
+        Returns
+        -------
+        dict
+            The figures with the names of 'spamnb evaluate --format json'; None for NaN.
+        """
         from spamnb.evaluation.figures import to_json
 
-        told = {**to_json(self.figures), "unreadable": self.unreadable}
-        return told if self.mislabelled is None else {**told, "mislabelled": to_json(self.mislabelled)}
+        figures = {**to_json(self.figures), "unreadable": self.unreadable}
+        return figures if self.mislabelled is None else {**figures, "mislabelled": to_json(self.mislabelled)}
 
     def trusts(self) -> list[float]:
-        """Return the probability (n,) that each message's label is right, by the model that judged it.
+        """Return the probability that each message's label is right.
 
+        Returns
+        -------
+        list of float
+            The probabilities by the model that classified each message.
+
+        Examples
+        --------
         >>> import spamnb
         >>> _ = spamnb.train("corpora/mail", "model.spamnb")
         >>> min(spamnb.evaluate("corpora/unseen", model="model.spamnb").trusts()) > 0.5
@@ -124,21 +149,40 @@ class Evaluation(Report):
         return trust(p, PRIOR_NOISE).tolist()
 
     def compare(self, other: Evaluation | FilePath) -> McNemar:
-        """McNemar's exact test against another evaluation of the same messages, or a file of its scores: how many
-        messages only one of the two got right, and the probability p of so uneven a split by chance.
+        """Compare with another evaluation of the same messages by McNemar's exact test.
 
-        Raises SpamnbError if the other holds other messages, or its file cannot be read.
+        Parameters
+        ----------
+        other : Evaluation, str or Path
+            The other evaluation, or a file of its scores.
+
+        Returns
+        -------
+        McNemar
+            How many messages only one of the two classified correctly, and the probability of so uneven a split by
+            chance.
+
+        Raises
+        ------
+        SpamnbError
+            If the other evaluation has other messages, or its file cannot be read.
         """
         from spamnb.evaluation import scores
 
         if isinstance(other, Evaluation):
-            found = scores.verdicts_by_name(other.result)
+            verdicts = scores.verdicts_by_name(other.result)
         else:
-            found = scores.read_verdicts(file_path(other, "other"))
-        return scores.compare_verdicts(scores.verdicts_by_name(self.result), found)
+            verdicts = scores.read_verdicts(file_path(other, "other"))
+        return scores.compare_verdicts(scores.verdicts_by_name(self.result), verdicts)
 
     def page(self) -> str:
-        """A page of HTML with figures, curves and the worst errors, which needs nothing else and holds no script."""
+        """Return a page of HTML with figures, curves and the worst errors, without scripts and other files.
+
+        Returns
+        -------
+        str
+            The page.
+        """
         from spamnb.report.page import render_page
 
         kind = self.settings.model_type
@@ -146,7 +190,18 @@ class Evaluation(Report):
         return render_page(self.result, self.figures, self.settings, {"Command": self.command, "Model": trained})
 
     def write_page(self, path: FilePath) -> None:
-        """Write the page to ``path``. Raises SpamnbError if it cannot be written."""
+        """Write the page to a file.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Raises
+        ------
+        SpamnbError
+            If it cannot be written.
+        """
         file = new_file(path, "path", over_model=False)
         try:
             with open(file, "w", encoding="utf-8", opener=open_private) as stream:
@@ -155,8 +210,18 @@ class Evaluation(Report):
             raise SpamnbError(f"{path}: cannot be written: {error.strerror}") from error
 
     def write_scores(self, path: FilePath) -> None:
-        """Write each message's scores to ``path``, for other programs and for ``compare``. Raises SpamnbError if it
-        cannot be written."""
+        """Write each message's scores to a file, for other programs and for ``compare``.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Raises
+        ------
+        SpamnbError
+            If it cannot be written.
+        """
         from spamnb.evaluation.scores import write_scores
 
         write_scores(self.result, new_file(path, "path", over_model=False))
@@ -165,12 +230,23 @@ class Evaluation(Report):
         return self.text()
 
     def text(self, verbose: bool = False) -> str:
-        """What ``print`` shows; if ``verbose``, also the figures that serve to compare filters."""
-        doubts = [] if self.mislabelled is None else lines_of(self.mislabelled)
+        """Return what ``print`` shows.
+
+        Parameters
+        ----------
+        verbose : bool
+            Whether to add the figures that compare filters.
+
+        Returns
+        -------
+        str
+            The tables.
+        """
+        doubts = [] if self.mislabelled is None else describe_doubtful(self.mislabelled)
         return "\n".join([format_figures(self.figures, verbose), *doubts])
 
     def _repr_html_(self) -> str:
-        doubts = "" if self.mislabelled is None else preformatted("\n".join(lines_of(self.mislabelled)))
+        doubts = "" if self.mislabelled is None else preformatted("\n".join(describe_doubtful(self.mislabelled)))
         return "".join(table.html() for table in figure_tables(self.figures)) + doubts
 
 
@@ -198,31 +274,66 @@ def evaluate(
 ) -> Evaluation:
     """Measure the filter on labelled mail: good mail lost, spam let through, and how far its probabilities are right.
 
-    ``sources`` is as for ``train``. Choose one of five protocols, or none for ten folds:
+    Choose one of the five protocols ``folds``, ``split``, ``leave_one_out``, ``online`` and ``model``. The default is
+    ten folds.
 
-    - ``folds``: K-fold cross-validation with this K
-    - ``split``: train on this fraction of the mail and test on the rest
-    - ``leave_one_out``: judge each message by a model of all others; it does not say why
-    - ``online``: judge each message and then learn it, in the given order
-    - ``model``: judge by the model in this file, without further settings
+    Parameters
+    ----------
+    sources : str, Path or list of these
+        As for ``train``.
+    folds : int or None
+        K-fold cross-validation with this K.
+    split : float or None
+        Train on this fraction of the mail and test on the other messages.
+    leave_one_out : bool
+        Classify each message by a model of all others. It does not say which tokens decided.
+    online : bool
+        Classify each message and then learn it, in the given order.
+    model : str, Path or None
+        Classify by the model in this file, without further settings.
+    by_date : bool
+        With ``online``, take the messages in the order of receipt; with ``split``, train on the oldest.
+    seed : int
+        The seed of folds and splits. The same seed gives the same figures.
+    doubtful : int
+        Find up to this many messages that look mislabelled.
+    subjects : bool
+        Read wrongly classified messages again for their senders and subjects, which ``Evaluation.write_page`` shows.
+        With ``doubtful`` this is always done.
+    recursive : bool
+        As for ``train``.
+    text_column : str or None
+        The column of a table that has the text.
+    label_column : str or None
+        The column of a table that has the class.
+    workers : int or None
+        The number of threads; None for one a processor.
+    dask : str or None
+        A Dask cluster counts the mail, as for ``train``; only with ``folds``, ``split`` and ``leave_one_out``.
+    progress : bool
+        Whether to show the progress.
+    tell : callable
+        Gets a line for each message that cannot be read and is skipped. By default this is a warning.
+    command : str
+        The origin that the page names.
+    **settings : object
+        Settings of the models, with the names that ``--set`` takes.
 
-    And for any of them:
+    Returns
+    -------
+    Evaluation
+        The figures with their intervals, and the classified messages.
 
-    - ``by_date``: with ``online``, go by the dates of receipt; with ``split``, train on the oldest messages
-    - ``seed``: deals out folds and splits; the same seed gives the same figures
-    - ``doubtful``: find up to this many messages that look mislabelled
-    - ``subjects``: go through the sources once more for the senders and subjects of wrongly judged messages that
-      ``Evaluation.write_page`` shows; ``doubtful`` does so in any case
-    - ``recursive``, ``text_column``, ``label_column``, ``workers``, ``progress``, ``tell``: as for ``train``
-    - ``dask``: a Dask cluster counts the mail, as for ``train``; only with ``folds``, ``split`` and ``leave_one_out``
-    - ``command``: the origin that the page names
-    - ``settings``: settings of the models, with the names that ``--set`` takes
+    Raises
+    ------
+    SpamnbError
+        If a source does not exist or has no mail, a setting is wrong, or two protocols are chosen.
 
-    Raises SpamnbError if a source does not exist or holds no mail, if a setting is wrong, or if two ways are chosen.
-
+    Examples
+    --------
     >>> import spamnb
-    >>> found = spamnb.evaluate("corpora/mail", folds=2, model_type="multinomial")
-    >>> found.figures.protocol, found.figures.messages
+    >>> evaluation = spamnb.evaluate("corpora/mail", folds=2, model_type="multinomial")
+    >>> evaluation.figures.protocol, evaluation.figures.messages
     ('2 folds', 127)
     """
     from spamnb.api.progress import progress as shown
@@ -254,53 +365,57 @@ def evaluate(
     check_least(2, folds=folds)
     check_least(0, seed=seed, doubtful=doubtful)
     specs, options = specs_of(sources), ReadOptions(recursive, text_column, label_column)
-    own, left_out = settings_of(settings), SkippedMessages(tell)
+    chosen, skipped = settings_of(settings), SkippedMessages(tell)
     path = None if model is None else file_path(model)
     tell_notes(specs, recursive, tell)
-    mail = find_labelled_entries(specs, left_out, options)
+    mail = find_labelled_entries(specs, skipped, options)
     if path is not None:
         with Classifier.open(path) as classifier, shown("Classifying", progress) as show:
-            result, own = streams.evaluate_model(mail, classifier, left_out, show), classifier.settings
+            result, chosen = streams.evaluate_model(mail, classifier, skipped, show), classifier.settings
     elif online:
         with shown("Classifying and learning", progress) as show:
-            stream = streams.sort_by_date(mail, left_out) if by_date else mail
-            result = streams.evaluate_stream(stream, own, left_out, show)
+            stream = streams.sort_by_date(mail, skipped) if by_date else mail
+            result = streams.evaluate_stream(stream, chosen, skipped, show)
     else:
         names: list[str] = []
-        named = _noting_names(mail, names)
+        named = _record_names(mail, names)
         with ending_cleanly():
             with chosen_cluster(dask, workers, tell) as cluster, shown("Reading", progress) as show:
-                counted = count_parallel(named, own.tokens, left_out, show, workers, cluster)
-            held = protocols.make_mail(counted, names)
-            _check(held, own)
+                counted = count_parallel(named, chosen.tokens, skipped, show, workers, cluster)
+            counted_mail = protocols.make_mail(counted, names)
+            _check(counted_mail, chosen)
             if leave_one_out:
-                result = protocols.evaluate_leave_one_out(held, own)
+                result = protocols.evaluate_leave_one_out(counted_mail, chosen)
             elif split is None:
                 k = 10 if folds is None else folds
-                part = protocols.assign_folds(held.digests, held.labels, k, seed)
-                result = protocols.evaluate_parts(held, own, part, f"{k} folds")
+                part = protocols.assign_folds(counted_mail.digests, counted_mail.labels, k, seed)
+                result = protocols.evaluate_parts(counted_mail, chosen, part, f"{k} folds")
             else:
-                part = protocols.split_by_date(held, split) if by_date else protocols.split_by_chance(held, split, seed)
+                part = (
+                    protocols.split_by_date(counted_mail, split)
+                    if by_date
+                    else protocols.split_by_chance(counted_mail, split, seed)
+                )
                 which = f"{'Oldest ' if by_date else ''}{100 * split:g} % of the mail"
-                result = protocols.evaluate_parts(held, own, part, f"{which} learned, the rest judged")
+                result = protocols.evaluate_parts(counted_mail, chosen, part, f"{which} learned, the rest judged")
             if subjects or doubtful:
                 result = _with_heads(result, specs, options)
     if not len(result):
         raise SpamnbError(NO_MAIL)
     rows = doubtful_rows(result.scores, result.truth).tolist() if doubtful else []
     doubts = [result.errors[row] for row in rows if row in result.errors][:doubtful] if doubtful else None
-    return Evaluation(compute_figures(result, seed=seed), result, own, path, left_out.count, doubts, command)
+    return Evaluation(compute_figures(result, seed=seed), result, chosen, path, skipped.count, doubts, command)
 
 
-def _noting_names(entries: Iterable[Entry], names: list[str]) -> Iterator[Entry]:
-    """The same entries, their names appended to ``names`` on the way."""
+def _record_names(entries: Iterable[Entry], names: list[str]) -> Iterator[Entry]:
+    """Yield the entries, and append each name to ``names``."""
     for entry in entries:
         names.append(entry.name)
         yield entry
 
 
 def _check(mail: Mail, settings: Settings) -> None:
-    """SpamnbError where no filter can be measured on this mail."""
+    """Raise SpamnbError if no filter can be measured on this mail."""
     from spamnb.training import check_classes
 
     if not len(mail.positions):
@@ -311,13 +426,12 @@ def _check(mail: Mail, settings: Settings) -> None:
 
 
 def _with_heads(result: Result, specs: Sequence[str], options: ReadOptions) -> Result:
-    """The result with sender and subject of each error: the sources are gone through once more, and only those messages
-    read."""
+    """Return the result with sender and subject of each error: only these messages of the sources are read again."""
     from spamnb.sources.spec import find_labelled_entries
 
     heads: dict[str, EvaluatedMessage] = {}
     missing = {answer.name: answer for answer in result.errors.values()}
-    # What is wrong with some was told the first time.
+    # Errors were reported the first time.
     for entry in find_labelled_entries(specs, lambda name, error: None, options) if missing else ():
         if answer := missing.pop(entry.name, None):
             with one_message(entry.name, lambda name, error: None):  # it has gone since

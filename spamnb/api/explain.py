@@ -1,4 +1,4 @@
-"""``spamnb.explain``: the tokens that decided one message."""
+"""``spamnb.explain``: show the tokens that decided one message."""
 
 from __future__ import annotations
 
@@ -24,18 +24,28 @@ if TYPE_CHECKING:
     from spamnb.counts.class_counts import ClassTotals, TokenCounts
 
 
-SHOWN_CLASSES = 5
+SHOWN_CLASSES = 5  # the likeliest
 
 
 @dataclass(frozen=True, repr=False)
 class Explanation(Report):
-    """What decided one message: ``print`` shows what the command line does.
+    """The explanation of one message's classification; ``print`` shows what the command line does.
 
-    - ``classification``: the verdict, its probabilities by class, and all the evidence
-    - ``top``: how many of the tokens are shown, heaviest first
-    - ``settings``, ``totals``, ``counts``: of the model, what the table beside the tokens is made of:
-      messages by class, (C,), and of those that hold each of the ``top`` tokens, (C, top)
+    Parameters
+    ----------
+    classification : Classification
+        Verdict, probabilities and all the evidence.
+    top : int
+        The number of tokens that are shown, heaviest first.
+    settings : Settings
+        The settings of the model.
+    totals : ClassTotals
+        The messages of each class of the model.
+    counts : TokenCounts
+        The messages of each class that contain each of the ``top`` tokens.
 
+    Examples
+    --------
     >>> import spamnb
     >>> _ = spamnb.train("corpora/mail", "model.spamnb")
     >>> spamnb.explain("corpora/mail/spam/0001.eml", "model.spamnb", top=3)
@@ -49,28 +59,35 @@ class Explanation(Report):
     counts: TokenCounts
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what JSON can hold: verdict, probabilities {class: p}, log_odds, enough, truncations, and evidence
-        [{token, weight, messages: {class: n}}], with the part of each weight that corrects naive Bayes.
+        """Return the explanation as JSON can hold it.
 
+        Returns
+        -------
+        dict
+            The keys are verdict, probabilities {class: p}, log_odds, enough, truncations, and evidence [{token, weight,
+            messages: {class: n}}], with the part of each weight that corrects naive Bayes.
+
+        Examples
+        --------
         >>> import spamnb
         >>> _ = spamnb.train("corpora/mail", "model.spamnb")
         >>> list(spamnb.explain(b"Subject: offer", "model.spamnb").to_dict())
         ['verdict', 'probabilities', 'log_odds', 'enough', 'truncations', 'evidence']
         """
-        told = self.classification
+        result = self.classification
         classes = self.totals.classes
         evidence: list[dict[str, Any]] = []
-        for k, (token, weight) in enumerate(told.evidence[: self.top]):
-            held = dict(zip(classes, self.counts.document_counts[:, k].tolist()))
-            evidence.append({"token": token, "weight": weight, "messages": held})
-            if told.corrections:
-                evidence[-1]["correction"] = told.corrections[k]
+        for k, (token, weight) in enumerate(result.evidence[: self.top]):
+            messages = dict(zip(classes, self.counts.document_counts[:, k].tolist()))
+            evidence.append({"token": token, "weight": weight, "messages": messages})
+            if result.corrections:
+                evidence[-1]["correction"] = result.corrections[k]
         return {
-            "verdict": told.verdict,
-            "probabilities": told.probabilities,
-            "log_odds": told.log_odds,
-            "enough": told.enough,
-            "truncations": list(told.truncations),
+            "verdict": result.verdict,
+            "probabilities": result.probabilities,
+            "log_odds": result.log_odds,
+            "enough": result.enough,
+            "truncations": list(result.truncations),
             "evidence": evidence,
         }
 
@@ -78,10 +95,21 @@ class Explanation(Report):
         return self.text()
 
     def text(self, verbose: bool = False) -> str:
-        """What ``print`` shows: the verdict, and for each token what it means and what share of each class's messages
-        has it. ``verbose`` adds weights in nats, the part of each that corrects naive Bayes, the tokens as they are
-        stored, and the probabilities before calibration.
+        """Return what ``print`` shows: the verdict, and for each token what it means and how many messages have it.
 
+        Parameters
+        ----------
+        verbose : bool
+            Whether to add weights in nats, the part of each that corrects naive Bayes, the tokens as they are stored,
+            and the probabilities before calibration.
+
+        Returns
+        -------
+        str
+            The text.
+
+        Examples
+        --------
         >>> import spamnb
         >>> _ = spamnb.train("corpora/mail", "model.spamnb")
         >>> print(spamnb.explain(b"Subject: offer", "model.spamnb").text(verbose=True))
@@ -89,46 +117,46 @@ class Explanation(Report):
           ...: probability ... %, before calibration 0... (textbook naive Bayes)
         ...
         """
-        told = self.classification
-        lines = [f"verdict: {told.verdict}", *([f"  {told.sender.token}"] if told.sender else [])]
+        result = self.classification
+        lines = [f"verdict: {result.verdict}", *([f"  {result.sender.token}"] if result.sender else [])]
         if len(self.totals.classes) > 1:  # a single class has probability 1 whatever the message holds
             lines += self._probabilities(verbose)
-        why = reason_for_unsure(self.totals.classes, told.enough)
+        why = reason_for_unsure(self.totals.classes, result.enough)
         lines += [f"  {why}"] if why else []
-        lines += [f"  not read: {what}" for what in told.truncations]
+        lines += [f"  not read: {what}" for what in result.truncations]
         if len(self.totals.classes) < 2:
             return "\n".join(lines)
-        if not told.evidence:
+        if not result.evidence:
             return "\n".join([*lines, "no token of this message is evidence"])
         return "\n".join([*lines, "", *self._tokens(verbose)])
 
     def _ranked(self) -> list[str]:
-        """The classes, the likeliest first."""
+        """Return the classes, the likeliest first."""
         return sorted(self.classification.probabilities, key=lambda name: -self.classification.probabilities[name])
 
     def _probabilities(self, verbose: bool) -> list[str]:
-        told = self.classification
-        own = "textbook naive Bayes" if self.settings.model_type in BAYES_MODELS else "the model's own"
+        result = self.classification
+        before = "textbook naive Bayes" if self.settings.model_type in BAYES_MODELS else "the model's own"
         return [
-            f"  {name}: probability {format_probability(told.probabilities[name])}"
-            + (f", before calibration {told.posterior[name]:.4g} ({own})" if verbose else "")
+            f"  {name}: probability {format_probability(result.probabilities[name])}"
+            + (f", before calibration {result.posterior[name]:.4g} ({before})" if verbose else "")
             for name in self._ranked()[:SHOWN_CLASSES]
         ] + [
             f"  mail is called {name} above {format_probability(self.settings.loss.threshold)}"
-            for name in told.probabilities
-            if name == self.settings.spam and len(told.probabilities) == 2
+            for name in result.probabilities
+            if name == self.settings.spam and len(result.probabilities) == 2
         ]
 
     def _tokens(self, verbose: bool) -> list[str]:
-        """A line for each of the ``top`` tokens, one for those of all messages together."""
-        told, totals = self.classification, self.totals
+        """Return a line for each of the ``top`` tokens, and one for the tokens that all messages have."""
+        result, totals = self.classification, self.totals
         best, second = self._ranked()[:2]
         names = totals.classes if len(totals.classes) <= 4 else (best, second)
         rows = [totals.classes.index(name) for name in names]
         counts = self.counts.document_counts
         everywhere = (counts == totals.documents[:, None]).all(axis=0)
         shares = 100 * counts[rows] / totals.documents[rows, None]
-        shown, corrections = told.evidence[: self.top], told.corrections
+        shown, corrections = result.evidence[: self.top], result.corrections
         widths = [max(7, len(name)) for name in names]
         side = max(len(best), len(second), len("for"))
 
@@ -148,22 +176,24 @@ class Explanation(Report):
             line("for", heads, names, "token" if verbose else ""),
         ]
         if verbose and corrections:
-            total, corrected = sum(weight for _, weight in told.evidence), sum(corrections)
+            total, corrected = sum(weight for _, weight in result.evidence), sum(corrections)
             lines.insert(0, f"naive Bayes gives {total - corrected:+.3f} nats, its correction {corrected:+.3f}")
         for group in self._groups(np.flatnonzero(~everywhere).tolist(), verbose):
             token = shown[group[0]].token
-            meant = escape(meaning(token))
-            as_stored = f"{escape(token)}{meant and f'  ({meant})'}"
-            lines.append(about(group, as_stored if verbose else meant or escape(token)))
+            description = escape(meaning(token))
+            as_stored = f"{escape(token)}{description and f'  ({description})'}"
+            lines.append(about(group, as_stored if verbose else description or escape(token)))
         if everywhere.any():
             lines.append(about(np.flatnonzero(everywhere).tolist(), "base rate: what every message has"))
-        if len(told.evidence) > self.top:
-            lines.append(f"… and {pluralize(len(told.evidence) - self.top, 'lighter one')}")
+        if len(result.evidence) > self.top:
+            lines.append(f"… and {pluralize(len(result.evidence) - self.top, 'lighter one')}")
         return [each.rstrip() for each in lines]
 
     def _groups(self, places: Sequence[int], verbose: bool) -> list[list[int]]:
-        """The shown tokens by place, an address with the wider ones that it lies in, told as the narrowest; each token
-        alone where ``verbose``."""
+        """Group the positions of shown tokens: an address with the wider ones that contain it, the narrowest first.
+
+        If ``verbose``, each token is a group.
+        """
         tokens = [evidence.token for evidence in self.classification.evidence]
         groups: list[list[int]] = []
         for place in places:
@@ -180,7 +210,7 @@ class Explanation(Report):
 
 
 def reason_for_unsure(classes: Sequence[str], enough: bool) -> str:
-    """Why a model of these classes cannot tell spam yet; "" where it can.
+    """Return why a model of these classes cannot recognise spam yet; "" if it can.
 
     >>> reason_for_unsure(["ham"], False)
     "the model has learned class 'ham' alone, and nothing to tell it from; 'spamnb learn' adds another class"
@@ -194,21 +224,40 @@ def reason_for_unsure(classes: Sequence[str], enough: bool) -> str:
 
 
 def why_unsure(classifier: Classifier) -> str:
-    """The same of a model that is open."""
+    """Return why an open model cannot recognise spam yet; "" if it can."""
     return reason_for_unsure(classifier.store.totals().classes, classifier.classify(b"").enough)
 
 
 def explain(
     message: bytes | FilePath, model: FilePath, top: int = 20, *, people: People | None = None, tell: Tell = warn
 ) -> Explanation:
-    """What decided one message: its verdict, and the ``top`` tokens that gave most to it.
+    """Explain the classification of one message by the tokens with the largest weights.
 
-    ``message`` is the raw message as bytes, or the path of a file that holds one. A token's weight is what it gave, in
-    nats, to the log-odds of the likeliest class against the next. ``people`` say whose mail is never spam. ``tell`` is
-    given a line for a file that cannot be read; by default this is a warning.
+    Parameters
+    ----------
+    message : bytes, str or Path
+        The raw message, or the path of a file with one message.
+    model : str or Path
+        The model file.
+    top : int
+        The number of tokens. The weight of a token is in nats of the log-odds of the likeliest class against the next.
+    people : People or None
+        The people whose mail is never spam, or always.
+    tell : callable
+        Gets a line for a file that cannot be read. By default this is a warning.
 
-    Raises SpamnbError where there is no such model or message, or more than one message in the file.
+    Returns
+    -------
+    Explanation
+        The verdict and its tokens.
 
+    Raises
+    ------
+    SpamnbError
+        If there is no such model or message, or the file has several messages.
+
+    Examples
+    --------
     >>> import spamnb
     >>> _ = spamnb.train("corpora/mail", "model.spamnb")
     >>> print(spamnb.explain(b"Subject: minutes\\n\\nthe agenda of the meeting\\n", "model.spamnb", top=2))
@@ -229,7 +278,7 @@ def explain(
 
 
 def explanation_of(raw: bytes, classifier: Classifier, top: int, people: People | None = None) -> Explanation:
-    """What decided one message, of a model that is open."""
+    """Explain the classification of one message by an open model."""
     with classifier.store.reading():
         classification = classifier.classify(raw)
         if people is not None:
@@ -244,15 +293,14 @@ def explanation_of(raw: bytes, classifier: Classifier, top: int, people: People 
 
 
 def _only(source: str, tell: Tell) -> bytes:
-    """The one message of a file."""
+    """Return the one message of a file."""
     from spamnb.sources.spec import find_entries
 
-    left_out = SkippedMessages(tell)
-    found = list(islice(find_entries([source], left_out), 2))
-    if len(found) != 1:
-        many = "more than one message; 'spamnb classify --explain 20' takes them all"
-        raise SpamnbError(f"{source}: {many if found else 'no message'}")
+    entries = list(islice(find_entries([source], SkippedMessages(tell)), 2))
+    if len(entries) != 1:
+        several = "more than one message; 'spamnb classify --explain 20' takes them all"
+        raise SpamnbError(f"{source}: {several if entries else 'no message'}")
     try:
-        return found[0].read()
+        return entries[0].read()
     except OSError as error:
-        raise SpamnbError(f"{found[0].name}: {error.strerror}") from None
+        raise SpamnbError(f"{entries[0].name}: {error.strerror}") from None

@@ -1,4 +1,4 @@
-"""A line of progress in a terminal, or below a notebook's cell."""
+"""Show progress in a line of a terminal, or below a notebook's cell."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 
-EVERY = 0.1  # seconds between two drawings: faster than anybody reads
+DRAWING_INTERVAL = 0.1  # seconds
 
 
 @contextmanager
 def progress(what: str, wanted: bool = True) -> Iterator[Callable[[int], None]]:
-    """Show how many messages are done, and the rate, on standard error if a person reads it; at the end remove both.
+    """Show the number of messages done and their rate on standard error, if a person reads that.
 
-    Yields a function that takes the number of messages done.
+    Yield a function that takes the number of messages done. The line is cleared when the work ends.
     """
     if not wanted or not _has_reader():
         yield lambda done: None
@@ -24,13 +24,13 @@ def progress(what: str, wanted: bool = True) -> Iterator[Callable[[int], None]]:
 
     def show(done: int) -> None:
         nonlocal drawn
-        if monotonic() - drawn >= EVERY:
+        if monotonic() - drawn >= DRAWING_INTERVAL:
             drawn = monotonic()
             draw(f"{what} {done:,} messages, {done / (drawn - start):,.0f}/s")
 
     def draw(line: str) -> None:
         nonlocal width
-        # Blanks in place of a code that clears the line, which notebooks do not know.
+        # Blanks, because notebooks do not know the code that clears a line.
         sys.stderr.write(f"\r{line:<{width}}" if line else f"\r{'':<{width}}\r")
         sys.stderr.flush()
         width = len(line)

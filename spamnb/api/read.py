@@ -15,10 +15,17 @@ from spamnb.sources.entries import ReadOptions, SkippedMessages, read_entries
 class LabelledMessage:
     """A message whose class is known.
 
-    - ``label``: its class
-    - ``name``: where it lies, for people: unprintable characters are escaped
-    - ``raw``: its bytes, as it was received; of a table or a line of text, the text behind a blank line
+    Parameters
+    ----------
+    label : str
+        The class.
+    name : str
+        The file or folder and the number of the message, with unprintable characters escaped.
+    raw : bytes
+        The raw mail. Of a table or a line of text it is the text after a blank line.
 
+    Examples
+    --------
     >>> message = LabelledMessage("ham", "note", b"Subject: tea\\n\\nAt four?\\n")
     >>> message, message.parse().header("subject")
     (LabelledMessage(label='ham', name='note', raw=<23 bytes>), 'tea')
@@ -32,7 +39,13 @@ class LabelledMessage:
         return f"LabelledMessage(label={self.label!r}, name={self.name!r}, raw=<{pluralize(len(self.raw), 'byte')}>)"
 
     def parse(self) -> Message:
-        """The message taken apart into headers and visible text, as ``spamnb.parse`` does; never raises."""
+        """Parse the message as ``spamnb.parse`` does.
+
+        Returns
+        -------
+        Message
+            Headers, visible texts and links.
+        """
         return parse(self.raw)
 
 
@@ -44,13 +57,33 @@ def read(
     label_column: str | None = None,
     tell: Tell = warn,
 ) -> Iterator[LabelledMessage]:
-    """The messages of the sources with their classes, one at a time, in the same order on every run.
+    """Read labelled messages one at a time, in the same order on every run.
 
-    ``sources``, ``recursive``, ``text_column`` and ``label_column`` are as for ``train``. ``tell`` gets a line for each
-    message that cannot be read and is left out; by default this is a warning.
+    Parameters
+    ----------
+    sources : str, Path or list of these
+        As for ``train``.
+    recursive : bool
+        As for ``train``.
+    text_column : str or None
+        The column of a table that has the text.
+    label_column : str or None
+        The column of a table that has the class.
+    tell : callable
+        Gets a line for each message that cannot be read and is skipped. By default this is a warning.
 
-    Raises SpamnbError at once if a source does not exist, and later if none of its files is mail.
+    Returns
+    -------
+    iterator of LabelledMessage
+        The messages with their classes.
 
+    Raises
+    ------
+    SpamnbError
+        At once if a source does not exist, and later if none of its files is mail.
+
+    Examples
+    --------
     >>> import spamnb
     >>> for message in spamnb.read("corpora/mail"):
     ...     print(message.label, message.name, len(message.raw))
@@ -61,7 +94,7 @@ def read(
     """
     from spamnb.sources.spec import find_labelled_entries
 
-    left_out = SkippedMessages(tell)
+    skipped = SkippedMessages(tell)
     options = ReadOptions(recursive, text_column, label_column)
-    found = find_labelled_entries(specs_of(sources), left_out, options)
-    return (LabelledMessage(entry.label or "", entry.name, raw) for entry, raw in read_entries(found, left_out))
+    entries = find_labelled_entries(specs_of(sources), skipped, options)
+    return (LabelledMessage(entry.label or "", entry.name, raw) for entry, raw in read_entries(entries, skipped))

@@ -1,4 +1,4 @@
-"""What the functions hand back: ``print`` shows what the command line does, and so does a notebook."""
+"""Results that ``print`` and a notebook show as the command line does."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from html import escape
 class Report:
     """A result that has a text: a prompt shows its first line, a notebook all of it.
 
-    >>> class Found(Report):
+    >>> class Count(Report):
     ...     def __str__(self) -> str:
     ...         return "3 messages\\nall of them ham"
-    >>> Found()
-    <Found: 3 messages>
+    >>> Count()
+    <Count: 3 messages>
     """
 
     def __repr__(self) -> str:
@@ -24,5 +24,5 @@ class Report:
 
 
 def preformatted(text: str) -> str:
-    """A text as HTML that keeps its columns: notebooks give code a font for that, and not all give it to others."""
+    """Return a text as HTML that keeps its columns: all notebooks show code in a font of fixed width."""
     return f"<pre><code>{escape(text)}</code></pre>"
