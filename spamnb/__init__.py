@@ -88,8 +88,8 @@ if not TYPE_CHECKING:  # or any name would be one of this module
         if name not in _PUBLIC:
             import sys
 
-            said = f"module 'spamnb' has no attribute {name!r}"
-            raise AttributeError(said, name=name, obj=sys.modules["spamnb"])  # Python adds which name may be meant
+            message = f"module 'spamnb' has no attribute {name!r}"
+            raise AttributeError(message, name=name, obj=sys.modules["spamnb"])  # Python adds which name may be meant
         import importlib
 
         return getattr(importlib.import_module(f"spamnb.{_PUBLIC[name]}"), name)

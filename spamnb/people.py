@@ -1,4 +1,4 @@
-"""Senders whom a person knows, whose mail is never spam, and those of whom it wants nothing, in one file.
+"""Senders whom a person knows, whose mail is never spam, and senders who are blocked, in one file.
 
 allow = ["ann@example.org", "example.net"]      # in ~/.config/spamnb/people.toml: addresses, and whole domains
 block = ["offers@shop.example"]
@@ -39,8 +39,9 @@ class People:
     server: str = ""
 
     def say(self, raw: bytes) -> str:
-        """KNOWN, BLOCKED or FORGED for the sender of a message; "" for anybody else. An address's own entry goes before
-        its domain's, and ``block`` before ``allow``.
+        """Return KNOWN, BLOCKED or FORGED for the sender of a message; "" for anybody else.
+
+        An address's own entry goes before its domain's, and ``block`` before ``allow``.
 
         >>> people = People(frozenset(["ann@example.org"]), frozenset(["example.org"]))
         >>> people.say(b"From: Ann <Ann@example.org>\\n\\n"), people.say(b"From: bob@example.org\\n\\n")
@@ -63,7 +64,7 @@ class People:
         return ""
 
     def decide(self, classification: Classification, raw: bytes) -> Classification:
-        """The classification of a message with the word of a person, which goes before the model's."""
+        """Return the classification of a message with a person's word on its sender, which goes before the model's."""
         word, verdict, log_odds = self.say(raw), classification.verdict, classification.log_odds
         if not word:
             return classification
@@ -78,68 +79,72 @@ class People:
         return classification._replace(verdict=verdict, log_odds=log_odds, sender=sender)
 
     def _forged(self, fields: list[str]) -> bool:
-        """Whether the own server says so: its uppermost word counts, since a sender may have written those below."""
-        said: dict[str, set[str]] = {}
+        """Return whether the user's own server found the address forged.
+
+        Of each method its uppermost result counts, because a sender may have written those below.
+        """
+        results_of_server: dict[str, set[str]] = {}
         for field in reversed(fields):
             name, _, results = _QUOTED.sub(" ", field[:_MAX_FIELD]).partition(";")
-            here: dict[str, set[str]] = {}
+            results_of_field: dict[str, set[str]] = {}
             for method, result in _RESULT.findall(";" + results):
-                here.setdefault(method.lower(), set()).add(result.lower())
+                results_of_field.setdefault(method.lower(), set()).add(result.lower())
             if name.lower().split()[:1] == [self.server]:
-                said |= here
-        spf_fails = bool(said.get("spf", set()) & {"fail", "softfail"})
-        return "fail" in said.get("dmarc", ()) or (spf_fails and "pass" not in said.get("dkim", ()))
+                results_of_server |= results_of_field
+        spf_fails = bool(results_of_server.get("spf", set()) & {"fail", "softfail"})
+        return "fail" in results_of_server.get("dmarc", ()) or (
+            spf_fails and "pass" not in results_of_server.get("dkim", ())
+        )
 
 
-def _names(found: object, where: str) -> frozenset[str]:
-    if not isinstance(found, list):
+def _check_names(names: object, where: str) -> frozenset[str]:
+    if not isinstance(names, list):
         raise SpamnbError(f"{where} is a list of texts in brackets")
-    for name in found:
+    for name in names:
         if not isinstance(name, str) or not re.fullmatch(_ADDRESS, name if "@" in name else f"a@{name}"):
             raise SpamnbError(f"{where}: {escape(str(name)[:80])!r} is neither an address nor a domain")
-    return frozenset(name.lower() for name in found)
+    return frozenset(name.lower() for name in names)
 
 
 def _address_of(values: list[str]) -> str:
-    """The address of the one From field, as it was sent and not as it decodes, in small letters; "" where it is not
-    that alone."""
+    """Return the address of the one From field, undecoded, in small letters; "" if the field has anything else."""
     if len(values) != 1 or len(values[0]) > _MAX_FIELD:
         return ""
-    found = _FROM.fullmatch(" ".join(values[0].split()))
-    return (found[1] or found[2]).lower() if found else ""
+    match = _FROM.fullmatch(" ".join(values[0].split()))
+    return (match[1] or match[2]).lower() if match else ""
 
 
 def own_people() -> People:
-    """Those of the file that SPAMNB_PEOPLE names, or of the user's own, as it is now."""
+    """Return the people of the file that SPAMNB_PEOPLE names, or of the user's own file, as it is now."""
     from spamnb.sources.accounts import settings_file
 
-    named = os.environ.get("SPAMNB_PEOPLE")
-    path = Path(named or settings_file("people.toml"))
+    named_path = os.environ.get("SPAMNB_PEOPLE")
+    path = Path(named_path or settings_file("people.toml"))
     try:
         status = path.stat()
     except OSError as error:
-        if named:
-            raise SpamnbError(f"{escape(named)}: cannot be read: {reason(error)}") from None
+        if named_path:
+            raise SpamnbError(f"{escape(named_path)}: cannot be read: {reason(error)}") from None
         return People()  # there is none, or a service may not enter its home
     return read_people(path, status.st_mtime_ns, status.st_size)
 
 
 @lru_cache(1)
 def read_people(path: Path, _changed: int = 0, _size: int = 0) -> People:
-    """The people of a file, read again once it has changed. SpamnbError says what is wrong in it."""
+    """Return the people of a file. Raise SpamnbError for what is wrong in it. The file is read again if it changes."""
     import tomllib
 
     shown = escape(str(path))
     try:
-        found = tomllib.loads(path.read_text())
+        entries = tomllib.loads(path.read_text())
     except OSError as error:
         raise SpamnbError(f"{shown}: cannot be read: {reason(error)}") from None
     except (ValueError, RecursionError) as error:
         raise SpamnbError(f"{shown}: no TOML: {escape(str(error)[:200])}") from None
-    if unknown := found.keys() - {"allow", "block", "server"}:
+    if unknown := entries.keys() - {"allow", "block", "server"}:
         raise SpamnbError(f"{shown}: unknown setting {escape(min(unknown))!r}; there are allow, block and server")
-    server = found.get("server", "")
+    server = entries.get("server", "")
     if not isinstance(server, str):
         raise SpamnbError(f"{shown}: server is a text in quotes")
-    allow, block = (_names(found.get(key, []), f"{shown}: {key}") for key in ("allow", "block"))
+    allow, block = (_check_names(entries.get(key, []), f"{shown}: {key}") for key in ("allow", "block"))
     return People(allow, block, server.lower())

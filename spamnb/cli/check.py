@@ -10,8 +10,9 @@ from spamnb.cli.options import tell
 @click.command("check", short_help="Log in to an IMAP account, list its folders, and remember it.")
 @click.argument("name", metavar="ACCOUNT")
 def check_command(name: str) -> None:
-    """Log in to an IMAP account, imaps://USER@HOST, and list its folders: what each is for, and how many messages it
-    has.
+    """Log in to an IMAP account, imaps://USER@HOST, and list its folders.
+
+    It says what each folder is for, and how many messages it has.
 
     An account that is not in the file of accounts is added, so that 'sort' and 'watch' without a mailbox work in it.
     That file is yours alone and holds no password: a keyring, SPAMNB_IMAP_PASSWORD or a command has it.

@@ -171,7 +171,7 @@ def _csv_line(cells: list[str]) -> str:
 
 
 def _evidence(classification: Classification) -> str:
-    """A line for each piece of evidence: the class that it speaks for, and what it is."""
+    """Return a line for each piece of evidence: its class, and what the token means."""
     from spamnb.reader.meaning import meaning
 
     if len(classification.probabilities) < 2:  # nothing speaks for a class that is alone

@@ -1,4 +1,4 @@
-"""``spamnb filter``: a message through standard input and output, with the verdict in its headers."""
+"""``spamnb filter``: copy a message from standard input to standard output, with the verdict in its headers."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def filter_command(model: Path, journal: Path | None) -> None:
       .Junk/
     """
     out = standard_output().buffer
-    out.write(filtered(read_standard_input(), model, journal))
+    out.write(add_headers(read_standard_input(), model, journal))
     out.flush()
 
 
-def filtered(raw: bytes, model: Path, journal: Path | None = None) -> bytes:
-    """The message with our headers; with a warning in their place when it cannot be judged."""
+def add_headers(raw: bytes, model: Path, journal: Path | None = None) -> bytes:
+    """Return the message with X-Spam-* headers, or with a warning in their place if it cannot be classified."""
     from spamnb.errors import describe_error, in_options, reason
     from spamnb.reader.spam_fields import replace_spam_fields
 
@@ -53,8 +53,8 @@ def filtered(raw: bytes, model: Path, journal: Path | None = None) -> bytes:
             writer.put(entry_of(message, classification, classifier.settings))
             writer.close()
             return replace_spam_fields(raw, header_fields(classification))
-    except Exception as error:  # whatever it is, the mail goes on: it must not be lost for our sake
-        said = reason(error) if isinstance(error, OSError) else ""
-        why = " ".join((said or in_options(describe_error(error))).split())
+    except Exception as error:  # whatever it is, the mail must not be lost
+        cause = reason(error) if isinstance(error, OSError) else ""
+        why = " ".join((cause or in_options(describe_error(error))).split())
         tell_of_ours(why)
         return replace_spam_fields(raw, [("X-Spam-Warning", f"not judged: {why}")])

@@ -1,4 +1,4 @@
-"""``spamnb serve``: the spamd protocol for spamc, Exim, Postfix, Dovecot and whatever else speaks it."""
+"""``spamnb serve``: answer mail software by the protocols of spamd and rspamd."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from spamnb.cli.options import journal_option, model_option, models_option, on_c
 PORT = click.IntRange(0, 65535)
 
 
-def octal(_context: click.Context, _parameter: click.Parameter, text: str) -> int:
-    """A file mode as chmod takes it."""
+def parse_octal(_context: click.Context, _parameter: click.Parameter, text: str) -> int:
+    """Return the number of a file mode as chmod takes it."""
     if not (text.isascii() and text.isdigit() and len(text) <= 4 and set(text) <= set("01234567")):
         raise click.BadParameter(f"{text!r} is no octal mode such as 660")
     return int(text, 8)
@@ -28,7 +28,7 @@ def octal(_context: click.Context, _parameter: click.Parameter, text: str) -> in
 @click.option(
     "--http", metavar="PORT|PATH", help="Answer rspamd's clients here: a port of 127.0.0.1, or a Unix socket."
 )
-@click.option("--socket-mode", default="666", callback=octal, help="Permissions of the Unix sockets, octal.")
+@click.option("--socket-mode", default="666", callback=parse_octal, help="Permissions of the Unix sockets, octal.")
 @workers_option
 @click.option("--allow-tell", is_flag=True, help="Let clients teach the model (spamc -L, rspamc learn_spam).")
 @models_option
@@ -50,9 +50,9 @@ def serve_command(
     metrics_port: int | None,
     journal: Path | None,
 ) -> None:
-    """Answer spamc, Exim, Postfix and Dovecot: the spamd protocol with the model's verdicts; with --http also maddy,
-    Haraka and rspamc: rspamd's protocol.
+    """Answer spamc, Exim, Postfix and Dovecot; with --http also maddy, Haraka and rspamc.
 
+    The first speak the protocol of spamd, the others that of rspamd.
     One line of JSON per message goes to standard error. SIGTERM ends the server once open connections are answered.
     A model that is replaced meanwhile is used from then on. Sockets that systemd passes replace --host, --port and
     --socket.

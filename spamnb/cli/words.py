@@ -21,8 +21,9 @@ from spamnb.cli.options import format_option, model_option, tell_of_ours
 )
 @format_option("text", "json")
 def words_command(word: str | None, model: Path, top: int, everything: bool, form: str) -> None:
-    """Show the likeliest words of each class, and beside them the words with the highest mutual information. With WORD,
-    show which share of each class's messages has this word, and where.
+    """Show the likeliest words of each class, and the words with the highest mutual information.
+
+    With WORD, show which share of each class's messages has this word, and where.
 
     A word is likely when many messages of a class hold it, as "the" is. Its mutual information with the class, in bits,
     is how much knowing whether a message holds it tells about the message's class. It speaks for the class whose

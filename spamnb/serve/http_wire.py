@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from functools import partial
 
 from spamnb.classification import SPAM_POINTS, Classification
-from spamnb.score import header_fields, symbols
+from spamnb.score import format_symbols, header_fields
 from spamnb.serve.wire import Client, ExitCode, Refusal, Request, parse_length
 
 _STATUS = {
@@ -98,7 +98,7 @@ class HttpWire:
 
         Spam gets its header fields and is not refused: no message is refused for what a filter thinks.
         """
-        names = symbols(classification)
+        names = format_symbols(classification)
         symbol = {"name": "SPAMNB", "score": classification.points, "options": names.split(",") if names else []}
         answer = {
             "is_skipped": False,

@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Mapping
 
 from spamnb.classification import SPAM_POINTS, Classification
 from spamnb.reader.spam_fields import replace_spam_fields, section_length
-from spamnb.score import header_fields, report, symbols
+from spamnb.score import format_report, format_symbols, header_fields
 from spamnb.serve.wire import Client, ExitCode, Refusal, Request, parse_length
 
 METHODS = frozenset(["PING", "SKIP", "CHECK", "SYMBOLS", "REPORT", "REPORT_IFSPAM", "HEADERS", "PROCESS", "TELL"])
@@ -122,7 +122,7 @@ def _body(request: Request, classification: Classification, raw: bytes) -> bytes
         case "HEADERS":
             return replace_spam_fields(raw[: section_length(raw)], header_fields(classification))
         case "SYMBOLS":
-            return symbols(classification).encode("ascii") + b"\r\n" * (request.version < (1, 3))
+            return format_symbols(classification).encode("ascii") + b"\r\n" * (request.version < (1, 3))
         case "REPORT_IFSPAM" if not classification.is_spam:
             return b""
-    return report(classification)
+    return format_report(classification)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spamnb.api.evaluate import LONGEST, lines_of, shortened
+from spamnb.api.evaluate import MAX_TEXT, describe_doubtful, shorten
 from spamnb.evaluation.metrics import doubtful_rows
 from spamnb.evaluation.result import EvaluatedMessage
 
@@ -20,9 +20,9 @@ def test_the_least_trusted_stand_first() -> None:
 
 def test_what_a_stranger_wrote_is_escaped_and_short() -> None:
     nasty = "\x1b[2J\r\n\x9b31m" + "é" * 10_000
-    lines = lines_of(
+    lines = describe_doubtful(
         [EvaluatedMessage("in/\x1b", "ham", "spam", {}, {"spam": 0.99}, [(nasty, 2.0)] * 50, 0.0, nasty, nasty)]
     )
-    assert all(line.isprintable() for line in lines) and max(map(len, lines)) < 8 * LONGEST
-    assert shortened(nasty).endswith("…") and len(shortened(nasty)) <= LONGEST
-    assert shortened("\x07" * 60).startswith("\\x07") and len(shortened("\x07" * 60)) == LONGEST
+    assert all(line.isprintable() for line in lines) and max(map(len, lines)) < 8 * MAX_TEXT
+    assert shorten(nasty).endswith("…") and len(shorten(nasty)) <= MAX_TEXT
+    assert shorten("\x07" * 60).startswith("\\x07") and len(shorten("\x07" * 60)) == MAX_TEXT

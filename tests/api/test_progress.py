@@ -26,7 +26,7 @@ Cell.__module__ = "ipykernel.iostream"
 def test_a_terminal_and_a_notebook_show_how_far_it_is_and_then_nothing(
     monkeypatch: pytest.MonkeyPatch, stream: type[io.StringIO]
 ) -> None:
-    monkeypatch.setattr(module, "EVERY", 0.0)
+    monkeypatch.setattr(module, "DRAWING_INTERVAL", 0.0)
     monkeypatch.setattr(sys, "stderr", stream())
     with pytest.raises(ZeroDivisionError), progress("Reading") as show:
         show(3000)

@@ -22,7 +22,7 @@ from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.reader import spam_fields
 from spamnb.reader.binding import ReaderCore
-from spamnb.score import _MAX_REPORT_ROWS, class_of_label, classify_mail, report, symbol
+from spamnb.score import _MAX_REPORT_ROWS, class_of_label, classify_mail, format_report, format_symbol
 from spamnb.serve import users
 from spamnb.serve.conversations import Conversations, Limits
 from spamnb.serve.spamd_wire import SpamdWire
@@ -98,7 +98,7 @@ def test_printed_points_never_contradict_the_verdict(log_odds, threshold, verdic
 
 @given(st.text())
 def test_names_are_one_printable_word(token):
-    name = symbol(token)
+    name = format_symbol(token)
     assert name and all("!" <= c <= "~" and c != "," for c in name) and len(name) <= 480
 
 
@@ -118,7 +118,7 @@ def test_evidence_is_for_spam_whatever_is_likeliest():
 
 def test_the_longest_report_fits_exim():
     evidence = [Evidence("\U0001f4b0" * 100, float(n)) for n in range(_MAX_REPORT_ROWS)]
-    assert len(report(result("spam", 9.0, 2.3, evidence))) < 32_000
+    assert len(format_report(result("spam", 9.0, 2.3, evidence))) < 32_000
 
 
 class Stub:

@@ -14,7 +14,7 @@ from served import Server, receive
 from unpacked import command_of_unpacked
 
 from spamnb.classifier import Classifier
-from spamnb.score import classify_mail, header_fields, symbols
+from spamnb.score import classify_mail, format_symbols, header_fields
 
 SPAM, HAM = mail("spam", 1001), mail("ham", 1001)
 
@@ -54,7 +54,7 @@ def test_the_verdict_is_spamds(asked: Server, trained: Path, raw: bytes, chunked
     assert told["action"] == ("add header" if raw == SPAM else "no action") and not told["is_skipped"]
     symbol = told["symbols"]["SPAMNB"]
     assert symbol["name"] == "SPAMNB" and symbol["score"] == told["score"]
-    assert ",".join(symbol["options"]) == symbols(found)
+    assert ",".join(symbol["options"]) == format_symbols(found)
     assert told["milter"]["add_headers"] == dict(header_fields(found))
     assert {"X-Spam-Flag", "X-Spam-Status"} <= set(told["milter"]["remove_headers"])
 
