@@ -32,10 +32,19 @@ RELATED_MODULES = (
 )
 
 
+class ArrayLike:
+    """A name for numpy's type of this name, which pdoc writes out as a union of a dozen types."""
+
+    __module__ = "numpy.typing"
+
+
 def build(folder: Path) -> None:
     """Write the pages to ``folder``."""
     for name in spamnb.__all__:  # pdoc lists the names that are loaded already
         setattr(spamnb, name, getattr(spamnb, name))
+    for module in [module for name, module in sys.modules.items() if name.startswith("spamnb.")]:
+        if hasattr(module, "ArrayLike"):
+            module.ArrayLike = ArrayLike  # pdoc evaluates annotations with the names of the module
     pdoc.render.configure(
         docformat="numpy",
         show_source=False,
