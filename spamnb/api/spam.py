@@ -51,7 +51,7 @@ Messages = Iterable[str | bytes]
 
 
 class MemoryModel:
-    """A ``Classifier`` on a model in memory, which can be pickled; whoever uses it holds ``lock``."""
+    """A ``Classifier`` of a model in memory, which can be pickled; whoever uses it holds ``lock``."""
 
     def __init__(self, store: Store) -> None:
         store.path = "SpamClassifier"  # what an error names
@@ -60,14 +60,16 @@ class MemoryModel:
         finalize(self, store.close)
 
     def __getstate__(self) -> bytes:
+        """Return the content of the model file."""
         with self.lock:
             return self.classifier.store.as_bytes()
 
     def __setstate__(self, content: bytes) -> None:
+        """Open the model of a file's content."""
         self.__init__(Store.of_bytes(content))  # type: ignore[misc]
 
     def classifications(self, entries: list[Entry], workers: int) -> list[Classification]:
-        """What it says of the messages, in their order. Of many messages each thread asks a copy of its own."""
+        """Return the classifications of the messages, in their order; with many messages each thread has a copy."""
         workers = min(workers, 1 + len(entries) // MESSAGES_A_THREAD)
         with self.lock:
             content = self.__getstate__() if workers > 1 else b""
@@ -79,8 +81,7 @@ class MemoryModel:
 
 
 class SpamClassifier(ClassifierMixin, MessageEstimator):
-    """The model that ``spamnb train`` makes, as an estimator: naive Bayes on what spamnb reads in a message, pooled and
-    calibrated, for any number of classes.
+    """The model that ``spamnb train`` makes, for lists of messages: naive Bayes, corrected and calibrated.
 
     **A class called "spam" needs a probability above 0.9.** ``predict`` says the class of least expected loss, and good
     mail called ``spam`` costs nine times as much as spam let through. With ``strictness="strict"``, or if no class is
@@ -90,13 +91,42 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
     links and parts count; False for texts without headers; "auto" for both: bytes are raw mail, and so is a str that
     begins with a mail's header (From among its fields).
 
-    y has the class of each message: texts, whole numbers or truth values. The other parameters are the settings of a
-    model, those of ``Settings``, ``TokenOptions`` and ``Loss``. ``n_jobs`` threads (-1: one per core) share many
-    messages; the answers do not depend on it. ``progress`` shows how far the work is, in a terminal or a notebook.
+    Parameters
+    ----------
+    spam : str, int or bool, default="spam"
+        Class of spam.
+    mail : bool or "auto", default="auto"
+        Whether messages are raw mail or texts without headers.
+    n_jobs : int, default=-1
+        Threads that share many messages; -1 is one per core. The results do not depend on it.
+    progress : bool, default=False
+        Whether to show progress, in a terminal or a notebook.
+    model_type, alpha, prior, pooling, embedding : str, float or None
+        Model, as in ``Settings``.
+    tokenizer, stem, ngrams, body_only, ignore_headers : str, int, bool, None or iterable of str
+        How messages become tokens, as in ``TokenOptions``.
+    strictness, unsure_cost : str, float or None
+        Costs of errors, as in ``Loss``.
 
-    Raises SpamnbError, which is a ValueError here, for a wrong parameter; ValueError if X and y do not fit together or
-    a label cannot name a class, and TypeError for an X that holds no messages.
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        Classes, ascending: texts, whole numbers or truth values.
+    model_ : MemoryModel
+        The model file in memory.
 
+    See Also
+    --------
+    MailVectorizer : Rows of tokens for other models.
+    Classifier : A model file.
+
+    Notes
+    -----
+    A wrong parameter raises SpamnbError, which is a ValueError here. ValueError is also raised if X and y do not fit
+    together or a label cannot name a class, and TypeError for an X that holds no messages.
+
+    Examples
+    --------
     >>> texts = [f"{what} {n}" for n in range(20) for what in ("cheap pills", "lunch at")]
     >>> model = SpamClassifier().fit(texts, ["spam", "ham"] * 20)
     >>> model.predict(["lunch at noon", "cheap pills"])
@@ -151,18 +181,36 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
     def _settings(self) -> Settings:
         return self._chosen(Settings, TokenOptions, Loss, spam=class_name(self.spam))
 
-    def _given(self, X: Messages, y: ArrayLike, known: Sequence[Any] = ()) -> tuple[Sequence[str | bytes], Labels]:
-        return labelled(X, y, type(self).__name__, known)
+    def _labelled(self, X: Messages, y: ArrayLike, classes: Sequence[Any] = ()) -> tuple[Sequence[str | bytes], Labels]:
+        return labelled(X, y, type(self).__name__, classes)
 
     # -- learning --------------------------------------------------------------------------------------------
 
     def fit(self, X: Messages, y: ArrayLike) -> Self:
-        """Make a new model of the n messages X with the classes y (n,). Of copies of a message the last one counts."""
+        """Make a new model of these messages; of copies of a message the last one counts.
+
+        Parameters
+        ----------
+        X : iterable of str or bytes
+            Messages.
+        y : array of shape (n_messages,)
+            Their classes.
+
+        Returns
+        -------
+        Self
+            The fitted model.
+
+        Raises
+        ------
+        SpamnbError
+            If a parameter is wrong, or no message is of the class ``spam``.
+        """
         settings = self._settings()
-        given, labels = self._given(X, y)
+        messages, labels = self._labelled(X, y)
         if settings.spam != Settings().spam:
             check_has_class(settings.spam, labels.names)
-        counted = self._count(given, settings.tokens, labels.of)
+        counted = self._count(messages, settings.tokens, labels.of)
         with shown("Fitting", self.progress):
             self.model_ = MemoryModel(model_of(counted, settings))
         self._remember(labels.classes, trained=True)
@@ -177,30 +225,62 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         self.model_.classifier.store.put_meta(facts)
 
     def partial_fit(self, X: Messages, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
-        """Learn n more messages, as ``spamnb learn`` does; a model that was not fitted starts empty. New classes may
-        turn up at any time, or be named before as ``classes``. A message that its class holds already changes nothing;
-        one that another class holds moves."""
-        known = [] if not hasattr(self, "classes_") else self.classes_.tolist()
-        known += [] if classes is None else np.atleast_1d(classes).tolist()
-        given, labels = self._given(X, y, known)
+        """Learn more messages, as ``spamnb learn`` does; a model that was not fitted starts empty.
+
+        A message that its class holds already changes nothing; one that another class holds moves.
+
+        Parameters
+        ----------
+        X : iterable of str or bytes
+            Messages.
+        y : array of shape (n_messages,)
+            Their classes.
+        classes : array of shape (n_classes,), default=None
+            Classes that will come; others may turn up at any time.
+
+        Returns
+        -------
+        Self
+            The updated model.
+        """
+        classes_before = [] if not hasattr(self, "classes_") else self.classes_.tolist()
+        classes_before += [] if classes is None else np.atleast_1d(classes).tolist()
+        messages, labels = self._labelled(X, y, classes_before)
         if not hasattr(self, "model_"):
             self.model_ = MemoryModel(Classifier.create(":memory:", self._settings()).store)
         with self.model_.lock:
             self._remember(labels.classes)
-            classifier, raws = self.model_.classifier, self._raw(given)
-            for first in range(0, len(given), MESSAGES_AT_ONCE):
+            classifier, raws = self.model_.classifier, self._raw(messages)
+            for first in range(0, len(messages), MESSAGES_AT_ONCE):
                 with classifier.store.writing():
                     for name, raw in zip(labels.of[first : first + MESSAGES_AT_ONCE], raws):
                         classifier.learn(name, raw)
         return self
 
     def forget(self, X: Messages, y: ArrayLike) -> Self:
-        """Take messages out of their classes again, exactly. ValueError, and nothing changes, if one is no part of its
-        class."""
+        """Take messages out of their classes again, exactly.
+
+        Parameters
+        ----------
+        X : iterable of str or bytes
+            Messages.
+        y : array of shape (n_messages,)
+            Their classes.
+
+        Returns
+        -------
+        Self
+            The updated model.
+
+        Raises
+        ------
+        ValueError
+            If a message is no part of its class; then nothing changes.
+        """
         self._check_fitted()
-        given, labels = self._given(X, y)
+        messages, labels = self._labelled(X, y)
         with self.model_.lock, self.model_.classifier.store.writing():
-            for number, (name, raw) in enumerate(zip(labels.of, self._raw(given))):
+            for number, (name, raw) in enumerate(zip(labels.of, self._raw(messages))):
                 if not self.model_.classifier.forget(name, raw):
                     raise ValueError(f"X[{number}] is no part of class {name!r}; nothing was forgotten")
         return self
@@ -215,8 +295,18 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         return self.model_.classifications(list(self._entries(X)), self._threads())
 
     def predict_proba(self, X: Messages) -> NDArray[np.float64]:
-        """P(c|x), calibrated: of messages given .9 for a class nine in ten are of it. (n, C), columns as in
-        ``classes_``."""
+        """Return P(c|x), calibrated: of messages given .9 for a class nine in ten are of it.
+
+        Parameters
+        ----------
+        X : iterable of str or bytes
+            Messages.
+
+        Returns
+        -------
+        array of shape (n_messages, n_classes)
+            Probabilities, columns as in ``classes_``.
+        """
         classifications, names = self._classifications(X), self._names()
         probabilities = np.zeros((len(classifications), len(names)))
         if classifications:
@@ -225,34 +315,90 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         return probabilities
 
     def predict_log_proba(self, X: Messages) -> NDArray[np.float64]:
-        """log P(c|x), calibrated, in nats; −∞ where a probability is 0. (n, C), columns as in ``classes_``."""
+        """Return log P(c|x), calibrated; −∞ if a probability is 0.
+
+        Parameters
+        ----------
+        X : iterable of str or bytes
+            Messages.
+
+        Returns
+        -------
+        array of shape (n_messages, n_classes)
+            Log-probabilities in nats, columns as in ``classes_``.
+        """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
     def decision_function(self, X: Messages) -> NDArray[np.float64]:
-        """Log-odds of each class in ``predict_proba``, in nats: (n, C), and (n,) of the second of two classes."""
+        """Return the log-odds of each class in ``predict_proba``; of two classes, those of the second.
+
+        Parameters
+        ----------
+        X : iterable of str or bytes
+            Messages.
+
+        Returns
+        -------
+        array of shape (n_messages,) or (n_messages, n_classes)
+            Log-odds in nats.
+        """
         log_odds = margins(self.predict_log_proba(X))
         return log_odds[:, 1] if log_odds.shape[1] == 2 else log_odds
 
     def verdicts(self, X: Messages) -> list[str]:
-        """What ``spamnb classify`` says: the name of a class, or "unsure" if that costs least, and in place of spam if
-        the model has seen too few messages."""
+        """Return the verdicts of ``spamnb classify``.
+
+        Parameters
+        ----------
+        X : iterable of str or bytes
+            Messages.
+
+        Returns
+        -------
+        list of str
+            Name of the class of least expected loss, or "unsure": if that costs least, or in place of spam if the model
+            has seen too few messages.
+        """
         return [each.verdict for each in self._classifications(X)]
 
     def predict(self, X: Messages) -> NDArray[Any]:
-        """The class of least expected loss of every message, (n,): that of ``verdicts``, but never unsure."""
+        """Return the class of least expected loss of every message, which is never unsure.
+
+        Parameters
+        ----------
+        X : iterable of str or bytes
+            Messages.
+
+        Returns
+        -------
+        array of shape (n_messages,)
+            Classes.
+        """
         p, settings = self.predict_proba(X), self.model_.classifier.settings
         if not len(self.classes_):
             raise not_fitted(self)
         if len(self.classes_) < 2:
             return self.classes_[np.zeros(len(p), np.intp)]
         names = self._names()
-        said = Loss(settings.loss.strictness).verdicts(names, p, settings.spam)
-        return self.classes_[[names.index(name) for name in said]]
+        verdicts = Loss(settings.loss.strictness).verdicts(names, p, settings.spam)
+        return self.classes_[[names.index(name) for name in verdicts]]
 
     def explain(self, message: str | bytes, top: int = 20) -> Explanation:
-        """Verdict, probabilities and the ``top`` tokens that weighed most for one message, as ``spamnb.explain`` hands
-        them back."""
+        """Explain the classification of one message, as ``spamnb.explain`` does.
+
+        Parameters
+        ----------
+        message : str or bytes
+            Message.
+        top : int, default=20
+            Number of tokens to show.
+
+        Returns
+        -------
+        Explanation
+            Verdict, probabilities, and the tokens that weighed most.
+        """
         self._check_fitted()
         check_least(1, top=top)
         (raw,) = self._raw([message])
@@ -260,8 +406,22 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
             return explanation_of(raw, self.model_.classifier, top)
 
     def words(self, top: int = 15, *, everything: bool = False, tell: Tell = warn) -> WordsReport:
-        """The ``top`` likeliest words of each class and those that tell classes apart, as ``spamnb.words`` hands them
-        back; with ``everything`` all kinds of tokens."""
+        """Return the likeliest words of each class, and those that tell classes apart.
+
+        Parameters
+        ----------
+        top : int, default=15
+            Number of words of each list.
+        everything : bool, default=False
+            Whether to show all kinds of tokens, not only words of body and subject.
+        tell : callable, default=warnings.warn
+            Gets a line if no token is a word.
+
+        Returns
+        -------
+        WordsReport
+            The words, as ``spamnb.words`` returns them.
+        """
         self._check_fitted()
         check_least(1, top=top)
         with self.model_.lock:
@@ -269,50 +429,126 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
 
     def evaluate(self, X: Messages, y: ArrayLike) -> Evaluation:
         """Measure the model on messages that it has not learned, as ``spamnb.evaluate`` does with a ``model``.
-        SpamnbError if it has learned all of them, or lacks a class of ``y``."""
+
+        Parameters
+        ----------
+        X : iterable of str or bytes
+            Messages.
+        y : array of shape (n_messages,)
+            Their classes.
+
+        Returns
+        -------
+        Evaluation
+            Figures with 95 % intervals, and all classifications.
+
+        Raises
+        ------
+        SpamnbError
+            If the model has learned all messages, or lacks a class of ``y``.
+        """
         from spamnb.evaluation.figures import compute_figures
         from spamnb.evaluation.online import evaluate_model
 
         self._check_fitted()
-        given, labels = self._given(X, y)
+        messages, labels = self._labelled(X, y)
         with self.model_.lock, shown("Classifying", self.progress) as show:
-            own = self.model_.classifier
-            result = evaluate_model(self._entries(given, labels.of), own, tell_unreadable, show)
+            classifier = self.model_.classifier
+            result = evaluate_model(self._entries(messages, labels.of), classifier, tell_unreadable, show)
             command = "SpamClassifier.evaluate in Python"
-            return Evaluation(compute_figures(result), result, own.settings, Path(":memory:"), command=command)
+            return Evaluation(compute_figures(result), result, classifier.settings, Path(":memory:"), command=command)
 
     # -- one at a time, as in river ----------------------------------------------------------------------------
 
     def learn_one(self, x: str | bytes, y: Any) -> None:
-        """Learn one message of the class y, as ``partial_fit`` does."""
+        """Learn one message, as ``partial_fit`` does.
+
+        Parameters
+        ----------
+        x : str or bytes
+            Message.
+        y : str, int or bool
+            Its class.
+        """
         self.partial_fit([x], [y])
 
     def predict_proba_one(self, x: str | bytes) -> dict[Any, float]:
-        """P(c|x) by class; none before the first message was learned."""
+        """Return P(c|x) of one message.
+
+        Parameters
+        ----------
+        x : str or bytes
+            Message.
+
+        Returns
+        -------
+        dict
+            Probabilities by class; empty before the first message was learned.
+        """
         if not hasattr(self, "classes_"):
             return {}
         return dict(zip(self.classes_.tolist(), self.predict_proba([x])[0].tolist()))
 
     def predict_one(self, x: str | bytes) -> Any:
-        """The class of least expected loss; None before the first message was learned."""
+        """Return the class of least expected loss of one message.
+
+        Parameters
+        ----------
+        x : str or bytes
+            Message.
+
+        Returns
+        -------
+        str, int, bool or None
+            The class; None before the first message was learned.
+        """
         return self.predict([x])[0].item() if hasattr(self, "classes_") else None
 
     # -- model files -----------------------------------------------------------------------------------------
 
     def save(self, path: FilePath, *, force: bool = False) -> None:
-        """Write the model file ``path``, which the commands use too. SpamnbError if there is a model already and
-        ``force`` is not given, or if the file is no model."""
+        """Write a model file, which the commands use too.
+
+        Parameters
+        ----------
+        path : str or path
+            File to write.
+        force : bool, default=False
+            Whether to replace a model file.
+
+        Raises
+        ------
+        SpamnbError
+            If there is a model already and ``force`` is False, or if the file is no model.
+        """
         self._check_fitted()
-        own = self.model_.classifier.store
+        memory = self.model_.classifier.store
         target = new_file(path, "path")
-        with self.model_.lock, atomic_replace(target, own.meta(), force=force) as store, own.reading():
-            own.copy_to(store)
+        with self.model_.lock, atomic_replace(target, memory.meta(), force=force) as store, memory.reading():
+            memory.copy_to(store)
             store.drop_cache()
 
     @classmethod
     def load(cls, path: FilePath, *, n_jobs: int | None = -1) -> Self:
-        """The model of a file, with the settings that it was made with. The file is only read, once. Raises SpamnbError
-        if there is no model."""
+        """Return the model of a file, with the settings that it was made with.
+
+        Parameters
+        ----------
+        path : str or path
+            Model file, which is read once and not changed.
+        n_jobs : int, default=-1
+            Threads; -1 is one per core.
+
+        Returns
+        -------
+        SpamClassifier
+            The fitted model.
+
+        Raises
+        ------
+        SpamnbError
+            If there is no model, or it adds to another model.
+        """
         with Store.open(file_path(path, "path")) as file, file.reading():
             if file.base is not None:
                 raise SpamnbError(f"{path}: adds to another model; load that one, {file.base.path}")
@@ -323,8 +559,8 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         classes = named_labels([*store.totals().classes], store.meta().get("label_kind"))
         spam = named_labels([settings.spam], classes.dtype.kind)[0]
         mail = store.meta().get("mail")
-        own = {"spam": spam.item(), "mail": mail if isinstance(mail, bool) else "auto", "n_jobs": n_jobs}
-        estimator = cls(**{**settings.by_name(), **own})
+        others = {"spam": spam.item(), "mail": mail if isinstance(mail, bool) else "auto", "n_jobs": n_jobs}
+        estimator = cls(**{**settings.by_name(), **others})
         estimator.classes_, estimator.model_ = classes, model
         return estimator
 

@@ -1,4 +1,4 @@
-"""Messages → a sparse matrix, in the place of scikit-learn's CountVectorizer."""
+"""``MailVectorizer``: messages as rows of token counts, in the place of scikit-learn's CountVectorizer."""
 
 from __future__ import annotations
 
@@ -22,20 +22,48 @@ if TYPE_CHECKING:
 
 
 class MailVectorizer(MessageEstimator):
-    """Messages → how often each holds which token, as a CSR array (messages, tokens).
+    """Turn messages into a sparse array of token counts.
 
-    A token is what spamnb reads in a message: words of its text and pairs of them, headers, hosts of links, what its
-    HTML and its parts are. X is a list of messages, read as ``mail`` says (see ``SpamClassifier``). Column j is the
-    j-th token by its 64-bit hash, whatever the order of the messages and the number of threads.
+    A token is one piece of evidence in a message: a word of its text, a pair of words, a header field, the host of a
+    link, a kind of part. Column j is the j-th token by its 64-bit hash, whatever the order of the messages.
 
-    ``tokenizer``, ``stem``, ``ngrams``, ``body_only`` and ``ignore_headers`` are those of ``TokenOptions``. ``min_df``
-    leaves out tokens that fewer messages hold, ``max_features`` keeps those that most messages hold, ``stop_words``
-    leaves out these words and runs of words with one of them, ``binary`` counts a token once per message, ``n_jobs``
-    threads (-1: one per core) share the work, and ``progress`` shows it.
+    Parameters
+    ----------
+    min_df : int, default=1
+        Tokens of fewer messages are left out.
+    max_features : int, default=None
+        Number of tokens to keep, those of most messages; None: all.
+    stop_words : collection of str, default=None
+        Words to leave out, and all pairs with one of them.
+    binary : bool, default=False
+        Whether a token counts once per message.
+    mail : bool or "auto", default="auto"
+        Whether messages are raw mail or texts without headers, as in ``SpamClassifier``.
+    n_jobs : int, default=-1
+        Threads that share the work; -1 is one per core. The results do not depend on it.
+    progress : bool, default=False
+        Whether to show progress, in a terminal or a notebook.
+    tokenizer, stem, ngrams, body_only, ignore_headers : str, int, bool, None or iterable of str
+        How messages become tokens, as in ``TokenOptions``.
 
-    Raises SpamnbError, which is a ValueError here, for a wrong parameter; ValueError for mail without any token, and
-    TypeError for an X that holds no messages.
+    Attributes
+    ----------
+    tokens_ : TokenArray
+        Tokens of the columns.
+    vocabulary_ : dict
+        Column of each token.
 
+    See Also
+    --------
+    SpamClassifier : The whole filter, for lists of messages.
+
+    Notes
+    -----
+    A wrong parameter raises SpamnbError, which is a ValueError here. ValueError is also raised for messages without any
+    token, and TypeError for an X that holds no messages.
+
+    Examples
+    --------
     >>> vectorizer = MailVectorizer(ngrams=1, body_only=True)
     >>> X = vectorizer.fit_transform(["lunch at noon", "cheap cheap pills"])
     >>> X.shape, X[:, [vectorizer.vocabulary_["cheap"]]].toarray().ravel()
@@ -75,12 +103,38 @@ class MailVectorizer(MessageEstimator):
         set_parameters(self, locals())
 
     def fit(self, X: Iterable[str | bytes], y: object = None) -> Self:
-        """Set the columns: a token each that ``min_df`` of the messages X hold; y is not looked at."""
+        """Choose the tokens of the columns.
+
+        Parameters
+        ----------
+        X : iterable of str or bytes
+            Messages.
+        y : object, default=None
+            Ignored.
+
+        Returns
+        -------
+        Self
+            The fitted vectorizer.
+        """
         self.fit_transform(X)
         return self
 
     def fit_transform(self, X: Iterable[str | bytes], y: object = None) -> csr_array:
-        """``fit`` and then ``transform``, (n, V), with every message read once."""
+        """Choose the tokens and count them: ``fit``, then ``transform``, with every message read once.
+
+        Parameters
+        ----------
+        X : iterable of str or bytes
+            Messages.
+        y : object, default=None
+            Ignored.
+
+        Returns
+        -------
+        csr_array of shape (n_messages, n_tokens)
+            Occurrences of each token, or 1 if ``binary``.
+        """
         with naming(self):
             check_least(1, min_df=self.min_df, max_features=self.max_features)
             check_type("stop_words", self.stop_words, Collection | None, "a list of words")
@@ -96,50 +150,82 @@ class MailVectorizer(MessageEstimator):
         return self._matrix(counted, np.arange(len(self.tokens_)))
 
     def transform(self, X: Iterable[str | bytes]) -> csr_array:
-        """How often the messages X hold each token of the fit, (n, V); other tokens are left out."""
+        """Count the tokens of the columns; others are left out.
+
+        Parameters
+        ----------
+        X : iterable of str or bytes
+            Messages.
+
+        Returns
+        -------
+        csr_array of shape (n_messages, n_tokens)
+            Occurrences of each token, or 1 if ``binary``.
+        """
         self._check_fitted()
-        counted, known = self._count(X, self._chosen(TokenOptions).tokens), self.tokens_.hashes
-        columns = np.minimum(np.searchsorted(known, counted.tokens.hashes), len(known) - 1)
-        is_known = known[columns] == counted.tokens.hashes
+        counted, hashes = self._count(X, self._chosen(TokenOptions).tokens), self.tokens_.hashes
+        columns = np.minimum(np.searchsorted(hashes, counted.tokens.hashes), len(hashes) - 1)
+        is_known = hashes[columns] == counted.tokens.hashes
         return self._matrix(counted.select_columns(np.flatnonzero(is_known)), columns[is_known])
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
-        """The token of each column, (V,); ``input_features`` is not looked at."""
+        """Return the token of each column.
+
+        Parameters
+        ----------
+        input_features : object, default=None
+            Ignored.
+
+        Returns
+        -------
+        array of shape (n_tokens,)
+            Tokens.
+        """
         self._check_fitted()
         return np.array(list(self.tokens_), dtype=object)
 
     @cached_property
     def vocabulary_(self) -> dict[str, int]:
-        """The column of each token."""
+        """Column of each token: dict."""
         return {token: column for column, token in enumerate(self.get_feature_names_out().tolist())}
 
     def inverse_transform(self, X: Any) -> list[NDArray[np.object_]]:
-        """The tokens that each row of X (n, V) has, in the order of the columns."""
+        """Return the tokens of each row, in the order of the columns.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_messages, n_tokens)
+            Rows.
+
+        Returns
+        -------
+        list of arrays
+            Tokens of each row.
+        """
         from scipy.sparse import csr_array
 
         names, rows = self.get_feature_names_out(), csr_array(X)
         return [names[np.sort(rows.indices[a:b][rows.data[a:b] != 0])] for a, b in pairwise(rows.indptr)]
 
     def _chosen_columns(self, counted: TrainingSet) -> NDArray[np.int64]:
-        """The columns of what was counted that are kept, ascending by hash: of equally frequent ones the first."""
+        """Return the columns to keep, ascending by hash; of equally frequent ones the first."""
         columns = counted.by_hash(self.min_df)
         if self.stop_words is not None:
             stopped, tokens = {word.lower() for word in self.stop_words}, list(counted.tokens)
             # A token is a word, a run of words, or has a prefix that ends with a colon.
-            kept = [stopped.isdisjoint(tokens[j].rpartition(":")[2].split()) for j in columns.tolist()]
-            columns = columns[kept]
+            has_none = [stopped.isdisjoint(tokens[j].rpartition(":")[2].split()) for j in columns.tolist()]
+            columns = columns[has_none]
         if self.max_features is not None:
             often = counted.counts.document_frequency()[columns]
             columns = columns[np.sort(np.argsort(-often, kind="stable")[: self.max_features])]
         return columns
 
     def _matrix(self, counted: TrainingSet, columns: NDArray[np.int64]) -> csr_array:
-        """The messages as rows (n, V), where ``columns`` (k,) has the column of each counted token. Columns are
-        ascending in each row, none twice."""
+        """Return the messages as rows (n, V); ``columns`` (k,) are those of the counted tokens, each row ascending."""
         from scipy.sparse import csr_array
 
-        found = counted.matrix()[np.argsort(counted.included_positions())]
-        X = csr_array((found.data, columns[found.indices], found.indptr), shape=(found.shape[0], len(self.tokens_)))
+        rows = counted.matrix()[np.argsort(counted.included_positions())]
+        X = csr_array((rows.data, columns[rows.indices], rows.indptr), shape=(rows.shape[0], len(self.tokens_)))
         X.sum_duplicates()
         if X.nnz < 2**31 - 1:  # liblinear takes no indices of 64 bits
             X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
@@ -148,6 +234,7 @@ class MailVectorizer(MessageEstimator):
         return X
 
     def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn's tools ask about an estimator."""
         from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
 
         return Tags(

@@ -1,4 +1,4 @@
-"""``spamnb.words``: what each class is made of."""
+"""``spamnb.words``: the likeliest words of each class, and the words that tell classes apart."""
 
 from __future__ import annotations
 
@@ -20,21 +20,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class WordsReport(Report):
-    """The words of a model: ``print`` shows the command line's table.
+    """The words of a model; ``print`` shows the command line's table.
 
-    - ``likeliest``: of each class the likeliest tokens, each with θ_jc, the probability that a message of the class
-      holds it
-    - ``informative``: the tokens with the highest mutual information with the class, in bits, and the class that each
-      speaks for; none where there is one class
+    Parameters
+    ----------
+    likeliest : dict of list of Word
+        Of each class the likeliest tokens, each with θ_jc, the probability that a message of the class has it.
+    informative : list of TellingWord
+        Tokens with the highest mutual information with the class, in bits, and the class that each speaks for; empty
+        for a single class.
 
+    See Also
+    --------
+    words : Makes the report of a model file.
+    WordsDisplay : Draws ``informative`` as bars.
+
+    Examples
+    --------
     >>> import spamnb
     >>> _ = spamnb.train("corpora/mail", "model.spamnb")
-    >>> found = spamnb.words("model.spamnb", top=2)
-    >>> found
+    >>> report = spamnb.words("model.spamnb", top=2)
+    >>> report
     <WordsReport: ham ... spam ... speaks for>
-    >>> found.informative
+    >>> report.informative
     [TellingWord(token='...', value=0..., label='...'), TellingWord(token='...', value=0..., label='...')]
-    >>> list(found.to_dict())
+    >>> list(report.to_dict())
     ['likeliest', 'informative']
     """
 
@@ -42,8 +52,13 @@ class WordsReport(Report):
     informative: list[TellingWord]
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as what json can hold: likeliest {class: [{token, probability}]}, informative [{token, bits,
-        class}]."""
+        """Return the report as json can hold it.
+
+        Returns
+        -------
+        dict
+            ``likeliest`` {class: [{token, probability}]} and ``informative`` [{token, bits, class}].
+        """
         return {
             "likeliest": {
                 name: [{"token": word.token, "probability": word.value} for word in words]
@@ -55,14 +70,26 @@ class WordsReport(Report):
         }
 
     def __str__(self) -> str:
+        """Return what ``print`` shows."""
         from rich.console import Console
 
         return self.text(Console().width)
 
     def text(self, width: int) -> str:
-        """A table: a pair of columns per class, and three for mutual information, the last the class that the word
-        speaks for. Columns that do not fit into ``width`` go below the others.
+        """Return the table that ``print`` shows: two columns per class, and three for mutual information.
 
+        Parameters
+        ----------
+        width : int
+            Characters of a line. Columns that do not fit go below the others.
+
+        Returns
+        -------
+        str
+            Lines.
+
+        Examples
+        --------
         >>> report = WordsReport({"ham": [Word("lunch", 0.5)], "spam": [Word("pills", 0.75)]}, [])
         >>> print(report.text(80))
         ham        p  spam       p
@@ -77,7 +104,7 @@ class WordsReport(Report):
         return "\n".join(line.rstrip() for line in lines) + "\n"
 
     def _tables(self) -> list[Table]:
-        """The words of each class, and those that tell classes apart."""
+        """Return a table of the words of each class, and one of the words that tell classes apart."""
         tables = [
             Table("", (escape(name), "p"), [(escape(word.token), f"{word.value:.3f}") for word in words])
             for name, words in self.likeliest.items()
@@ -88,6 +115,7 @@ class WordsReport(Report):
         return tables
 
     def _repr_html_(self) -> str:
+        """Return the tables side by side, as a notebook shows them."""
         tables = self._tables()
         rows = [
             tuple(chain.from_iterable(row or ("",) * len(table.head) for table, row in zip(tables, side_by_side)))
@@ -97,16 +125,41 @@ class WordsReport(Report):
 
 
 def words(model: FilePath, top: int = 15, *, everything: bool = False, tell: Tell = warn) -> WordsReport:
-    """The ``top`` likeliest words of each class of a model, and the ``top`` with the highest mutual information.
+    """Return the likeliest words of each class of a model, and those with the highest mutual information.
 
-    A word is likely when many messages of a class hold it: θ_jc = (N_jc + 1)/(N_c + 2), of N_c messages of class c the
-    N_jc that hold word j. Its mutual information with the class, in bits, is how much knowing whether a message holds
-    it tells about the message's class (Manning, Raghavan, Schütze 2008, section 13.5.1). ``everything`` shows all kinds
-    of evidence, of headers, hosts and structure too, instead of words of body and subject alone. ``tell`` is given a
-    line where no token is a word of text; by default this is a warning.
+    Parameters
+    ----------
+    model : str or path
+        Model file.
+    top : int, default=15
+        Number of words of each list.
+    everything : bool, default=False
+        Whether to show all kinds of tokens (headers, hosts, structure), not only words of body and subject.
+    tell : callable, default=warnings.warn
+        Gets a line if no token is a word.
 
-    Raises SpamnbError if there is no such model, or it has learned nothing.
+    Returns
+    -------
+    WordsReport
+        The words.
 
+    Raises
+    ------
+    SpamnbError
+        If there is no such model, or it has learned nothing.
+
+    See Also
+    --------
+    explain : The tokens that decided one message.
+
+    Notes
+    -----
+    A word is likely if many messages of a class have it: θ_jc = (N_jc + 1)/(N_c + 2), if N_jc of the N_c messages of
+    class c have word j. Its mutual information with the class, in bits, says how much its presence tells about the
+    class of a message (Manning, Raghavan, Schütze 2008, section 13.5.1).
+
+    Examples
+    --------
     >>> import spamnb
     >>> _ = spamnb.train("corpora/mail", "model.spamnb")
     >>> report = spamnb.words("model.spamnb", top=3)
@@ -121,7 +174,7 @@ def words(model: FilePath, top: int = 15, *, everything: bool = False, tell: Tel
 
 
 def words_of(store: Store, top: int, everything: bool, tell: Tell) -> WordsReport:
-    """The words of a model that is open."""
+    """Return the words of a model that is open."""
     from spamnb.counts.top_words import top_words, words_of_text
     from spamnb.store.snapshot import read_sums
 
@@ -139,12 +192,19 @@ def words_of(store: Store, top: int, everything: bool, tell: Tell) -> WordsRepor
 
 @dataclass(frozen=True, repr=False)
 class WordReport(Report):
-    """A word in a model: ``print`` shows what 'spamnb words WORD' does.
+    """A word in a model; ``print`` shows what 'spamnb words WORD' does.
 
-    - ``word``: as it was asked for
-    - ``documents``: by class, its messages
-    - ``held``: by token that holds the word, by class, the messages that have it; the most common token first
+    Parameters
+    ----------
+    word : str
+        The word.
+    documents : dict
+        Messages by class.
+    held : dict of dict
+        Of each token that has the word, its messages by class; the most common token first.
 
+    Examples
+    --------
     >>> import spamnb
     >>> _ = spamnb.train("corpora/mail", "model.spamnb")
     >>> print(word("model.spamnb", "meeting"))
@@ -157,10 +217,11 @@ class WordReport(Report):
     held: dict[str, dict[str, int]]
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as what json can hold."""
+        """Return the report as json can hold it."""
         return {"word": self.word, "messages": self.documents, "tokens": self.held}
 
     def __str__(self) -> str:
+        """Return what ``print`` shows."""
         if not self.held:
             return f"no message that the model learned has {escape(self.word)!r}\n"
         lines = ["  ".join(f"{name:>7}" for name in self.documents)]
@@ -173,9 +234,9 @@ class WordReport(Report):
 
 
 def word(model: FilePath, word: str) -> WordReport:
-    """A word in a model: which share of each class's messages has it, in the body, in the subject and in other places.
+    """Return which share of each class's messages has a word, in the body, in the subject and in other places.
 
-    Raises SpamnbError where there is no such model.
+    Raises SpamnbError if there is no such model.
     """
     from spamnb.store.store import Store
 
@@ -184,7 +245,7 @@ def word(model: FilePath, word: str) -> WordReport:
 
 
 def word_of(store: Store, word: str) -> WordReport:
-    """The same of a model that is open."""
+    """Return the same for a model that is open."""
     with store.reading():
         asked = word.lower().encode("utf-8", "replace")
         ending = "substr(CAST(token AS BLOB), -length(?1) - 1)"  # bytes: all of a text stands before its first NUL
@@ -192,9 +253,10 @@ def word_of(store: Store, word: str) -> WordReport:
         rows = store.execute(which, (asked, b":" + asked))
         tokens = [token for (token,) in rows] if asked else []
         counts, totals = store.look_up(tokens), store.totals()
-    known = [tokens[place] for place in counts.positions.tolist()]
+    in_model = [tokens[place] for place in counts.positions.tolist()]
     of_class = {
-        token: dict(zip(totals.classes, of_token.tolist())) for token, of_token in zip(known, counts.document_counts.T)
+        token: dict(zip(totals.classes, of_token.tolist()))
+        for token, of_token in zip(in_model, counts.document_counts.T)
     }
     common = sorted(of_class, key=lambda token: (-sum(of_class[token].values()), token))
     documents = dict(zip(totals.classes, totals.documents.tolist()))

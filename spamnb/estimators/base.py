@@ -225,7 +225,7 @@ class ClassifierMixin(Parameters):
 
 
 class BaseClassifier(ClassifierMixin):
-    """A classifier of rows of numbers: input checks and predictions; ``class_scores`` is the one hook.
+    """A classifier of rows of numbers: input checks and predictions; ``_scores`` is the one hook.
 
     Examples
     --------
@@ -317,6 +317,10 @@ class BaseClassifier(ClassifierMixin):
         >>> model.class_scores(np.array([[0, 1]])).round(3)
         array([[-2.015, -1.322]])
         """
+        return self._scores(X)
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """Return the scores of ``class_scores``."""
         raise NotImplementedError
 
     def predict(self, X: Any) -> np.ndarray:
@@ -332,7 +336,7 @@ class BaseClassifier(ClassifierMixin):
         array of shape (n_samples,)
             Classes.
         """
-        best = self.class_scores(self._check_X(X)).argmax(axis=1)
+        best = self._scores(self._check_X(X)).argmax(axis=1)
         return self.classes_[best]
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
@@ -348,7 +352,7 @@ class BaseClassifier(ClassifierMixin):
         array of shape (n_samples, n_classes)
             Log-probabilities in nats, columns as in ``classes_``.
         """
-        return log_softmax(self.class_scores(self._check_X(X)))
+        return log_softmax(self._scores(self._check_X(X)))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return P(c|x) of every row and class.
@@ -363,7 +367,7 @@ class BaseClassifier(ClassifierMixin):
         array of shape (n_samples, n_classes)
             Probabilities, columns as in ``classes_``.
         """
-        return softmax(self.class_scores(self._check_X(X)))
+        return softmax(self._scores(self._check_X(X)))
 
 
 class DecisionFunction(BaseClassifier):
@@ -389,7 +393,7 @@ class DecisionFunction(BaseClassifier):
         >>> (model.decision_function([[1.5], [8.0]]) > 0).tolist()
         [True, False]
         """
-        scores = self.class_scores(self._check_X(X))
+        scores = self._scores(self._check_X(X))
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
 
@@ -398,7 +402,7 @@ class SumClassifier(BaseClassifier):
     """A classifier whose parameters are a function of sums over the training rows, kept in ``sums_``.
 
     Learning adds, forgetting subtracts. All of it follows from three hooks: ``_sums``, ``_derive`` and
-    ``class_scores``.
+    ``_scores``.
 
     Examples
     --------
@@ -632,7 +636,7 @@ class SumClassifier(BaseClassifier):
         array of shape (n_samples, n_classes)
             Log-probabilities in nats, columns as in ``classes_``.
         """
-        return self.class_scores(self._check_X(X))
+        return self._scores(self._check_X(X))
 
 
 def class_codes(y: np.ndarray, classes: np.ndarray) -> np.ndarray:

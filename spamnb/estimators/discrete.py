@@ -79,7 +79,7 @@ class DiscreteNB(SumClassifier):
         """Weights w_jc in nats: array of shape (n_classes, n_features)."""
         return self._weights_.T
 
-    def class_scores(self, X: Any) -> np.ndarray:
+    def _scores(self, X: Any) -> np.ndarray:
         # scipy multiplies integers by floats too, but five times slower.
         X = self._counted(X).astype(float, copy=False)
         constant = self.class_log_prior_ + self._constant_
@@ -101,14 +101,14 @@ class MultinomialNB(DiscreteNB):
     ----------
     alpha : float or array of shape (n_features,), default=1.0
         Pseudo-count; 0 is the maximum-likelihood estimate, which warns.
-    binary : bool, default=False
-        Whether a column counts once a row, whatever its value: the Boolean multinomial, with N_jc for T_jc.
     fit_prior : bool, default=True
         Whether ``class_prior=None`` means "mle", the share of the training rows, and not "uniform".
     class_prior : str or array of shape (n_classes,), default=None
         "mle", "dirichlet", "map", "uniform", or the probabilities of the classes.
     prior_concentration : float or array of shape (n_classes,), default=1.0
         The Dirichlet's parameter a of "dirichlet" and "map".
+    binary : bool, default=False
+        Whether a column counts once a row, whatever its value: the Boolean multinomial, with N_jc for T_jc.
 
     Attributes
     ----------
@@ -172,14 +172,14 @@ class BernoulliNB(DiscreteNB):
     ----------
     alpha : float or array of shape (n_features,), default=1.0
         Pseudo-count; 0 is the maximum-likelihood estimate, which warns.
-    binarize : float, default=0.0
-        Threshold of at least 0: x_j is 1 if the value is above it.
     fit_prior : bool, default=True
         Whether ``class_prior=None`` means "mle", the share of the training rows, and not "uniform".
     class_prior : str or array of shape (n_classes,), default=None
         "mle", "dirichlet", "map", "uniform", or the probabilities of the classes.
     prior_concentration : float or array of shape (n_classes,), default=1.0
         The Dirichlet's parameter a of "dirichlet" and "map".
+    binarize : float, default=0.0
+        Threshold of at least 0: x_j is 1 if the value is above it.
 
     Attributes
     ----------
@@ -294,15 +294,15 @@ class CategoricalNB(DiscreteNB):
     ----------
     alpha : float or array of shape (n_features,), default=1.0
         Pseudo-count; 0 is the maximum-likelihood estimate, which warns.
-    min_categories : int or array of shape (n_features,), default=None
-        The least number K_j of categories of a column, at least 1. None counts those of the first rows. Later rows with
-        a category of K_j or more raise ValueError.
     fit_prior : bool, default=True
         Whether ``class_prior=None`` means "mle", the share of the training rows, and not "uniform".
     class_prior : str or array of shape (n_classes,), default=None
         "mle", "dirichlet", "map", "uniform", or the probabilities of the classes.
     prior_concentration : float or array of shape (n_classes,), default=1.0
         The Dirichlet's parameter a of "dirichlet" and "map".
+    min_categories : int or array of shape (n_features,), default=None
+        The least number K_j of categories of a column, at least 1. None counts those of the first rows. Later rows with
+        a category of K_j or more raise ValueError.
 
     Attributes
     ----------

@@ -107,7 +107,7 @@ class GaussianClassifier(SumClassifier, DecisionFunction):
         """Means, zero for a class without rows: array of shape (n_classes, n_features)."""
         return self.sums_.mean
 
-    def class_scores(self, X: Any) -> np.ndarray:
+    def _scores(self, X: Any) -> np.ndarray:
         joint = np.tile(self._constant(), (len(X), 1))
         for c, (mean, whiten) in enumerate(zip(self.means_, self._density().whiten)):
             whitened = (X - mean) * whiten if self._independent else (X - mean) @ whiten.T
@@ -250,14 +250,14 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
     ----------
     shrinkage : float, "oas" or None, default="oas"
         Share s from 0 to 1 in (1−s) Σ + s (tr Σ/d) I. "oas" finds s from Σ and N; None leaves Σ as it is.
-    n_components : int, default=None
-        The most directions that ``transform`` projects on, at least 1; None: all.
     fit_prior : bool, default=True
         Whether ``class_prior=None`` means "mle", the share of the training rows, and not "uniform".
     class_prior : str or array of shape (n_classes,), default=None
         "mle", "dirichlet", "map", "uniform", or the probabilities of the classes.
     prior_concentration : float or array of shape (n_classes,), default=1.0
         The Dirichlet's parameter a of "dirichlet" and "map".
+    n_components : int, default=None
+        The most directions that ``transform`` projects on, at least 1; None: all.
 
     Attributes
     ----------
@@ -323,7 +323,7 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
         constant = self.class_log_prior_ - 0.5 * np.einsum("ij,ij->i", means, means) - weights @ mean
         return weights, np.where(self.sums_.documents > 0, constant, -np.inf)
 
-    def class_scores(self, X: Any) -> np.ndarray:
+    def _scores(self, X: Any) -> np.ndarray:
         weights, constant = self._linear()
         return X.astype(float, copy=False) @ weights.T + constant
 
@@ -340,7 +340,7 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
         array of shape (n_samples, n_classes)
             Log-probabilities in nats, columns as in ``classes_``.
         """
-        return super().class_scores(self._check_X(X))
+        return super()._scores(self._check_X(X))
 
     def transform(self, X: Any) -> np.ndarray:
         """Project rows on the directions that tell the classes apart best.

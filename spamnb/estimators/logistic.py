@@ -140,7 +140,7 @@ class LogisticRegression(DecisionFunction):
         self.coef_, self.intercept_ = weights[:, :-1].copy(), weights[:, -1].copy()
         self.n_iter_ = np.array([solution.nit], dtype=np.int32)
         self._remember(classes, X.shape[1], names)
-        if not penalty and np.array_equal(self.class_scores(X).argmax(axis=1), codes):
+        if not penalty and np.array_equal(self._scores(X).argmax(axis=1), codes):
             warnings.warn(
                 "LogisticRegression: the classes are linearly separable, so without a penalty their likelihood has "
                 "no maximum and the weights stand where tol ended the search: give a finite C",
@@ -203,7 +203,7 @@ class LogisticRegression(DecisionFunction):
             self.intercept_ -= step
         return self
 
-    def class_scores(self, X: Any) -> np.ndarray:
+    def _scores(self, X: Any) -> np.ndarray:
         return with_first_of_two(X @ self.coef_.T + self.intercept_)
 
 
