@@ -125,7 +125,7 @@ class Stub:
     """Stands for the open models and for the one that answers."""
 
     store = property(lambda self: self)
-    path = "stub"
+    path, table = "stub", None
 
     def __init__(self, judge: Callable[[bytes], object]) -> None:
         self.judge = judge
