@@ -12,7 +12,18 @@ from mail import message as mail
 from spamnb.classifier import Classifier
 from spamnb.cli import cli
 from spamnb.errors import SpamnbError
-from spamnb.people import BLOCKED, FORGED, KNOWN, People, own_people, read_people
+from spamnb.people import (
+    BLOCKED,
+    FORGED,
+    KNOWN,
+    MAX_WROTE_TO,
+    People,
+    SentMail,
+    add_recipients,
+    own_people,
+    read_people,
+    read_sent,
+)
 from spamnb.score import classify_mail
 
 PEOPLE = People(
@@ -209,3 +220,45 @@ def test_a_named_file_must_be_there_and_the_usual_one_need_not(
     (tmp_path / "spamnb").mkdir()
     (tmp_path / "spamnb/people.toml").write_text('allow = ["Example.ORG"]')
     assert own_people().allow == {"example.org"}
+
+
+def test_those_to_whom_mail_was_sent_are_known_and_the_rest_of_the_file_stays(file: Path):
+    by_hand = '# mine\nallow = ["ann@example.org"]\nblock = ["eve@example.org"]\nserver = "mx.example"  # at home\n'
+    file.write_text(by_hand)
+    file.chmod(0o640)
+    sent = SentMail("me@a.example", ("bob@b.example", "ann@example.org", "eve@example.org", "me@a.example"))
+    assert add_recipients([sent]) == 1 and add_recipients([sent]) == 0
+    assert (
+        file.read_text() == by_hand + 'wrote_to = [\n    "bob@b.example",\n]\n' and file.stat().st_mode & 0o777 == 0o640
+    )
+    header = b"From: Bob <bob@b.example>\n\n"
+    assert own_people().say(header) == KNOWN and own_people().say(b"From: x@b.example\n\n") == ""
+    assert own_people().say(b"Authentication-Results: mx.example; dmarc=fail\n" + header) == FORGED
+    assert own_people().say(b"From: me@a.example\n\n") == ""
+    assert add_recipients([SentMail("bob@b.example", ("carl@c.example",))]) == 1, "an address of one's own is dropped"
+    assert own_people().wrote_to == ("carl@c.example",) and file.read_text().startswith(by_hand)
+
+
+def test_the_list_of_recipients_is_bounded_and_keeps_the_newest(file: Path):
+    numbers = range(MAX_WROTE_TO + 10)
+    assert add_recipients(SentMail("me@a.example", (f"n{n}@b.example",)) for n in numbers) == len(numbers)
+    assert own_people().wrote_to == tuple(f"n{n}@b.example" for n in numbers[10:])
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("header", "recipients"),
+    [
+        (b"From: me@a.example\nTo: x@b\nCc: Y <y@b>\nBcc: z@b\nReply-To: r@b", ("x@b", "y@b", "z@b")),
+        (b"From: me@a.example\nTo: undisclosed-recipients:;", ()),
+        (b'From: me@a.example\nTo: "eve@b.example" <ann@b.example>', ("ann@b.example",)),
+        (b'From: me@a.example\nTo: "a\\"b"@b.example, =?utf-8?q?eve=40b.example?=', ()),
+        (b"From: eve@b.example\nDelivered-To: me@a.example\nTo: me@a.example", None),
+        (b"From: eve@b.example\nAuthentication-Results: mx.a.example; dmarc=pass\nTo: me@a.example", None),
+        (b"From: me@a.example\nTo: " + b",".join(b"n%d@b" % n for n in range(51)), None),
+        (b"To: ann@b.example", None),
+    ],
+)
+def test_of_sent_mail_only_plain_addresses_count_and_delivered_mail_is_none(header: bytes, recipients: tuple | None):
+    mail = read_sent(header + b"\n\n")
+    assert (mail and mail.recipients) == recipients

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,6 +17,7 @@ from spamnb.shown_text import escape
 if TYPE_CHECKING:
     from spamnb.mailbox.filing import Filing
     from spamnb.mailbox.memory import Memory
+    from spamnb.people import SentMail
     from spamnb.sources.accounts import Account
     from spamnb.sources.mailbox import Folder
 
@@ -116,6 +117,16 @@ def folders_of(target: Target, memory: Memory) -> dict[str, Folder]:
     if target.unsure is not None:
         folders["unsure"] = memory.box.locate(target.unsure)
     return folders
+
+
+def tell_recipients(shown: str, sent: Sequence[SentMail]) -> None:
+    """Add those to whom mail was sent to the file of people, and say how many are new."""
+    from spamnb.people import add_recipients, people_path
+    from spamnb.shown_text import pluralize
+
+    if sent and (number := add_recipients(sent)):
+        who = f"{pluralize(number, 'recipient')} of your mail added to {escape(str(people_path()))}"
+        tell_of_ours(f"{shown}: {who}: mail from there is never spam")
 
 
 def in_each(found: list[Target], unreadable: Unreadable, work: Callable[[Target], bool]) -> None:

@@ -44,6 +44,10 @@ def train_command(sources: tuple[str, ...], model: Path, settings: dict[str, Any
       spamnb train ham=~/Maildir/cur spam=~/Maildir/.Junk
     """
     from spamnb.api.train import train
+    from spamnb.cli.mailboxes import tell_recipients
+    from spamnb.errors import SpamnbError
+    from spamnb.mailbox.sent import mailboxes_of, sent_mail
+    from spamnb.shown_text import escape
 
     report = train(
         sources,
@@ -55,3 +59,8 @@ def train_command(sources: tuple[str, ...], model: Path, settings: dict[str, Any
         **settings,
     )
     click.echo(str(report))
+    for name in mailboxes_of(sources):
+        try:
+            tell_recipients(escape(name), sent_mail(name))
+        except SpamnbError as error:  # the model is made: 'watch' may find out later whom its user writes to
+            tell_of_ours(f"{error}; no recipients of your mail are read there")

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.mailboxes import Target, boxes_argument, filing, folders_of, in_each, junk_option, targets, until_done
+from spamnb.cli.mailboxes import (
+    Target,
+    boxes_argument,
+    filing,
+    folders_of,
+    in_each,
+    junk_option,
+    targets,
+    tell_recipients,
+    until_done,
+)
 from spamnb.cli.options import Seconds, Unreadable, journal_option, model_option, tell, tell_of_ours
 from spamnb.cli.sort import about
 from spamnb.errors import describe_error, in_options
@@ -161,6 +171,8 @@ class Watching:
             click.echo(f"{'learned' if changed else 'known'}\t{label}\t{about(lesson.raw)}\t{lesson.message.name}")
             if self._stop:
                 return
+        sent, self._memory.sent = self._memory.sent, []
+        tell_recipients(self._target.shown, sent)
         if self._first:
             self._first = False
             box = self._memory.box

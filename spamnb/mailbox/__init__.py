@@ -4,6 +4,7 @@ box      what a mailbox is, whatever its kind
 maildir  a Maildir as one, whatever its layout
 imap     an account as one
 memory   the record of one mailbox: what was judged, moved and learned, and moves that a kill interrupted
+sent     to whom mail was sent, for the file of people
 filing   new mail is judged once and moved; what a person moved is learned; both are noted in the journal
 """
 

@@ -97,6 +97,9 @@ class Box(Protocol):
     def read(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
         """Each message's bytes, or why it cannot be read: FileNotFoundError where it is no longer there."""
 
+    def headers(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
+        """Yield the header of each message, or a part of it where it is long; those that are gone may be left out."""
+
     def kin(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
         """What each message is known by wherever it lies; those that are gone may be left out."""
 

@@ -26,6 +26,7 @@ from spamnb.sources.imap_reading import INBOX, WINDOW, ImapReader, State, Uid
 from spamnb.sources.mailbox import Folder, MailboxMessage
 
 _HEAD = "BODY.PEEK[HEADER.FIELDS (RECEIVED MESSAGE-ID DATE FROM TO SUBJECT)]<0.512>"
+_HEADER = "BODY.PEEK[HEADER]<0.16384>"  # of sent mail: To is among the first fields
 _PATIENCE = 300.0  # seconds that a server may be silent while it moves mail: asked anew, it may move it twice
 _LONGEST = 30.0  # seconds of one IDLE: what comes in the very moment that it begins is told only when it ends
 _CHANGES = (b"EXISTS", b"EXPUNGE", b"VANISHED")
@@ -87,6 +88,11 @@ class ImapBox(ImapReader):
         is_plain = message_id and message_id.isascii() and message_id.isprintable()
         found = self.messages(folder, criteria=["HEADER", "Message-ID", message_id] if is_plain else [])
         return found[: -_MOST - 1 : -1]
+
+    def headers(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
+        for message, header in self.items(messages, _HEADER, b"BODY[HEADER", WINDOW):
+            if isinstance(header, bytes):
+                yield message, header
 
     def kin(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
         """By header fields that tell a message from others. The first Received field is that of the person's own

@@ -20,6 +20,7 @@ from pathlib import Path
 from spamnb.errors import SpamnbError
 from spamnb.mailbox.box import Arrived, Move, readable
 from spamnb.reader.message import digest
+from spamnb.reader.spam_fields import section_length
 from spamnb.shown_text import escape
 from spamnb.sources.entries import attempt, check_link, read_file
 from spamnb.sources.folders import is_maildir
@@ -124,6 +125,10 @@ class MaildirBox:
     def read(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
         for message in messages:
             yield message, attempt(partial(read_file, str(message.place)))
+
+    def headers(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
+        for message, raw in self.read(messages):
+            yield message, raw[: section_length(raw)] if isinstance(raw, bytes) else raw
 
     def kin(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
         """By digests: mail readers give a message another file name when they move it."""

@@ -11,12 +11,15 @@ import fcntl
 import os
 import sqlite3
 import time
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import NamedTuple, Self
 
 from spamnb.errors import SpamnbError
 from spamnb.mailbox.box import Box, Move
+from spamnb.mailbox.sent import sent_among
+from spamnb.people import SentMail
 from spamnb.shown_text import escape
 from spamnb.sources.entries import Report, check_link
 from spamnb.sources.imap_connection import Denied
@@ -66,6 +69,7 @@ class Memory(Database):
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
         super().__init__(path, connection)
         self._states: dict[str, Hashable] = {}  # of each folder at the last look
+        self.sent: list[SentMail] = []  # mail that came into Sent folders, for the file of people
         self._undecided = True  # whether a crossing may wait to be decided
 
     @classmethod
@@ -227,7 +231,7 @@ class Memory(Database):
     def noted(self) -> int:
         """Of how many messages it is known where they are."""
         with self.reading():
-            return self.execute("SELECT count(*) FROM seen_mail").fetchone()[0]
+            return self.execute("SELECT count(*) FROM seen_mail WHERE kin != x''").fetchone()[0]
 
     def state_of_inbox(self) -> Hashable:
         """The inbox's state at the last look."""
@@ -255,7 +259,9 @@ class Memory(Database):
             sides = {key: self._side(folder, junk) for key, folder in folders.items()}
             for key, side in sides.items():
                 if side is not None:
-                    self._look(key, folders[key], side)
+                    self._look(key, folders[key], partial(self._note_side, key, side))
+                elif folders[key].role == "sent":
+                    self._look(key, folders[key], partial(self._note_sent, key))
             if self._undecided:
                 self._undecided = False
                 yield from self._crossed(folders)
@@ -271,18 +277,20 @@ class Memory(Database):
             return True
         return None if folder.role in _NEITHER else False
 
-    def _look(self, key: str, folder: Folder, side: bool) -> None:
-        """Note what came into a folder since the last look."""
+    def _look(self, key: str, folder: Folder, note: Callable[[list[MailboxMessage]], None]) -> None:
+        """Note what came into a folder since the last look, in batches."""
         try:
             state = self.box.state(folder)
             if state is None or state != self._states.get(key):
-                self._note_arrivals(key, folder, side)
+                for batch in self._arrivals(key, folder):
+                    note(batch)
                 self._states[key] = state
                 self._undecided = True
         except (Denied, OSError) as error:  # gone since it was listed, or another's
             self.report(f"{self.box.shown}/{escape(key)}", error)
 
-    def _note_arrivals(self, key: str, folder: Folder, side: bool) -> None:
+    def _arrivals(self, key: str, folder: Folder) -> Iterator[list[MailboxMessage]]:
+        """Yield the messages that came into a folder since the last look; the mark passes each batch that was noted."""
         with self.reading():
             known = self.execute("SELECT count(*) FROM seen_mail WHERE folder = ?", (key,)).fetchone()[0]
         arrived = self.box.arrived(folder, self._mark(key), known)
@@ -295,18 +303,29 @@ class Memory(Database):
             messages = [message for message in messages if message.key not in before]
         for start in range(0, len(messages), _NOTED_AT_ONCE):
             batch = messages[start : start + _NOTED_AT_ONCE]
-            rows = []
-            for message, kin in self.box.kin(batch):
-                if isinstance(kin, bytes):
-                    rows.append((key, message.key, kin, side))
-                elif not isinstance(kin, FileNotFoundError):
-                    self.report(message.name, kin)
-            with self.writing():
-                self.executemany("INSERT OR REPLACE INTO seen_mail VALUES (?, ?, ?, ?)", rows)
-                self.executemany("INSERT OR IGNORE INTO sides VALUES (?, ?)", [(kin, junk) for _, _, kin, junk in rows])
-                if arrived.mark:  # what is lost half-way goes on from here
-                    self._put_mark(key, batch[-1].key)
+            yield batch
+            if arrived.mark:  # what is lost half-way goes on from here
+                self._put_mark(key, batch[-1].key)
         self._put_mark(key, arrived.mark)
+
+    def _note_side(self, key: str, side: bool, batch: list[MailboxMessage]) -> None:
+        """Note the kin of messages, and the side on which each was first seen."""
+        rows = []
+        for message, kin in self.box.kin(batch):
+            if isinstance(kin, bytes):
+                rows.append((key, message.key, kin, side))
+            elif not isinstance(kin, FileNotFoundError):
+                self.report(message.name, kin)
+        with self.writing():
+            self.executemany("INSERT OR REPLACE INTO seen_mail VALUES (?, ?, ?, ?)", rows)
+            self.executemany("INSERT OR IGNORE INTO sides VALUES (?, ?)", [(kin, junk) for _, _, kin, junk in rows])
+
+    def _note_sent(self, key: str, batch: list[MailboxMessage]) -> None:
+        """Note messages of a Sent folder as seen, on no side, and keep whom they went to in ``sent``."""
+        self.sent += sent_among(self.box, batch)
+        rows = [(key, message.key, b"", False) for message in batch]
+        with self.writing():
+            self.executemany("INSERT OR REPLACE INTO seen_mail VALUES (?, ?, ?, ?)", rows)
 
     def _crossed(self, folders: dict[str, Folder]) -> Iterator[Lesson]:
         """The messages that a person took to the other side."""
