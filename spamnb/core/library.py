@@ -20,16 +20,20 @@ import numpy as np
 
 from spamnb.errors import SpamnbError
 
+_MAKE = "'pip install -e .' in its checkout makes it"
 _spec = find_spec("spamnb.core._core")
 if _spec is None or _spec.origin is None:
-    raise SpamnbError("the compiled part of spamnb is missing; 'pip install -e .' in its checkout makes it")
+    raise SpamnbError(f"the compiled part of spamnb is missing; {_MAKE}")
 _with_lock = ctypes.PyDLL(_spec.origin)
 _without_lock = ctypes.CDLL(_spec.origin)
 
 
 def c_function(name: str, result: Any, *arguments: Any, without_lock: bool = False) -> Callable[..., Any]:
     """Return a function of the library; ``without_lock``: other threads of Python run during a call."""
-    function = getattr(_without_lock if without_lock else _with_lock, name)
+    try:
+        function = getattr(_without_lock if without_lock else _with_lock, name)
+    except AttributeError:
+        raise SpamnbError(f"the compiled part of spamnb is of another version; {_MAKE} anew") from None
     function.restype, function.argtypes = result, arguments
     return function
 
