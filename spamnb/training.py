@@ -15,7 +15,7 @@ from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.formulas import calibration
 from spamnb.formulas.correction import with_first
 from spamnb.learners import learner_for
-from spamnb.learners.learner import Correction, Fit, Learner, NewestScores
+from spamnb.learners.learner import CorrectionFit, Fit, Learner, NewestScores
 from spamnb.reader.tokens import CHUNK_TOKENS, TokenArray
 from spamnb.settings import Settings
 from spamnb.store import hard_examples
@@ -160,7 +160,7 @@ def write_model(store: Store, fitted: Fit, settings: Settings) -> None:
         store.recalibrate()
 
 
-def _tokens(training_set: TrainingSet, correction: Correction | None) -> Iterator[tuple[TokenArray, Cells]]:
+def _tokens(training_set: TrainingSet, correction: CorrectionFit | None) -> Iterator[tuple[TokenArray, Cells]]:
     """Yield the tokens that occur with their cells, ascending by hash, some at a time."""
     columns = training_set.by_hash()
     counts = training_set.counts.reindex(inverse_index(columns, len(training_set.tokens)), len(columns))
@@ -170,7 +170,7 @@ def _tokens(training_set: TrainingSet, correction: Correction | None) -> Iterato
         yield training_set.tokens.take(some), Cells.of_counts(counts.between(first, first + len(some)), weights)
 
 
-def _learned(training_set: TrainingSet, correction: Correction | None) -> Iterator[tuple[bytes, LearnedMessage]]:
+def _learned(training_set: TrainingSet, correction: CorrectionFit | None) -> Iterator[tuple[bytes, LearnedMessage]]:
     """Yield the digests of the messages, ascending, and how they were learned."""
     classes, digests = training_set.counts.classes, training_set.messages.digests[training_set.messages.included]
     labels = training_set.included_labels()

@@ -34,7 +34,7 @@ MAX_TOKEN = 80  # characters of a token of the evidence: a line of the page
 MAX_TOKENS = 5_000  # tokens of a message, to bound the file: one that has more is learned from the mail alone
 MAX_UNPACKED = 2_000_000  # bytes of unpacked tokens: 5,000 of the longest
 LEVEL = 1  # of zlib: docs/experiments.md#the-journal
-#: Mail is doubtful between these two, in `Verdict.distance`: from even odds to 96 % where mail is spam from 90 % on.
+#: Mail is doubtful if `JournalEntry.distance` is between these two: from 50 to 96 % if mail is spam from 90 % on.
 DOUBTFUL_FROM, DOUBTFUL_TO = -1.0, 0.5
 _MAX_LOG_ODDS = 700.0  # nats: beyond it math.exp overflows
 
@@ -58,7 +58,7 @@ class Place(NamedTuple):
 NOWHERE = Place()
 
 
-class Verdict(NamedTuple):
+class JournalEntry(NamedTuple):
     """The verdict on one message.
 
     - ``at``: the time of the verdict, in seconds since 1970, UTC; ``user``: the recipient, or empty
@@ -115,8 +115,8 @@ class Verdict(NamedTuple):
         """The probability of spam."""
         return 1 / (1 + math.exp(-max(-_MAX_LOG_ODDS, min(_MAX_LOG_ODDS, self.log_odds))))
 
-    def at_place(self, place: Place) -> Verdict:
-        """Return the verdict on a message that is at a place; a place that is too long becomes an unknown one."""
+    def at_place(self, place: Place) -> JournalEntry:
+        """Return the entry of a message that is at a place; a place that is too long becomes an unknown one."""
         short = Place(*map(sql_text, place)) if max(map(len, place)) <= MAX_PLACE else NOWHERE
         return self._replace(**short._asdict())
 
@@ -129,11 +129,13 @@ class Verdict(NamedTuple):
             raise Damaged("evidence in table verdicts") from None
 
 
-def entry_of(message: ReadMessage, classification: Classification, settings: Settings, *, user: str = "") -> Verdict:
-    """Return the verdict on a message that a model with these settings judged just now, at an unknown place."""
+def entry_of(
+    message: ReadMessage, classification: Classification, settings: Settings, *, user: str = ""
+) -> JournalEntry:
+    """Return the entry of a message that a model with these settings classified just now, at an unknown place."""
     evidence = [(token[:MAX_TOKEN], round(weight, 4)) for token, weight in classification.reasons[:MAX_EVIDENCE]]
     now = int(time.time())
-    return Verdict(
+    return JournalEntry(
         now,
         field_text(user),
         message.digest,
@@ -151,15 +153,19 @@ def entry_of(message: ReadMessage, classification: Classification, settings: Set
     )
 
 
-def note_of(entry: Verdict) -> str:
+def note_of(entry: JournalEntry) -> str:
     """Return a verdict as text, without the digest and the tokens."""
     return json.dumps({name: value for name, value in entry._asdict().items() if not isinstance(value, bytes)})
 
 
-def entry_of_note(note: str, digest: bytes) -> Verdict | None:
-    """Return the verdict of `note_of`, without tokens; None if another version of spamnb wrote the note."""
+def entry_of_note(note: str, digest: bytes) -> JournalEntry | None:
+    """Return the entry of `note_of`, without tokens; None if another version of spamnb wrote the note."""
     fields = json.loads(note)
-    return Verdict(digest=digest, **fields) if fields.keys() == set(Verdict._fields) - {"digest", "tokens"} else None
+    return (
+        JournalEntry(digest=digest, **fields)
+        if fields.keys() == set(JournalEntry._fields) - {"digest", "tokens"}
+        else None
+    )
 
 
 @lru_cache(64)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from spamnb.errors import SpamnbError
-from spamnb.journal.entries import Place, Verdict
+from spamnb.journal.entries import JournalEntry, Place
 from spamnb.store.database import Database, Fits, checked_rows, is_digest, sql_text
 
 APPLICATION_ID = 0x736E626A  # "snbj"
@@ -153,7 +153,7 @@ class Journal(Database):
 
     # -- writing ---------------------------------------------------------------------------------------------
 
-    def add(self, entries: Sequence[Verdict]) -> None:
+    def add(self, entries: Sequence[JournalEntry]) -> None:
         """Write verdicts, all or none. A verdict that is there already, as after a kill, is not written again."""
         with self.writing():
             last = self.execute("SELECT position + size FROM verdicts ORDER BY position DESC LIMIT 1").fetchone()
@@ -230,7 +230,7 @@ class Journal(Database):
         order: str = "newest",
         most: int = 50,
         skip: int = 0,
-    ) -> list[Verdict]:
+    ) -> list[JournalEntry]:
         """Return verdicts: a list of SHOWN, in an order of ORDERS, of one user or (empty) of all.
 
         Each of ``words`` must be in the sender or in the subject, in any case.
@@ -244,24 +244,24 @@ class Journal(Database):
         page = f"SELECT v.position FROM {_CORRECTED} {which}"  # noqa: S608 (no text of mail)
         return self._verdicts(f"WHERE v.position IN ({page}) ORDER BY {ORDERS[order]}", values)
 
-    def verdict(self, position: int) -> Verdict | None:
+    def verdict(self, position: int) -> JournalEntry | None:
         """Return the verdict at a position."""
         return next(iter(self._verdicts("WHERE v.position = ?", (position,))), None)
 
-    def of_message(self, digest: bytes, user: str | None = None) -> Verdict | None:
+    def of_message(self, digest: bytes, user: str | None = None) -> JournalEntry | None:
         """Return the last verdict on a message, of one user or (None) of all."""
         which = "WHERE v.digest = ? AND (? IS NULL OR v.user = ?) ORDER BY v.position DESC LIMIT 1"
         return next(iter(self._verdicts(which, (digest, user, user))), None)
 
-    def _verdicts(self, which: str, values: tuple[Any, ...]) -> list[Verdict]:
+    def _verdicts(self, which: str, values: tuple[Any, ...]) -> list[JournalEntry]:
         """Return the verdicts that the end of a statement selects, without their tokens."""
-        columns = ", ".join(f"v.{name}" for name in (*Verdict._fields[:-2], "position"))
-        fits: dict[str, Fits] = {name: str for name in (*Verdict._fields[:-2], "position")}
+        columns = ", ".join(f"v.{name}" for name in (*JournalEntry._fields[:-2], "position"))
+        fits: dict[str, Fits] = {name: str for name in (*JournalEntry._fields[:-2], "position")}
         fits |= dict.fromkeys(("position", "at", "received", "log_odds", "threshold"), _is_number)
         fits["digest"] = is_digest
         with self.reading():
             rows = self.execute(f"SELECT {columns} FROM {_CORRECTED} {which}", values)  # noqa: S608 (no text of mail)
-            return [Verdict._make([*row[:-1], b"", row[-1]]) for row in checked_rows("verdicts", rows, **fits)]
+            return [JournalEntry._make([*row[:-1], b"", row[-1]]) for row in checked_rows("verdicts", rows, **fits)]
 
     def users(self) -> list[str]:
         """Return the names of all users who have mail here."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from spamnb.errors import SpamnbError
-from spamnb.journal.entries import Verdict
+from spamnb.journal.entries import JournalEntry
 from spamnb.journal.journal import Correction, Journal
 from spamnb.shown_text import pluralize
 
@@ -27,14 +27,14 @@ class JournalWriter:
     def __init__(self, path: Path, tell: Callable[[str], None]) -> None:
         self._path = path
         self._tell = tell
-        self._waiting: queue.Queue[Verdict | Correction | None] = queue.Queue(MAX_WAITING)  # None ends it
+        self._waiting: queue.Queue[JournalEntry | Correction | None] = queue.Queue(MAX_WAITING)  # None ends it
         self._left_out = 0  # verdicts for which there was no room, and that are not yet reported
         self._lock = threading.Lock()
         self._hurry = threading.Event()
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
         self._thread.start()
 
-    def put(self, row: Verdict | Correction) -> None:
+    def put(self, row: JournalEntry | Correction) -> None:
         """Write a verdict or a correction soon; return at once."""
         try:
             self._waiting.put_nowait(row)
@@ -56,7 +56,7 @@ class JournalWriter:
 
     def _run(self) -> None:
         journal: Journal | None = None
-        batch: list[Verdict | Correction | None] = []  # the rows that came while the last batch was written
+        batch: list[JournalEntry | Correction | None] = []  # the rows that came while the last batch was written
         last_error = ""
         with contextlib.ExitStack() as stack:
             while True:
@@ -65,7 +65,7 @@ class JournalWriter:
                         journal = stack.enter_context(Journal.at(self._path))
                     if batch:
                         with journal.writing():
-                            journal.add([each for each in batch if isinstance(each, Verdict)])
+                            journal.add([each for each in batch if isinstance(each, JournalEntry)])
                             for each in batch:
                                 if isinstance(each, Correction):
                                     journal.correct(each)

@@ -31,7 +31,7 @@ from spamnb.formulas.correction import (
 )
 from spamnb.formulas.pooling import row_sums
 from spamnb.formulas.trust import DOUBTFUL
-from spamnb.learners.learner import BatchScores, Correction, Fit, Learner, NewMessage
+from spamnb.learners.learner import BatchScores, CorrectionFit, Fit, Learner, NewMessage
 from spamnb.learners.naive_bayes import NaiveBayes
 from spamnb.reader.rows import CsrRows
 from spamnb.reader.tokens import TokenArray
@@ -90,7 +90,7 @@ class Corrected(Learner):
         left_out = (offset_of(classes) - fitted_offset_of(classes)) * scores
         left_out += _left_out(solution, learned, folds, fold_passes)
         doubtful_scores = None if doubtful is None else self._scores_by(solution, learned, doubtful)
-        correction = Correction(solution.contributions, solution.weights, _hardest(solution, learned))
+        correction = CorrectionFit(solution.contributions, solution.weights, _hardest(solution, learned))
         return Fit(learned, left_out, folds, noise, doubtful, doubtful_scores, correction=correction)
 
     def scores_by_others(self, others: TrainingSet, messages: TrainingSet) -> np.ndarray | None:

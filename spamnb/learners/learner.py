@@ -64,7 +64,7 @@ class NewMessage(NamedTuple):
     noise: float  # share of wrong labels with which that was computed
 
 
-class Correction(NamedTuple):
+class CorrectionFit(NamedTuple):
     """The correction of naive Bayes, in whole units of a weight (formulas/correction.py)."""
 
     contributions: np.ndarray  # (n, C - 1) what each message adds to each of its tokens, of all classes but the first
@@ -93,7 +93,7 @@ class Fit(NamedTuple):
     doubtful: TrainingSet | None = None  # the messages whose labels are not trusted, over the columns of the others
     doubtful_scores: np.ndarray | None = None  # (m, C) of these, by all that are learned
     newest: NewestScores | None = None
-    correction: Correction | None = None
+    correction: CorrectionFit | None = None
     arrays: Mapping[str, np.ndarray] = {}  # parameters that are not sums of tokens
     vectors: np.ndarray | None = None  # (V, d) one vector a token
     meta: Mapping[str, object] = {}

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from spamnb.classification import Classification
 from spamnb.errors import SpamnbError
-from spamnb.journal.entries import INBOX, JUNK, NOWHERE, OTHER, Place, Verdict, entry_of, entry_of_note, note_of
+from spamnb.journal.entries import INBOX, JUNK, NOWHERE, OTHER, JournalEntry, Place, entry_of, entry_of_note, note_of
 from spamnb.journal.journal import Correction
 from spamnb.journal.writer import JournalWriter
 from spamnb.mailbox.box import Box, Move
-from spamnb.mailbox.memory import PATIENCE, Lesson, Memory
+from spamnb.mailbox.memory import PATIENCE, Memory, MovedMessage
 from spamnb.reader.message import digest
 from spamnb.score import class_of_label, classify_mail
 from spamnb.sources.entries import attempt, one_message
@@ -38,7 +38,7 @@ class Filed(NamedTuple):
     mail: ReadMessage
     classification: Classification
     into: Folder | None
-    entry: Verdict | None = None  # for the journal
+    entry: JournalEntry | None = None  # for the journal
 
     @property
     def short_name(self) -> str:
@@ -49,7 +49,7 @@ class Filed(NamedTuple):
 class Learned(NamedTuple):
     """A lesson, the class that it was one of, and whether it changed the model; or why it could not be learned."""
 
-    lesson: Lesson
+    lesson: MovedMessage
     label: str
     changed: bool
     error: SpamnbError | None = None
@@ -157,7 +157,7 @@ class Filing:
         )
         return [one._replace(message=after[one.message] or one.message) for one in batch if one.message in after]
 
-    def _write(self, entries: Sequence[Verdict]) -> None:
+    def _write(self, entries: Sequence[JournalEntry]) -> None:
         """Write verdicts into the journal, where there is one; from then on no later run has to."""
         if not entries:
             return
@@ -183,7 +183,7 @@ class Filing:
                 yield Learned(lesson, label, changed)
 
 
-def noted(box: Box, finished: Mapping[Move, MailboxMessage], junk: str) -> list[Verdict]:
+def noted(box: Box, finished: Mapping[Move, MailboxMessage], junk: str) -> list[JournalEntry]:
     """What the journal shall have of moves that were interrupted and are done now."""
     return [
         entry.at_place(lies_in(box, message.folder, message, junk))

@@ -43,7 +43,7 @@ _TABLES = (
 )
 
 
-class Lesson(NamedTuple):
+class MovedMessage(NamedTuple):
     """A message that a person moved."""
 
     spam: bool
@@ -237,7 +237,7 @@ class Memory(Database):
         """The inbox's state at the last look."""
         return self._states.get(self.box.key(self.box.inbox))
 
-    def lessons(self) -> Iterator[Lesson]:
+    def lessons(self) -> Iterator[MovedMessage]:
         """Messages that were moved into or out of Junk since the last look; `put` each once it is learned.
 
         A message that was never seen is noted where it is. One that is on both sides, as while a mail reader copies
@@ -266,7 +266,7 @@ class Memory(Database):
                 self._undecided = False
                 yield from self._crossed(folders)
 
-    def put(self, lesson: Lesson) -> None:
+    def put(self, lesson: MovedMessage) -> None:
         """A lesson was learned."""
         with self.writing():
             self.execute("INSERT OR REPLACE INTO sides VALUES (?, ?)", (lesson.kin, lesson.spam))
@@ -327,7 +327,7 @@ class Memory(Database):
         with self.writing():
             self.executemany("INSERT OR REPLACE INTO seen_mail VALUES (?, ?, ?, ?)", rows)
 
-    def _crossed(self, folders: dict[str, Folder]) -> Iterator[Lesson]:
+    def _crossed(self, folders: dict[str, Folder]) -> Iterator[MovedMessage]:
         """The messages that a person took to the other side."""
         with self.reading():
             crossed = self.execute(
@@ -348,7 +348,7 @@ class Memory(Database):
             elif arrived := there[not left]:
                 ((message, raw),) = self.box.read(arrived[-1:])
                 if isinstance(raw, bytes):
-                    yield Lesson(not left, message, raw, kin)
+                    yield MovedMessage(not left, message, raw, kin)
                 elif not isinstance(raw, FileNotFoundError):
                     self.report(message.name, raw)
 

@@ -16,7 +16,7 @@ from threading import Lock
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError, in_options, reason
-from spamnb.journal.entries import INBOX, JUNK, Verdict, token_rules, unpack_tokens
+from spamnb.journal.entries import INBOX, JUNK, JournalEntry, token_rules, unpack_tokens
 from spamnb.journal.journal import DAYS, Correction, Journal
 from spamnb.reader.read_message import ReadMessage
 from spamnb.review.moving import Moving
@@ -109,7 +109,7 @@ def missing(position: int | str) -> str:
 
 
 def _learn(
-    journal: Journal, model: Classifier, entry: Verdict, spam: bool, batch: str, mail: ReadMessage
+    journal: Journal, model: Classifier, entry: JournalEntry, spam: bool, batch: str, mail: ReadMessage
 ) -> tuple[Correction, bool]:
     """Learn a message and note it in the journal; return the correction, and whether the model changed."""
     label = class_of_label(model, "spam" if spam else "ham")
@@ -132,7 +132,7 @@ def _learn(
     return correction, changed
 
 
-def _unlearn(journal: Journal, model: Classifier, made: Correction, entry: Verdict | None, moving: Moving) -> bool:
+def _unlearn(journal: Journal, model: Classifier, made: Correction, entry: JournalEntry | None, moving: Moving) -> bool:
     """Undo a correction; return whether the model had still learned it.
 
     Raises SpamnbError if neither the mail nor its tokens are left, or if the model cannot forget.
@@ -154,7 +154,7 @@ def _unlearn(journal: Journal, model: Classifier, made: Correction, entry: Verdi
     return changed
 
 
-def _recall(journal: Journal, model: Classifier, entry: Verdict) -> ReadMessage:
+def _recall(journal: Journal, model: Classifier, entry: JournalEntry) -> ReadMessage:
     """Return the message of these tokens. SpamnbError if there are none, or if the model makes other tokens now."""
     packed = journal.tokens(entry.position)
     why = "" if packed else "it had too many words to be kept"

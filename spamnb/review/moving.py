@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from spamnb.errors import SpamnbError
-from spamnb.journal.entries import JUNK, Verdict
+from spamnb.journal.entries import JUNK, JournalEntry
 from spamnb.journal.journal import Journal
 from spamnb.mailbox import box_at
 from spamnb.mailbox.box import Box
@@ -34,7 +34,7 @@ class Moving(ExitStack):
         self._journal = journal
         self._open: dict[str, Box] = {}
 
-    def mail(self, entry: Verdict) -> bytes | None:
+    def mail(self, entry: JournalEntry) -> bytes | None:
         """Return the message from its mailbox, or None if it is not there or the mailbox cannot be reached.
 
         Its tokens in the journal are used instead.
@@ -45,7 +45,7 @@ class Moving(ExitStack):
             return None
         return found[1] if isinstance(found, tuple) else None
 
-    def to(self, entry: Verdict, role: str) -> bool:
+    def to(self, entry: JournalEntry, role: str) -> bool:
         """Move a message to the inbox or to the folder of spam; False where it lies there already."""
         if not entry.mailbox:
             raise SpamnbError("it is not known in which mailbox this mail lies; move it in your mail program")
@@ -55,13 +55,13 @@ class Moving(ExitStack):
         self._move(box, entry, box.junk() if role == JUNK else box.inbox)
         return True
 
-    def back(self, entry: Verdict, before: str) -> None:
+    def back(self, entry: JournalEntry, before: str) -> None:
         """Move a message to the folder of the place where it lay before."""
         box = self._box(entry)
         if box.folder_at(before).place != box.folder_at(entry.place).place:
             self._move(box, entry, box.folder_at(before))
 
-    def _move(self, box: Box, entry: Verdict, into: Folder) -> None:
+    def _move(self, box: Box, entry: JournalEntry, into: Folder) -> None:
         found = _same(box, entry)
         if found is None:
             where = f"{entry.folder} of {escape(entry.mailbox)}"
@@ -80,14 +80,14 @@ class Moving(ExitStack):
             raise SpamnbError(f"{message.name}: not moved: {failed[-1] if failed else 'it is gone'}")
         self._journal.put_place(entry.position, lies_in(box, into, moved[message], entry.junk))
 
-    def _box(self, entry: Verdict) -> Box:
+    def _box(self, entry: JournalEntry) -> Box:
         if entry.mailbox not in self._open:
             self._open[entry.mailbox] = box_at(entry.mailbox, entry.junk or None)
             self.callback(self._open[entry.mailbox].close)
         return self._open[entry.mailbox]
 
 
-def _same(box: Box, entry: Verdict) -> tuple[MailboxMessage, bytes] | None:
+def _same(box: Box, entry: JournalEntry) -> tuple[MailboxMessage, bytes] | None:
     """Return the message at its place in the journal, if its bytes are the same as far as they are read."""
     for message, raw in box.read(box.lookup(entry.place, entry.message_id)):
         if isinstance(raw, bytes) and digest(raw) == entry.digest:

@@ -19,7 +19,7 @@ from spamnb.classifier import Classifier
 from spamnb.counts.top_words import TellingWord
 from spamnb.errors import SpamnbError
 from spamnb.formulas.decision import UNSURE
-from spamnb.journal.entries import Verdict
+from spamnb.journal.entries import JournalEntry
 from spamnb.journal.journal import DAYS, ORDERS, SHOWN, Correction, Journal
 from spamnb.reader.meaning import meaning
 from spamnb.settings import origin
@@ -78,7 +78,7 @@ DEFAULT = Choice()._asdict()
 class Row(NamedTuple):
     """A message of a list, and what a person said that it is."""
 
-    entry: Verdict
+    entry: JournalEntry
     correction: Correction | None
 
     @property
@@ -94,7 +94,7 @@ class Row(NamedTuple):
         return self.correction is not None and self.correction.source == "page"
 
 
-def _row(journal: Journal, entry: Verdict) -> Row:
+def _row(journal: Journal, entry: JournalEntry) -> Row:
     return Row(entry, journal.correction_of(entry.digest, entry.user))
 
 
@@ -118,7 +118,7 @@ def mail_list(journal: Journal, choice: Choice, batch: str) -> dict[str, Any]:
     }
 
 
-def message(journal: Journal, entry: Verdict, raw: bytes | None) -> dict[str, Any]:
+def message(journal: Journal, entry: JournalEntry, raw: bytes | None) -> dict[str, Any]:
     """Return what the page of a message shows; ``raw`` is the mail, if it is still there."""
     from spamnb.reader.evidence import TRUNCATIONS
     from spamnb.reader.message import Message, parse

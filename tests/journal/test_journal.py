@@ -13,7 +13,16 @@ from unpacked import wait_until
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
-from spamnb.journal.entries import MAX_FIELD, NOWHERE, Place, Verdict, entry_of, field_text, pack_tokens, unpack_tokens
+from spamnb.journal.entries import (
+    MAX_FIELD,
+    NOWHERE,
+    JournalEntry,
+    Place,
+    entry_of,
+    field_text,
+    pack_tokens,
+    unpack_tokens,
+)
 from spamnb.journal.journal import Correction, Journal
 from spamnb.journal.writer import JournalWriter
 from spamnb.mailbox import maildir
@@ -21,11 +30,11 @@ from spamnb.reader.message import digest
 from spamnb.score import classify_mail
 
 
-def made_up(at: float, p: float = 0.95, verdict: str = "spam", number: int = 0, tokens: int = 100) -> Verdict:
+def made_up(at: float, p: float = 0.95, verdict: str = "spam", number: int = 0, tokens: int = 100) -> JournalEntry:
     words = [f"{number} {k}" for k in range(tokens)]
     packed = pack_tokens(words, np.ones(tokens, int))
     fields = ("", number.to_bytes(16, "little"), "", "ann", f"tea {number}", int(at))
-    return Verdict(int(at), *fields, *NOWHERE, verdict, math.log(p / (1 - p)), math.log(9), "[]", "", packed)
+    return JournalEntry(int(at), *fields, *NOWHERE, verdict, math.log(p / (1 - p)), math.log(9), "[]", "", packed)
 
 
 def corrected(number: int, **more: object) -> Correction:
