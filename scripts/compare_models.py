@@ -59,8 +59,8 @@ def estimators(
         yield f"Bernoulli, α={alpha:g}", BernoulliNB(alpha), learn, ask
         yield f"multinomial, α={alpha:g}", MultinomialNB(alpha), learn, ask
         yield f"boolean multinomial, α={alpha:g}", MultinomialNB(alpha, binary=True), learn, ask
-    held = np.argsort(-np.bincount(learn.indices, minlength=learn.shape[1]), kind="stable")[:2000]
-    few = [np.minimum(rows[:, held].toarray(), 2) for rows in (learn, ask)]
+    columns = np.argsort(-np.bincount(learn.indices, minlength=learn.shape[1]), kind="stable")[:2000]
+    few = [np.minimum(rows[:, columns].toarray(), 2) for rows in (learn, ask)]
     yield "categorical (0, 1, more) of the 2,000 commonest, α=1", CategoricalNB(1.0, min_categories=3), *few
     unit = [csr_array((np.ones(rows.nnz), rows.indices, rows.indptr), shape=rows.shape) for rows in (learn, ask)]
     for rows in unit:
@@ -80,12 +80,12 @@ def estimators(
 
 def model_types(learn: list[Entry], ask: list[Entry]) -> Iterator[tuple[str, float, float]]:
     """(name, accuracy, seconds) of the command line's models, judged by the most probable class."""
-    made = count_parallel(learn, TokenOptions(), complain)
+    counted = count_parallel(learn, TokenOptions(), complain)
     for what in ({}, {"pooling": "sum"}, {"model_type": "multinomial"}, {"model_type": "bernoulli"},
                  {"model_type": "boolean"}):  # fmt: skip
         started = time.perf_counter()
         right = 0
-        with Classifier(model_of(made, Settings(**what))) as classifier:
+        with Classifier(model_of(counted, Settings(**what))) as classifier:
             for entry in ask:
                 p = classifier.classify(entry.read()).probabilities
                 right += max(p, key=p.__getitem__) == entry.label
@@ -104,10 +104,10 @@ def main() -> None:
         y, truth = (np.array([entry.label for entry in part]) for part in (learn, ask))
         print(f"{name}: {len(learn)} learned, {len(ask)} judged, {len(vectorizer.tokens_)} tokens")
         print(f"  {'accuracy %':>10}  {'seconds':>8}")
-        for what, model, rows, asked in estimators(X, y, T, list(vectorizer.tokens_)):
+        for title, model, rows, rows_to_classify in estimators(X, y, T, list(vectorizer.tokens_)):
             started = time.perf_counter()
-            right = (model.fit(rows, y).predict(asked) == truth).mean()
-            print(f"  {100 * right:>10.2f}  {time.perf_counter() - started:>8.2f}  {what}", flush=True)
+            right = (model.fit(rows, y).predict(rows_to_classify) == truth).mean()
+            print(f"  {100 * right:>10.2f}  {time.perf_counter() - started:>8.2f}  {title}", flush=True)
         for what, share, seconds in model_types(learn, ask):
             print(f"  {100 * share:>10.2f}  {seconds:>8.2f}  {what}", flush=True)
 

@@ -43,9 +43,9 @@ def compare() -> list[str]:
     for a in PRIORS:
         cells = []
         for kind, exact in by_formula(a).items():
-            found = ours(kind, a)
-            cells.append(f"{exact!s:>6} {float(exact):.4f} {found:.4f}")
-            if abs(found - exact) > 1e-12:
+            estimate = ours(kind, a)
+            cells.append(f"{exact!s:>6} {float(exact):.4f} {estimate:.4f}")
+            if abs(estimate - exact) > 1e-12:
                 different.append(f"{kind} under {a}")
         print(f"Dirichlet{a!s:7}" + "".join(f"{cell:>20}" for cell in cells))
     return different

@@ -71,14 +71,14 @@ def accuracies(split: Split, tokens: list[str]) -> dict[str, list[float]]:
     seen = np.flatnonzero(counts.occurrences.sum(axis=0) > 1)
     information = mutual_information_from_counts(counts.document_counts, counts.documents)
     ranked = seen[top_columns(information[seen], len(seen), [tokens[j] for j in seen])]
-    found: dict[str, list[float]] = {name: [] for name in MODELS}
+    shares: dict[str, list[float]] = {name: [] for name in MODELS}
     for size in (*SIZES, len(ranked)):
         columns = np.sort(ranked[:size])
         X_train, X_test = split.X_train[:, columns], split.X_test[:, columns]
         for name, model in MODELS.items():
-            found[name].append(model.fit(X_train, split.y_train).score(X_test, split.y_test))
-    found["size"] = [len(ranked)]
-    return found
+            shares[name].append(model.fit(X_train, split.y_train).score(X_test, split.y_test))
+    shares["size"] = [len(ranked)]
+    return shares
 
 
 def main() -> None:

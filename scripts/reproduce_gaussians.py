@@ -58,12 +58,12 @@ def problems() -> list[Problem]:
     shared, means = [[1.0, 0.6], [0.6, 1.0]], ([0.0, 0.0], [1.8, 0.2])
     w = np.linalg.solve(shared, np.subtract(means[1], means[0]))
     w0 = -0.5 * w @ np.add(*means)
-    own = ([0.0, 0.0], [[2.0, 0.9], [0.9, 1.2]]), ([1.6, 0.4], [[0.3, -0.1], [-0.1, 0.4]])
+    unequal = ([0.0, 0.0], [[2.0, 0.9], [0.9, 1.2]]), ([1.6, 0.4], [[0.3, -0.1], [-0.1, 0.4]])
     rates = np.array([1.0, 6.0]), np.array([6.0, 8.0])
     poisson_weights = np.append(np.log(rates[1] / rates[0]), rates[0].sum() - rates[1].sum())
     return [
         Problem("one covariance", tuple(multivariate_normal(mean, shared) for mean in means), np.append(w, w0)),
-        Problem("two covariances", tuple(multivariate_normal(*each) for each in own), None),
+        Problem("two covariances", tuple(multivariate_normal(*each) for each in unequal), None),
         Problem("Poisson", tuple(PoissonFeatures(each) for each in rates), poisson_weights),
     ]
 
@@ -72,8 +72,8 @@ def sample(problem: Problem, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, n)
     X = np.empty((n, 2))
-    for c, known in enumerate(problem.classes):
-        X[y == c] = known.rvs(int((y == c).sum()), random_state=rng)
+    for c, distribution in enumerate(problem.classes):
+        X[y == c] = distribution.rvs(int((y == c).sum()), random_state=rng)
     return X, y
 
 
@@ -104,18 +104,18 @@ def compare() -> list[str]:
     """Print every problem's table; what is not as it should be."""
     wrong = []
     for problem in problems():
-        found = fitted(problem)
+        fits = fitted(problem)
         X, y = sample(problem, TEST, seed=2)
         best = (problem.log_odds(X) > 0) == y
         print(f"{problem.title}: {TRAIN} rows to learn from, {TEST} to test; error in %")
         print(f"  {'true classes':14}{100 * (1 - best.mean()):8.2f}   weights", _shown(problem.weights))
-        errors = {name: float(np.mean(model.predict(X) != y)) for name, model in found.items()}
-        for name, model in found.items():
+        errors = {name: float(np.mean(model.predict(X) != y)) for name, model in fits.items()}
+        for name, model in fits.items():
             weights = np.append(model.coef_, model.intercept_) if hasattr(model, "coef_") else None
             print(f"  {name:14}{100 * errors[name]:8.2f}" + ("   weights " + _shown(weights)) * (weights is not None))
         formula = closed_form(*sample(problem, TRAIN, seed=1))
         print(f"  {'closed form':14}{'':8}   weights {_shown(formula)}\n")
-        if not np.allclose(formula, np.append(found["LDA"].coef_, found["LDA"].intercept_), rtol=1e-9):
+        if not np.allclose(formula, np.append(fits["LDA"].coef_, fits["LDA"].intercept_), rtol=1e-9):
             wrong.append(f"{problem.title}: LDA is not the closed form")
         # Half a point is some five standard errors of an error rate near 20 % learned from 2,000 rows.
         promised = {"one covariance": ("LDA", "logistic", "QDA"), "two covariances": ("QDA",), "Poisson": ("logistic",)}
@@ -171,8 +171,10 @@ def draw_posterior() -> Any:
     sigmoid.plot(a, expit(a), color=BLUE)
     sigmoid.set(title="σ(a) = 1/(1 + exp(−a))", xlabel="a = ln P(x|c₁)P(c₁) / P(x|c₀)P(c₀)")
     densities = figure.add_subplot(1, 3, 2, projection="3d")
-    for known, colour in zip(problem.classes, COLOURS):
-        densities.plot_surface(*plane, known.pdf(grid).reshape(101, 101), color=colour, alpha=0.7, rcount=40, ccount=40)
+    for distribution, colour in zip(problem.classes, COLOURS):
+        densities.plot_surface(
+            *plane, distribution.pdf(grid).reshape(101, 101), color=colour, alpha=0.7, rcount=40, ccount=40
+        )
     densities.set(title="P(x|c₀) and P(x|c₁)", xlabel="x₁", ylabel="x₂")
     surface = figure.add_subplot(1, 3, 3, projection="3d")
     surface.plot_surface(*plane, posterior, cmap="coolwarm", rcount=50, ccount=50)
@@ -185,13 +187,13 @@ def draw_three_classes() -> Any:
     """LDA and QDA on three classes, two of one covariance: where each is the likeliest, and how sure."""
     import matplotlib.pyplot as plt
 
-    known = [
+    distributions = [
         multivariate_normal([-1.5, 0], [[0.6, 0.2], [0.2, 0.5]]),
         multivariate_normal([1.5, 0.5], [[0.6, 0.2], [0.2, 0.5]]),
         multivariate_normal([0, 2.6], [[2.0, -0.9], [-0.9, 0.9]]),
     ]
     rng = np.random.default_rng(3)
-    X, y = np.concatenate([each.rvs(200, random_state=rng) for each in known]), np.repeat([0, 1, 2], 200)
+    X, y = np.concatenate([each.rvs(200, random_state=rng) for each in distributions]), np.repeat([0, 1, 2], 200)
     across, up, grid = grid_of(X.min(axis=0) - 0.5, X.max(axis=0) + 0.5)
     figure, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
     colours = np.array([[int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)] for colour in COLOURS])
@@ -221,7 +223,7 @@ def draw_boundaries() -> Any:
     figure, axes = plt.subplots(1, 3, figsize=(13, 4.6), layout="constrained")
     for axis, problem in zip(axes, problems()):
         X, y = sample(problem, TRAIN, seed=1)
-        found = fitted(problem)
+        fits = fitted(problem)
         jitter = np.random.default_rng(0).uniform(-0.3, 0.3, X.shape) if problem.is_integer else 0.0
         shown = slice(0, 700)
         for c in (0, 1):
@@ -229,7 +231,7 @@ def draw_boundaries() -> Any:
             axis.plot(*(X + jitter)[shown][chosen].T, ".", color=COLOURS[c], markersize=3, alpha=0.45)
         low, high = X.min(axis=0) - 0.5, X.max(axis=0) + 0.5
         across, up, grid = grid_of(low, high)
-        scores = {name: found[name].decision_function(grid) for name in ("LDA", "QDA", "logistic")}
+        scores = {name: fits[name].decision_function(grid) for name in ("LDA", "QDA", "logistic")}
         if problem.weights is None:
             scores["true"] = problem.log_odds(grid)
         else:

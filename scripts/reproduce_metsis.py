@@ -59,32 +59,32 @@ def recalls(X: csr_array, y: np.ndarray) -> dict[str, tuple[float, float]]:
     """Return (spam recall, ham recall) in percent of each model over batches 2, 3, …."""
     length = np.asarray(X.sum(axis=1)).ravel()
     rates = csr_array(X.multiply(1 / np.maximum(length, 1)[:, None]))
-    said: dict[str, list[np.ndarray]] = {name: [] for name in MODELS}
+    is_spam: dict[str, list[np.ndarray]] = {name: [] for name in MODELS}
     for end in range(BATCH, len(y), BATCH):
         columns = select_features(X[:end], y[:end])
-        learned, asked = slice(0, end), slice(end, end + BATCH)
+        train, test = slice(0, end), slice(end, end + BATCH)
         for name, model in MODELS.items():
             table: Any = rates if name == "Gaussian" else X
-            part, other = table[learned][:, columns], table[asked][:, columns]
+            part, other = table[train][:, columns], table[test][:, columns]
             if name == "Gaussian":
                 part, other = part.toarray(), other.toarray()
-            p = model.fit(part, y[learned]).predict_proba(other)[:, list(model.classes_).index("spam")]
-            said[name].append(p > 0.5)
+            p = model.fit(part, y[train]).predict_proba(other)[:, list(model.classes_).index("spam")]
+            is_spam[name].append(p > 0.5)
     tested = y[BATCH:] == "spam"
-    called = {name: np.concatenate(parts) for name, parts in said.items()}
-    return {name: (100 * c[tested].mean(), 100 * (~c[~tested]).mean()) for name, c in called.items()}
+    verdicts = {name: np.concatenate(parts) for name, parts in is_spam.items()}
+    return {name: (100 * c[tested].mean(), 100 * (~c[~tested]).mean()) for name, c in verdicts.items()}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sets", default=",".join(PUBLISHED))
-    given = with_corpora(parser, "enron-spam")
+    options = with_corpora(parser, "enron-spam")
     print(f"{'':29}{'spam recall %':^20}{'ham recall %':^20}")
     print(f"{'':29}{'published':>10}{'ours':>9} {'published':>10}{'ours':>9}")
-    for name in given.sets.split(","):
-        found = recalls(*messages(given.corpora / "enron-spam" / name))
-        for (model, ours), published in zip(found.items(), PUBLISHED[name]):
-            pairs = " ".join(f"{theirs:>10.2f}{own:>9.2f}" for theirs, own in zip(published, ours))
+    for name in options.sets.split(","):
+        measured = recalls(*messages(options.corpora / "enron-spam" / name))
+        for (model, ours), published in zip(measured.items(), PUBLISHED[name]):
+            pairs = " ".join(f"{theirs:>10.2f}{value:>9.2f}" for theirs, value in zip(published, ours))
             print(f"{name:8} {model:20}{pairs}", flush=True)
 
 

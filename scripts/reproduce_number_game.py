@@ -55,9 +55,11 @@ def compare() -> list[str]:
             print(f"  p({name} | D)".ljust(29), f"{published:>10} {ours:>10}")
             if ours != published:
                 different.append(f"p({name} | {shown})")
-        rest = sum(value for name, value in posterior.items() if name not in POSTERIOR[data])
-        print(f"  the other {len(posterior) - len(POSTERIOR[data])} hypotheses".ljust(29), f"{'0':>10} {rest:>10.3g}")
-        if rest != 0:
+        remainder = sum(value for name, value in posterior.items() if name not in POSTERIOR[data])
+        print(
+            f"  the other {len(posterior) - len(POSTERIOR[data])} hypotheses".ljust(29), f"{'0':>10} {remainder:>10.3g}"
+        )
+        if remainder != 0:
             different.append(f"others given {shown}")
         predictive = dict(zip(game.domain, game.predictive()))
         for number, published in PREDICTIVE[data].items():

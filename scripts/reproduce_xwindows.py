@@ -60,7 +60,7 @@ def ours(posts: Posts) -> dict[str, Any]:
     """Compute the quantities of PUBLISHED, to the same digits."""
     X_train, y_train, X_test, y_test, vocabulary = posts
     likeliest, informative = top_words(class_counts(X_train, y_train), vocabulary, n=5, alpha=1.0)
-    found: dict[str, Any] = {
+    quantities: dict[str, Any] = {
         name: [(word.token, round(word.value, 3)) for word in words]
         for name, words in [*likeliest.items(), ("information", informative)]
     }
@@ -68,16 +68,16 @@ def ours(posts: Posts) -> dict[str, Any]:
         model.fit(X_train, y_train)
         for part, X, y in (("train", X_train, y_train), ("test", X_test, y_test)):
             predicted = model.predict(X)
-            found[f"{name} errors, {part}"] = int((predicted != y).sum())
+            quantities[f"{name} errors, {part}"] = int((predicted != y).sum())
             if name == "Bernoulli":
                 log_proba = model.predict_log_proba(X)[np.arange(len(y)), np.searchsorted(model.classes_, y)]
-                found[f"{name} mean NLL, {part}"] = round(float(-log_proba.mean()), 4)
+                quantities[f"{name} mean NLL, {part}"] = round(float(-log_proba.mean()), 4)
         if name == "Bernoulli":
-            found[f"{name} confusion, test"] = [
+            quantities[f"{name} confusion, test"] = [
                 [int(((predicted == b) & (np.array(y_test) == a)).sum()) for b in CLASSES.values()]
                 for a in CLASSES.values()
             ]
-    return found
+    return quantities
 
 
 def table(columns: dict[str, list[tuple[str, float]]]) -> str:
@@ -108,16 +108,16 @@ def draw(corpora: Path) -> Any:
 
 def compare(corpora: Path) -> list[str]:
     """Print both; what differs."""
-    found = ours(load(corpora))
+    quantities = ours(load(corpora))
     tables = ("X", "MS", "information")
-    for title, source in (("published", PUBLISHED), ("ours", found)):
+    for title, source in (("published", PUBLISHED), ("ours", quantities)):
         print(f"{title}: likeliest words of each class, and mutual information in bits")
         print(table({name: source[name] for name in tables}), end="\n\n")  # type: ignore[misc]
     print(f"{'':28} {'published':>26} {'ours':>26}")
     for name, value in PUBLISHED.items():
         if name not in tables:
-            print(f"{name:28} {value!s:>26} {found[name]!s:>26}")
-    return [name for name in PUBLISHED if found[name] != PUBLISHED[name]]
+            print(f"{name:28} {value!s:>26} {quantities[name]!s:>26}")
+    return [name for name in PUBLISHED if quantities[name] != PUBLISHED[name]]
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ def text(path: str, kind: str) -> str:
     return "\n".join([message.header("subject"), *message.texts])
 
 
-def split(kind: str, learned: list, asked: list) -> dict:
+def split(kind: str, train: list, test: list) -> dict:
     """Vocabulary and model from the one list, probabilities of the other."""
     from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
@@ -38,16 +38,16 @@ def split(kind: str, learned: list, asked: list) -> dict:
     else:
         pipeline = make_pipeline(CountVectorizer(), MultinomialNB())
     start = time.perf_counter()
-    pipeline.fit((text(path, kind) for _, path in learned), [label == "spam" for label, _ in learned])
+    pipeline.fit((text(path, kind) for _, path in train), [label == "spam" for label, _ in train])
     between = time.perf_counter()
     # The log-odds rank where the probabilities have saturated; both come from one pass over the text.
-    X = pipeline[0].transform(text(path, kind) for _, path in asked)
+    X = pipeline[0].transform(text(path, kind) for _, path in test)
     log_p = pipeline[1].predict_log_proba(X)
     scores = log_odds(log_p)
     return {"scores": scores, "train": between - start, "score": time.perf_counter() - between, **size(pipeline)}
 
 
-def stream(kind: str, asked: list) -> dict:
+def stream(kind: str, test: list) -> dict:
     """Hashed features, since a vocabulary of the whole stream would be a look ahead; one step per message."""
     from sklearn.feature_extraction.text import HashingVectorizer
     from sklearn.linear_model import SGDClassifier
@@ -62,7 +62,7 @@ def stream(kind: str, asked: list) -> dict:
     )
     scores: list[float] = []
     asking = learning = 0.0
-    for number, (label, path) in enumerate(asked):
+    for number, (label, path) in enumerate(test):
         x = vectors.transform([text(path, kind)])
         start = time.perf_counter()
         scores += log_odds(model.predict_log_proba(x)) if number else [0.0]
@@ -83,6 +83,6 @@ def size(model: object) -> dict:
 
 
 if __name__ == "__main__":
-    learned, asked = json.load(sys.stdin)
+    train, test = json.load(sys.stdin)
     kind, what = sys.argv[1:]
-    json.dump(split(kind, learned, asked) if what == "split" else stream(kind, asked), sys.stdout)
+    json.dump(split(kind, train, test) if what == "split" else stream(kind, test), sys.stdout)

@@ -200,7 +200,7 @@ class WordReport(Report):
         The word.
     documents : dict
         Messages by class.
-    held : dict of dict
+    tokens : dict of dict
         Of each token that has the word, its messages by class; the most common token first.
 
     Examples
@@ -214,18 +214,18 @@ class WordReport(Report):
 
     word: str
     documents: dict[str, int]
-    held: dict[str, dict[str, int]]
+    tokens: dict[str, dict[str, int]]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as json can hold it."""
-        return {"word": self.word, "messages": self.documents, "tokens": self.held}
+        return {"word": self.word, "messages": self.documents, "tokens": self.tokens}
 
     def __str__(self) -> str:
         """Return what ``print`` shows."""
-        if not self.held:
+        if not self.tokens:
             return f"no message that the model learned has {escape(self.word)!r}\n"
         lines = ["  ".join(f"{name:>7}" for name in self.documents)]
-        for token, counts in self.held.items():
+        for token, counts in self.tokens.items():
             shares = [100 * count / max(1, self.documents[name]) for name, count in counts.items()]
             meant = meaning(token)
             what = f"{escape(token)}{meant and f'  ({escape(meant)})'}"
@@ -247,11 +247,11 @@ def word(model: FilePath, word: str) -> WordReport:
 def word_of(store: Store, word: str) -> WordReport:
     """Return the same for a model that is open."""
     with store.reading():
-        asked = word.lower().encode("utf-8", "replace")
+        encoded = word.lower().encode("utf-8", "replace")
         ending = "substr(CAST(token AS BLOB), -length(?1) - 1)"  # bytes: all of a text stands before its first NUL
         which = f"SELECT token FROM tokens WHERE CAST(token AS BLOB) = ?1 OR {ending} = ?2"  # noqa: S608
-        rows = store.execute(which, (asked, b":" + asked))
-        tokens = [token for (token,) in rows] if asked else []
+        rows = store.execute(which, (encoded, b":" + encoded))
+        tokens = [token for (token,) in rows] if encoded else []
         counts, totals = store.look_up(tokens), store.totals()
     in_model = [tokens[place] for place in counts.positions.tolist()]
     of_class = {

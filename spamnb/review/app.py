@@ -161,7 +161,7 @@ class Review:
         word = request.query_params.get("word", "")[: pages.MAX_TYPED].strip()
         with Classifier.open(self.teacher.shared) as model:
             report, top = word_of(model.store, word), [] if word else pages.top_words(model)
-        return self._render(request, "words.html", word=word, documents=report.documents, held=report.held, top=top)
+        return self._render(request, "words.html", word=word, documents=report.documents, held=report.tokens, top=top)
 
     def _figures(self, request: Request) -> Response:
         with Journal.at(self.journal) as journal, Classifier.open(self.teacher.shared) as model:

@@ -195,8 +195,8 @@ def test_a_word_is_looked_up_in_the_model(review, model):
     with Classifier.open(model) as classifier:
         found = word_of(classifier.store, "prize")
     shown = {row.css_first("td").text(): [cell.text() for cell in row.css("td.number")] for row in tree.css("tbody tr")}
-    assert len(shown) == len(found.held)
-    of_class = zip(found.held["prize"].values(), found.documents.values())
+    assert len(shown) == len(found.tokens)
+    of_class = zip(found.tokens["prize"].values(), found.documents.values())
     assert shown["prize"] == [f"{100 * held / all_:.3g} %" for held, all_ in of_class]
     shown_at_once = LexborHTMLParser(client.get("/words").text).css("table.top tbody tr")
     with Classifier.open(model) as classifier:
