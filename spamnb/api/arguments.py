@@ -211,7 +211,7 @@ def ending_cleanly() -> Iterator[None]:
     This is done only for signals that would have ended the process, and only in the main thread, because no other may
     set a signal's handler. Raises SpamnbError if there is no room for temporary files.
     """
-    from spamnb.engines.executor import ENDING
+    from spamnb.engines.executor import END_SIGNALS
 
     def end(number: int, frame: object) -> None:
         for each in handled:
@@ -220,7 +220,7 @@ def ending_cleanly() -> Iterator[None]:
 
     # Whoever started us with nohup wants SIGHUP to be ignored.
     alone = current_thread() is main_thread()
-    handled = [number for number in ENDING if alone and signal.getsignal(number) is signal.SIG_DFL]
+    handled = [number for number in END_SIGNALS if alone and signal.getsignal(number) is signal.SIG_DFL]
     for number in handled:
         signal.signal(number, end)
     try:

@@ -1,1 +1,1 @@
-"""Counting and judging on all of this machine's cores, or on a cluster: calls on an executor, with results in order."""
+"""Counting and classifying on all cores of this machine, or on a cluster."""

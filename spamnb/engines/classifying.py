@@ -1,4 +1,4 @@
-"""Many messages are classified on all processors: each thread opens the model, and the results keep the order."""
+"""Classification of many messages by threads: each thread opens the model, and the results stay in order."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Mail counted on a Dask cluster: workers read and count parts of it, this machine adds up what they counted.
+"""Counting on a Dask cluster: workers read and count parts of the mail, and this machine adds up the counts.
 
-The training set is that of one machine to the last count and in the same order, so whatever is fitted to it is the same
-model. A part that was lost with its worker is counted again by another. Only futures of plain functions are used, so
-``distributed`` is all of Dask that is needed. A scheduler runs any code that whoever reaches it sends: docs/cluster.md
-says how to keep others away. Whatever goes wrong there is told in one line.
+The training set is the same as on one machine, to the last count and in the same order, and so is the model. If a
+worker is lost, another one counts its part again. Of Dask only ``distributed`` is needed, because only futures of plain
+functions are used. A scheduler runs any code that it is sent: docs/cluster.md says how to protect it. Each error of the
+cluster is reported in one line.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 
     from distributed import Client
 
-CONNECT_SECONDS = 10  # until a scheduler has to answer
-CLOSE_SECONDS = 1  # that it may take to let go of one
+CONNECT_SECONDS = 10  # for the scheduler to answer, and for a first worker
+CLOSE_SECONDS = 1  # for the scheduler to close the connection: the work is done by then
 ADDRESSES = ("tcp://", "tls://", "ws://", "wss://", "ucx://")
-MAX_PART = 5000  # messages, some 40 MB of a worker: smaller parts repeat more tokens, larger ones leave workers idle
-MAX_PART_BYTES = 1 << 24  # of mail, where entries carry their bytes
+MAX_PART_MESSAGES = 5000  # some 40 MB of memory: smaller parts repeat more tokens, larger ones leave workers idle
+MAX_PART_BYTES = 1 << 24  # bytes of mail, for entries that carry their content
 
 
 def rules() -> dict[str, str]:
-    """What machines must agree on to make the same tokens of the same mail.
+    """Return the versions on which all machines must agree, because the tokens of a message depend on them.
 
     >>> sorted(rules())
     ['PDF attachments', 'Unicode', 'spamnb', 'tokens']
@@ -58,12 +58,13 @@ def rules() -> dict[str, str]:
 
 
 def count_part(part: list[Entry], options: TokenOptions, expected: dict[str, str]) -> tuple[TokenArray, Counted]:
-    """What a worker does: count a part of the mail, with ids of the tokens beside it. SpamnbError where it goes by
-    other rules."""
-    for what, own in rules().items():
-        if own != expected[what]:
-            worker, here = f"the worker on {gethostname()}", expected[what]
-            raise SpamnbError(f"{worker} has {what} {own}, here it is {here}; install the same on all machines")
+    """Count a part of the mail on a worker, with a vocabulary of its own; raise SpamnbError if its rules differ."""
+    for name, version in rules().items():
+        if version != expected[name]:
+            raise SpamnbError(
+                f"the worker on {gethostname()} has {name} {version}, here it is {expected[name]};"
+                " install the same on all machines"
+            )
     vocabulary = SharedVocabulary()
     counted = Counter(options, vocabulary).count(part)
     return vocabulary.take_all().tokens(), counted
@@ -79,17 +80,17 @@ class Cluster:
     def count(
         self, entries: Iterable[Entry], options: TokenOptions, vocabulary: SharedVocabulary
     ) -> Generator[Counted]:
-        """The messages as the workers count them. SpamnbError where one of these lacks a file that is here."""
+        """Yield the counts of the workers; raise SpamnbError if a worker lacks a file that this machine has."""
         executor = self._client.get_executor(pure=False)
 
         def submit(part: list[Entry]) -> Future[tuple[TokenArray, Counted]]:
-            count = partial(count_part, list(map(_absolute, part)), options, rules())
-            # What people are told of a part that ends its workers. Two tasks of one key are one task.
+            count = partial(count_part, list(map(_make_absolute, part)), options, rules())
+            # Dask names this key if the part ends its workers. It is unique, because tasks with one key are one task.
             key = f"the part of the mail from {part[0].name} to {part[-1].name} ({uuid4().hex})"
             future: Future[tuple[TokenArray, Counted]] = executor.submit(count, key=key)
             return future
 
-        parts = parts_of(entries, MAX_PART, MAX_PART_BYTES)
+        parts = parts_of(entries, MAX_PART_MESSAGES, MAX_PART_BYTES)
         for tokens, counted in ordered_map(submit, parts, AHEAD * max(len(self._client.nthreads()), 1)):
             for message in counted.unread:
                 if message.missing and os.path.exists(message.path):
@@ -100,37 +101,36 @@ class Cluster:
             yield counted._replace(ids=vocabulary.ids(tokens)[counted.ids])
 
 
-def _absolute(entry: Entry) -> Entry:
+def _make_absolute(entry: Entry) -> Entry:
     return entry._replace(path=os.path.abspath(entry.path)) if entry.content is None else entry
 
 
 @contextmanager
 def cluster(address: str, tell: Callable[[str], None]) -> Iterator[Cluster]:
-    """The cluster at ``address``, a scheduler's tcp:// or tls:// address or a scheduler file. When the context ends
-    nothing is left to do there.
+    """Connect to the cluster at ``address``: a scheduler's tcp:// or tls:// address, or a scheduler file.
 
-    Raises SpamnbError for what goes wrong with it, also inside of the context.
+    Tasks are cancelled when the context ends. Raises SpamnbError for errors of the cluster, also inside the context.
     """
     try:
         import distributed
     except ImportError as error:
         raise ArgumentError("{option.dask} needs Dask's distributed: pip install distributed") from error
-    made_client: Any = distributed.Client  # untyped
+    client_class: Any = distributed.Client  # untyped
     with _quiet():
         try:
-            client = made_client(_scheduler(address), timeout=CONNECT_SECONDS, set_as_default=False)
-        except TypeError:  # what Dask raises where tls:// has no certificates
+            client = client_class(_read_address(address), timeout=CONNECT_SECONDS, set_as_default=False)
+        except TypeError:  # Dask raises it if there are no certificates for tls://
             raise SpamnbError(
                 f"{address}: no certificates are named for TLS: set distributed.comm.tls in Dask's configuration"
                 " (docs/cluster.md)"
             ) from None
-        except (MemoryError, EOFError):  # Dask takes the first bytes of an answer for the length of the rest
+        except (MemoryError, EOFError):  # Dask reads the first bytes of any answer as the length of a message
             raise SpamnbError(f"{address}: what answers there is no scheduler") from None
         except (OSError, ValueError, RuntimeError) as error:
             why = (reason(error) or type(error).__name__).splitlines()[0]
             raise SpamnbError(f"{address}: no scheduler answers ({why})") from None
         try:
-            with _told(address):
+            with _translate_errors(address):
                 try:
                     client.wait_for_workers(1, timeout=CONNECT_SECONDS)
                 except TimeoutError:
@@ -138,18 +138,18 @@ def cluster(address: str, tell: Callable[[str], None]) -> Iterator[Cluster]:
                 if "dashboard" in client.scheduler_info()["services"]:
                     tell(f"how far the cluster is: {client.dashboard_link}")
                 yield Cluster(client, address)
-        finally:  # what is not begun there will not be, what runs there ends for nobody
-            with suppress(TimeoutError):  # whoever does not answer holds nothing of ours back
+        finally:
+            with suppress(TimeoutError):  # a scheduler that does not answer cannot be closed
                 client.close(timeout=CLOSE_SECONDS)
 
 
-def _scheduler(address: str) -> str:
-    """The address of a scheduler. SpamnbError where that is none, and no scheduler file either."""
+def _read_address(address: str) -> str:
+    """Return the address of a scheduler; raise SpamnbError if this is neither an address nor a scheduler file."""
     if address.startswith(ADDRESSES):
         return address
     path = Path(address).expanduser()
     try:
-        found = json.loads(path.read_bytes())["address"]
+        return str(json.loads(path.read_bytes())["address"])
     except OSError as error:
         raise ArgumentError(
             "{at}: {why}; {option.dask} is tcp://HOST:PORT, tls://HOST:PORT, or a scheduler file",
@@ -158,12 +158,11 @@ def _scheduler(address: str) -> str:
         ) from None
     except (ValueError, KeyError, TypeError):
         raise SpamnbError(f"{address}: no scheduler file; 'dask scheduler --scheduler-file' writes one") from None
-    return str(found)
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Dask's own words about connections stay out of the terminal: what matters is told in one line."""
+    """Silence Dask's log of connections, because errors are reported in one line."""
     loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client", "tornado", "asyncio")]
     before = [logger.level for logger in loggers]
     for logger in loggers:
@@ -176,8 +175,8 @@ def _quiet() -> Iterator[None]:
 
 
 @contextmanager
-def _told(address: str) -> Iterator[None]:
-    """What Dask raises, as errors that a person can act on."""
+def _translate_errors(address: str) -> Iterator[None]:
+    """Translate exceptions of Dask to errors that say what to do."""
     from concurrent.futures import CancelledError
 
     from distributed import KilledWorker

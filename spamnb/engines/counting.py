@@ -1,4 +1,4 @@
-"""Counting by threads or on a cluster; the training set is the same to the last count."""
+"""Counting by threads or on a cluster: the training set is the same, to the last count."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spamnb.sources.entries import Entry
 if TYPE_CHECKING:
     from spamnb.engines.cluster import Cluster
 
-Progress = Callable[[int], None]  # called with the number of messages that are done
+Progress = Callable[[int], None]  # called with the number of messages that were counted so far
 
 
 def count_parallel(
@@ -29,11 +29,11 @@ def count_parallel(
     """Return the training set of all messages, counted by ``workers`` threads (default: one a core) or by a cluster."""
     collection, done = Collection(), 0
 
-    def counter() -> Callable[[list[Entry]], Counted]:
+    def make_counter() -> Callable[[list[Entry]], Counted]:
         return Counter(options, collection.vocabulary).count
 
     if cluster is None:
-        parts = map_parts(entries, counter(), counter, workers or cores())
+        parts = map_parts(entries, make_counter(), make_counter, workers or cores())
     else:
         parts = cluster.count(entries, options, collection.vocabulary)
     with closing(parts):

@@ -1,7 +1,7 @@
-"""An executor works on parts of the entries, a few parts ahead; the results come in order.
+"""Work on parts of the entries in threads, a few parts ahead, with the results in order.
 
-The executor is this machine's threads, or a cluster. Threads do, because messages are read without Python's lock. When
-an error or Ctrl-C ends the work, only the parts that are being read are waited for.
+Threads suffice, because messages are read without Python's lock. When an error or Ctrl-C ends the work, only parts that
+have begun are finished.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from spamnb.sources.entries import Entry
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-MAX_PART = 256  # messages of a part: more gain less than their memory is worth, fewer need no threads
-MAX_PART_BYTES = 1 << 22  # … or this much mail, where entries carry their bytes
-AHEAD = 3  # parts that a worker is given before it is done with the first, so that it never waits
+MAX_PART_MESSAGES = 256  # larger parts take more memory and are hardly faster; fewer messages need no threads
+MAX_PART_BYTES = 1 << 22  # bytes of mail in a part, for entries that carry their content
+AHEAD = 3  # parts that are submitted for each worker, so that none waits
 
-ENDING = (signal.SIGTERM, signal.SIGHUP)  # signals that end a process, besides Ctrl-C
+END_SIGNALS = (signal.SIGTERM, signal.SIGHUP)  # besides Ctrl-C, which Python raises as an exception
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -37,7 +37,7 @@ def cores() -> int:
 
 
 class PerThread(threading.local, Generic[T]):
-    """A value that each thread makes when it first needs it.
+    """A value that each thread makes when it first uses it.
 
     >>> lists = PerThread(list)
     >>> lists.value.append(1)
@@ -52,11 +52,11 @@ class PerThread(threading.local, Generic[T]):
 
 @contextmanager
 def threads(n: int) -> Iterator[ThreadPoolExecutor]:
-    """Make an executor of ``n`` threads. When the context ends, calls that have not begun never do.
+    """Make an executor of ``n`` threads; cancel calls that have not begun when the context ends.
 
-    Raises SpamnbError where memory runs out.
+    Raises SpamnbError if there is too little memory.
     """
-    from concurrent.futures import ThreadPoolExecutor  # 5 ms that one message does not need
+    from concurrent.futures import ThreadPoolExecutor  # takes 5 ms, and one message does not need it
 
     executor = ThreadPoolExecutor(n, "spamnb")
     try:
@@ -83,21 +83,21 @@ def ordered_map(submit: Callable[[T], Future[R]], parts: Iterable[T], ahead: int
         yield waiting.popleft().result()
 
 
-def parts_of(entries: Iterable[Entry], size: int, most_bytes: int) -> Iterator[list[Entry]]:
-    """Divide the entries into parts of this ``size``; a part with more mail than ``most_bytes`` ends earlier.
+def parts_of(entries: Iterable[Entry], max_messages: int, max_bytes: int) -> Iterator[list[Entry]]:
+    """Divide the entries into parts of ``max_messages``; a part ends earlier if it has more than ``max_bytes``.
 
     >>> entries = [Entry("ham", str(n), "", content=b"tea at four") for n in range(6)]
-    >>> [[len(part) for part in parts_of(entries, 4, most_bytes)] for most_bytes in (1000, 20)]
+    >>> [[len(part) for part in parts_of(entries, 4, max_bytes)] for max_bytes in (1000, 20)]
     [[4, 2], [2, 2, 2]]
     """
     part: list[Entry] = []
-    carried = 0
+    part_bytes = 0
     for entry in entries:
         part.append(entry)
-        carried += len(entry.content or b"")
-        if len(part) == size or carried > most_bytes:
+        part_bytes += len(entry.content or b"")
+        if len(part) == max_messages or part_bytes > max_bytes:
             yield part
-            part, carried = [], 0
+            part, part_bytes = [], 0
     if part:
         yield part
 
@@ -108,16 +108,19 @@ def map_parts(
     make: Callable[[], Callable[[list[Entry]], R]],
     workers: int,
 ) -> Generator[R]:
-    """Yield the result of each part of the entries, in their order: of the first part by ``alone``, of the others by
-    ``workers`` threads, each of which calls ``make`` once. One worker needs no thread."""
-    parts = parts_of(entries, MAX_PART, MAX_PART_BYTES)
+    """Yield the result of each part of the entries, in order.
+
+    ``alone`` works on the first part in this thread, and on all parts if there is one worker. The others are for
+    ``workers`` threads, each of which calls ``make`` once for a function of its own.
+    """
+    parts = parts_of(entries, MAX_PART_MESSAGES, MAX_PART_BYTES)
     yield from map(alone, parts if workers == 1 else islice(parts, 1))
     if (second := next(parts, None)) is None:
         return
-    works = PerThread(make)
-
-    def work(part: list[Entry]) -> R:
-        return works.value(part)
-
+    functions = PerThread(make)
     with threads(workers) as executor:
-        yield from ordered_map(lambda part: executor.submit(work, part), chain([second], parts), AHEAD * workers)
+
+        def submit(part: list[Entry]) -> Future[R]:
+            return executor.submit(lambda: functions.value(part))
+
+        yield from ordered_map(submit, chain([second], parts), AHEAD * workers)

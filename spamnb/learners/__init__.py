@@ -1,4 +1,4 @@
-"""The kinds of mail model: what each does with messages, on the one model file."""
+"""The kinds of mail model, which all use the same model file."""
 
 from __future__ import annotations
 

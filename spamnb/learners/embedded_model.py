@@ -1,7 +1,7 @@
-"""Messages as dense vectors under Gaussian classes: an embedding, and an estimator of it.
+"""Models of messages as dense vectors, whose classes have Gaussian distributions.
 
-The embedding is fitted in training and stays; a message is a sum over the vectors of its tokens, which the file holds
-one by one. Beside them the file keeps plain sums (moments.py).
+Training fits the embedding, and learning does not change it. A message is a sum over the vectors of its tokens. The
+model file has the vector of each token, and the moments of each class (counts/moments.py).
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from spamnb.estimators.gaussian import (
 from spamnb.formulas.pooling import row_sums
 from spamnb.formulas.softmax import softmax
 from spamnb.learners.embeddings import embed, fit_embedding
-from spamnb.learners.learner import BatchScores, Fit, Learner, NewMessage, class_names
+from spamnb.learners.learner import BatchScores, Fit, Learner, NewMessage
 from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.settings import Settings
 from spamnb.store.arrays import put_arrays, read_arrays, read_vectors
 from spamnb.store.records import LearnedMessage
 from spamnb.store.store import Store
 
-if TYPE_CHECKING:  # classifying a message does not need it
+if TYPE_CHECKING:  # importing it would slow down the classification of one message
     from spamnb.counts.training_set import TrainingSet
 
-N_FOLDS = 10  # of the left-out scores; the embedding is that of all messages in each
+N_FOLDS = 10  # folds that are left out in turn; the embedding is fitted once, to all messages
 ESTIMATORS: dict[str, type[GaussianClassifier]] = {
     "gaussian": GaussianNB,
     "lda": LinearDiscriminantAnalysis,
@@ -44,83 +44,83 @@ ESTIMATORS: dict[str, type[GaussianClassifier]] = {
 
 
 class EmbeddedModel(Learner):
-    """Gaussian naive Bayes, linear and quadratic discriminant analysis of vectors."""
+    """Gaussian naive Bayes, or linear or quadratic discriminant analysis, of vectors of messages."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        self._derived: tuple[Mapping[str, np.ndarray], QuadraticForm] | None = None
+        self._cached_form: tuple[Mapping[str, np.ndarray], QuadraticForm] | None = None
 
     def fit(self, training_set: TrainingSet) -> Fit:
         training_set = training_set.select_columns(training_set.by_hash())
         classes = training_set.counts.classes
         matrix = training_set.matrix()
-        assert self.settings.embedding is not None  # a setting of every model of vectors
+        assert self.settings.embedding is not None  # settings.py requires it of these models
         embedding = fit_embedding(self.settings.embedding, matrix, training_set.tokens)
         vectors = np.zeros((len(training_set.tokens), embedding.vectors.shape[1]), np.float32)
         vectors[embedding.columns] = embedding.vectors
-        X = embedding.transform(matrix)
+        x = embedding.transform(matrix)
         y = training_set.included_labels()
         fold = training_set.stratified_folds(N_FOLDS)
         diagonal = self.settings.model_type == "gaussian"
-        whole = Moments.of(X, y, len(classes), diagonal)
+        whole = Moments.of(x, y, len(classes), diagonal)
         scores = np.zeros((len(y), len(classes)))
         for f in range(N_FOLDS if len(classes) > 1 else 0):
             inside = fold == f
             if inside.any():
-                others = whole.plus(Moments.of(X[inside], y[inside], len(classes), diagonal), -1)
-                scores[inside] = self._fitted(others, classes).class_scores(X[inside])
+                others = whole.plus(Moments.of(x[inside], y[inside], len(classes), diagonal), -1)
+                scores[inside] = self._fit_estimator(others, classes).class_scores(x[inside])
         meta = {"dense_classes": list(classes)}
-        return Fit(training_set, scores, N_FOLDS, arrays=_arrays(whole), vectors=vectors, meta=meta)
+        return Fit(training_set, scores, N_FOLDS, arrays=_name_arrays(whole), vectors=vectors, meta=meta)
 
     # -- on the store ----------------------------------------------------------------------------------------
 
     def score(self, store: Store, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
-        form, order = self._form(store)
-        known_tokens, model_rows, vectors = _with_vectors(store, tokens, rows, form.linear.shape[1])
+        form, order = self._read_form(store)
+        tokens_with_vectors, model_rows, vectors = _look_up_vectors(store, tokens, rows, form.linear.shape[1])
         weights = np.zeros((len(order), len(model_rows.ids)))
         for start, stop in pairwise(model_rows.indptr.tolist()):
             x, shares = embed(vectors[model_rows.ids[start:stop]], model_rows.counts[start:stop])
-            # The score of x = Σ_j s_j v_j is xᵀQx + lᵀx + k. Token j gets s_j v_jᵀ(Qx + l): every product of two tokens
-            # is shared evenly between them, which is their Shapley value, the message's length being taken as given.
+            # The score of x = Σ_j s_j v_j is xᵀQx + lᵀx + k. The weight of token j is s_j v_jᵀ(Qx + l): its Shapley
+            # value for a fixed length of the message, because two tokens share their product evenly.
             gradient = (form.linear + form.quadratic @ x)[order]
             weights[:, start:stop] = gradient @ (shares[:, None] * vectors[model_rows.ids[start:stop]]).T
         scores = row_sums(weights, model_rows.indptr).T + form.constant[order]
         has_evidence = np.sign(np.diff(model_rows.indptr)).astype(float)
-        return BatchScores(known_tokens, model_rows, scores, weights, has_evidence, lambda: softmax(scores))
+        return BatchScores(tokens_with_vectors, model_rows, scores, weights, has_evidence, lambda: softmax(scores))
 
     def learn(self, store: Store, message: NewMessage) -> LearnedMessage:
-        names, sums = self._stored(store)
+        names, sums = self._read_moments(store)
         if message.label not in names:
             names = [*names, message.label]
             sums = Moments(*(np.concatenate([part, np.zeros((1, *part.shape[1:]), np.int64)]) for part in sums))
-        _put(store, names, sums.plus(_one(store, message.counted, names.index(message.label), sums)))
+        _write_moments(store, names, sums.plus(_make_moments(store, message.counted, names.index(message.label), sums)))
         return super().learn(store, message)
 
     def forget(self, store: Store, learned: LearnedMessage, counted: CountedTokens, digest: bytes) -> None:
-        (names, sums), label = self._stored(store), learned.label
+        (names, sums), label = self._read_moments(store), learned.label
         if label not in names:
             raise Damaged(f"dense_classes in table meta lack {label!r}")
-        sums = sums.plus(_one(store, counted, names.index(label), sums), -1)
-        if label == names[-1] and not sums.documents[-1]:  # a class that learning added goes with its last message
+        sums = sums.plus(_make_moments(store, counted, names.index(label), sums), -1)
+        if label == names[-1] and not sums.documents[-1]:  # remove a class that learning added with its last message
             names, sums = names[:-1], Moments(*(part[:-1] for part in sums))
-        _put(store, names, sums)
+        _write_moments(store, names, sums)
 
-    def _form(self, store: Store) -> tuple[QuadraticForm, list[int]]:
-        """The scores as polynomials of a message's vector, and which of them is that of each class that holds one."""
-        (names, sums), classes = self._stored(store), store.totals().classes
+    def _read_form(self, store: Store) -> tuple[QuadraticForm, list[int]]:
+        """Return the scores as polynomials of a message's vector, and the row of each class of the store in them."""
+        (names, sums), classes = self._read_moments(store), store.totals().classes
         if not set(names).issuperset(classes):
             raise Damaged("dense_classes in table meta lack some")
-        arrays = read_arrays(store)  # the same object until one of them changes
-        if self._derived is None or self._derived[0] is not arrays:  # covariances are inverted once, not per message
-            self._derived = arrays, self._fitted(sums, names).quadratic_form()
-        return self._derived[1], [names.index(name) for name in classes]
+        arrays = read_arrays(store)  # the same object until an array changes
+        if self._cached_form is None or self._cached_form[0] is not arrays:  # invert covariances once, not per message
+            self._cached_form = arrays, self._fit_estimator(sums, names).quadratic_form()
+        return self._cached_form[1], [names.index(name) for name in classes]
 
-    def _stored(self, store: Store) -> tuple[list[str], Moments]:
-        """The classes, and the sums in which they are the rows."""
+    def _read_moments(self, store: Store) -> tuple[list[str], Moments]:
+        """Return the names of the classes, and their moments."""
         names, arrays = store.meta().get("dense_classes"), read_arrays(store)
         if names is None and not arrays:
             raise SpamnbError(f"{store.path}: a {self.settings.model_type} model learns only after its training")
-        if names is None or not class_names(names):
+        if names is None or not _is_list_of_names(names):
             raise Damaged("dense_classes in table meta are no names")
         width = (arrays.get("dense_first", np.zeros(1)).shape or (0,))[-1]  # the dimensions of the embedding
         second = (width,) if self.settings.model_type == "gaussian" else (width, width)
@@ -131,44 +131,54 @@ class EmbeddedModel(Learner):
                 raise Damaged("dense_classes in table meta and the dense arrays do not belong together")
         return names, Moments(*(arrays[f"dense_{name}"] for name in Moments._fields))
 
-    def _fitted(self, sums: Moments, names: Sequence[str]) -> GaussianClassifier:
-        """The model of these sums. The error of a singular covariance, which names the class, becomes advice on the
-        number of messages, which a person can act on."""
+    def _fit_estimator(self, sums: Moments, names: Sequence[str]) -> GaussianClassifier:
+        """Fit the estimator to the moments; raise SpamnbError if a covariance is singular, and say what helps."""
         estimator = ESTIMATORS[self.settings.model_type](class_prior=self.settings.prior)
         try:
             with np.errstate(invalid="ignore"):
-                estimator.fit_sums(sums.scatter(), names).quadratic_form()  # which refuses them
+                estimator.fit_sums(
+                    sums.scatter(), names
+                ).quadratic_form()  # raises ValueError for a singular covariance
                 return estimator
         except ValueError as error:
-            what, _, _ = str(error).partition(":")  # the rest is for programmers
+            what, _, _ = str(error).partition(":")  # what follows is advice for programmers
             raise SpamnbError(f"too few messages: {what}; give more, or embed in fewer dimensions: lsa:10") from None
 
 
-def _one(store: Store, message: CountedTokens, place: int, sums: Moments) -> Moments:
-    """The sums of one message of class number ``place``, in the shapes of ``sums``."""
-    _, model_rows, vectors = _with_vectors(store, message.tokens, message.row, sums.first.shape[1])
+def _make_moments(store: Store, message: CountedTokens, label: int, sums: Moments) -> Moments:
+    """Return the moments of one message of class number ``label``, in the shapes of ``sums``."""
+    _, model_rows, vectors = _look_up_vectors(store, message.tokens, message.row, sums.first.shape[1])
     x = embed(vectors[model_rows.ids], model_rows.counts)[0][None, :]
-    return Moments.of(x, np.array([place]), len(sums.documents), sums.second.ndim == 2)
+    return Moments.of(x, np.array([label]), len(sums.documents), sums.second.ndim == 2)
 
 
-def _put(store: Store, names: Sequence[str], sums: Moments) -> None:
-    put_arrays(store, _arrays(sums))
+def _write_moments(store: Store, names: Sequence[str], sums: Moments) -> None:
+    put_arrays(store, _name_arrays(sums))
     store.put_meta({"dense_classes": list(names)})
 
 
-def _arrays(sums: Moments) -> dict[str, np.ndarray]:
+def _name_arrays(sums: Moments) -> dict[str, np.ndarray]:
     return {f"dense_{name}": values for name, values in sums._asdict().items()}
 
 
-def _with_vectors(
+def _look_up_vectors(
     store: Store, tokens: Sequence[str], rows: CsrRows, width: int
 ) -> tuple[Sequence[str], CsrRows, np.ndarray]:
-    """Those k tokens that have a vector, ascending, the messages as rows over them, and the vectors (k, width)."""
+    """Return the k tokens that have a vector, ascending, the messages as rows over them, and the vectors (k, width)."""
     vectors = read_vectors(store, tokens)
-    # In one order, whatever the message's: rounding depends on it, and exact forgetting on rounding.
+    # Sorted, because sums are rounded by their order, and forgetting must subtract exactly what learning added.
     order = sorted((i for i, token in enumerate(tokens) if token in vectors), key=tokens.__getitem__)
     positions = np.array(order, np.intp)
-    known_tokens, model_rows = take_tokens(tokens, positions), rows.select(positions, len(tokens)).sorted()
+    tokens_with_vectors, model_rows = take_tokens(tokens, positions), rows.select(positions, len(tokens)).sorted()
     if any(len(vector) != width for vector in vectors.values()):
         raise Damaged(f"vectors in table vectors that have not {width} numbers")
-    return known_tokens, model_rows, np.array([vectors[token] for token in known_tokens]).reshape(-1, width)
+    return (
+        tokens_with_vectors,
+        model_rows,
+        np.array([vectors[token] for token in tokens_with_vectors]).reshape(-1, width),
+    )
+
+
+def _is_list_of_names(value: object) -> bool:
+    """Return whether a value of the model file is a list of different strings."""
+    return isinstance(value, list) and all(isinstance(name, str) for name in value) and len(set(value)) == len(value)

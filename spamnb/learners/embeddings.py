@@ -2,13 +2,13 @@
 
     z = Σ_j (1 + ln n_j) g_j v_j        x = √d z/|z|        g_j = 1 − H_j / ln(1+N)
 
-v_j is the vector of token j, n_j how often the message holds it, H_j the entropy (nats) of token j's occurrences over
-the N training messages: g_j is 1 for a token of one message and near 0 for one that is everywhere. A message without
-any known token is the zero vector. Since every message is a sum over its tokens, the model file keeps one vector per
-token, g_j v_j, and a single message looks up its own tokens and nothing else.
+v_j is the vector of token j, n_j its occurrences in the message, and H_j the entropy (nats) of its occurrences over the
+N training messages: g_j is 1 for a token of one message, and near 0 for a token of all messages. A message without any
+token of the model is the zero vector. A message is a sum over its tokens, so the model file has one vector per token,
+g_j v_j, and a message is classified with the vectors of its tokens alone.
 
-    lsa:100        v_j from the training mail itself: latent semantic analysis
-    vectors:PATH   v_j from a text file of word vectors, GloVe's or word2vec's
+    lsa:100        v_j from latent semantic analysis of the training mail
+    vectors:PATH   v_j from a text file of word vectors, as of GloVe or word2vec
 
 Log-entropy weights and a fixed length err least on 20 Newsgroups under all three Gaussian models, better than idf or
 vectors of their own length (docs/experiments.md#embeddings).
@@ -28,13 +28,14 @@ from spamnb.errors import SpamnbError
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-MAX_LINE = 1 << 20  # bytes of one line in a file of vectors
+MAX_LINE = 1 << 20  # bytes of a line in a file of vectors: a longer one is damaged, and is not read into memory
 
 
 def embed(vectors: np.ndarray, occurrences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(x, shares) of one message: ``vectors`` (k, d) of its known tokens, ``occurrences`` (k,) how often each is there.
+    """Return the vector x (d,) of one message, and the shares (k,) of its tokens in it: x = shares @ vectors.
 
-    ``shares`` (k,) are the factors with x = shares @ vectors. float64; numpy only, so that one message costs no import.
+    ``vectors`` (k, d) are those of its tokens, and ``occurrences`` (k,) their counts. This uses numpy alone, because an
+    import of scipy would slow down the classification of one message.
 
     >>> x, shares = embed(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([1, 1]))
     >>> x.tolist(), shares.tolist()
@@ -54,36 +55,35 @@ class Embedding(NamedTuple):
     vectors: np.ndarray  # (K, d), float32
 
     def transform(self, rows: csr_array) -> np.ndarray:
-        """Vectors (n, d), float64, of rows with the columns of the fit or more."""
+        """Return the vectors (n, d) of rows with the columns of the fit or more."""
         slots = np.full(max(rows.shape[1], 1 + self.columns.max()), -1)
         slots[self.columns] = np.arange(len(self.columns))
         slot = slots[rows.indices]
         has_vector = slot >= 0
         ends = np.concatenate([[0], np.cumsum(has_vector)])[rows.indptr]
-        places, occurrences = slot[has_vector], rows.data[has_vector]
+        slots, occurrences = slot[has_vector], rows.data[has_vector]
         result = np.empty((rows.shape[0], self.vectors.shape[1]))
         for i, (start, stop) in enumerate(pairwise(ends)):
-            result[i], _ = embed(self.vectors[places[start:stop]], occurrences[start:stop])
+            result[i], _ = embed(self.vectors[slots[start:stop]], occurrences[start:stop])
         return result
 
 
 def fit_embedding(spec: str, X: csr_array, tokens: Sequence[str]) -> Embedding:
-    """Vectors for the columns of X (N, V), occurrences, whose tokens are ``tokens``. SpamnbError if there are none."""
+    """Fit vectors to the occurrences X (N, V) of ``tokens``; raise SpamnbError if there are none."""
     n, width = X.shape
     share = X.data / np.bincount(X.indices, X.data, minlength=width)[X.indices]
     weights = 1.0 + np.bincount(X.indices, share * np.log(share), minlength=width) / np.log(1 + n)
     kind, argument = parse_embedding(spec)
     columns, directions = (
-        _singular_vectors(X, weights, int(argument)) if kind == "lsa" else _word_vectors(argument, tokens)
+        _fit_singular_vectors(X, weights, int(argument)) if kind == "lsa" else _read_word_vectors(argument, tokens)
     )
     vectors = (weights[columns, None] * directions).astype(np.float32)
-    says = vectors.any(axis=1)
-    return Embedding(columns[says], vectors[says])
+    has_direction = vectors.any(axis=1)
+    return Embedding(columns[has_direction], vectors[has_direction])
 
 
 def parse_embedding(spec: str) -> tuple[str, str]:
-    """The source of vectors that a specification names, and its dimensions or its path. Raises SpamnbError for one that
-    is none.
+    """Return the kind of an embedding, and its dimensions or its path; raise SpamnbError for another text.
 
     >>> parse_embedding("lsa:50")
     ('lsa', '50')
@@ -98,12 +98,12 @@ def parse_embedding(spec: str) -> tuple[str, str]:
     return kind, argument
 
 
-def _singular_vectors(X: csr_array, weights: np.ndarray, dimensions: int) -> tuple[np.ndarray, np.ndarray]:
-    """The columns of X that have a vector, and v_j: token j's row in the leading right singular vectors of the training
-    mail, its rows weighted as above and scaled to unit length.
+def _fit_singular_vectors(X: csr_array, weights: np.ndarray, dimensions: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the columns that have a vector, and the vectors: rows of the leading right singular vectors of X.
 
-    Tokens of a single message get no vector. Fewer than ``dimensions`` come back from mail that does not have as many.
-    Deterministic: the iteration starts from a fixed vector, and of each direction the largest component is positive.
+    The rows of X are weighted as above and scaled to unit length. Tokens of a single message get no vector. There are
+    fewer than ``dimensions`` if X has a smaller rank. The result is the same each time: the iteration starts from a
+    fixed vector, and the largest component of each direction is positive.
     """
     from scipy.sparse.linalg import svds
 
@@ -125,13 +125,11 @@ def _singular_vectors(X: csr_array, weights: np.ndarray, dimensions: int) -> tup
     return columns, (right * np.sign(largest)[:, None]).T
 
 
-def _word_vectors(path: str, tokens: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """The columns that have a vector, and v_j from a text file with a word and its numbers on every line.
-
-    Tokens are looked up as they are, those of the subject without prefix."""
-    wanted = _words(tokens)
+def _read_word_vectors(path: str, tokens: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the columns that have a vector, and the vectors, from a text file with a word and its numbers a line."""
+    wanted = _columns_by_word(tokens)
     pairs: list[tuple[int, np.ndarray]] = []
-    for word, vector in _lines(path, wanted):
+    for word, vector in _read_lines(path, wanted):
         pairs += [(column, vector) for column in wanted.pop(word)]
     if not pairs:
         raise SpamnbError(f"{path}: has none of the words of the training mail")
@@ -139,20 +137,22 @@ def _word_vectors(path: str, tokens: Sequence[str]) -> tuple[np.ndarray, np.ndar
     return np.array(columns), np.array(vectors)
 
 
-def _lines(path: str, wanted: Container[str]) -> Iterator[tuple[str, np.ndarray]]:
-    """(word, vector) of every line whose word is wanted. A first line that counts words and numbers, as word2vec writes
-    it, is passed over. SpamnbError names the first malformed line."""
-    d = 0
+def _read_lines(path: str, wanted: Container[str]) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield (word, vector) of each line whose word is wanted; raise SpamnbError for the first malformed line.
+
+    A first line that counts words and numbers, as word2vec writes it, is skipped.
+    """
+    width = 0
     try:
         with open(path, "rb") as lines:
             for number, line in enumerate(iter(lambda: lines.readline(MAX_LINE), b""), 1):
-                fields = line.rsplit(None, d) if d else line.split()
+                fields = line.rsplit(None, width) if width else line.split()
                 if number == 1 and len(fields) == 2 and all(field.isdigit() for field in fields):
                     continue
-                d = d or len(fields) - 1
-                if len(fields) != d + 1 or d < 1:
-                    raise SpamnbError(f"{path}:{number}: not a word and {max(d, 0) or 'some'} numbers")
-                # Real files hold stray bytes: a word that is not UTF-8 is a word nobody writes.
+                width = width or len(fields) - 1
+                if len(fields) != width + 1 or width < 1:
+                    raise SpamnbError(f"{path}:{number}: not a word and {max(width, 0) or 'some'} numbers")
+                # Real files have stray bytes. A word that is not UTF-8 equals no token.
                 word = fields[0].decode("utf-8", "replace")
                 if word not in wanted:
                     continue
@@ -160,15 +160,15 @@ def _lines(path: str, wanted: Container[str]) -> Iterator[tuple[str, np.ndarray]
                     vector = np.array([float(field) for field in fields[1:]])
                 except ValueError:
                     vector = np.array([np.nan])
-                if not (abs(vector) <= np.finfo(np.float32).max).all():  # what the model's file holds; NaN is not
-                    raise SpamnbError(f"{path}:{number}: not a word and {d} numbers")
+                if not (abs(vector) <= np.finfo(np.float32).max).all():  # the range of the model file; NaN fails too
+                    raise SpamnbError(f"{path}:{number}: not a word and {width} numbers")
                 yield word, vector
     except OSError as error:
         raise SpamnbError(f"{path}: {error.strerror}") from error
 
 
-def _words(tokens: Sequence[str]) -> dict[str, list[int]]:
-    """Columns by word: of the body and of the subject, no pairs, no other headers, nothing without a letter."""
+def _columns_by_word(tokens: Sequence[str]) -> dict[str, list[int]]:
+    """Return the columns of each word of body or subject: no pairs, no other headers, and a letter in each word."""
     wanted: dict[str, list[int]] = {}
     for column, token in enumerate(tokens):
         word = token.removeprefix("subject:")

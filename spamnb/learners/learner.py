@@ -1,4 +1,4 @@
-"""The interface of mail models: fitting, scoring, learning. The store keeps the sums of all kinds."""
+"""The interface of mail models: fit, score, learn, forget. The store adds up the counts for models of all kinds."""
 
 from __future__ import annotations
 
@@ -14,28 +14,30 @@ from spamnb.settings import Settings
 from spamnb.store.records import LearnedMessage
 from spamnb.store.store import Store
 
-if TYPE_CHECKING:  # classifying a message does not need it
+if TYPE_CHECKING:  # importing these would slow down the classification of one message
     from spamnb.counts.training_set import TrainingSet
     from spamnb.store.hard_examples import HardExample
 
 
 class BatchScores(NamedTuple):
-    """Scores of n messages, and what each of their tokens adds to them."""
+    """Scores of n messages over k tokens, and the weight of each token in each message."""
 
-    tokens: Sequence[str]  # (k,) those of the messages' tokens that the model knows
-    rows: CsrRows  # the messages, of these tokens only; the ids are positions in ``tokens``
+    tokens: Sequence[str]  # (k,) the tokens of the messages that are in the model
+    rows: CsrRows  # the messages over these tokens; the ids are positions in ``tokens``
     scores: np.ndarray  # (n, C), before calibration
     weights: np.ndarray  # (C, nnz) of each cell of ``rows``
-    shares: np.ndarray  # (n,) of the calibrated log-odds that count, the rest being the prior's (formulas/pooling.py)
-    posterior: Callable[[], np.ndarray]  # () → (n, C) the model's own, which calibration corrects; seldom asked for
+    shares: np.ndarray  # (n,) share of the calibrated log-odds; the remainder is the prior's (formulas/pooling.py)
+    posterior: Callable[[], np.ndarray]  # () → (n, C) probabilities before calibration, computed on demand
     correction: np.ndarray | None = None  # (C, nnz) the part of ``weights`` that corrects naive Bayes
 
     def evidence(
         self, row: int, p: np.ndarray, limit: int | None, of: int | None = None
     ) -> tuple[list[tuple[str, float]], tuple[float, ...]]:
-        """(token, weight) of one message: what each of its tokens gave to its likeliest class by ``p`` (C,), or to
-        class ``of``, against the likeliest other; the heaviest first, at most ``limit`` of them (None: all). And of
-        each weight the part that corrects naive Bayes; none in other models."""
+        """Return (token, weight) pairs of one message, the heaviest first, and the correction's part of each weight.
+
+        Weights are for the likeliest class by the probabilities ``p`` (C,), or for class ``of``, against the likeliest
+        other class. ``limit`` is the number of pairs (None: all). Models without a correction return no parts.
+        """
         cells = slice(*self.rows.indptr[row : row + 2].tolist())
         weights = _against(self.weights[:, cells], p, of)
         heaviest = np.argsort(-np.abs(weights), kind="stable")[:limit]
@@ -47,36 +49,36 @@ class BatchScores(NamedTuple):
 
 
 def _against(weights: np.ndarray, p: np.ndarray, of: int | None) -> np.ndarray:
-    """Return the weight of each of k tokens, of ``weights`` (C, k), for a class against the likeliest other."""
+    """Return the weights (k,) for the likeliest class, or for class ``of``, against the likeliest other class."""
     order = np.argsort(-p, kind="stable")
     weight = weights[order[0] if of is None else of]
     return weight - weights[order[int(of is None or of == order[0])]] if len(order) > 1 else weight
 
 
 class NewMessage(NamedTuple):
-    """A message that a model learns by itself, and its classification by the model without it."""
+    """A message to learn, and its classification by the model before."""
 
     digest: bytes
     label: str
     counted: CountedTokens
-    scores: Mapping[str, float]  # by class, in nats; empty while there is nothing to tell apart
-    trust: float  # P(its label is right)
-    noise: float  # share of wrong labels with which that was computed
+    scores: Mapping[str, float]  # by class, in nats; empty if the model has no two classes
+    trust: float  # P(the label is right)
+    noise: float  # the share of wrong labels from which the trust was computed
 
 
 class CorrectionFit(NamedTuple):
-    """The correction of naive Bayes, in whole units of a weight (formulas/correction.py)."""
+    """The fitted correction of naive Bayes, in units of ``formulas.correction.UNIT``, of all classes but the first."""
 
-    contributions: np.ndarray  # (n, C - 1) what each message adds to each of its tokens, of all classes but the first
-    weights: np.ndarray  # (V, C - 1) the sums of that, by token
-    hard: Sequence[HardExample]  # the hardest messages, the hardest last
+    contributions: np.ndarray  # (n, C - 1) what each message adds to the weight of each of its tokens
+    weights: np.ndarray  # (V, C - 1) the sums of the contributions by token
+    hard_examples: Sequence[HardExample]  # the hardest last
 
 
 class NewestScores(NamedTuple):
     """The newest messages of a training set, scored by a model of the older ones (counts/newest.py)."""
 
     since: int  # when the first of them was received, in seconds since 1970
-    rows: np.ndarray  # (m,) which of the training set's messages they are, in the order of its batches
+    rows: np.ndarray  # (m,) their positions among the included messages of the training set
     scores: np.ndarray  # (m, C) nats
 
 
@@ -87,27 +89,27 @@ class Fit(NamedTuple):
     """
 
     training_set: TrainingSet  # the messages that are learned
-    scores: np.ndarray  # (n, C) left-out scores in nats; (0, C) of one class alone
-    n_folds: int | None = None  # that were left out in turn; None: each message was left out by itself
+    scores: np.ndarray  # (n, C) left-out scores in nats; (0, C) if there is one class only
+    n_folds: int | None = None  # folds that were left out in turn; None: each message was left out by itself
     noise: float = 0.0  # estimated share of wrong labels
-    doubtful: TrainingSet | None = None  # the messages whose labels are not trusted, over the columns of the others
-    doubtful_scores: np.ndarray | None = None  # (m, C) of these, by all that are learned
+    doubtful: TrainingSet | None = None  # messages whose labels are not trusted, with the same columns
+    doubtful_scores: np.ndarray | None = None  # (m, C) scores of these by a model of the learned messages
     newest: NewestScores | None = None
     correction: CorrectionFit | None = None
-    arrays: Mapping[str, np.ndarray] = {}  # parameters that are not sums of tokens
-    vectors: np.ndarray | None = None  # (V, d) one vector a token
+    arrays: Mapping[str, np.ndarray] = {}  # parameters that are not sums per token, by their names in the model file
+    vectors: np.ndarray | None = None  # (V, d) the vector of each token
     meta: Mapping[str, object] = {}
 
     @property
     def labels(self) -> np.ndarray:
-        """The class numbers (n,) of the messages that have scores."""
+        """Class numbers (n,) of the messages that have scores."""
         return self.training_set.included_labels()[: len(self.scores)]
 
     def histogram(self) -> np.ndarray:
-        """Return the sums of the calibration, of scores such as mail to come will have.
+        """Return the calibration's histogram of left-out scores.
 
-        Of the newest messages those are the scores by the older ones. A model that knows newer mail is surer than it is
-        of mail to come (docs/experiments.md#tomorrow).
+        The newest messages have scores by a model of the older ones, as future mail will have: a model that learned
+        newer mail is more certain (docs/experiments.md#tomorrow).
         """
         scores = self.scores.copy()
         if self.newest is not None:
@@ -116,32 +118,29 @@ class Fit(NamedTuple):
 
 
 class Learner:
-    """One kind of mail model. It derives scores from the store's sums, and keeps parameters that are no such sums."""
+    """One kind of mail model: it computes scores from counts in the store, and updates its other parameters."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
 
     def fit(self, training_set: TrainingSet) -> Fit:
-        """Fit to a training set, and score each of its messages by a model without it. Reads and writes no file."""
+        """Fit the model to a training set, and score each message by a model without it; use no file."""
         raise NotImplementedError
 
     def scores_by_others(self, others: TrainingSet, messages: TrainingSet) -> np.ndarray | None:
-        """Return scores (m, C) of ``messages`` by a model of ``others``, of which they are no part; both have the same
-        columns. None where that would take another training."""
+        """Return scores (m, C) of ``messages`` by a model of ``others``, which has the same columns.
+
+        None if this would take another training.
+        """
         return None
 
     def score(self, store: Store, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
-        """Score n messages over ``tokens`` (k,), at the cost of these tokens only, by a model of one class at least."""
+        """Score n messages over ``tokens`` (k,), by a model that has a class; look up no other tokens."""
         raise NotImplementedError
 
     def learn(self, store: Store, message: NewMessage) -> LearnedMessage:
-        """Add a message to the parameters beside the sums, which hold it already; return what the file keeps."""
+        """Add a message, which the counts include already, to the other parameters; return its record for the file."""
         return LearnedMessage(message.label, bins_by_class(message.scores))
 
     def forget(self, store: Store, learned: LearnedMessage, counted: CountedTokens, digest: bytes) -> None:
-        """Subtract a message from the parameters beside the sums, which still hold it."""
-
-
-def class_names(value: object) -> bool:
-    """Return whether a value of a model file is a list of different names."""
-    return isinstance(value, list) and all(isinstance(name, str) for name in value) and len(set(value)) == len(value)
+        """Subtract a message, which the counts still include, from the other parameters."""

@@ -1,11 +1,10 @@
-"""Naive Bayes on the model's sums: scores of messages from the counts of their own tokens alone.
+"""Naive Bayes models: scores of messages, from the counts of their tokens and the totals of the model.
 
-The formulas are those of the estimators (formulas/naive_bayes.py). An estimator applies them to the whole vocabulary;
-here they are applied to the tokens that were looked up.
+The formulas are those of the estimators (formulas/naive_bayes.py), applied to the tokens of a message instead of the
+whole vocabulary.
 
-Training messages are scored by the model without them, which is exact and needs one pass, because the model is made of
-sums. Taking a message out subtracts its counts from the sums of its class; tokens that no other message holds leave the
-vocabulary and all sums. Nothing is trained again.
+Each training message is scored by the model without it, exactly and in one pass: its counts are subtracted from those
+of its class, and tokens of no other message are removed from the vocabulary. Nothing is trained again.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ from spamnb.learners.learner import BatchScores, Fit, Learner
 from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.store.store import Store
 
-if TYPE_CHECKING:  # classifying a message does not need it
+if TYPE_CHECKING:  # importing it would slow down the classification of one message
     from spamnb.counts.training_set import LabelledRows, TrainingSet
 
-N_FOLDS = 10  # of the left-out scores of a model that says of every token whether it is there
-MIN_LOG_PRIOR = -700.0  # nats: the log prior of a class without messages, finite so that nothing becomes NaN
-AT_ONCE = 256  # messages: few enough that their figures fit the processor's cache
+N_FOLDS = 10  # folds that are left out in turn, for Bernoulli models with sums over the whole vocabulary
+MIN_LOG_PRIOR = -700.0  # nats: the log prior of a class without messages is not -inf, because scores would be NaN
+BATCH_MESSAGES = 256  # scored together: few enough that their counts fit the processor's cache
 
 
 class NaiveBayes(Learner):
@@ -40,7 +39,7 @@ class NaiveBayes(Learner):
         return self.score_counts(store, tokens, rows, store.look_up(tokens))
 
     def score_counts(self, store: Store, tokens: Sequence[str], rows: CsrRows, counts: TokenCounts) -> BatchScores:
-        """Score messages as ``score`` does, by counts of their tokens that were looked up."""
+        """Score messages as ``score`` does, with ``counts`` of their tokens."""
         settings, totals = self.settings, store.totals()
         model_rows = rows.select(counts.positions, len(tokens))
         by_token = self._log_likelihoods(totals, counts.document_counts, counts.occurrences)
@@ -48,7 +47,7 @@ class NaiveBayes(Learner):
         groups = counts.groups[model_rows.ids]
 
         def pooled(pooling: str) -> Pooled:
-            start = np.zeros(len(totals.classes))  # the mean is of the tokens alone
+            start = np.zeros(len(totals.classes))  # a mean over tokens has no intercept
             if pooling == "sum":
                 start = self._intercept(totals, store.frequencies() if settings.model_type == "bernoulli" else ())
             return self._pooled(contributions, model_rows, start, groups, pooling)
@@ -60,23 +59,23 @@ class NaiveBayes(Learner):
 
     def fit(self, training_set: TrainingSet) -> Fit:
         if self.settings.model_type == "bernoulli" and self.settings.pooling == "sum":
-            # Its scores are of all tokens of the vocabulary, those too that a message does not hold.
+            # These scores are sums over all tokens of the vocabulary, also those that are not in a message.
             return Fit(training_set, self._scores_of_folds(training_set), N_FOLDS)
         return Fit(training_set, self.leave_one_out_scores(training_set))
 
     def leave_one_out_scores(self, training_set: TrainingSet) -> np.ndarray:
-        """Scores (n, C) of all messages, in the order of the batches; none where there is one class alone."""
+        """Return left-out scores (n, C) of all messages, in the order of the batches; (0, 1) if there is one class."""
         counts = training_set.counts
         if len(counts.classes) < 2:
             return np.zeros((0, len(counts.classes)))
         table, totals = self._count_table(counts), counts.totals()
         groups = np.where(counts.document_frequency() == 1, np.int8(-1), training_set.tokens.groups)
-        return _scored(training_set, lambda batch: self._scores_without_each(batch, table, groups, totals))
+        return _score_messages(training_set, lambda batch: self._scores_without_each(batch, table, groups, totals))
 
     def scores_by_others(self, others: TrainingSet, messages: TrainingSet) -> np.ndarray:
         counts = others.counts
         table, totals = self._count_table(counts), counts.totals()
-        # For each class {n: number of tokens that exactly n of its messages hold}, n = 0 included.
+        # For each class {n: number of tokens that are in exactly n of its messages}, with n = 0.
         frequencies = [{0: totals.vocabulary_size - len(row.columns), **row.frequencies()} for row in counts.rows]
         classes = len(totals.classes)
         occurs = counts.document_frequency() > 0
@@ -85,14 +84,14 @@ class NaiveBayes(Learner):
 
         def score(batch: LabelledRows) -> np.ndarray:
             rows = batch.rows.only(occurs[batch.rows.ids])
-            figures = np.ascontiguousarray(np.take(table, rows.ids, axis=0).T)
-            contributions = self._log_likelihoods(totals, figures[:classes], figures[classes:])
+            token_counts = np.ascontiguousarray(np.take(table, rows.ids, axis=0).T)
+            contributions = self._log_likelihoods(totals, token_counts[:classes], token_counts[classes:])
             return self._pooled(contributions, rows, start, groups[rows.ids]).scores
 
-        return _scored(messages, score)
+        return _score_messages(messages, score)
 
     def _scores_of_folds(self, training_set: TrainingSet) -> np.ndarray:
-        """Scores (n, C) of all messages, each by those of the other folds; none where there is one class alone."""
+        """Return scores (n, C) of all messages by the messages of the other folds; (0, 1) if there is one class."""
         fold = training_set.stratified_folds(N_FOLDS)
         scores = np.zeros((len(fold), len(training_set.counts.classes)))
         if scores.shape[1] < 2:
@@ -103,55 +102,55 @@ class NaiveBayes(Learner):
         return scores
 
     def _count_table(self, counts: ClassCounts) -> np.ndarray:
-        """N_jc of every token and class, (V, C), or (V, 2C) with T_jc in the last C columns where the model needs it.
+        """Return N_jc of all tokens and classes, (V, C), or (V, 2C) with T_jc in the last C columns if they are needed.
 
-        One row per token, so that a token's counts are read together: with two classes and 24,893 messages the estimate
-        takes 0.20 s, about half of what one column after another took.
+        The table has a row per token because the counts of a token are read together. With 24,893 messages in two
+        classes the estimate takes 0.20 s, about half of the time that a column after another takes.
         """
         classes = len(counts.classes)
-        figures = [row.document_counts for row in counts.rows]
+        columns = [row.document_counts for row in counts.rows]
         if self.settings.model_type not in ("boolean", "bernoulli"):
-            figures += [row.occurrences for row in counts.rows]
-        table = np.zeros((counts.vocabulary_size, len(figures)), np.result_type(*figures))
-        for column, values in enumerate(figures):
+            columns += [row.occurrences for row in counts.rows]
+        table = np.zeros((counts.vocabulary_size, len(columns)), np.result_type(*columns))
+        for column, values in enumerate(columns):
             table[counts.rows[column % classes].columns, column] = values
         return table
 
     def _scores_without_each(
         self, batch: LabelledRows, table: np.ndarray, groups: np.ndarray, totals: ClassTotals
     ) -> np.ndarray:
-        """Scores (n, C) of a batch's n messages, each by the sums minus itself.
+        """Return scores (n, C) of a batch of n messages, each by the counts without it.
 
-        ``table`` is that of ``_count_table``; ``groups`` (V,) are the groups of its tokens, −1 where a token leaves the
-        vocabulary with any message that holds it.
+        ``table`` is that of ``_count_table``. ``groups`` (V,) are the groups of the tokens; −1 is a token of a single
+        message, which leaves the vocabulary with it.
         """
         rows, n, classes = batch.rows, len(batch.labels), len(totals.classes)
-        is_own = np.zeros((classes, n), table.dtype)  # 1 where a class is the message's own
-        is_own[batch.labels, np.arange(n)] = 1
+        is_label = np.zeros((classes, n), table.dtype)  # 1 for the class of the message
+        is_label[batch.labels, np.arange(n)] = 1
         group = groups[rows.ids]
         leaving, staying = np.flatnonzero(group < 0), np.flatnonzero(group >= 0)
         n_distinct = np.diff(rows.indptr)
         n_staying = n_distinct - np.diff(np.searchsorted(leaving, rows.indptr))
         staying_rows = CsrRows(np.append(0, np.cumsum(n_staying)), rows.ids[staying], rows.counts[staying])
         counts = np.ascontiguousarray(np.take(table, staying_rows.ids, axis=0).T)
-        of_own = np.repeat(is_own, n_staying, axis=1)
-        counts[:classes] -= of_own
+        own_counts = np.repeat(is_label, n_staying, axis=1)
+        counts[:classes] -= own_counts
         n_occurrences = np.zeros(n, np.int64)
         if len(counts) > classes:
             n_occurrences = np.diff(np.append(0, np.cumsum(staying_rows.counts))[staying_rows.indptr])
-            counts[classes:] -= of_own * staying_rows.counts.astype(counts.dtype)
+            counts[classes:] -= own_counts * staying_rows.counts.astype(counts.dtype)
         ends = np.searchsorted(leaving, rows.indptr)
         sums = np.cumsum(np.take(table, rows.ids[leaving], axis=0), axis=0)
-        gone = np.diff(np.pad(sums, ((1, 0), (0, 0)))[ends], axis=0).T  # the whole sums of the tokens that leave
+        gone = np.diff(np.pad(sums, ((1, 0), (0, 0)))[ends], axis=0).T  # sums of the tokens that leave
         totals_without = ClassTotals(
             totals.classes,
-            totals.documents[:, None] - is_own,
-            totals.document_counts[:, None] - is_own * n_staying - gone[:classes],
-            totals.occurrences[:, None] - is_own * n_occurrences - (gone[classes:] if len(counts) > classes else 0),
+            totals.documents[:, None] - is_label,
+            totals.document_counts[:, None] - is_label * n_staying - gone[:classes],
+            totals.occurrences[:, None] - is_label * n_occurrences - (gone[classes:] if len(counts) > classes else 0),
             totals.vocabulary_size - (n_distinct - n_staying),
         )
         contributions = self._log_likelihoods(totals_without, counts[:classes], counts[classes:], n_staying)
-        # log P(c) of the model without each of the messages. Row c of the first: without a message of class c.
+        # Row c of ``without_one`` has the messages per class without one message of class c.
         without_one = totals.documents - np.eye(classes, dtype=np.int64)
         log_prior = np.array([self._log_prior(each) for each in without_one])[batch.labels]
         return self._pooled(contributions, staying_rows, log_prior, group[staying]).scores
@@ -163,28 +162,28 @@ class NaiveBayes(Learner):
         occurrences: np.ndarray,
         lengths: np.ndarray | None = None,
     ) -> np.ndarray:
-        """log P(token | class) in nats (Bernoulli: the log-odds of its presence) of k tokens in C classes, (C, k).
+        """Return log P(token | class) in nats, (C, k); for Bernoulli, the log-odds that the token is present.
 
-        ``document_counts`` and ``occurrences`` (C, k) are the tokens' counts in each class. The figures of ``totals``
-        are (C,), one per class; or, with ``lengths`` (n,), (C, n): the lengths[0] tokens of the first of n messages see
-        the first column, and so on, as when every message is scored by the model without it.
+        ``document_counts`` and ``occurrences`` (C, k) are the counts of k tokens. The arrays of ``totals`` are (C,).
+        With ``lengths`` (n,) they are (C, n), a column for each of n messages: the first ``lengths[0]`` tokens are
+        those of the first message, and so on.
         """
         if self.settings.model_type == "bernoulli":
             return token_log_odds(document_counts, totals.documents, self.settings.alpha, lengths)
         boolean = self.settings.model_type == "boolean"
         sums = document_counts if boolean else occurrences
-        of_class = totals.document_counts if boolean else totals.occurrences
+        class_sums = totals.document_counts if boolean else totals.occurrences
         total_alpha = self.settings.alpha * totals.vocabulary_size
-        return token_log_probability(sums, of_class, total_alpha, self.settings.alpha, lengths)
+        return token_log_probability(sums, class_sums, total_alpha, self.settings.alpha, lengths)
 
     def _log_prior(self, documents: np.ndarray) -> np.ndarray:
-        """log P(c), (C,) in nats, finite."""
+        """Return log P(c) in nats, (C,), finite."""
         return np.maximum(class_log_prior(documents, self.settings.prior), MIN_LOG_PRIOR)
 
     def _intercept(self, totals: ClassTotals, frequencies: Sequence[Mapping[int, int]]) -> np.ndarray:
-        """log P(c), for Bernoulli log P(c, no token), (C,) in nats: the score of a message before its tokens are added.
+        """Return log P(c), or log P(c, no token) for Bernoulli, in nats, (C,): the score of a message without tokens.
 
-        ``frequencies`` holds for each class {N_jc: number of tokens}; only Bernoulli reads it.
+        ``frequencies`` has {N_jc: number of tokens} for each class; only Bernoulli models need it.
         """
         log_prior = self._log_prior(totals.documents)
         if self.settings.model_type != "bernoulli":
@@ -204,13 +203,14 @@ class NaiveBayes(Learner):
         return pool(contributions, counts, rows.indptr, intercepts, groups, pooling or self.settings.pooling)
 
 
-def _scored(training_set: TrainingSet, score: Callable[[LabelledRows], np.ndarray]) -> np.ndarray:
-    """Scores of all messages, by threads: most of the time numpy has no need of Python's lock."""
+def _score_messages(training_set: TrainingSet, score: Callable[[LabelledRows], np.ndarray]) -> np.ndarray:
+    """Return scores of all messages, in threads, because numpy mostly runs without Python's lock."""
     included = np.flatnonzero(training_set.messages.included)
-    from concurrent.futures import ThreadPoolExecutor  # classifying a message does not need it
+    from concurrent.futures import ThreadPoolExecutor  # not needed to classify a message
 
     with ThreadPoolExecutor(os.cpu_count() or 1) as executor:
         scores = executor.map(
-            lambda first: score(training_set.rows(included[first : first + AT_ONCE])), range(0, len(included), AT_ONCE)
+            lambda first: score(training_set.rows(included[first : first + BATCH_MESSAGES])),
+            range(0, len(included), BATCH_MESSAGES),
         )
         return np.concatenate([np.zeros((0, len(training_set.counts.classes))), *scores])

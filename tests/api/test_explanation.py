@@ -8,7 +8,7 @@ from mail import mail, message, model_of
 
 from spamnb.api.explain import explanation_of
 from spamnb.classifier import Classifier
-from spamnb.learners.corrected import offset_of
+from spamnb.learners.corrected import offset_scale
 from spamnb.reader.message import Reader
 
 
@@ -89,4 +89,4 @@ def test_naive_bayes_and_its_correction_add_up() -> None:
                 said = f"naive Bayes gives {whole - correction:+.3f} nats, its correction {correction:+.3f}"
                 assert said in told(classifier, raw, 5, verbose=True)
     assert whole == pytest.approx(scores["corrected"]) and correction != 0
-    assert whole - correction == pytest.approx(offset_of(2) * scores["boolean"]), "as naive Bayes says by itself"
+    assert whole - correction == pytest.approx(offset_scale(2) * scores["boolean"]), "as naive Bayes says by itself"

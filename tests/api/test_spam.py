@@ -143,7 +143,7 @@ def test_several_threads_of_ours_and_of_others_find_the_same(
 ) -> None:
     own = copy.deepcopy(fitted).set_params(n_jobs=2)
     expected = fitted.set_params(n_jobs=1).predict_proba(texts).tolist()
-    for where, name, value in (module, "MESSAGES_A_THREAD", 9), (executor, "MAX_PART", 9):
+    for where, name, value in (module, "MESSAGES_A_THREAD", 9), (executor, "MAX_PART_MESSAGES", 9):
         monkeypatch.setattr(where, name, value)
     assert own.predict_proba(texts).tolist() == expected
     with ThreadPoolExecutor(3) as threads:

@@ -70,7 +70,7 @@ def test_min_df_and_binary(texts: list[str]) -> None:
 
 
 def test_several_threads_find_the_same_as_one(texts: list[str], monkeypatch: Any) -> None:
-    monkeypatch.setattr(executor, "MAX_PART", 7)
+    monkeypatch.setattr(executor, "MAX_PART_MESSAGES", 7)
     given = [*texts, *MAIL]
     alone, shared = MailVectorizer(n_jobs=1), MailVectorizer(n_jobs=3)
     X, Y = alone.fit_transform(given), shared.fit_transform(given)

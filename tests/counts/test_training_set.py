@@ -84,7 +84,7 @@ def test_rows_that_lie_in_files_are_counted_all_the_same(tmp_path: Path, monkeyp
     messages = [mail_of("ab"[n % 2], *WORDS[n % 5 :], *WORDS[: n % 3]) for n in range(40)]
     monkeypatch.setattr(messages_module, "MESSAGES_AT_ONCE", 6)
     monkeypatch.setattr(module, "SORTED_AT_ONCE", 9)
-    monkeypatch.setattr(engine, "MAX_PART", 7)
+    monkeypatch.setattr(engine, "MAX_PART_MESSAGES", 7)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     for most in (0, 1000, 1 << 28):
         for each in (module, messages_module):

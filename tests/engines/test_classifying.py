@@ -43,7 +43,7 @@ def some(n: int) -> list[Entry]:
 def test_the_same_to_the_last_digit_whoever_judges(
     model: Path, monkeypatch: pytest.MonkeyPatch, tokens: int | None, workers: int, size: int
 ) -> None:
-    monkeypatch.setattr(module, "MAX_PART", size)
+    monkeypatch.setattr(module, "MAX_PART_MESSAGES", size)
     with Classifier.open(model) as classifier:
         expected = []
         for entry in some(60):
@@ -56,7 +56,7 @@ def test_the_same_to_the_last_digit_whoever_judges(
 @pytest.mark.parametrize(
     ("bounds", "body", "verdicts", "ahead"),
     [
-        ({"MAX_PART": 2}, b"money\n", 200, 300),
+        ({"MAX_PART_MESSAGES": 2}, b"money\n", 200, 300),
         ({"MAX_PART_BYTES": 1000, "AHEAD": 3}, b"money\n" * 100, 50, 25),
     ],
     ids=["by number", "by what entries carry"],
@@ -97,7 +97,7 @@ def test_one_letter_is_in_memory_at_a_time(model: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("few", [3, 1000])
 def test_what_cannot_be_read_is_named_in_its_place(model: Path, monkeypatch: pytest.MonkeyPatch, few: int) -> None:
-    monkeypatch.setattr(module, "MAX_PART", few)
+    monkeypatch.setattr(module, "MAX_PART_MESSAGES", few)
     entries = some(20)
     for n in (0, 7, 8):
         entries[n] = Entry(None, f"gone {n}", "/nowhere/at/all")

@@ -60,7 +60,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def in_parts_of(monkeypatch: pytest.MonkeyPatch, messages: int) -> None:
-    monkeypatch.setattr(module, "MAX_PART", messages)
+    monkeypatch.setattr(module, "MAX_PART_MESSAGES", messages)
 
 
 @pytest.fixture(scope="module")

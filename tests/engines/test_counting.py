@@ -50,7 +50,7 @@ def rows_of(made: TrainingSet) -> dict[int, tuple[str, dict[str, int]]]:
 def test_the_result_is_the_same_whatever_the_workers_and_parts(
     folder: Path, whole: TrainingSet, monkeypatch: pytest.MonkeyPatch, workers: int, size: int
 ) -> None:
-    monkeypatch.setattr(engine, "MAX_PART", size)
+    monkeypatch.setattr(engine, "MAX_PART_MESSAGES", size)
     monkeypatch.setattr(counts, "MAX_READ", 3000)
     progress: list[int] = []
     made = count_parallel(find_labelled_entries([str(folder)], never), TokenOptions(), never, progress.append, workers)

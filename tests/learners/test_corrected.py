@@ -15,7 +15,7 @@ from mail import counted, exported, mail, message, train_file, undated
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.learners import corrected
-from spamnb.learners.corrected import Corrected, offset_of
+from spamnb.learners.corrected import Corrected, offset_scale
 from spamnb.learners.naive_bayes import NaiveBayes
 from spamnb.reader.message import digest
 from spamnb.reader.tokens import TokenArray
@@ -51,7 +51,7 @@ def test_left_out_scores_are_those_of_folds_solved_anew(monkeypatch: pytest.Monk
     warm = fitted.scores
     monkeypatch.setattr(corrected, "PASSES", (10, 10, 60))
     exact = Corrected(CORRECTED).fit(made).scores
-    plain = offset_of(2) * NaiveBayes(Settings(model_type="boolean")).fit(fitted.training_set).scores
+    plain = offset_scale(2) * NaiveBayes(Settings(model_type="boolean")).fit(fitted.training_set).scores
     moved = np.abs(exact - plain).mean()
     assert np.abs(warm - exact).mean() < 0.2 * moved
 
