@@ -205,7 +205,7 @@ def test_a_file_that_cannot_be_says_so_in_one_line_and_filter_passes_mail_on(
         read_people(file)
     assert line in str(caught.value) and str(file) in str(caught.value) and "\n" not in str(caught.value)
     passed = CliRunner().invoke(cli, ["filter", "-m", str(model)], input=mail("spam", 1))
-    assert passed.exit_code == 0 and b"X-Spam-Warning: not judged" in passed.stdout_bytes
+    assert passed.exit_code == 0 and b"X-Spam-Warning: not classified" in passed.stdout_bytes
     assert passed.stdout_bytes.endswith(mail("spam", 1))
 
 

@@ -18,11 +18,11 @@ COMMANDS = (
     "train", "classify", "filter", "learn", "forget", "words", "explain", "evaluate", "info",
     "export", "import", "merge", "set", "upgrade", "prune", "serve", "check", "sort", "watch", "review",
 )  # fmt: skip
-INTERRUPTED = 130  # as shells say of a program that Ctrl-C ended
+INTERRUPTED = 130  # the exit status that shells give a program ended by Ctrl-C
 
 
 class Commands(click.Group):
-    """Loads a command's file when it is asked for, and tells what went wrong in one line."""
+    """Loads the file of a command when the command is used, and prints errors as one line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -37,18 +37,21 @@ class Commands(click.Group):
         return getattr(importlib.import_module(f"spamnb.cli.{name}"), f"{cmd_name}_command")
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
-        with _in_one_line():  # the help is written here
+        with _printing_errors():  # --help writes here, and may fail
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with _in_one_line(), _heeding_ctrl_c(ctx.obj):
+        with _printing_errors(), _raising_on_ctrl_c(ctx.obj):
             return super().invoke(ctx)
 
 
 @contextmanager
-def _heeding_ctrl_c(until_now: object) -> Iterator[None]:
-    """Ctrl-C is an exception inside; afterwards it ends the process. As it is where no ``until_now`` is in charge."""
-    if until_now is None or signal.getsignal(signal.SIGINT) is not until_now:
+def _raising_on_ctrl_c(handler: object) -> Iterator[None]:
+    """Make Ctrl-C raise KeyboardInterrupt inside, and end the process afterwards.
+
+    If ``handler`` is not the present handler of SIGINT, nothing changes: another program runs these commands.
+    """
+    if handler is None or signal.getsignal(signal.SIGINT) is not handler:
         yield
         return
     pressed = False
@@ -62,7 +65,7 @@ def _heeding_ctrl_c(until_now: object) -> Iterator[None]:
     try:
         yield
     except (ImportError, RuntimeError):
-        if pressed:  # numpy makes this of what ends its own import, and Python of what ends a class's making
+        if pressed:  # numpy's import and Python's making of a class turn KeyboardInterrupt into these errors
             raise KeyboardInterrupt from None
         raise
     finally:
@@ -70,7 +73,7 @@ def _heeding_ctrl_c(until_now: object) -> Iterator[None]:
 
 
 @contextmanager
-def _in_one_line() -> Iterator[None]:
+def _printing_errors() -> Iterator[None]:
     try:
         yield
     except SpamnbError as error:
@@ -79,7 +82,7 @@ def _in_one_line() -> Iterator[None]:
         click.echo("\nspamnb: " + "; ".join(["interrupted", *map(str, interrupt.args)]), err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
     except OSError as error:
-        if error.errno == errno.EPIPE:  # whoever read the output has seen enough; click ends quietly
+        if error.errno == errno.EPIPE:  # the reader of the output ended, as `head` does; click prints nothing
             raise
         where = error.filename or "output"
         raise click.ClickException(f"{where}: {error.strerror or error}") from None
@@ -88,13 +91,13 @@ def _in_one_line() -> Iterator[None]:
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="spamnb")
 def cli() -> None:
-    """Naive Bayes for mail and text: learns from labelled folders, tells what a message is, and shows why.
+    """Naive Bayes for mail and text: learns from labelled folders, classifies messages, and shows why.
 
     \b
     Example: a folder with a sub-folder of good mail and one of spam
-      spamnb train Mail/              # makes a model and says how well it does
-      spamnb classify < message.eml   # ham or spam, and how sure
-      spamnb explain message.eml      # which tokens decided it
-      spamnb learn spam message.eml   # correct it when it errs
-      spamnb words                    # what each class is made of
+      spamnb train Mail/              # make a model, and estimate its errors
+      spamnb classify < message.eml   # ham or spam, and the probability of spam
+      spamnb explain message.eml      # the tokens that decided
+      spamnb learn spam message.eml   # correct a wrong verdict
+      spamnb words                    # the likeliest words of each class
     """

@@ -15,9 +15,9 @@ from spamnb.cli.options import journal_option, model_option, read_standard_input
 def filter_command(model: Path, journal: Path | None) -> None:
     """Copy the message on standard input to standard output with X-Spam-* headers, for procmail, maildrop or Sieve.
 
-    X-Spam-Flag: YES is there for spam alone; X-Spam-Status gives verdict, score and the tokens that decided.
-    X-Spam-* headers that the message came with are removed, every other byte is passed on as it is. When anything
-    goes wrong the message is passed on with X-Spam-Warning instead.
+    Only spam gets X-Spam-Flag: YES. X-Spam-Status has verdict, score and the tokens that decided. X-Spam-* headers
+    of the received message are removed, and every other byte is copied unchanged. If the message cannot be classified,
+    it gets X-Spam-Warning with the reason instead.
 
     \b
     Example, in ~/.procmailrc:
@@ -33,7 +33,7 @@ def filter_command(model: Path, journal: Path | None) -> None:
 
 
 def add_headers(raw: bytes, model: Path, journal: Path | None = None) -> bytes:
-    """Return the message with X-Spam-* headers, or with a warning in their place if it cannot be classified."""
+    """Return the message with X-Spam-* headers; with X-Spam-Warning instead if it cannot be classified."""
     from spamnb.errors import describe_error, in_options, reason
     from spamnb.reader.spam_fields import replace_spam_fields
 
@@ -53,8 +53,8 @@ def add_headers(raw: bytes, model: Path, journal: Path | None = None) -> bytes:
             writer.put(entry_of(message, classification, classifier.settings))
             writer.close()
             return replace_spam_fields(raw, header_fields(classification))
-    except Exception as error:  # whatever it is, the mail must not be lost
+    except Exception as error:  # no error may lose the mail
         cause = reason(error) if isinstance(error, OSError) else ""
         why = " ".join((cause or in_options(describe_error(error))).split())
         tell_of_ours(why)
-        return replace_spam_fields(raw, [("X-Spam-Warning", f"not judged: {why}")])
+        return replace_spam_fields(raw, [("X-Spam-Warning", f"not classified: {why}")])

@@ -1,4 +1,4 @@
-"""``spamnb review``: all mail in a browser, and why it was judged so."""
+"""``spamnb review``: show the journal's mail in a browser, with the evidence of each verdict, and correct verdicts."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ import click
 from spamnb.cli.options import ModelPath, model_option, models_option, tell
 
 
-@click.command("review", short_help="Show all mail in a browser, and why it was judged so; correct it.")
+@click.command("review", short_help="Show mail and the evidence of its verdicts in a browser; correct them.")
 @model_option
 @click.option("--journal", type=ModelPath(), required=True, help="The file that filter, sort, watch or serve write.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="TCP port on 127.0.0.1.")
 @models_option
 def review_command(model: Path, journal: Path, port: int, models: Path | None) -> None:
-    """Show all mail of the journal in a browser, and why it was judged so; teach it with a click.
+    """Show all mail of the journal in a browser, with the evidence of each verdict. A click corrects a verdict.
 
-    It prints an address with a key: whoever opens it sees all mail. Each start makes a new key. Needs starlette and
-    uvicorn.
+    The command prints an address with a key. Everybody who has the address can see all mail. Each start makes a new
+    key. The command needs starlette and uvicorn.
 
     \b
     Example:
@@ -31,7 +31,7 @@ def review_command(model: Path, journal: Path, port: int, models: Path | None) -
         import uvicorn
 
         from spamnb.review.app import Review
-        from spamnb.review.pages import read_top_words
+        from spamnb.review.pages import preload_top_words
     except ImportError as error:
         raise click.ClickException(f"'review' needs {error.name}: pip install starlette uvicorn") from None
     from spamnb.classifier import Classifier
@@ -57,7 +57,7 @@ def review_command(model: Path, journal: Path, port: int, models: Path | None) -
         limit_concurrency=100,
         timeout_keep_alive=30,
     )
-    Thread(target=read_top_words, args=(model,), daemon=True).start()
-    with contextlib.suppress(KeyboardInterrupt):  # uvicorn has ended in order by then, and raises the signal again
+    Thread(target=preload_top_words, args=(model,), daemon=True).start()
+    with contextlib.suppress(KeyboardInterrupt):  # uvicorn closes its connections, and then raises the signal again
         uvicorn.Server(config).run(sockets=listening)
     teacher.close()

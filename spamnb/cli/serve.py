@@ -22,18 +22,18 @@ def parse_octal(_context: click.Context, _parameter: click.Parameter, text: str)
 
 
 @click.command("serve", context_settings={"show_default": True}, short_help="Answer spamc, Exim, Postfix and Dovecot.")
-@click.option("--host", default="127.0.0.1", help="Address to listen on; there is no password.")
+@click.option("--host", default="127.0.0.1", help="Address to listen on. Clients need no password.")
 @click.option("--port", type=PORT, help="TCP port.  [default: 783; none with --socket or --http]", show_default=False)
 @click.option("--socket", "path", type=click.Path(path_type=Path), help="Unix socket to listen on.")
 @click.option(
-    "--http", metavar="PORT|PATH", help="Answer rspamd's clients here: a port of 127.0.0.1, or a Unix socket."
+    "--http", metavar="PORT|PATH", help="Also answer rspamd's clients, on a port of 127.0.0.1 or a Unix socket."
 )
 @click.option("--socket-mode", default="666", callback=parse_octal, help="Permissions of the Unix sockets, octal.")
 @workers_option
 @click.option("--allow-tell", is_flag=True, help="Let clients teach the model (spamc -L, rspamc learn_spam).")
 @models_option
 @click.option("--max-size", type=click.IntRange(min=1), default=8 << 20, help="Largest message in bytes.")
-@click.option("--metrics-port", type=PORT, help="Answer GET /metrics here, on 127.0.0.1.")
+@click.option("--metrics-port", type=PORT, help="Answer GET /metrics on this port of 127.0.0.1.")
 @model_option
 @journal_option
 def serve_command(
@@ -52,10 +52,10 @@ def serve_command(
 ) -> None:
     """Answer spamc, Exim, Postfix and Dovecot; with --http also maddy, Haraka and rspamc.
 
-    The first speak the protocol of spamd, the others that of rspamd.
-    One line of JSON per message goes to standard error. SIGTERM ends the server once open connections are answered.
-    A model that is replaced meanwhile is used from then on. Sockets that systemd passes replace --host, --port and
-    --socket.
+    Spamc, Exim, Postfix and Dovecot use the protocol of spamd; maddy, Haraka and rspamc use the protocol of rspamd.
+    The server writes a line of JSON per message to standard error. SIGTERM ends it after the open connections are
+    answered. If the model file is replaced, the server uses the new one. Sockets that systemd passes replace --host,
+    --port and --socket.
 
     \b
     Example:
@@ -73,37 +73,39 @@ def serve_command(
     from spamnb.serve.users import Models
     from spamnb.serve.workers import Workers
 
-    http_at = Path(http) if http is not None and not http.isdecimal() else None
-    if path is None and http_at is None and on_command_line("socket_mode"):
-        raise click.UsageError("--socket-mode goes with --socket, or with --http PATH")
-    while (spare := os.open(os.devnull, os.O_RDWR)) < 3:
-        pass  # a standard stream was closed: no connection may get its number, or the log would be written to it
-    os.close(spare)
+    http_path = Path(http) if http is not None and not http.isdecimal() else None
+    if path is None and http_path is None and on_command_line("socket_mode"):
+        raise click.UsageError("--socket-mode needs --socket, or --http PATH")
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) < 3:
+        pass  # a standard stream was closed: a connection with its number would receive the log
+    os.close(descriptor)
     writer = JournalWriter(journal, lambda line: service.log(event="journal", error=line)) if journal else None
     threads = Workers(partial(Models, model, models), cores() if workers is None else workers, allow_tell, writer)
     conversations = Conversations(threads, service.log, Limits(message_size=max_size))
     listening = service.inherited_sockets()
-    made: list[Path] = []
+    socket_paths: list[Path] = []
 
-    def unix(where: Path) -> socket.socket:
-        one = service.listen_unix(where, socket_mode)
-        made.append(where)
-        return one
+    def listen_unix(socket_path: Path) -> socket.socket:
+        unix_socket = service.listen_unix(socket_path, socket_mode)
+        socket_paths.append(socket_path)
+        return unix_socket
 
     try:
         if not listening:
             if port is not None or (path is None and http is None):
                 listening += service.listen_tcp(host, 783 if port is None else port)
             if path is not None:
-                listening.append(unix(path))
+                listening.append(listen_unix(path))
         endpoints = [service.Endpoint("listening", listening, SpamdWire())]
         if metrics_port is not None:
             sockets = service.listen_tcp("127.0.0.1", metrics_port, "--metrics-port")
-            endpoints.append(service.Endpoint("metrics", sockets, HttpWire(metrics.paths(conversations.totals))))
+            endpoints.append(
+                service.Endpoint("metrics", sockets, HttpWire(metrics.metrics_paths(conversations.totals)))
+            )
         if http:
-            sockets = [unix(http_at)] if http_at else service.listen_tcp("127.0.0.1", PORT(http), "--http")
+            sockets = [listen_unix(http_path)] if http_path else service.listen_tcp("127.0.0.1", PORT(http), "--http")
             endpoints.append(service.Endpoint("http", sockets, HttpWire()))
         asyncio.run(service.run(conversations, endpoints))
     finally:
-        for each in made:
-            each.unlink(missing_ok=True)
+        for socket_path in socket_paths:
+            socket_path.unlink(missing_ok=True)

@@ -1,9 +1,9 @@
-"""``spamnb review``: all mail of the journal in a browser, why it was judged so, and corrections with a click.
+"""``spamnb review``: web pages that show the journal's mail with the evidence of each verdict, and correct verdicts.
 
 It may import ``api``, ``serve`` and ``mailbox``.
 
-app      answer requests with pages, lessons and refusals; check who may see them
-pages    make pages of what the journal and the models hold, all of it escaped
-lessons  teach messages and undo it
+app      answer requests, after a check that the sender may see the mail
+pages    make pages from the journal and the models, with all text escaped
+lessons  teach messages, and undo lessons
 moving   read and move mail in its mailbox
 """

@@ -1,4 +1,4 @@
-"""Answer requests with pages, lessons and refusals. Every change is a POST from one of these pages."""
+"""The web application: show pages, teach and move messages, and refuse requests. Every change is a POST of a page."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from spamnb.errors import SpamnbError, in_options
 from spamnb.journal.entries import INBOX, JUNK
 from spamnb.journal.journal import Journal
 from spamnb.review import pages
-from spamnb.review.lessons import Outcome, Teacher, missing
+from spamnb.review.lessons import Outcome, Teacher, describe_missing
 from spamnb.review.moving import Moving
 from spamnb.shown_text import pluralize, to_printable
 
-HOSTS = ["127.0.0.1", "localhost"]  # any other name may be that of a site with this machine's address
+HOSTS = ["127.0.0.1", "localhost"]  # a hostile site may give its own name the address of this machine
 MAX_BODY = 65_536  # bytes of a form: a page has 50 boxes, of some 20 bytes each
 MAX_FIELDS = 300  # of a form: a page has 50 boxes and a few buttons
-#: What a browser may do with a page: header fields of each reply.
+#: Header fields of each reply, which restrict what a browser does with the page.
 HEADERS = {
     "content-security-policy": "default-src 'none'; style-src 'self'; script-src 'self'; form-action 'self';"
     " base-uri 'none'; frame-ancestors 'none'",
@@ -46,9 +46,9 @@ Fields = dict[str, list[str]]  # values of a form by name, as they were sent
 
 
 class Refused(Exception):
-    """A refusal of a request: a status and a line for a person."""
+    """A refusal of a request: an HTTP status, and a line and a heading for a person."""
 
-    def __init__(self, status: int, line: str, heading: str = "That was not done") -> None:
+    def __init__(self, status: int, line: str, heading: str = "The request was refused") -> None:
         super().__init__(line)
         self.status, self.heading = status, heading
 
@@ -57,8 +57,8 @@ class Refused(Exception):
 class Review:
     """The pages of a journal and of the models that learn.
 
-    Whoever has ``key``, the first part of each page's path, sees all mail. A cookie is no place for it, because
-    browsers send cookies to every port of this machine, where another user may listen.
+    A browser needs ``key``, the first part of each page's path. The key is not in a cookie, because browsers send
+    cookies to every port of this machine, and another user's program may listen there.
     """
 
     journal: Path
@@ -66,7 +66,7 @@ class Review:
     key: str
 
     def app(self) -> Starlette:
-        """Return the application, for any server of ASGI."""
+        """Return the application for an ASGI server."""
         pages = [
             Route("/", self._page(self._list)),
             Route("/message/{position}", self._page(self._message)),
@@ -83,18 +83,18 @@ class Review:
         hosts = Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS, www_redirect=False)
         return Starlette(routes=routes, exception_handlers=handlers, middleware=[policy, hosts])
 
-    # -- who asks --------------------------------------------------------------------------------------------
+    # -- checks of requests ----------------------------------------------------------------------------------
 
     def _check(self, request: Request) -> None:
         if not self._has_key(request):
-            raise Refused(403, "Open the address that 'spamnb review' printed: it holds a key.")
+            raise Refused(403, "Open the address that 'spamnb review' printed: it contains a key.")
 
     def _has_key(self, request: Request) -> bool:
         key = request.path_params.get("key", "")
         return bool(self.key) and hmac.compare_digest(key.encode("utf-8", "replace"), self.key.encode())
 
     def _page(self, make: Callable[[Request], Response]) -> Callable[[Request], Awaitable[Response]]:
-        """Return the endpoint of a page, which is made in a thread, because SQLite may wait."""
+        """Return the endpoint of a page. A thread makes the page, because SQLite may wait for a lock."""
 
         async def answer(request: Request) -> Response:
             self._check(request)
@@ -103,21 +103,21 @@ class Review:
         return answer
 
     def _form(self, act: Callable[[Fields], Response]) -> Callable[[Request], Awaitable[Response]]:
-        """Return the endpoint of a form, which only these pages may send; a thread acts on it."""
+        """Return the endpoint of a form, which is accepted from these pages only. A thread calls ``act``."""
 
         async def answer(request: Request) -> Response:
             self._check(request)
             if request.headers.get("sec-fetch-site", "same-origin") != "same-origin":
-                raise Refused(403, "Another site's page asked for that.")
+                raise Refused(403, "A page of another site sent this form.")
             body = b""
             async for part in request.stream():
                 body += part
                 if len(body) > MAX_BODY:
-                    raise Refused(413, "That is too much for a form.")
+                    raise Refused(413, f"The form has more than {MAX_BODY:,} bytes.")
             try:
                 fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MAX_FIELDS)
             except ValueError:
-                raise Refused(400, "That form has too many fields.") from None
+                raise Refused(400, f"The form has more than {MAX_FIELDS} fields.") from None
             return await run_in_threadpool(act, fields)
 
         return answer
@@ -138,7 +138,7 @@ class Review:
     def _list(self, request: Request) -> Response:
         query = request.query_params
         with Journal.at(self.journal) as journal:
-            values = pages.mail_list(journal, pages.Choice.of(query), query.get("done", ""))
+            values = pages.list_values(journal, pages.Choice.of(query), query.get("done", ""))
         values["undone"] = query.get("undone", "") if _is_position(query.get("undone", "")) else ""
         return self._render(request, "list.html", threshold=self._threshold(), **values)
 
@@ -147,13 +147,13 @@ class Review:
         with Journal.at(self.journal) as journal, Moving(journal) as moving:
             entry = journal.verdict(int(position)) if _is_position(position) else None
             if entry is None:
-                raise Refused(404, missing(position[:20]))
-            values = pages.message(journal, entry, moving.mail(entry))
+                raise Refused(404, describe_missing(position[:20]))
+            values = pages.message_values(journal, entry, moving.read(entry))
         values["choice"] = pages.Choice.of(request.query_params)
         return self._render(request, "message.html", threshold=self._threshold(), **values)
 
     def _threshold(self) -> float:
-        """Return the probability from which on mail is called spam."""
+        """Return the probability above which mail is called spam."""
         with Classifier.open(self.teacher.shared) as model:
             return model.settings.loss.threshold
 
@@ -165,7 +165,7 @@ class Review:
 
     def _figures(self, request: Request) -> Response:
         with Journal.at(self.journal) as journal, Classifier.open(self.teacher.shared) as model:
-            values = pages.how_it_does(journal, model)
+            values = pages.figures_values(journal, model)
         return self._render(request, "figures.html", **values)
 
     # -- lessons ---------------------------------------------------------------------------------------------
@@ -175,11 +175,11 @@ class Review:
         as_what = one or _first(fields, "as")
         chosen = [position] if one else fields.get("entry", [])
         if as_what not in ("spam", "good"):
-            raise Refused(400, "Say whether it is spam or good.")
+            raise Refused(400, "The form does not say whether the messages are spam or good. Press one of the buttons.")
         if not chosen:
-            raise Refused(400, "No message was chosen. Go back and tick some first.")
+            raise Refused(400, "No message is ticked. Go back and tick at least one.")
         if not all(map(_is_position, chosen)):
-            raise Refused(400, "That is no message of the journal.")
+            raise Refused(400, "The form names a message that is not in the journal. Load the list again.")
         with Journal.at(self.journal) as journal:
             positions = list(dict.fromkeys(map(int, chosen)))
             outcome = self.teacher.teach(journal, positions, as_what == "spam", move="move" in fields)
@@ -194,24 +194,24 @@ class Review:
             corrections = journal.corrections(batch) if batch else [of_entry] if of_entry else []
             outcome = self.teacher.undo(journal, corrections)
         if not (outcome.changed or outcome.problems):
-            raise Refused(404, "Nothing was taken back: that lesson was taken back before, or has left the journal.")
+            raise Refused(404, "Nothing was undone: the lesson was undone before, or is no longer in the journal.")
         return self._back(fields, outcome, undone=outcome.changed)
 
     def _move(self, fields: Fields) -> Response:
         role, _, position = _first(fields, "to").partition(":")
         if role not in (INBOX, JUNK) or not _is_position(position):
-            raise Refused(400, "Say which message goes where.")
+            raise Refused(400, "The form does not say which message to move, and where. Press one of the buttons.")
         with Journal.at(self.journal) as journal:
             self.teacher.move(journal, int(position), role)
         return RedirectResponse(f"/{self.key}/message/{int(position)}{_choice(fields).query()}", 303)
 
     def _back(self, fields: Fields, outcome: Outcome, **news: str | int) -> Response:
-        """Go back to the list that a form was on, or show a line for each problem."""
+        """Redirect to the list that the form was on. Raise Refused with the problems, if there are any."""
         if outcome.problems:
             if not outcome.changed:
                 raise Refused(409, "; ".join(outcome.problems))
             learned = f"{pluralize(outcome.changed, 'lesson')} learned; "
-            raise Refused(409, learned + "; ".join(outcome.problems), "Not all of that was done")
+            raise Refused(409, learned + "; ".join(outcome.problems), "Some messages were not changed")
         return RedirectResponse(f"/{self.key}/{_choice(fields).query(**news)}", 303)
 
 
@@ -222,7 +222,7 @@ async def _with_policy(request: Request, call_next: RequestResponseEndpoint) -> 
 
 
 def _choice(fields: Fields) -> pages.Choice:
-    """Return the list on which a form was."""
+    """Return the list that the form was on."""
     return pages.Choice.of(dict(parse_qsl(_first(fields, "list").removeprefix("?"))))
 
 

@@ -1,7 +1,7 @@
-"""Teach messages of the journal, undo it, and move the mail with it: each in the model of the message's user.
+"""Teach messages of the journal to the models of their users, undo lessons, and move the messages.
 
-A message that is still in its mailbox is learned from the mail, and the model keeps it whole, as ``spamnb learn`` does.
-Any other is learned from the tokens in the journal: the counts are the same, but the model does not keep the message.
+A message that is still in its mailbox is learned as by ``spamnb learn``, and the model keeps it. Any other message is
+learned from its tokens in the journal: the counts are the same, but the model does not keep the message.
 """
 
 from __future__ import annotations
@@ -27,7 +27,12 @@ from spamnb.sources.entries import one_message
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a request: ``batch`` undoes it; ``problems`` are lines for a person."""
+    """The result of a request.
+
+    - ``batch``: an identifier of the lessons, with which they are undone
+    - ``changed``: the number of messages that changed the model
+    - ``problems``: lines for a person
+    """
 
     batch: str
     changed: int
@@ -35,9 +40,9 @@ class Outcome:
 
 
 class Teacher:
-    """The models that learn: ``shared``, or if ``users`` names a folder the model of each user in it.
+    """The models that learn: the model of each user in the folder ``users``, or ``shared`` if there is no such folder.
 
-    They stay open, because closing a file of SQLite takes longer than a lesson. One thread at a time uses them.
+    They stay open, because closing an SQLite file takes longer than a lesson. One thread at a time uses them.
     """
 
     def __init__(self, shared: Path, users: Path | None) -> None:
@@ -52,32 +57,32 @@ class Teacher:
     def teach(self, journal: Journal, positions: Sequence[int], spam: bool, move: bool = False) -> Outcome:
         """Teach messages of the journal as spam or as good mail.
 
-        With ``move`` each message whose mailbox is known is moved to the folder of its class.
+        With ``move`` each message whose mailbox is in the journal is moved to the folder of its class.
         """
         batch = secrets.token_hex(8)
 
         def teach_one(position: int, moving: Moving) -> bool:
             entry = journal.verdict(position)
             if entry is None:
-                raise SpamnbError(missing(position))
+                raise SpamnbError(describe_missing(position))
             current = self._models.taught(entry.user) or self._models.for_classifying("")
-            raw = moving.mail(entry)
-            mail = current.read(raw) if raw else _recall(journal, current, entry)
+            raw = moving.read(entry)
+            mail = current.read(raw) if raw else _read_tokens(journal, current, entry)
             correction, changed = _learn(journal, self._models.for_learning(entry.user), entry, spam, batch, mail)
-            if move and entry.mailbox and moving.to(entry, JUNK if spam else INBOX):
+            if move and entry.mailbox and moving.move_to(entry, JUNK if spam else INBOX):
                 journal.correct(correction._replace(moved_from=entry.place))
             return changed
 
         return self._for_each(journal, batch, [partial(teach_one, position) for position in positions])
 
     def undo(self, journal: Journal, corrections: Sequence[Correction]) -> Outcome:
-        """Undo corrections, and move the mail back that was moved with them."""
+        """Undo corrections, and move their messages back if they were moved."""
 
         def undo_one(correction: Correction, moving: Moving) -> bool:
             entry = journal.of_message(correction.digest, correction.user)
             changed = _unlearn(journal, self._models.for_learning(correction.user), correction, entry, moving)
             if entry is not None and correction.moved_from:
-                moving.back(entry, correction.moved_from)
+                moving.move_back(entry, correction.moved_from)
             return changed
 
         return self._for_each(journal, "", [partial(undo_one, each) for each in corrections])
@@ -86,32 +91,32 @@ class Teacher:
         """Move a message to the inbox or to the folder of spam, and teach nothing."""
         entry = journal.verdict(position)
         if entry is None:
-            raise SpamnbError(missing(position))
+            raise SpamnbError(describe_missing(position))
         with Moving(journal) as moving:
-            moving.to(entry, role)
+            moving.move_to(entry, role)
 
-    def _for_each(self, journal: Journal, batch: str, works: Sequence[Callable[[Moving], bool]]) -> Outcome:
-        """Work on each message, and go on with the others where one fails."""
+    def _for_each(self, journal: Journal, batch: str, changes: Sequence[Callable[[Moving], bool]]) -> Outcome:
+        """Make the change of each message. One that fails is a problem, and the others are made."""
         changed, problems = 0, []
         with self._lock, Moving(journal) as moving:
-            for work in works:
+            for change in changes:
                 try:
                     with one_message("", lambda name, error: problems.append(reason(error))):
-                        changed += work(moving)
+                        changed += change(moving)
                 except SpamnbError as error:
                     problems.append(in_options(error))
         return Outcome(batch, changed, tuple(dict.fromkeys(problems)))
 
 
-def missing(position: int | str) -> str:
-    """Return the line about a message that is not in the journal."""
-    return f"message {position} is not in the journal, which keeps the mail of {DAYS} days"
+def describe_missing(position: int | str) -> str:
+    """Return the error for a message that is not in the journal."""
+    return f"message {position} is not in the journal, which keeps verdicts for {DAYS} days"
 
 
 def _learn(
     journal: Journal, model: Classifier, entry: JournalEntry, spam: bool, batch: str, mail: ReadMessage
 ) -> tuple[Correction, bool]:
-    """Learn a message and note it in the journal; return the correction, and whether the model changed."""
+    """Learn a message, and write the correction into the journal; return it, and whether the model changed."""
     label = class_of_label(model, "spam" if spam else "ham")
     before = model.learned(mail) or ""
     changed = model.learn(label, mail)
@@ -126,40 +131,45 @@ def _learn(
         batch=batch,
     )
     earlier = journal.correction_of(entry.digest, entry.user)
-    if not changed and earlier is not None and earlier.label == label:  # a double click: undo takes back both
+    if not changed and earlier is not None and earlier.label == label:  # a double click: undoing it undoes both
         correction = correction._replace(before=earlier.before, moved_from=earlier.moved_from)
     journal.correct(correction)
     return correction, changed
 
 
-def _unlearn(journal: Journal, model: Classifier, made: Correction, entry: JournalEntry | None, moving: Moving) -> bool:
-    """Undo a correction; return whether the model had still learned it.
+def _unlearn(
+    journal: Journal, model: Classifier, correction: Correction, entry: JournalEntry | None, moving: Moving
+) -> bool:
+    """Undo a correction. Return False if the model no longer has the message in the class that was taught.
 
-    Raises SpamnbError if neither the mail nor its tokens are left, or if the model cannot forget.
+    Raise SpamnbError if neither the message nor its tokens are left, or if the model cannot forget.
     """
     if entry is None:
-        day = time.strftime("%d %b %H:%M", time.localtime(made.at))
+        day = time.strftime("%d %b %H:%M", time.localtime(correction.at))
         raise SpamnbError(
-            f"the journal no longer holds the message that was taught as {made.label} on {day};"
-            " 'spamnb forget' takes it out of the model"
+            f"the message that was taught as {correction.label} on {day} is no longer in the journal;"
+            " to remove it from the model, use 'spamnb forget'"
         )
     changed = True
-    if made.before != made.label:  # otherwise the lesson changed nothing
-        raw = moving.mail(entry)
-        message = raw or _recall(journal, model, entry)
-        changed = model.forget(made.label, message)
-        if changed and made.before:
-            model.learn(made.before, message)
-    journal.delete(made)
+    if correction.before != correction.label:  # otherwise the lesson changed nothing
+        raw = moving.read(entry)
+        message = raw or _read_tokens(journal, model, entry)
+        changed = model.forget(correction.label, message)
+        if changed and correction.before:
+            model.learn(correction.before, message)
+    journal.delete(correction)
     return changed
 
 
-def _recall(journal: Journal, model: Classifier, entry: JournalEntry) -> ReadMessage:
-    """Return the message of these tokens. SpamnbError if there are none, or if the model makes other tokens now."""
+def _read_tokens(journal: Journal, model: Classifier, entry: JournalEntry) -> ReadMessage:
+    """Return a message from its tokens in the journal.
+
+    Raise SpamnbError if the journal has no tokens of it, or if the model makes other tokens now.
+    """
     packed = journal.tokens(entry.position)
-    why = "" if packed else "it had too many words to be kept"
+    why = "" if packed else "the journal has no tokens of a message with so many words"
     if packed and entry.made_by != token_rules(model.settings):
-        why = "the model was made anew and reads mail otherwise"
+        why = "the model now makes other tokens than the journal has"
     if why:
-        raise SpamnbError(f"the mail is not where it was, and {why}; 'spamnb learn' takes the mail itself")
+        raise SpamnbError(f"the message is no longer in its folder, and {why}; to teach it, give it to 'spamnb learn'")
     return ReadMessage.of_counts(unpack_tokens(packed), entry.digest)

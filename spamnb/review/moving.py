@@ -1,7 +1,7 @@
-"""Mail of the journal, read and moved in the mailbox where it lies.
+"""Read and move mail of the journal in its mailbox.
 
-The moves are those of ``sort``, so that ``watch`` takes none for a lesson and none is lost or doubled. A message is
-moved only where the very one that was judged is found.
+Messages are moved by the code of ``sort``. So ``watch`` takes no move for a lesson, and no message is lost or doubled.
+A message is moved only if its digest is the one in the journal.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ PATIENCE = 20.0  # seconds for another program that sorts the same mailbox
 
 
 class Moving(ExitStack):
-    """The mailboxes that a request needs, each opened once; a context that closes them.
+    """The mailboxes that one request needs: each is opened once, and closed at the end of the context.
 
-    A move raises SpamnbError where a mailbox cannot be reached, or the mail is no longer there.
+    A move raises SpamnbError if the mailbox cannot be reached, or no longer has the message.
     """
 
     def __init__(self, journal: Journal) -> None:
@@ -34,39 +34,36 @@ class Moving(ExitStack):
         self._journal = journal
         self._open: dict[str, Box] = {}
 
-    def mail(self, entry: JournalEntry) -> bytes | None:
-        """Return the message from its mailbox, or None if it is not there or the mailbox cannot be reached.
-
-        Its tokens in the journal are used instead.
-        """
+    def read(self, entry: JournalEntry) -> bytes | None:
+        """Return the raw message from its mailbox; None if it is not there or the mailbox cannot be reached."""
         try:
-            found = attempt(lambda: _same(self._box(entry), entry)) if entry.mailbox else None
-        except SpamnbError:  # a server that is away, mostly: a lesson is the same without it
+            message = attempt(lambda: _find_message(self._box(entry), entry)) if entry.mailbox else None
+        except SpamnbError:  # mostly an unreachable server; the caller uses the tokens in the journal
             return None
-        return found[1] if isinstance(found, tuple) else None
+        return message[1] if isinstance(message, tuple) else None
 
-    def to(self, entry: JournalEntry, role: str) -> bool:
-        """Move a message to the inbox or to the folder of spam; False where it lies there already."""
+    def move_to(self, entry: JournalEntry, role: str) -> bool:
+        """Move a message to the inbox or to the folder of spam. Return False if it is there already."""
         if not entry.mailbox:
-            raise SpamnbError("it is not known in which mailbox this mail lies; move it in your mail program")
+            raise SpamnbError("the journal does not say in which mailbox the message is; move it in your mail program")
         if entry.role == role:
             return False
         box = self._box(entry)
         self._move(box, entry, box.junk() if role == JUNK else box.inbox)
         return True
 
-    def back(self, entry: JournalEntry, before: str) -> None:
-        """Move a message to the folder of the place where it lay before."""
+    def move_back(self, entry: JournalEntry, previous_place: str) -> None:
+        """Move a message to the folder of its previous place."""
         box = self._box(entry)
-        if box.folder_at(before).place != box.folder_at(entry.place).place:
-            self._move(box, entry, box.folder_at(before))
+        if box.folder_at(previous_place).place != box.folder_at(entry.place).place:
+            self._move(box, entry, box.folder_at(previous_place))
 
     def _move(self, box: Box, entry: JournalEntry, into: Folder) -> None:
-        found = _same(box, entry)
-        if found is None:
+        message_and_bytes = _find_message(box, entry)
+        if message_and_bytes is None:
             where = f"{entry.folder} of {escape(entry.mailbox)}"
-            raise SpamnbError(f"the mail is no longer in {where}, so it was not moved")
-        message, _ = found
+            raise SpamnbError(f"the message is no longer in {where}, so it was not moved")
+        message, _ = message_and_bytes
         failed: list[str] = []
         with (
             Memory.of(box, lambda name, error: failed.append(str(error))) as memory,
@@ -77,7 +74,7 @@ class Moving(ExitStack):
             memory.written(each.digest for each in interrupted)
             moved = memory.move([(message, entry.digest)], into, {})
         if message not in moved:
-            raise SpamnbError(f"{message.name}: not moved: {failed[-1] if failed else 'it is gone'}")
+            raise SpamnbError(f"{message.name}: not moved: {failed[-1] if failed else 'another program removed it'}")
         self._journal.put_place(entry.position, lies_in(box, into, moved[message], entry.junk))
 
     def _box(self, entry: JournalEntry) -> Box:
@@ -87,8 +84,8 @@ class Moving(ExitStack):
         return self._open[entry.mailbox]
 
 
-def _same(box: Box, entry: JournalEntry) -> tuple[MailboxMessage, bytes] | None:
-    """Return the message at its place in the journal, if its bytes are the same as far as they are read."""
+def _find_message(box: Box, entry: JournalEntry) -> tuple[MailboxMessage, bytes] | None:
+    """Return the message at its place in the journal with its bytes; None if none there has the same digest."""
     for message, raw in box.read(box.lookup(entry.place, entry.message_id)):
         if isinstance(raw, bytes) and digest(raw) == entry.digest:
             return message, raw

@@ -1,7 +1,7 @@
-"""Make pages of what the journal and the models hold.
+"""Make pages from the journal and the models. Each ``…_values`` function returns the variables of a template.
 
-Everything in the journal was written by strangers. The templates escape all of it, and the filter ``displayed`` shows
-the beginning of a text, as `to_printable` does.
+The texts in the journal come from strangers. The templates escape them, and their filter ``displayed`` bounds their
+length and replaces unprintable characters (`to_printable`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 DAY = 86_400  # seconds
 HALF_YEAR = 183 * DAY  # after which a date needs its year
-PER_PAGE = 50  # messages: a person reads no longer page, and a form has few fields
+PER_PAGE = 50  # messages: nobody reads a longer page, and the form stays below MAX_FIELDS
 MAX_SHOWN = 20_000  # characters of a message's text: some ten screens
 MAX_TYPED = 80  # characters of a word or a search
 MAX_PAGE = 9_999  # of a list: the journal has fewer
@@ -40,18 +40,18 @@ WORD_OF_VERDICT = {"spam": "spam", UNSURE: "unsure"}  # any other verdict is "go
 
 
 class Choice(NamedTuple):
-    """The mail that a person wants to see: the query of a list's address."""
+    """The choice of a list of mail: the query parameters of its address."""
 
     show: str = "all"
     q: str = ""
     user: str = ""
     order: str = "newest"
     page: int = 0
-    stay: str = ""  # "1" where mail that is taught is not moved
+    stay: str = ""  # "1" if taught messages are not moved
 
     @classmethod
     def of(cls, query: Mapping[str, str]) -> Self:
-        """Return the choice of a query, which anybody may have written; the default for what it does not say."""
+        """Return the choice of a query. A missing or wrong parameter has its default value."""
         show, order, page = query.get("show", ""), query.get("order", ""), query.get("page", "")
         return cls(
             show if show in SHOWN else "all",
@@ -63,7 +63,7 @@ class Choice(NamedTuple):
         )
 
     def query(self, **changes: str | int) -> str:
-        """Return the query with some changes, without defaults; empty or with a question mark.
+        """Return the query with some changes and without default values: empty, or beginning with a question mark.
 
         >>> Choice("spam", page=2).query(page=3), Choice().query()
         ('?show=spam&page=3', '')
@@ -76,21 +76,21 @@ DEFAULT = Choice()._asdict()
 
 
 class Row(NamedTuple):
-    """A message of a list, and what a person said that it is."""
+    """A message of a list, with its correction if a person made one."""
 
     entry: JournalEntry
     correction: Correction | None
 
     @property
     def word(self) -> str:
-        """Return what the message is: "spam", "good" or "unsure"."""
+        """Return the corrected or else the filter's verdict: "spam", "good" or "unsure"."""
         if self.correction is not None:
             return "spam" if self.correction.spam else "good"
         return WORD_OF_VERDICT.get(self.entry.verdict, "good")
 
     @property
     def can_undo(self) -> bool:
-        """Whether the lesson was a click: what a mail reader taught is undone there."""
+        """Whether the message was taught by a click: a lesson of a mail reader is undone in the mail reader."""
         return self.correction is not None and self.correction.source == "page"
 
 
@@ -98,8 +98,8 @@ def _row(journal: Journal, entry: JournalEntry) -> Row:
     return Row(entry, journal.correction_of(entry.digest, entry.user))
 
 
-def mail_list(journal: Journal, choice: Choice, batch: str) -> dict[str, Any]:
-    """Return what the page *Mail* shows; messages of ``batch`` were taught just now."""
+def list_values(journal: Journal, choice: Choice, batch: str) -> dict[str, Any]:
+    """Return the values of a list of mail; the messages of ``batch`` were taught by the last request."""
     entries = journal.mail(
         choice.show,
         choice.q,
@@ -118,30 +118,30 @@ def mail_list(journal: Journal, choice: Choice, batch: str) -> dict[str, Any]:
     }
 
 
-def message(journal: Journal, entry: JournalEntry, raw: bytes | None) -> dict[str, Any]:
-    """Return what the page of a message shows; ``raw`` is the mail, if it is still there."""
+def message_values(journal: Journal, entry: JournalEntry, raw: bytes | None) -> dict[str, Any]:
+    """Return the values of the page of a message; ``raw`` is None if its mailbox no longer has it."""
     from spamnb.reader.evidence import TRUNCATIONS
     from spamnb.reader.message import Message, parse
 
-    read = None if raw is None else attempt(partial(parse, raw))
+    message = None if raw is None else attempt(partial(parse, raw))
     evidence = entry.heaviest()
-    shown = {
+    values = {
         "row": _row(journal, entry),
-        "is_there": isinstance(read, Message),
+        "is_there": isinstance(message, Message),
         "evidence": evidence,
         "heaviest": max((abs(weight) for _, weight in evidence), default=0) or 1,
         "total": sum(abs(weight) for _, weight in evidence) or 1,
     }
-    if isinstance(read, Message):
-        shown["text"] = _paragraphs("\n\n".join(read.texts))
-        shown["hidden"] = _paragraphs(read.hidden)
-        shown["attachments"] = read.attachments
-        shown["left_out"] = [TRUNCATIONS[name] for name in read.truncations]
-    return shown
+    if isinstance(message, Message):
+        values["text"] = _paragraphs("\n\n".join(message.texts))
+        values["hidden"] = _paragraphs(message.hidden)
+        values["attachments"] = message.attachments
+        values["truncations"] = [TRUNCATIONS[name] for name in message.truncations]
+    return values
 
 
 def top_words(model: Classifier) -> list[TellingWord]:
-    """Return the words that tell classes apart best, as of the first call since the model was trained."""
+    """Return the words with the highest mutual information. They are computed once after each training."""
     trained_at = str(origin(model.store.meta()).get("trained_at"))
     return _top_words(model.store.file, trained_at) if model.store.totals().classes else []
 
@@ -152,14 +152,14 @@ def _top_words(path: str, _trained_at: str) -> list[TellingWord]:
         return words_of(model.store, TOP_WORDS, False, lambda _: None).informative
 
 
-def read_top_words(path: Path) -> None:
-    """Read the top words of a model before somebody asks for them; the page shows what goes wrong."""
+def preload_top_words(path: Path) -> None:
+    """Compute the top words of a model before the first request. An error is shown by the page, not here."""
     with suppress(SpamnbError), Classifier.open(path) as model:
         top_words(model)
 
 
-def how_it_does(journal: Journal, model: Classifier) -> dict[str, Any]:
-    """Return what the page *How it does* shows: thirty days, and the model as it is now."""
+def figures_values(journal: Journal, model: Classifier) -> dict[str, Any]:
+    """Return the values of the page of figures: the verdicts of thirty days, and the present model."""
     rescued, caught = journal.errors(time.time() - 30 * DAY)
     with model.store.reading():
         totals, meta = model.store.totals(), origin(model.store.meta())
@@ -201,13 +201,13 @@ def _environment() -> Environment:
 
 
 def _paragraphs(text: str) -> str:
-    """Return the beginning of a text as it is displayed, with at most one empty line between its paragraphs."""
+    """Return the beginning of a text in printable characters, with at most one empty line between paragraphs."""
     lines = [line.rstrip() for line in to_printable(text, MAX_SHOWN, lines=True).strip().split("\n")]
     return "\n".join(line for number, line in enumerate(lines) if line or (number and lines[number - 1]))
 
 
 def when(at: float) -> str:
-    """Return a time of this half year to the minute, any other to the day; a sender may have written any.
+    """Return a time for a person: to the minute within half a year, otherwise the date. Senders write impossible times.
 
     >>> when(1_030_016_183), when(1 << 62)
     ('22 Aug 2002', 'no time')

@@ -1,1 +1,1 @@
-"""What answers while mail flows: the spamd protocol, a model per user."""
+"""The server: it answers mail software by the protocols of spamd and rspamd, with a model per user."""

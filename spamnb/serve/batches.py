@@ -1,6 +1,6 @@
-"""Requests that wait together are worked on together: the next free thread takes all of them.
+"""Batches of waiting requests: the next free thread takes all requests that wait.
 
-A batch costs little more than a single message, because most of a message's time are the calls around its arithmetic.
+A batch costs little more than a single message, because function calls take most of the time of a message.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ class Sized(Protocol):
 
 J = TypeVar("J", bound=Sized)
 R = TypeVar("R")
-MAX_BATCH = 32  # requests; fewer than the users' models that a thread keeps open
-MAX_BATCH_BYTES = 1 << 22  # of messages: a batch of the longest ones would keep small ones waiting for seconds
+MAX_BATCH = 32  # requests: a thread keeps more models open than this, so that one batch closes none of its own
+MAX_BATCH_BYTES = 1 << 22  # of messages: a batch of 32 long messages would delay short ones by seconds
 
 
 def results_of(work: Callable[[list[J]], list[R]], batch: list[J]) -> list[R | Exception]:
     """Return the result of each request, or its error.
 
-    Where a batch fails, each request makes a batch of its own, unless the model is locked: each would wait once more.
+    If a batch fails, each request is tried by itself. Not so if the model is locked, because each would wait again.
     """
     try:
         return [*work(batch)]
@@ -42,14 +42,14 @@ def results_of(work: Callable[[list[J]], list[R]], batch: list[J]) -> list[R | E
 
 def _set_results(results: Iterable[tuple[asyncio.Future[R | Exception], R | Exception]]) -> None:
     for future, result in results:
-        if not future.done():  # cancelled meanwhile
+        if not future.done():  # not cancelled in the meantime
             future.set_result(result)
 
 
 class Batches(Generic[J, R]):
     """Threads that work on waiting requests.
 
-    - ``work`` returns one result for each request of a batch; it has changed nothing where it raises
+    - ``work`` returns one result for each request of a batch; if it raises, it has changed nothing
     - ``group_of``: requests of the same group may be in one batch
     """
 
@@ -61,12 +61,12 @@ class Batches(Generic[J, R]):
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix=name)
 
     async def result(self, request: J) -> R:
-        """Return what the work on this request returns, or raise what it raises."""
+        """Return the result of a request, or raise its exception."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[R | Exception] = loop.create_future()
         self._waiting.append((request, future))
-        if len(self._waiting) == 1:  # whoever takes the request before this one also takes this one
-            # Once all that came with it waits too: alone, a message takes twice the time that it takes among others.
+        if len(self._waiting) == 1:  # otherwise the thread that takes the first waiting request takes this one, too
+            # Not at once: requests that arrive together make one batch, in which a message takes half the time.
             loop.call_soon(self._threads.submit, self._work_on_waiting)
         result = await future
         if isinstance(result, Exception):

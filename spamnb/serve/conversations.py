@@ -1,7 +1,7 @@
 """Conversations with clients: one connection, one request, one reply, each step bounded in size and time.
 
-Anything that fails is answered with the protocol's error. Clients then pass the mail on unfiltered or defer
-it, as they were told to; no mail is ever held here.
+The reply to a failed request is an error of the protocol. The client then delivers the mail unfiltered or defers it, as
+it is configured; the server stores no mail.
 """
 
 from __future__ import annotations
@@ -30,34 +30,34 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one client may ask of the server; sizes in bytes, times in seconds."""
+    """Bounds on the requests of clients; sizes in bytes, times in seconds."""
 
     message_size: int = 8 << 20
     line_size: int = 4096
-    head_size: int = 1 << 16  # HTTP's clients send a line for each of a thousand recipients
+    head_size: int = 1 << 16  # HTTP clients send a header line for each of up to a thousand recipients
     head_time: float = 10.0
     message_time: float = 60.0
     reply_time: float = 30.0
     linger_time: float = 2.0
     connections: int = 512
-    received: int = 128 << 20  # of the messages of all connections together
+    received: int = 128 << 20  # all messages that are being received or classified, together
 
 
 class Conversations:
     """All open connections.
 
-    ``workers`` judge and learn; ``log`` takes the facts of each request as keywords.
+    ``workers`` classify and learn; ``log`` takes the facts of each request as keywords.
     """
 
     def __init__(self, workers: Workers, log: Callable[..., None], limits: Limits) -> None:
         self.totals: metrics.Totals = defaultdict(float)
         self._workers, self._log, self._limits = workers, log, limits
-        self._received = 0  # bytes of messages that are being received or judged
+        self._received = 0  # bytes of messages that are being received or classified
         self._open: set[asyncio.Task | None] = set()
         self._slow: dict[asyncio.StreamWriter, None] = {}  # connections that wait for their client, longest first
 
     async def close(self, patience: float = 0) -> None:
-        """Wait so many seconds for the open conversations, and end the workers."""
+        """Wait at most ``patience`` seconds for the open conversations, and end the workers."""
         if self._open and patience:
             await asyncio.wait([task for task in self._open if task], timeout=patience)
         await asyncio.to_thread(self._workers.close)
@@ -82,7 +82,7 @@ class Conversations:
             if await self._send(writer, reply, is_last="code" in facts) and "code" in facts:
                 await self._linger(client)
         except LostClient:
-            pass  # nobody reads a reply
+            pass  # nobody would read the reply
         finally:
             writer.close()
             self._slow.pop(writer, None)
@@ -98,15 +98,15 @@ class Conversations:
         self._log(event="request", **facts, ms=round(1000 * seconds, 2))
 
     async def _answer(self, client: Client, writer: asyncio.StreamWriter, wire: Wire, facts: dict[str, Any]) -> bytes:
-        """Return the reply to a request. Raises Refusal, whatever fails, and LostClient."""
+        """Return the reply to a request. Raise Refusal for every error, except LostClient if the connection breaks."""
         try:
             return await self._reply(client, writer, wire, facts)
         except (Refusal, LostClient):
             raise
-        except SpamnbError as error:  # of a model
+        except SpamnbError as error:  # the model cannot be read or written
             code = ExitCode.EX_NOUSER if isinstance(error, NoSuchUser) else ExitCode.EX_TEMPFAIL
             raise Refusal(code, in_options(error)) from None
-        except Exception:  # a fault of ours must cost one reply, not the server and its connections
+        except Exception:  # a bug must cost one reply, not the server and its other connections
             self._log(event="fault", id=facts.get("id", ""), error=traceback.format_exc(limit=-4))
             raise Refusal(ExitCode.EX_SOFTWARE, "internal error; the server's log says more") from None
 
@@ -133,7 +133,7 @@ class Conversations:
             self._slow.pop(writer, None)
             task = Task(request, bytes(message), wire, facts)
             facts.update(size=len(task.raw), id=_message_id(task.raw))
-            return await (self._change(task) if request.method == "TELL" else self._judge(task))
+            return await (self._change(task) if request.method == "TELL" else self._classify(task))
         finally:
             self._received -= len(message)
             self._slow[writer] = None
@@ -143,7 +143,7 @@ class Conversations:
         return Refusal(ExitCode.EX_UNAVAILABLE, text)
 
     async def _receive(self, parts: AsyncIterator[bytes], writer: asyncio.StreamWriter, message: bytearray) -> None:
-        """Append the parts to *message*; other connections end where all messages together are too large."""
+        """Append the parts to ``message``. If all messages together are too large, end other connections."""
         async for part in parts:
             message += part
             self._received += len(part)
@@ -152,24 +152,24 @@ class Conversations:
             while self._received > self._limits.received:
                 if not self._end_slowest(writer):
                     raise Refusal(ExitCode.EX_UNAVAILABLE, "Service Unavailable: too many large messages at once")
-                await asyncio.sleep(0.01)  # until it has let go of its bytes
+                await asyncio.sleep(0.01)  # the ended connection frees its bytes
 
     def _end_slowest(self, writer: asyncio.StreamWriter) -> bool:
-        """End the connection that has waited longest for its client; False where there is none but this one."""
+        """End the connection that has waited longest for its client. Return False if there is no other connection."""
         slowest = next((other for other in self._slow if other is not writer), None)
         if slowest is not None:
             del self._slow[slowest]
             slowest.transport.abort()
         return slowest is not None
 
-    async def _judge(self, task: Task) -> bytes:
-        classification, reply = await self._workers.judge(task)
+    async def _classify(self, task: Task) -> bytes:
+        classification, reply = await self._workers.classify(task)
         task.facts.update(verdict=classification.mail_verdict, score=classification.points)
         self.totals[metrics.VERDICTS, classification.mail_verdict] += 1
         return reply
 
     async def _change(self, task: Task) -> bytes:
-        """Learn or forget a message, and return the reply; other changes are not known here."""
+        """Learn or forget a message, and return the reply. A TELL that asks for neither changes nothing."""
         request = task.request
         is_changed = bool(request.label or request.forgets) and await self._workers.change(task)
         if request.label or request.forgets:
@@ -178,12 +178,12 @@ class Conversations:
         return task.wire.change_reply(request, is_changed)
 
     async def _send(self, writer: asyncio.StreamWriter, reply: bytes, is_last: bool) -> bool:
-        """Send the reply, and with ``is_last`` its end; return whether the client was there to take it."""
+        """Send the reply, and with ``is_last`` end the stream. Return whether the client received it."""
         try:
             async with asyncio.timeout(self._limits.reply_time):
                 writer.write(reply)
                 await writer.drain()
-                if is_last and writer.can_write_eof():  # else closing ends the reply
+                if is_last and writer.can_write_eof():  # otherwise the closed connection ends the reply
                     writer.write_eof()
         except TimeoutError:
             writer.transport.abort()
@@ -193,7 +193,7 @@ class Conversations:
         return True
 
     async def _linger(self, client: Client) -> None:
-        """Read on for a while: closing while the client still sends would destroy the reply on its way."""
+        """Read what the client still sends: if the connection were closed before, the client would lose the reply."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._limits.linger_time):
                 while await client.read(CHUNK):
@@ -201,7 +201,7 @@ class Conversations:
 
 
 async def _within(seconds: float, reading: Awaitable[T], what: str) -> T:
-    """Return what is read within so many seconds; a refusal where that takes longer."""
+    """Return the result of ``reading``. Raise Refusal if it takes longer than ``seconds``."""
     try:
         async with asyncio.timeout(seconds):
             return await reading
@@ -210,6 +210,6 @@ async def _within(seconds: float, reading: Awaitable[T], what: str) -> T:
 
 
 def _message_id(raw: bytes) -> str:
-    """Return the first Message-ID as it stands in the beginning of a message."""
+    """Return the first Message-ID in the first CHUNK bytes of a message."""
     match = _MESSAGE_ID.search(raw, 0, section_length(raw[:CHUNK]))
     return match[1].decode("ascii", "backslashreplace") if match else ""

@@ -1,6 +1,6 @@
-"""HTTP, one request a connection, and the paths of rspamd's protocol that mail servers ask.
+"""HTTP with one request per connection, and the paths of rspamd's protocol that mail servers use.
 
-``POST /checkv2`` asks about a message, ``/learnspam`` and ``/learnham`` teach it, ``GET /ping`` asks nothing.
+``POST /checkv2`` classifies a message, ``/learnspam`` and ``/learnham`` learn it, ``GET /ping`` tests the connection.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _OUR_FIELDS = ("X-Spam-Flag", "X-Spam-Level", "X-Spam-Status", "X-Spam-Checker-V
 
 
 def http_reply(status: str, body: bytes, kind: str = "application/json") -> bytes:
-    """Return a whole reply of HTTP."""
+    """Return an HTTP reply: status, headers and body."""
     head = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\nConnection: close"
     return head.encode("ascii") + b"\r\n\r\n" + body
 
 
-Paths = Mapping[str, Callable[..., Request]]  # what makes the request, by HTTP method and path
+Paths = Mapping[str, Callable[..., Request]]  # by HTTP method and path, a function that makes the request
 RSPAMD: Paths = {
     "POST /checkv2": partial(Request, "CHECKV2"),
     "POST /learnspam": partial(Request, "TELL", label="spam"),
@@ -45,30 +45,30 @@ RSPAMD: Paths = {
 
 
 class HttpWire:
-    """HTTP with these ``paths``; any other is not found."""
+    """HTTP with these ``paths``. The reply for any other path is "404 Not Found"."""
 
     def __init__(self, paths: Paths = RSPAMD) -> None:
         self._paths = paths
 
     async def read_request(self, client: Client) -> Request | None:
-        """Return what the client asks for; unknown header fields are ignored.
+        """Return the client's request; unknown header fields are ignored.
 
-        A browser names the page that asks: no page may teach the model or ask for its opinion.
+        A request with the header Origin is refused, because a web page sent it: no page may use or teach the model.
         """
         line = await client.read_line()
         if line is None:
             return None  # a probe that only connected
         match = _REQUEST_LINE.match(line)
         if match is None:
-            raise Refusal(ExitCode.EX_PROTOCOL, f"no request of HTTP/1.1: {line.decode('latin-1')}")
+            raise Refusal(ExitCode.EX_PROTOCOL, f"not a request line of HTTP/1.1: {line.decode('latin-1')}")
         path = match[1].decode("ascii")
         if path not in self._paths:
-            raise Refusal(ExitCode.EX_USAGE, f"there are {', '.join(self._paths)}; no {path}")
+            raise Refusal(ExitCode.EX_USAGE, f"no such path: {path}; the server has {', '.join(self._paths)}")
         headers = await client.read_headers()
         if "origin" in headers:
-            raise Refusal(ExitCode.EX_PROTOCOL, "web pages may not ask")
+            raise Refusal(ExitCode.EX_PROTOCOL, "web pages may not use this server")
         if headers.keys() & {"compression", "content-encoding", "key"}:
-            raise Refusal(ExitCode.EX_PROTOCOL, "messages are neither compressed nor encrypted")
+            raise Refusal(ExitCode.EX_PROTOCOL, "compressed and encrypted messages are not supported")
         length, encoding = parse_length(headers), headers.get("transfer-encoding", "").lower()
         request = self._paths[path](user=headers.get("deliver-to", ""), content_length=length)
         if request.reply is None and (length is None, encoding) not in ((False, ""), (True, "chunked")):
@@ -76,7 +76,7 @@ class HttpWire:
         return request
 
     async def read_message(self, client: Client, request: Request) -> AsyncIterator[bytes]:
-        """Yield the message in parts: of a given length, or as it comes in chunks."""
+        """Yield the message in parts: Content-Length bytes, or the chunks of ``Transfer-Encoding: chunked``."""
         if request.content_length is not None:
             async for part in client.read_parts(request.content_length):
                 yield part
@@ -85,18 +85,18 @@ class HttpWire:
         while size:
             match = _CHUNK_SIZE.match(await client.read_line() or b"")
             if match is None:
-                raise Refusal(ExitCode.EX_PROTOCOL, "a chunk's size is lacking")
+                raise Refusal(ExitCode.EX_PROTOCOL, "a chunk does not begin with its size")
             size = int(match[1], 16)
             async for part in client.read_parts(size):
                 yield part
             if await client.read_line() != b"":
-                raise Refusal(ExitCode.EX_PROTOCOL, "a chunk's end is lacking")
-            await asyncio.sleep(0)  # a chunk may be a byte: others are answered between any two
+                raise Refusal(ExitCode.EX_PROTOCOL, "a chunk does not end with a line break")
+            await asyncio.sleep(0)  # other connections get their turn, because a chunk may be a single byte
 
     def verdict_reply(self, request: Request, classification: Classification, raw: bytes) -> bytes:
         """Return a classification as rspamd's JSON.
 
-        Spam gets its header fields and is not refused: no message is refused for what a filter thinks.
+        The action for spam is "add header". It is never "reject", because a filter errs and nobody would see the mail.
         """
         names = format_symbols(classification)
         symbol = {"name": "SPAMNB", "score": classification.points, "options": names.split(",") if names else []}
@@ -116,7 +116,7 @@ class HttpWire:
     def change_reply(self, request: Request, is_changed: bool) -> bytes:
         if is_changed:
             return http_reply("200 OK", b'{"success": true}')
-        return http_reply("208 Already Reported", b'{"error": "the message was learned as this before"}')
+        return http_reply("208 Already Reported", b'{"error": "the message was already learned as this class"}')
 
     def refusal_reply(self, refusal: Refusal) -> bytes:
         r"""Return the status of the refusal's code, and its text as JSON.

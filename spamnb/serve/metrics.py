@@ -1,4 +1,4 @@
-"""Totals of what the server did since its start, in the text format of Prometheus."""
+"""Totals of requests, verdicts and lessons since the server's start, in the text format of Prometheus."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from spamnb.serve.http_wire import Paths, http_reply
 from spamnb.serve.wire import Request
 
-CONNECTIONS = "spamnb_connections"  # a gauge: those that are open now
+CONNECTIONS = "spamnb_connections"  # a gauge: the open connections
 REQUESTS = "spamnb_requests_total"
 REFUSALS = "spamnb_refusals_total"
 VERDICTS = "spamnb_verdicts_total"
@@ -16,15 +16,15 @@ LESSONS = "spamnb_lessons_total"
 BYTES = "spamnb_message_bytes_total"
 SECONDS = "spamnb_request_seconds_total"  # from a connection's start to its reply
 _LABELS = {REQUESTS: "method", REFUSALS: "code", VERDICTS: "verdict"}  # the names of labels; other totals have none
-KIND = "text/plain; version=0.0.4; charset=utf-8"
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
-Totals = dict[tuple[str, str], float]  # by metric and the value of its label, "" where it has none
+Totals = dict[tuple[str, str], float]  # by metric and the value of its label; "" if the metric has no label
 
 
-def text(totals: Totals) -> bytes:
+def format_totals(totals: Totals) -> bytes:
     """Return all totals in the text format of Prometheus.
 
-    >>> text({(CONNECTIONS, ""): 2, (VERDICTS, "ham"): 1}).splitlines()[:2]
+    >>> format_totals({(CONNECTIONS, ""): 2, (VERDICTS, "ham"): 1}).splitlines()[:2]
     [b'# TYPE spamnb_connections gauge', b'spamnb_connections 2']
     """
     lines = []
@@ -36,10 +36,10 @@ def text(totals: Totals) -> bytes:
     return ("\n".join(lines) + "\n").encode("ascii")
 
 
-def paths(totals: Totals) -> Paths:
-    """Return the path of HTTP that shows these totals."""
+def metrics_paths(totals: Totals) -> Paths:
+    """Return the HTTP path that shows these totals."""
 
     def scrape(**fields: Any) -> Request:
-        return Request("METRICS", reply=http_reply("200 OK", text(totals), KIND), **fields)
+        return Request("METRICS", reply=http_reply("200 OK", format_totals(totals), CONTENT_TYPE), **fields)
 
     return {"GET /metrics": scrape}

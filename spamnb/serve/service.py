@@ -1,6 +1,6 @@
-"""The server's process: sockets, signals, its log, and readiness as systemd expects it.
+"""The server's process: sockets, signals, log, and messages to systemd.
 
-On SIGTERM and SIGINT there are no new connections; those that are open are answered; then it ends.
+On SIGTERM and SIGINT the server accepts no new connections, answers the open ones, and ends.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FIRST_INHERITED = 3  # sd_listen_fds(3): descriptors start after standard error
 
 
 class Endpoint(NamedTuple):
-    """Listening sockets with what is spoken on them; ``event`` names them in the log."""
+    """Listening sockets and their protocol; ``event`` names them in the log."""
 
     event: str
     sockets: Sequence[socket.socket]
@@ -35,14 +35,14 @@ class Endpoint(NamedTuple):
 
 
 def log(**facts: object) -> None:
-    """Write one line of JSON on standard error, at once so that threads' lines do not mix."""
+    """Write a line of JSON to standard error. It is a single write, so that lines of several threads do not mix."""
     line = json.dumps({"time": round(time.time(), 3), "pid": os.getpid(), **facts}) + "\n"
-    with contextlib.suppress(OSError):  # its disk is full, or whoever read it has gone: mail is judged all the same
+    with contextlib.suppress(OSError):  # a full disk or a closed pipe must not stop the server
         os.write(2, line.encode("ascii"))
 
 
 def notify(state: str) -> None:
-    """Tell systemd (sd_notify) where this service stands; nothing where it did not ask."""
+    """Send the state of this service to systemd (sd_notify), if systemd set NOTIFY_SOCKET."""
     path = os.environ.get("NOTIFY_SOCKET", "")
     if not path:
         return
@@ -51,25 +51,25 @@ def notify(state: str) -> None:
             sender.connect("\0" + path[1:] if path.startswith("@") else path)
             sender.send(state.encode("ascii"))
         except OSError as error:
-            log(event="systemd not told", error=str(error))
+            log(event="systemd not notified", error=str(error))
 
 
 def listen_tcp(host: str, port: int, option: str = "--port") -> list[socket.socket]:
-    """Return listening sockets on all addresses of *host*; port 0 takes a free one, *option* another."""
-    cannot = f"cannot listen on {host} port {port}"
+    """Return listening sockets on all addresses of ``host``. Port 0 is any free port; errors name the ``option``."""
+    failure = f"cannot listen on {host} port {port}"
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        addresses = dict.fromkeys((family, address) for family, _, _, _, address in found)
-    except (OSError, UnicodeError) as error:  # UnicodeError: no name of a host at all
-        raise SpamnbError(f"{cannot}: {reason(error)}; --host takes another") from None
+        infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        addresses = dict.fromkeys((family, address) for family, _, _, _, address in infos)
+    except (OSError, UnicodeError) as error:  # UnicodeError: a text that cannot be the name of a host
+        raise SpamnbError(f"{failure}: {reason(error)}; choose another with --host") from None
     try:
         return [socket.create_server(address, family=family, backlog=BACKLOG) for family, address in addresses]
-    except OSError as error:  # which quotes the address once more
-        raise SpamnbError(f"{cannot}: {os.strerror(error.errno or 0)}; {option} takes another") from None
+    except OSError as error:  # its own text would repeat the address
+        raise SpamnbError(f"{failure}: {os.strerror(error.errno or 0)}; choose another with {option}") from None
 
 
 def listen_unix(path: Path, mode: int) -> socket.socket:
-    """Return a listening Unix socket; one that a dead server left is replaced."""
+    """Return a listening Unix socket. A socket file without a server is replaced."""
     try:
         if path.is_socket():
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
@@ -82,7 +82,7 @@ def listen_unix(path: Path, mode: int) -> socket.socket:
         listening.listen(BACKLOG)
         return listening
     except OSError as error:
-        raise SpamnbError(f"cannot listen on {path}: {reason(error)}; --socket takes another") from None
+        raise SpamnbError(f"cannot listen on {path}: {reason(error)}; choose another with --socket") from None
 
 
 def inherited_sockets() -> list[socket.socket]:
@@ -112,7 +112,9 @@ async def run(conversations: Conversations, endpoints: Sequence[Endpoint]) -> No
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a model that was replaced is noticed without being told
+    signal.signal(
+        signal.SIGHUP, signal.SIG_IGN
+    )  # many servers reload on SIGHUP; this one notices a new model by itself
     servers = [
         await asyncio.start_server(partial(conversations.converse, wire), sock=each, backlog=BACKLOG)
         for _, sockets, wire in endpoints

@@ -1,7 +1,7 @@
 """The spamd protocol as spamc, Exim and spamass-milter speak it.
 
-What a reply may carry follows from the version the client named, because old clients compare it literally:
-Exim 4.96 asks ``REPORT SPAMC/1.2`` and defers every message when it sees both header lines.
+The header lines of a reply depend on the client's version, because old clients compare them literally: Exim 4.96 sends
+``REPORT SPAMC/1.2``, and defers every message if the reply has both header lines.
 
     client     PROCESS, HEADERS             SYMBOLS, REPORT, REPORT_IFSPAM   CHECK
     >= 1.3     Content-length and Spam      Content-length and Spam          Spam
@@ -19,7 +19,7 @@ from spamnb.score import format_report, format_symbols, header_fields
 from spamnb.serve.wire import Client, ExitCode, Refusal, Request, parse_length
 
 METHODS = frozenset(["PING", "SKIP", "CHECK", "SYMBOLS", "REPORT", "REPORT_IFSPAM", "HEADERS", "PROCESS", "TELL"])
-REPLIES = {"PING": b"SPAMD/1.5 0 PONG\r\n", "SKIP": b""}  # of methods without a message
+REPLIES = {"PING": b"SPAMD/1.5 0 PONG\r\n", "SKIP": b""}  # by method; these methods have no message
 _REQUEST_LINE = re.compile(rb"([A-Z_]{1,20}) SPAMC/([0-9]{1,3})\.([0-9]{1,3})[ \t]*\Z")
 _OK = b"SPAMD/1.1 0 EX_OK\r\n"
 
@@ -28,12 +28,12 @@ class SpamdWire:
     """The spamd protocol."""
 
     async def read_request(self, client: Client) -> Request | None:
-        """Return what the client asks for; unknown header fields are ignored."""
+        """Return the client's request; unknown header fields are ignored."""
         line = await client.read_line()
         if line is None:
             return None  # a probe that only connected
         method, version = parse_request_line(line)
-        # Before 1.5 a PING or SKIP is that one line and its client waits, so waiting for more would hang both.
+        # Before version 1.5 PING and SKIP are a single line: the client waits for the reply, and sends no headers.
         has_headers = version >= (1, 5) if method in REPLIES else version > (1, 0)
         headers = await client.read_headers(may_end=method in REPLIES) if has_headers else {}
         return parse_request(method, version, headers)
@@ -59,7 +59,7 @@ class SpamdWire:
         return _OK + (length if request.method in ("PROCESS", "HEADERS") else verdict) + b"\r\n" + body
 
     def change_reply(self, request: Request, is_changed: bool) -> bytes:
-        r"""Return the reply to TELL, which names what changed and nothing else.
+        r"""Return the reply to TELL. DidSet or DidRemove is there only if the model changed.
 
         >>> SpamdWire().change_reply(Request("TELL", label="spam"), True)
         b'SPAMD/1.1 0 EX_OK\r\nDidSet: local\r\n\r\n'
@@ -68,7 +68,7 @@ class SpamdWire:
         return _OK + change * is_changed + b"\r\n"
 
     def refusal_reply(self, refusal: Refusal) -> bytes:
-        r"""Return one line of printable ASCII, whatever the text quotes that a stranger sent.
+        r"""Return one line of printable ASCII. Other characters, which the text may quote from a request, become "?".
 
         >>> SpamdWire().refusal_reply(Refusal(ExitCode.EX_UNAVAILABLE, "too many connections"))
         b'SPAMD/1.0 69 EX_UNAVAILABLE too many connections\r\n'
@@ -78,7 +78,7 @@ class SpamdWire:
 
 
 def parse_request_line(line: bytes) -> tuple[str, tuple[int, int]]:
-    """Return method and version of a request's first line.
+    """Return the method and the version in a request's first line.
 
     >>> parse_request_line(b"REPORT SPAMC/1.2")
     ('REPORT', (1, 2))

@@ -1,6 +1,6 @@
-"""What the protocols share: a request, a refusal, a client that is read in bounded steps, and what a protocol does.
+"""The types that all protocols use: requests, refusals, a client that is read in bounded steps, and ``Wire``.
 
-A wire is a protocol as bytes: it reads requests and writes replies, and decides nothing.
+A wire is a protocol as bytes: it reads requests and writes replies. It neither classifies nor learns.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Protocol
 
 from spamnb.classification import Classification
 
-CHUNK = 1 << 16  # bytes that are read at once: as many as asyncio keeps for a reader
+CHUNK = 1 << 16  # bytes that are read at once: the default limit of asyncio's StreamReader
 
 
 class ExitCode(enum.IntEnum):
@@ -30,7 +30,7 @@ class ExitCode(enum.IntEnum):
 
 
 class Refusal(Exception):
-    """A request that gets an error instead of an answer."""
+    """An error reply to a request."""
 
     def __init__(self, code: ExitCode, text: str) -> None:
         super().__init__(text)
@@ -38,17 +38,17 @@ class Refusal(Exception):
 
 
 class LostClient(Exception):
-    """The connection broke while its client was read."""
+    """The connection broke while the server read from it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a client asks for, without the message itself.
+    """A client's request, without the message.
 
-    - ``method``: as the log and the metrics call it; TELL changes the model
+    - ``method``: its name in the log and the metrics; TELL changes the model
     - ``content_length``: bytes of the message; None if the message itself says where it ends
     - ``label``: the class to learn, "ham" or "spam"; empty if there is nothing to learn
-    - ``reply``: of a request without a message
+    - ``reply``: the whole reply, for a request without a message
     """
 
     method: str
@@ -61,13 +61,13 @@ class Request:
 
 
 class Client:
-    """What a client sends, read in bounded steps. LostClient where its connection breaks."""
+    """A client's stream of bytes, read in bounded steps. Its methods raise LostClient if the connection breaks."""
 
     def __init__(self, reader: asyncio.StreamReader, max_line: int, max_head: int) -> None:
         self._reader, self._max_line, self._max_head = reader, max_line, max_head
 
     async def read_line(self) -> bytes | None:
-        """Return the next line without its end; None where the client has ended."""
+        """Return the next line without its line break; None at the end of the stream."""
         too_long = Refusal(ExitCode.EX_PROTOCOL, f"Bad header line: (over {self._max_line} bytes)")
         try:
             line = await self._reader.readuntil(b"\n")
@@ -84,9 +84,9 @@ class Client:
         return line[:-1].removesuffix(b"\r")
 
     async def read_headers(self, *, may_end: bool = False) -> dict[str, str]:
-        """Return the header fields up to the empty line, by name in small letters; the last of a name counts.
+        """Return the header fields by their names in lower case. Of several fields with one name the last counts.
 
-        A client that ends before the empty line is refused, unless it ``may_end`` there.
+        Raise Refusal if the stream ends before the empty line, unless the client ``may_end`` it there.
         """
         fields: dict[str, str] = {}
         size = 0
@@ -106,25 +106,25 @@ class Client:
         return fields
 
     async def read_parts(self, length: int | None) -> AsyncIterator[bytes]:
-        """Yield so many bytes in parts; all until the client ends where ``length`` is None."""
-        left = math.inf if length is None else length
-        while left and (part := await self.read(int(min(CHUNK, left)))):
-            left -= len(part)
+        """Yield ``length`` bytes in parts; if it is None, all bytes up to the end of the stream."""
+        remaining = math.inf if length is None else length
+        while remaining and (part := await self.read(int(min(CHUNK, remaining)))):
+            remaining -= len(part)
             yield part
-        if 0 < left < math.inf:
-            got = f"Expected {length} bytes, {left} of them are missing"
-            raise Refusal(ExitCode.EX_PROTOCOL, f"Bad header line: (Content-Length mismatch: {got})")
+        if 0 < remaining < math.inf:
+            mismatch = f"Expected {length} bytes, {remaining} of them are missing"
+            raise Refusal(ExitCode.EX_PROTOCOL, f"Bad header line: (Content-Length mismatch: {mismatch})")
 
-    async def read(self, most: int) -> bytes:
-        """Return the next bytes, at most so many; none where the client has ended."""
+    async def read(self, limit: int) -> bytes:
+        """Return the next bytes, at most ``limit``; none at the end of the stream."""
         try:
-            return await self._reader.read(most)
+            return await self._reader.read(limit)
         except OSError:
             raise LostClient from None
 
 
 def parse_length(fields: Mapping[str, str]) -> int | None:
-    """Return the length of the message, where these header fields name it."""
+    """Return the message's length from Content-Length; None without this field."""
     length = fields.get("content-length", "")
     if length and not (length.isascii() and length.isdigit() and len(length) <= 18):
         raise Refusal(ExitCode.EX_PROTOCOL, "Bad header line: (Content-length contains non-numeric bytes)")
@@ -135,16 +135,16 @@ class Wire(Protocol):
     """A protocol: how requests and messages are read, and replies written."""
 
     async def read_request(self, client: Client) -> Request | None:
-        """Return what the client asks for; None where it ends without a word."""
+        """Return the client's request; None if the client sends nothing."""
 
     def read_message(self, client: Client, request: Request) -> AsyncIterator[bytes]:
         """Yield the message in parts."""
 
     def verdict_reply(self, request: Request, classification: Classification, raw: bytes) -> bytes:
-        """Return the reply to a question about a message."""
+        """Return the reply with the verdict on a message."""
 
     def change_reply(self, request: Request, is_changed: bool) -> bytes:
         """Return the reply to a TELL."""
 
     def refusal_reply(self, refusal: Refusal) -> bytes:
-        """Return the reply to what cannot be answered."""
+        """Return the reply with an error."""

@@ -1,4 +1,4 @@
-"""The threads behind the connections: some judge messages, and one changes models."""
+"""The threads behind the connections: some classify messages, and one changes models."""
 
 from __future__ import annotations
 
@@ -28,71 +28,75 @@ class Task(NamedTuple):
     request: Request
     raw: bytes
     wire: Wire
-    facts: dict[str, Any]  # of the log; the model that answered or learned is added
+    facts: dict[str, Any]  # fields of the request's log line; a thread adds the path of the model that it used
 
 
 class Workers:
     """Threads with their open models.
 
-    - ``models`` opens the models of a thread, given ``writable``. SpamnbError where they cannot be opened, or written
-      though clients may teach (``allow_tell``), or tell no spam
-    - ``threads`` judge messages
+    - ``models(writable=...)`` opens the models of a thread
+    - ``threads``: the number of threads that classify messages
+
+    Raise SpamnbError if a model cannot be opened, has no class of spam, or cannot be written although clients may teach
+    (``allow_tell``).
     """
 
     def __init__(
         self, models: Callable[..., Models], threads: int, allow_tell: bool, journal: JournalWriter | None
     ) -> None:
         self._journal = journal
-        # One thread that writes: it may wait for another process's change while the others go on answering.
+        # Only one thread writes, because it may have to wait for another process that writes; the others go on.
         self._learning_models = models(writable=True) if allow_tell else None
         if self._learning_models is not None:
             self._learning_models.for_classifying("").store.check_writable()
         self._all_models = [models(writable=False) for _ in range(threads)]
         self._all_models[0].for_classifying("").check_spam()
         if self._learning_models is not None:
-            for each in self._all_models:  # so that a lesson does not cost them all that they have read
+            for (
+                each
+            ) in self._all_models:  # one shared table: after a lesson the threads keep the rows that they have read
                 each.for_classifying("").store.table = self._learning_models.for_classifying("").store.table
         self._idle_models: queue.SimpleQueue[Models] = queue.SimpleQueue()
         for each in self._all_models:
             self._idle_models.put(each)
-        self._judges = Batches(self._judge, lambda task: None, threads, "judge")
-        self._learner = Batches(self._change, lambda task: task.request.user, 1, "learner")
+        self._classifying = Batches(self._classify, lambda task: None, threads, "classify")
+        self._changing = Batches(self._change, lambda task: task.request.user, 1, "change")
 
     @property
     def may_change(self) -> bool:
         """Whether clients may change models."""
         return self._learning_models is not None
 
-    async def judge(self, task: Task) -> tuple[Classification, bytes]:
+    async def classify(self, task: Task) -> tuple[Classification, bytes]:
         """Return the classification of a message, and the reply."""
-        return await self._judges.result(task)
+        return await self._classifying.result(task)
 
     async def change(self, task: Task) -> bool:
         """Learn or forget a message; return whether that changed anything."""
-        return await self._learner.result(task)
+        return await self._changing.result(task)
 
     def close(self) -> None:
-        """Finish what is under way, and close models and journal."""
-        self._judges.shutdown()
-        self._learner.shutdown()
+        """Finish the tasks that were begun, and close models and journal."""
+        self._classifying.shutdown()
+        self._changing.shutdown()
         for each in self._all_models:
             each.close()
         if self._learning_models is not None:
-            self._learning_models.close()  # the last to close, which may write, empties the write-ahead log
+            self._learning_models.close()  # last, because closing a writable model empties the write-ahead log
         if self._journal is not None:
             self._journal.close()
 
-    # -- in a judge's thread ---------------------------------------------------------------------------------
+    # -- in the threads that classify ------------------------------------------------------------------------
 
-    def _judge(self, tasks: list[Task]) -> list[tuple[Classification, bytes]]:
-        """Judge each message by the model that answers for its user; write the verdicts into the journal."""
-        models, of_model = self._idle_models.get(), defaultdict[Classifier, list[int]](list)
+    def _classify(self, tasks: list[Task]) -> list[tuple[Classification, bytes]]:
+        """Classify each message by the model of its user, and write the verdicts into the journal."""
+        models, numbers_by_model = self._idle_models.get(), defaultdict[Classifier, list[int]](list)
         answers: dict[int, tuple[Classification, bytes]] = {}
         entries = []
         try:
             for number, task in enumerate(tasks):
-                of_model[models.for_classifying(task.request.user)].append(number)
-            for model, numbers in of_model.items():
+                numbers_by_model[models.for_classifying(task.request.user)].append(number)
+            for model, numbers in numbers_by_model.items():
                 raws = [_without_filter_headers(tasks[number].raw) for number in numbers]
                 messages = list(map(model.read, raws)) if self._journal is not None else []
                 results = classify_mails(model, messages or raws)
@@ -105,20 +109,20 @@ class Workers:
                     entries.append(entry_of(message, result, model.settings, user=user))
         finally:
             self._idle_models.put(models)
-        for entry in entries:  # once no message can fail: a batch that fails is judged again
+        for entry in entries:  # after the whole batch, because a batch that fails is classified again
             assert self._journal is not None
             self._journal.put(entry)
         return [answers[number] for number in range(len(tasks))]
 
-    # -- in the learner's thread -----------------------------------------------------------------------------
+    # -- in the thread that changes models -------------------------------------------------------------------
 
     def _change(self, tasks: list[Task]) -> list[bool]:
-        """Learn or forget messages of one user, in one transaction; return which changed anything."""
+        """Learn or forget messages of one user in one transaction. Return for each whether the model changed."""
         assert self._learning_models is not None
         models, user = self._learning_models, tasks[0].request.user
         model = models.taught(user)
         if model is None and any(task.request.label for task in tasks):
-            for task in tasks:  # no model is made for what cannot be read
+            for task in tasks:  # raises if a message cannot be read, before a model file is made
                 models.for_classifying("").read(task.raw)
             model = models.for_learning(user)
         if model is None:

@@ -207,7 +207,7 @@ def test_filter_says_in_one_line_why_it_did_not_judge(
     monkeypatch.setattr("spamnb.classifier.Classifier.open", fails(error))
     result = run("filter", "-m", model, stdin=message("spam", 1))
     assert (result.exit_code, result.stderr) == (0, f"spamnb: {said}\n")
-    assert result.stdout_bytes == f"X-Spam-Warning: not judged: {said}\n".encode() + message("spam", 1)
+    assert result.stdout_bytes == f"X-Spam-Warning: not classified: {said}\n".encode() + message("spam", 1)
 
 
 def test_what_cannot_be_read_is_named_and_the_status_says_so(model: Path, tmp_path: Path) -> None:
@@ -370,7 +370,7 @@ def test_filter_passes_mail_on_whatever_is_in_the_place_of_the_model(tmp_path: P
     for path in (tmp_path, tmp_path / "m", tmp_path / "m" / "below", tmp_path / "none"):
         result = run("filter", "-m", path, stdin=raw)
         assert result.exit_code == 0
-        assert result.stdout_bytes.startswith(b"X-Spam-Warning: not judged:")
+        assert result.stdout_bytes.startswith(b"X-Spam-Warning: not classified:")
         assert result.stdout_bytes.endswith(raw)
 
 

@@ -19,7 +19,7 @@ def test_an_error_names_options_on_the_command_line_alone(tmp_path: Path) -> Non
     assert run("words", "-m", missing).stderr == f"Error: {said % '--model'}\n"
     mail_on = run("filter", "-m", missing, stdin=message("ham", 1))
     assert (mail_on.exit_code, mail_on.stderr) == (0, f"spamnb: {said % '--model'}\n")
-    assert f"X-Spam-Warning: not judged: {said % '--model'}" in " ".join(mail_on.stdout.split())
+    assert f"X-Spam-Warning: not classified: {said % '--model'}" in " ".join(mail_on.stdout.split())
 
 
 def test_words_of_mail_without_a_word_says_how_to_see_the_rest(tmp_path: Path) -> None:

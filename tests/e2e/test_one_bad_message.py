@@ -120,7 +120,7 @@ def test_alone_it_is_told_and_filter_passes_it_on(stage: str, model: Path, name:
     assert run("classify", "-m", model, stdin=raw).exit_code == 1
     assert run("classify", "--exit-code", "-m", model, stdin=raw).exit_code == 75
     passed = run("filter", "-m", model, stdin=raw)
-    assert passed.exit_code == 0 and passed.stdout.startswith("X-Spam-Warning: not judged: ")
+    assert passed.exit_code == 0 and passed.stdout.startswith("X-Spam-Warning: not classified: ")
     assert passed.stdout.encode().endswith(raw) and passed.stderr.count("\n") == 1
 
 

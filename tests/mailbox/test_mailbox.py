@@ -189,7 +189,7 @@ def test_verdicts_of_moves_that_a_kill_interrupted_are_in_the_journal(person: Pe
         entry = journal.of_message(digest(spam))
         assert verdicts(journal) == 1 and entry is not None and (entry.role, entry.verdict) == (JUNK, "spam")
         with Moving(journal) as moving:
-            assert moving.mail(entry) == spam
+            assert moving.read(entry) == spam
 
 
 @pytest.mark.parametrize("before", ["one of two alike is moved", "another of the same header", "it was there"])
@@ -290,7 +290,7 @@ def test_a_page_reads_teaches_and_moves_mail_and_moves_it_back(person: Person, t
         assert [row.role for row in rows.values()] == [JUNK, INBOX, JUNK]
         assert {row.mailbox for row in rows.values()} == {person.box().home}
         with Moving(journal) as moving:
-            assert [moving.mail(row) for row in rows.values()] == [spam, ham, nameless]
+            assert [moving.read(row) for row in rows.values()] == [spam, ham, nameless]
 
         taught = teacher.teach(journal, [position(journal, raw) for raw in (spam, nameless)], False, move=True)
         assert taught.problems == () and learned(model, spam) == "ham" == learned(model, nameless)
@@ -334,10 +334,10 @@ def test_a_page_moves_only_the_very_message_and_only_where_it_knows_the_mailbox(
             Teacher(model, None).move(journal, number, INBOX)
         kept.write_bytes(message("ham", 900))
         with Moving(journal) as moving:
-            assert moving.mail(journal.verdict(number)) is None
+            assert moving.read(journal.verdict(number)) is None
         with pytest.raises(SpamnbError, match="no longer"):
             Teacher(model, None).move(journal, number, INBOX)
         run("filter", "--journal", path, "-m", model, stdin=message("spam", 901))
-        with pytest.raises(SpamnbError, match="not known in which mailbox"):
+        with pytest.raises(SpamnbError, match="does not say in which mailbox"):
             Teacher(model, None).move(journal, position(journal, message("spam", 901)), INBOX)
     assert person.where() == {key("ham", 900): "Junk"}

@@ -89,9 +89,9 @@ def test_a_click_teaches_and_undo_takes_it_back(review, tmp_path, model):
     assert learned(model, raw) == "ham"
     batch = batch_of(page)
     status, page = send(client, "/undo", batch=batch)
-    assert status == 200 and "1 lesson taken back." in page and positions(client) == ["0"]
+    assert status == 200 and "1 lesson undone." in page and positions(client) == ["0"]
     status, page = send(client, "/undo", batch=batch)
-    assert status == 404 and "Nothing was taken back" in page and learned(model, raw) is None
+    assert status == 404 and "Nothing was undone" in page and learned(model, raw) is None
 
 
 def words(tree: LexborHTMLParser) -> list[str]:
@@ -108,14 +108,14 @@ def test_the_one_list_has_all_mail_and_shows_a_part_of_it(review, tmp_path, mode
     assert words(tree) == ["spam", "unsure", "good", "good", "good", "spam", "spam"], "the newest first"
     *_, dated = [node.text() for node in tree.css(".mail .meta")]
     undated = tree.css_first(".mail .meta").text()
-    assert "22 Aug 2002" in dated and time.strftime("%a") in undated and "from 90 % on" in tree.text()
+    assert "22 Aug 2002" in dated and time.strftime("%a") in undated and "above 90 %" in tree.text()
     parts = {show: words(LexborHTMLParser(client.get(f"/?show={show}").text)) for show in ("spam", "good", "doubtful")}
     assert parts["spam"] == ["spam"] * 3 and parts["good"] == ["unsure", "good", "good", "good"]
     assert parts["doubtful"] == ["unsure", "good", "good", "spam"]
     oldest = LexborHTMLParser(client.get("/?show=spam&order=oldest").text).css(".mail .verdict")
     assert [float(node.text().split()[1]) for node in oldest] == pytest.approx([92, 98, 97], abs=0.1)
     cards = " ".join(LexborHTMLParser(client.get("/figures").text).css_first(".cards").text().split())
-    assert cards.startswith("7 messages judged 57.1 % doubtful"), "what the list shows"
+    assert cards.startswith("7 messages classified 57.1 % doubtful"), "what the list shows"
     for nonsense in ("?show=x&order=y&page=-1&user=%00", "?page=99999999999", "?q=" + "%27" * 500):
         assert client.get("/" + nonsense).status_code == 200
 
@@ -221,7 +221,7 @@ def test_what_was_hidden_stands_apart_from_what_was_read(review, tmp_path, model
     assert "unseen words" in tree.css_first("pre.hidden").text() and "unseen" not in tree.css_first("pre.text").text()
     (box / "new" / "1").unlink()
     page = LexborHTMLParser(client.get("/message/0").text)
-    assert "is not here to be shown" in page.text() and "No longer there" in page.css_first(".lies").text()
+    assert "no longer has this message" in page.text() and "no longer in this folder" in page.css_first(".lies").text()
     assert not page.css(".lies button"), "what is gone cannot be moved"
 
 

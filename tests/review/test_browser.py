@@ -81,7 +81,7 @@ def test_a_person_teaches_with_keys_and_buttons_undoes_and_moves_back(browser, u
     assert [learned(model, raw) for raw in raws] == ["spam", "spam"]
     page.click(".mail button.undo")
     page.click(".mail a.subject")
-    assert "Folder: Junk of" in page.text(".lies") and "Nothing was hidden" in page.text()
+    assert "Folder: Junk of" in page.text(".lies") and "The message has no hidden text" in page.text()
     page.leaving(lambda: page.press("m"))
     assert "Folder: the inbox of" in page.text(".lies") and len(maildir.files(box / "new")) == 1
 

@@ -58,7 +58,7 @@ def test_a_port_that_is_taken_and_a_journal_that_is_not_there_are_told(tmp_path)
         ran = subprocess.run(command(tmp_path, "--port", port), capture_output=True, text=True, timeout=120)
     (refused,) = ran.stderr.splitlines()
     assert ran.returncode == 1
-    assert f"cannot listen on 127.0.0.1 port {port}" in refused and refused.endswith("; --port takes another")
+    assert f"cannot listen on 127.0.0.1 port {port}" in refused and refused.endswith("; choose another with --port")
 
 
 @pytest.mark.parametrize("lacking", ["starlette", "uvicorn"])

@@ -70,8 +70,8 @@ def test_what_cannot_be_taught_or_undone_is_said(model, tmp_path):
         with journal.writing():
             journal.execute("UPDATE verdicts SET made_by = 'other'")
         (problem,) = Teacher(model, None).teach(journal, [entry.position], True).problems
-        assert "reads mail otherwise" in problem and learned(model, RAW) == "ham"
+        assert "makes other tokens" in problem and learned(model, RAW) == "ham"
         with journal.writing():
             journal.execute("DELETE FROM verdicts")
         (problem,) = Teacher(model, None).undo(journal, journal.corrections(batch)).problems
-    assert "no longer holds the message that was taught as ham" in problem and learned(model, RAW) == "ham"
+    assert "the message that was taught as ham" in problem and learned(model, RAW) == "ham"

@@ -368,7 +368,7 @@ def test_the_event_loop_reads_nothing_of_a_message(model: Path, monkeypatch: pyt
         return await answered(spamd, head + field + b"\n" + mail("spam", 5000))
 
     assert asyncio.run(talk()).startswith(b"SPAMD/1.")
-    assert threads["_read"] and set.union(*threads.values()) <= {"judge", "learner"}
+    assert threads["_read"] and set.union(*threads.values()) <= {"classify", "change"}
     assert [line["id"] for line in logged if line["event"] == "request"] == ["=?idna?q?caf=E9?="]
 
 

@@ -160,4 +160,4 @@ def test_rspamc_checks_and_teaches(serve, model):
         assert "success = true;" in run(command, raw=HAM if label == "spam" else SPAM).stdout
     with Classifier.open(model) as classifier:
         assert (classifier.learned(HAM), classifier.learned(SPAM)) == ("spam", "ham")
-    assert "learned as this before" in run("learn_ham", raw=SPAM).stdout
+    assert "already learned as this class" in run("learn_ham", raw=SPAM).stdout

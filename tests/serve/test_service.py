@@ -176,12 +176,15 @@ def test_a_unix_socket(serve, model, tmp_path):
 def test_what_cannot_start_says_so_in_one_line(serve, model, tmp_path):
     server = serve(model)
     for options, message in [
-        (("--port", str(server.port)), "cannot listen on 127.0.0.1 port .*; --port takes another"),
-        (("--metrics-port", str(server.port)), "cannot listen on 127.0.0.1 port .*; --metrics-port takes another"),
-        (("--port", "0", "--socket-mode", "600"), "--socket-mode goes with --socket"),
+        (("--port", str(server.port)), "cannot listen on 127.0.0.1 port .*; choose another with --port"),
+        (
+            ("--metrics-port", str(server.port)),
+            "cannot listen on 127.0.0.1 port .*; choose another with --metrics-port",
+        ),
+        (("--port", "0", "--socket-mode", "600"), "--socket-mode needs --socket"),
         (("--socket", str(tmp_path / "no" / "s")), "cannot listen on"),
         (("--port", "0", "--socket-mode", "999"), "no octal mode"),
-        (("--host", "x" * 300), "cannot listen on x.*; --host takes another"),
+        (("--host", "x" * 300), "cannot listen on x.*; choose another with --host"),
     ]:
         with pytest.raises(RuntimeError, match=message) as error:
             serve(model, *options)
