@@ -17,7 +17,7 @@ import pytest
 from person import Everything, Person, key_of
 from unpacked import PATIENCE, answers, command_of_unpacked, free_port, wait_until
 
-from spamnb.mailbox.imap import ImapBox
+from spamnb.mailbox.imap import ImapMailbox
 from spamnb.sources.mailbox import decode_name, encode_name
 
 WITHOUT_MOVE = "protocol imap {\n  imap_capability = IMAP4rev1 SASL-IR UIDPLUS IDLE NAMESPACE SPECIAL-USE LITERAL+\n}\n"
@@ -241,8 +241,8 @@ class ImapPerson(Person):
             self.client.unselect()
         return found
 
-    def box(self) -> ImapBox:
-        return ImapBox(self.name)
+    def box(self) -> ImapMailbox:
+        return ImapMailbox(self.name)
 
 
 @contextlib.contextmanager

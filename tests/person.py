@@ -12,9 +12,9 @@ from commands import run
 from mail import message, never
 
 from spamnb.mailbox import maildir
-from spamnb.mailbox.box import Move
-from spamnb.mailbox.maildir import MaildirBox
-from spamnb.mailbox.memory import Memory
+from spamnb.mailbox.maildir import MaildirMailbox
+from spamnb.mailbox.protocol import Move
+from spamnb.mailbox.record import MailboxRecord
 from spamnb.reader.message import digest
 from spamnb.sources.entries import Report
 
@@ -73,26 +73,26 @@ class Person:
         return run(*self.command("watch", "--once", *options))
 
     @contextmanager
-    def remembering(self, report: Report = never) -> Iterator[Memory]:
+    def open_record(self, report: Report = never) -> Iterator[MailboxRecord]:
         box = self.box()
         try:
-            with Memory.of(box, report) as memory:
-                yield memory
+            with MailboxRecord.open(box, report) as record:
+                yield record
         finally:
             box.close()
 
 
-def begin(memory: Memory, note: str = "") -> list[bytes]:
+def begin(record: MailboxRecord, note: str = "") -> list[bytes]:
     """Record moves of all new mail to Junk, as just before these moves, and return the digests of that mail."""
-    into = memory.box.junk()
-    raws = {one: raw for one, raw in memory.box.read(memory.unjudged()) if isinstance(raw, bytes)}
-    mark, source, target = memory.box.mark(into), memory.box.key(memory.box.inbox), memory.box.key(into)
+    into = record.mailbox.junk()
+    raws = {one: raw for one, raw in record.mailbox.read(record.new_messages()) if isinstance(raw, bytes)}
+    mark, source, target = record.mailbox.mark(into), record.mailbox.key(record.mailbox.inbox), record.mailbox.key(into)
     moves = [
         Move(source, each.key, kin, digest(raws[each]), target, mark, True, note)
-        for each, kin in memory.box.kin([*raws])
+        for each, kin in record.mailbox.kin([*raws])
     ]
-    with memory.writing():
-        memory.executemany("INSERT INTO moves VALUES (?, ?, ?, ?, ?, ?, ?, ?)", moves)
+    with record.writing():
+        record.executemany("INSERT INTO moves VALUES (?, ?, ?, ?, ?, ?, ?, ?)", moves)
     return [digest(raw) for raw in raws.values()]
 
 
@@ -103,9 +103,9 @@ class MaildirPerson(Person):
         self.model = model
         root = folder / "Mail"
         self.path = root / "INBOX" if beside else root
-        self.folders = {"INBOX": maildir.made(self.path)}
+        self.folders = {"INBOX": maildir.make_folder(self.path)}
         for name in ("Junk", "Trash", "Work"):
-            self.folders[name] = maildir.made(root / (name if beside else f".{name}"))
+            self.folders[name] = maildir.make_folder(root / (name if beside else f".{name}"))
         if beside:
             self.options = ("--junk", "../Junk")
         self.name, self._count = str(self.path), 0
@@ -151,5 +151,5 @@ class MaildirPerson(Person):
                     folders.setdefault(key_of(raw), []).append((folder, flags))
         return folders
 
-    def box(self) -> MaildirBox:
-        return MaildirBox(self.path, "../Junk" if self.options else None)
+    def box(self) -> MaildirMailbox:
+        return MaildirMailbox(self.path, "../Junk" if self.options else None)

@@ -22,30 +22,30 @@ def check_command(name: str) -> None:
       spamnb check imaps://ann@mail.example.org
     """
     from spamnb.cli.mailboxes import named_account
-    from spamnb.mailbox.imap import ImapBox
+    from spamnb.mailbox.imap import ImapMailbox
     from spamnb.report.message_line import column_width, fit_columns
     from spamnb.shown_text import pluralize
     from spamnb.sources.accounts import accounts_path, add_account
     from spamnb.sources.imap_connection import Denied
 
     account = named_account(name)
-    box = ImapBox(account.url.account, account.junk)
+    mailbox = ImapMailbox(account.url.account, account.junk)
     try:
-        junk, folders = box.junk(), box.folders()
+        junk, folders = mailbox.junk(), mailbox.folders()
         width = column_width([junk.name, *(folder.name for folder in folders)])
         for folder in folders:
             other = "other junk" if folder.role == "junk" else folder.role or "mail"
-            use = "junk" if folder.place == junk.place else other
+            use = "junk" if folder.path == junk.path else other
             try:
-                content = pluralize(box.state(folder).messages, "message")
+                content = pluralize(mailbox.state(folder).messages, "message")
             except Denied as error:
                 content = str(error)
             click.echo(f"{fit_columns(folder.name, width)}  {use:<10}  {content}")
-        if not box.exists(junk):
+        if not mailbox.exists(junk):
             click.echo(f"{fit_columns(junk.name, width)}  {'junk':<10}  not there yet: 'sort' and 'watch' make it")
     finally:
-        box.close()
+        mailbox.close()
     path = accounts_path()
     section = add_account(path, account.url)
     state = f"added to {path} as [{section}]" if section else f"described in {path}"
-    tell(f"spamnb: {box.shown}: the login works; the account is {state}")
+    tell(f"spamnb: {mailbox.display_name}: the login works; the account is {state}")

@@ -16,13 +16,13 @@ from spamnb.shown_text import escape
 
 if TYPE_CHECKING:
     from spamnb.mailbox.filing import Filing
-    from spamnb.mailbox.memory import Memory
+    from spamnb.mailbox.record import MailboxRecord
     from spamnb.people import SentMail
     from spamnb.sources.accounts import Account
     from spamnb.sources.mailbox import Folder
 
 
-boxes_argument = click.argument("boxes", metavar="[MAILBOX...]", nargs=-1, type=click.Path(readable=False))
+mailboxes_argument = click.argument("mailboxes", metavar="[MAILBOX...]", nargs=-1, type=click.Path(readable=False))
 junk_option = click.option(
     "--junk",
     show_default="the one that is there by the server's word or its name in any language, or a new Junk",
@@ -41,16 +41,16 @@ class Target(NamedTuple):
     is_account: bool = False
 
     @property
-    def shown(self) -> str:
+    def display_name(self) -> str:
         """The name for people."""
         return escape(self.name)
 
 
 def named_account(name: str) -> Account:
     """Return the account of a URL, with what the file of accounts says of it. SpamnbError for all else."""
-    from spamnb.sources.accounts import account_of, parsed
+    from spamnb.sources.accounts import find_account, parse_url
 
-    return _check_has_no_folder(account_of(parsed(name)))
+    return _check_has_no_folder(find_account(parse_url(name)))
 
 
 def _check_has_no_folder(account: Account) -> Account:
@@ -94,28 +94,28 @@ def filing(
     ``journal``."""
     from spamnb.classifier import Classifier
     from spamnb.journal.writer import JournalWriter
-    from spamnb.mailbox import box_at
+    from spamnb.mailbox import open_mailbox
     from spamnb.mailbox.filing import Filing
-    from spamnb.mailbox.memory import Memory
+    from spamnb.mailbox.record import MailboxRecord
 
     with ExitStack() as stack:
         classifier = stack.enter_context(Classifier.open(target.model, writable=writable))
-        box = box_at(target.name, target.junk)
-        stack.callback(box.close)
+        mailbox = open_mailbox(target.name, target.junk)
+        stack.callback(mailbox.close)
         if target.unsure is not None and not target.is_account:  # a wrong name is refused before anything is made
-            box.locate(target.unsure)
-        memory = stack.enter_context(Memory.of(box, unreadable, dry_run))
+            mailbox.locate(target.unsure)
+        record = stack.enter_context(MailboxRecord.open(mailbox, unreadable, dry_run))
         writer = JournalWriter(journal, tell_of_ours) if journal is not None and not dry_run else None
         if writer is not None:
             stack.callback(writer.close)
-        yield Filing(memory, classifier, writer, target.junk or "")
+        yield Filing(record, classifier, writer, target.junk or "")
 
 
-def folders_of(target: Target, memory: Memory) -> dict[str, Folder]:
+def folders_of(target: Target, record: MailboxRecord) -> dict[str, Folder]:
     """Where mail goes, by its verdict."""
-    folders = {"spam": memory.box.junk()}
+    folders = {"spam": record.mailbox.junk()}
     if target.unsure is not None:
-        folders["unsure"] = memory.box.locate(target.unsure)
+        folders["unsure"] = record.mailbox.locate(target.unsure)
     return folders
 
 
@@ -139,7 +139,7 @@ def in_each(found: list[Target], unreadable: Unreadable, work: Callable[[Target]
         except Exception as error:
             if len(found) == 1:
                 raise
-            tell_of_ours(describe_error(error, target.shown))
+            tell_of_ours(describe_error(error, target.display_name))
             failed = True
     if failed or unreadable.count:
         raise SystemExit(1)

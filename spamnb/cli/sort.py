@@ -15,11 +15,11 @@ import click
 
 from spamnb.cli.mailboxes import (
     Target,
-    boxes_argument,
     filing,
     folders_of,
     in_each,
     junk_option,
+    mailboxes_argument,
     targets,
     until_done,
 )
@@ -34,7 +34,7 @@ _WIDTH = 60  # of a header field as printed: its sender may write a megabyte
 
 
 @click.command("sort", short_help="Move spam among a mailbox's new mail to Junk.")
-@boxes_argument
+@mailboxes_argument
 @model_option
 @junk_option
 @click.option("--unsure", metavar="FOLDER", help="The folder for mail with the verdict 'unsure'.  [default: stays]")
@@ -43,7 +43,7 @@ _WIDTH = 60  # of a header field as printed: its sender may write a megabyte
 @click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
 @journal_option
 def sort_command(
-    boxes: tuple[str, ...],
+    mailboxes: tuple[str, ...],
     model: Path,
     junk: str | None,
     unsure: str | None,
@@ -71,7 +71,7 @@ def sort_command(
             _sort(target, work, unreadable, everything, quiet)
         return True
 
-    in_each(targets(boxes, model, junk, unsure), unreadable, sort)
+    in_each(targets(mailboxes, model, junk, unsure), unreadable, sort)
 
 
 def _sort(target: Target, work: Filing, unreadable: Unreadable, everything: bool, quiet: bool) -> None:
@@ -83,17 +83,17 @@ def _sort(target: Target, work: Filing, unreadable: Unreadable, everything: bool
 
     def sort() -> None:
         nonlocal is_read
-        with work.alone() as finished, _after_the_batch() as stopped:
+        with work.lock() as finished, _after_the_batch() as stopped:
             if finished and not quiet:
                 told = f"{pluralize(finished, 'message')} moved by a run that was interrupted"
-                tell(f"spamnb: {target.shown}: {told}")
-            folders = folders_of(target, work.memory)
+                tell(f"spamnb: {target.display_name}: {told}")
+            folders = folders_of(target, work.record)
             say: Callable[[Filed, str], None] = _say
             if sys.stdout is not None and sys.stdout.isatty():
                 say = _terminal_line(work.classifier, folders)
             for one in work.sort(folders, stopped, everything):
-                where = f"to {one.into.name}" if one.into is not None else "stays"
-                counts["stay" if one.into is None else where] += 1
+                where = f"to {one.target.name}" if one.target is not None else "stays"
+                counts["stay" if one.target is None else where] += 1
                 if is_read:
                     try:
                         say(one, where)
@@ -110,10 +110,10 @@ def _sort(target: Target, work: Filing, unreadable: Unreadable, everything: bool
             what_stays_last = sorted(counts.items(), key=lambda each: (each[0] == "stay", each[0]))
             done = ", ".join(f"{number:,} {what}" for what, number in what_stays_last)
             interrupted = "" if whole else ", interrupted; the next run goes on from there"
-            how = ", dry run" if work.memory.dry_run else interrupted
+            how = ", dry run" if work.record.dry_run else interrupted
             tell(f"spamnb: {pluralize(counts.total(), 'message')}{how}: {done}")
     if not quiet and not counts and unreadable.count == before:
-        tell(f"spamnb: {target.shown}: no {'' if everything else 'new '}messages")
+        tell(f"spamnb: {target.display_name}: no {'' if everything else 'new '}messages")
 
 
 @contextmanager

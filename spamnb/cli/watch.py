@@ -13,11 +13,11 @@ import click
 
 from spamnb.cli.mailboxes import (
     Target,
-    boxes_argument,
     filing,
     folders_of,
     in_each,
     junk_option,
+    mailboxes_argument,
     targets,
     tell_recipients,
     until_done,
@@ -36,7 +36,7 @@ _PATIENCE = 5.0  # for another process that sorts the same account
 
 
 @click.command("watch", short_help="Learn from what is moved into and out of Junk; sort new mail.")
-@boxes_argument
+@mailboxes_argument
 @model_option
 @junk_option
 @click.option("--sort", is_flag=True, help="Also move new spam to Junk as it comes.")
@@ -50,7 +50,7 @@ _PATIENCE = 5.0  # for another process that sorts the same account
 @click.option("--once", is_flag=True, help="Learn from the moves since the last look, and end; for cron.")
 @journal_option
 def watch_command(
-    boxes: tuple[str, ...],
+    mailboxes: tuple[str, ...],
     model: Path,
     junk: str | None,
     sort: bool,
@@ -71,7 +71,7 @@ def watch_command(
     """
     from spamnb.classifier import Classifier
 
-    found = [target._replace(sort=target.sort or sort) for target in targets(boxes, model, junk, unsure)]
+    found = [target._replace(sort=target.sort or sort) for target in targets(mailboxes, model, junk, unsure)]
     for path in {target.model for target in found}:
         with Classifier.open(path, writable=True) as classifier:
             classifier.store.check_writable()
@@ -103,7 +103,7 @@ def watch_command(
             if len(failed) == len(found):
                 stop()
             else:
-                tell_of_ours(describe_error(error, target.shown))
+                tell_of_ours(describe_error(error, target.display_name))
 
     threads = [threading.Thread(target=follow, args=(target,), daemon=True) for target in found]
     for thread in threads:
@@ -130,9 +130,9 @@ class Stop:
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until the end, or for so long; whether it is the end."""
-        from spamnb.mailbox.box import readable
+        from spamnb.mailbox.protocol import wait_readable
 
-        return readable([self.descriptor], seconds)
+        return wait_readable([self.descriptor], seconds)
 
 
 class Watching:
@@ -140,7 +140,7 @@ class Watching:
 
     def __init__(self, target: Target, work: Filing, stop: Stop) -> None:
         self.missed = False  # whether a lesson was
-        self._target, self._work, self._memory, self._stop = target, work, work.memory, stop
+        self._target, self._work, self._record, self._stop = target, work, work.record, stop
         self._first: bool | None = None  # whether this is the first look of all; None: not known yet
         self._pause = 0.0  # seconds after the last failure
         self._told = ""
@@ -149,14 +149,14 @@ class Watching:
         """Learn what was moved since the last look, and sort what came. Moves that a kill interrupted are finished
         first."""
         if self._first is None:
-            if self._memory.begun():
-                with self._work.alone():  # which finishes them
+            if self._record.unfinished_moves():
+                with self._work.lock():  # which finishes them
                     pass
-            self._first = not self._memory.looked()
+            self._first = not self._record.has_scanned()
         if not self._target.sort:
             self._learn()
             return
-        with self._work.alone(_PATIENCE):
+        with self._work.lock(_PATIENCE):
             self._learn()
             self._sort()
 
@@ -171,38 +171,38 @@ class Watching:
             click.echo(f"{'learned' if changed else 'known'}\t{label}\t{about(lesson.raw)}\t{lesson.message.name}")
             if self._stop:
                 return
-        sent, self._memory.sent = self._memory.sent, []
-        tell_recipients(self._target.shown, sent)
+        sent, self._record.sent = self._record.sent, []
+        tell_recipients(self._target.display_name, sent)
         if self._first:
             self._first = False
-            box = self._memory.box
-            junk, noted = box.junk(), pluralize(self._memory.noted(), "message")
-            missing = "" if self._target.is_account or box.exists(junk) else ", which is not there yet"
+            mailbox = self._record.mailbox
+            junk, noted = mailbox.junk(), pluralize(self._record.count_messages(), "message")
+            missing = "" if self._target.is_account or mailbox.exists(junk) else ", which is not there yet"
             told = f"{noted} noted; from now on it learns from moves into {junk.name} and out of it{missing}"
-            tell(f"spamnb: {self._target.shown}: {told}")
+            tell(f"spamnb: {self._target.display_name}: {told}")
 
     def _sort(self) -> None:
-        for one in self._work.sort(folders_of(self._target, self._memory), self._stop.__bool__):
-            if one.into is not None:
+        for one in self._work.sort(folders_of(self._target, self._record), self._stop.__bool__):
+            if one.target is not None:
                 verdict = one.classification.mail_verdict
-                click.echo(f"moved\t{verdict}\t{one.into.name}\t{about(one.mail.raw)}\t{one.message.name}")
+                click.echo(f"moved\t{verdict}\t{one.target.name}\t{about(one.mail.raw)}\t{one.message.name}")
 
     def look_and_wait(self, seconds: float) -> float:
         """A look, and then so many seconds or until something happens; how long to leave a mailbox alone that could not
         be reached. Its pauses grow, and each new reason is told once."""
         from spamnb.sources.imap_connection import LoginRefused
 
-        box = self._memory.box
+        mailbox = self._record.mailbox
         try:
             self.look()
             if self._told:
-                tell(f"spamnb: {self._target.shown}: connected again")
+                tell(f"spamnb: {self._target.display_name}: connected again")
             self._pause, self._told = 0.0, ""
-            box.wait(self._memory.state_of_inbox(), seconds, self._stop.descriptor)
+            mailbox.wait(self._record.inbox_state(), seconds, self._stop.descriptor)
             return 0.0
         except Exception as error:
-            box.close()
-            told = in_options(describe_error(error, self._target.shown))
+            mailbox.close()
+            told = in_options(describe_error(error, self._target.display_name))
             first, longest = _AFTER_REFUSAL if isinstance(error, LoginRefused) else _AFTER_LOSS
             # A pause out of these bounds was after the other kind of failure.
             self._pause = min(2 * self._pause, longest) if first <= self._pause <= longest else first

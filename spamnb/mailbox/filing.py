@@ -1,6 +1,6 @@
-"""One mailbox at work: new mail is judged once and moved, and what a person moved is learned.
+"""The work in one mailbox: new mail is classified once and moved, and the messages that a person moved are learned.
 
-``sort`` goes through this once, ``watch`` again and again; Maildirs and accounts go the same way.
+``sort`` does this once, ``watch`` again and again, in Maildirs as in accounts.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from spamnb.errors import SpamnbError
 from spamnb.journal.entries import INBOX, JUNK, NOWHERE, OTHER, JournalEntry, Place, entry_of, entry_of_note, note_of
 from spamnb.journal.journal import Correction
 from spamnb.journal.writer import JournalWriter
-from spamnb.mailbox.box import Box, Move
-from spamnb.mailbox.memory import PATIENCE, Memory, MovedMessage
+from spamnb.mailbox.protocol import Mailbox, Move
+from spamnb.mailbox.record import LOCK_SECONDS, MailboxRecord, MovedMessage
 from spamnb.reader.message import digest
 from spamnb.score import class_of_label, classify_mail
 from spamnb.sources.entries import attempt, one_message
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     from spamnb.classifier import Classifier
     from spamnb.reader.read_message import ReadMessage
 
-_FEW = 20  # messages that a run may move whatever their share is
-_AT_ONCE, _BYTES_AT_ONCE = 32, 4 << 20  # of the messages that are filed together
+MAX_UNCHECKED_MOVES = 20  # messages that a run may move whatever their share is: a small mailbox may be half spam
+BATCH_MESSAGES, BATCH_BYTES = 32, 4 << 20  # moved together: an account answers once a batch, and memory is bounded
 
 
 class Filed(NamedTuple):
-    """A message that was judged, where it lies now: what was found, and where it went (None: it stays)."""
+    """A classified message where it is now, and the folder that it was moved to (None: it stays)."""
 
     message: MailboxMessage
     mail: ReadMessage
     classification: Classification
-    into: Folder | None
-    entry: JournalEntry | None = None  # for the journal
+    target: Folder | None
+    entry: JournalEntry | None = None
 
     @property
     def short_name(self) -> str:
@@ -47,9 +47,9 @@ class Filed(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """A lesson, the class that it was one of, and whether it changed the model; or why it could not be learned."""
+    """A message that a person moved, its class, and whether it changed the model; or the error of learning it."""
 
-    lesson: MovedMessage
+    moved: MovedMessage
     label: str
     changed: bool
     error: SpamnbError | None = None
@@ -57,143 +57,149 @@ class Learned(NamedTuple):
 
 @dataclass
 class Filing:
-    """A mailbox's memory and the model that judges its mail.
+    """The record of a mailbox and the model that classifies its mail.
 
-    What is done is written into the journal; ``junk`` is what a person calls the folder of spam there.
+    Classifications and corrections are written into the journal. ``junk`` is the person's name of the folder of spam.
     """
 
-    memory: Memory
+    record: MailboxRecord
     classifier: Classifier
     journal: JournalWriter | None = None
     junk: str = ""
 
     @contextmanager
-    def alone(self, patience: float = PATIENCE) -> Iterator[int]:
-        """While no other process files mail here; how many moves that were interrupted are done now."""
-        with self.memory.alone(patience) as finished:
-            self._write(noted(self.memory.box, finished, self.junk))
+    def lock(self, timeout: float = LOCK_SECONDS) -> Iterator[int]:
+        """Keep other processes from filing, and yield the number of interrupted moves that are finished now."""
+        with self.record.lock(timeout) as finished:
+            self._write(journal_entries(self.record.mailbox, finished, self.junk))
             yield len(finished)
 
     def sort(
         self, folders: Mapping[str, Folder], stopped: Callable[[], bool], everything: bool = False
     ) -> Iterator[Filed]:
-        """Judge new mail and move it to the folder of its verdict, where there is one; in batches, each of which stands
-        in the record before it is told. Once it is ``stopped``, no batch is begun.
+        """Classify new mail, move it to the folder of its verdict, if there is one, and yield it.
 
-        What a person moved back is not judged again.
+        A batch is written into the record before its messages are yielded. No batch begins after ``stopped``. A message
+        that a person moved back is not classified again.
         """
-        new = self.memory.unjudged(everything)
-        if not everything and not self.memory.dry_run and len(new) > _FEW:
-            self._check_share(new, folders)
-        here: set[bytes] = set()  # judged by this run: what comes again is a second copy, which no person moved back
-        waiting: dict[str, list[Filed]] = {}  # by verdict
-        for message, raw in self.memory.box.read(new):
+        messages = self.record.new_messages(everything)
+        if not everything and not self.record.dry_run and len(messages) > MAX_UNCHECKED_MOVES:
+            self._check_share(messages, folders)
+        run: set[bytes] = set()  # digests of this run: such a message again is a second copy, and was not moved back
+        batches: dict[str, list[Filed]] = {}  # by verdict
+        for message, raw in self.record.mailbox.read(messages):
             if stopped():
                 return
             if isinstance(raw, OSError):
-                if not isinstance(raw, FileNotFoundError):  # a mail reader moved it on since it was listed
-                    self.memory.report(message.name, raw)
+                if not isinstance(raw, FileNotFoundError):  # a mail reader moved it after it was listed
+                    self.record.report(message.name, raw)
                 continue
-            known = b""
+            raw_digest = b""
 
             def leave(name: str, error: Exception) -> None:
-                """It stays where it is; the next run would fail the same way."""
-                self.memory.report(name, error)
-                self.memory.keep([(message, known)])  # noqa: B023 (called at once)
+                """Report an error and let the message stay, because the next run would fail the same way."""
+                self.record.report(name, error)
+                self.record.add_judged([(message, raw_digest)])  # noqa: B023 (called at once)
 
             with one_message(message.name, leave):
-                known = digest(raw)
-                if not everything and known not in here and self.memory.judged(known):
-                    self.memory.keep([(message, known)])
+                raw_digest = digest(raw)
+                if not everything and raw_digest not in run and self.record.was_judged(raw_digest):
+                    self.record.add_judged([(message, raw_digest)])
                     continue
-                here.add(known)
+                run.add(raw_digest)
                 mail = self.classifier.read(raw)
                 classification = classify_mail(self.classifier, mail)
                 settings, verdict = self.classifier.settings, classification.mail_verdict
                 entry = entry_of(mail, classification, settings) if self.journal is not None else None
-                one = Filed(message, mail, classification, folders.get(verdict), entry)
-                waiting.setdefault(verdict, []).append(one)
-            for verdict, batch in list(waiting.items()):
-                if len(batch) >= _AT_ONCE or sum(len(each.mail.raw) for each in batch) > _BYTES_AT_ONCE:
-                    yield from self._file(waiting.pop(verdict))
-        for batch in waiting.values():
+                filed = Filed(message, mail, classification, folders.get(verdict), entry)
+                batches.setdefault(verdict, []).append(filed)
+            for verdict, batch in list(batches.items()):
+                if len(batch) >= BATCH_MESSAGES or sum(len(filed.mail.raw) for filed in batch) > BATCH_BYTES:
+                    yield from self._file(batches.pop(verdict))
+        for batch in batches.values():
             yield from self._file(batch)
 
-    def _check_share(self, new: Sequence[MailboxMessage], folders: Mapping[str, Folder]) -> None:
-        """SpamnbError where more than half of the mail of all folders would be moved."""
-        total = self.memory.box.count()
-        moved, left, most = 0, len(new), max(_FEW, total // 2)
-        for _, raw in self.memory.box.read(new) if left > most else ():
-            left -= 1
+    def _check_share(self, messages: Sequence[MailboxMessage], folders: Mapping[str, Folder]) -> None:
+        """Raise SpamnbError if more than half of the mailbox's mail would be moved."""
+        mailbox = self.record.mailbox
+        total = mailbox.count()
+        n_moved, n_left, limit = 0, len(messages), max(MAX_UNCHECKED_MOVES, total // 2)
+        for _, raw in mailbox.read(messages) if n_left > limit else ():
+            n_left -= 1
             if isinstance(raw, bytes):
-                moved += attempt(partial(self._verdict, raw)) in folders
-            if moved > most:
+                n_moved += attempt(partial(self._classify, raw)) in folders
+            if n_moved > limit:
                 raise SpamnbError(
-                    f"{self.memory.box.shown}: more than half of its mail ({total:,}) would be moved; were classes"
+                    f"{mailbox.display_name}: more than half of its mail ({total:,}) would be moved; were classes"
                     " swapped in training? 'spamnb sort --dry-run' shows what would go, 'spamnb sort --all' moves it"
                 )
-            if moved + left <= most:
+            if n_moved + n_left <= limit:
                 return
 
-    def _verdict(self, raw: bytes) -> str:
+    def _classify(self, raw: bytes) -> str:
         return classify_mail(self.classifier, raw).mail_verdict
 
     def _file(self, batch: list[Filed]) -> list[Filed]:
-        """Move messages of one verdict to its folder, or let them stay; those that are there now."""
-        into = batch[0].into
-        messages = [(one.message, one.mail.digest) for one in batch]
-        entries = {one.message: one.entry for one in batch if one.entry is not None}
+        """Move the messages of one verdict to its folder, if there is one, and return those that are there now."""
+        target = batch[0].target
+        messages = [(filed.message, filed.mail.digest) for filed in batch]
+        entries = {filed.message: filed.entry for filed in batch if filed.entry is not None}
         after: Mapping[MailboxMessage, MailboxMessage | None]
-        if into is None:
-            after = self.memory.keep(messages)
-        else:  # what the journal shall have is noted before: a run that is killed leaves it to the next
-            after = self.memory.move(messages, into, {one: note_of(entry) for one, entry in entries.items()})
+        if target is None:
+            self.record.add_judged(messages)
+            after = {message: message for message, _ in messages}
+        else:  # the journal's entries are recorded first, so that the run after a kill can write them
+            after = self.record.move(messages, target, {message: note_of(entry) for message, entry in entries.items()})
         self._write(
             [
-                entries[one].at_place(lies_in(self.memory.box, into or one.folder, lies, self.junk))
-                for one, lies in after.items()
-                if one in entries
+                entries[before].at_place(
+                    journal_place(self.record.mailbox, target or before.folder, message, self.junk)
+                )
+                for before, message in after.items()
+                if before in entries
             ]
         )
-        return [one._replace(message=after[one.message] or one.message) for one in batch if one.message in after]
+        return [
+            filed._replace(message=after[filed.message] or filed.message) for filed in batch if filed.message in after
+        ]
 
     def _write(self, entries: Sequence[JournalEntry]) -> None:
-        """Write verdicts into the journal, where there is one; from then on no later run has to."""
+        """Write entries into the journal, if there is one, and drop their notes in the record."""
         if not entries:
             return
         if self.journal is not None:
             for entry in entries:
                 self.journal.put(entry)
             self.journal.flush()
-        self.memory.written(entry.digest for entry in entries)
+        self.record.drop_notes(entry.digest for entry in entries)
 
     def learn(self) -> Iterator[Learned]:
-        """Learn what a person moved since the last look."""
-        for lesson in self.memory.lessons():
-            label = class_of_label(self.classifier, "spam" if lesson.spam else "ham")
-            with one_message(lesson.message.name, self.memory.report):
+        """Learn the messages that a person moved since the last scan, and yield each."""
+        for moved in self.record.moved_messages():
+            label = class_of_label(self.classifier, "spam" if moved.is_spam else "ham")
+            with one_message(moved.message.name, self.record.report):
                 try:
-                    changed = self.classifier.learn(label, lesson.raw)
-                except SpamnbError as error:  # busy, mostly: the move is still there to be seen next time
-                    yield Learned(lesson, label, False, error)
+                    changed = self.classifier.learn(label, moved.raw)
+                except SpamnbError as error:  # mostly a busy file: the next scan will see the move again
+                    yield Learned(moved, label, False, error)
                     continue
-                self.memory.put(lesson)
+                self.record.add_learned(moved)
                 if changed and self.journal is not None:
-                    self.journal.put(Correction(digest(lesson.raw), label, lesson.spam, "move"))
-                yield Learned(lesson, label, changed)
+                    self.journal.put(Correction(digest(moved.raw), label, moved.is_spam, "move"))
+                yield Learned(moved, label, changed)
 
 
-def noted(box: Box, finished: Mapping[Move, MailboxMessage], junk: str) -> list[JournalEntry]:
-    """What the journal shall have of moves that were interrupted and are done now."""
+def journal_entries(mailbox: Mailbox, finished: Mapping[Move, MailboxMessage], junk: str) -> list[JournalEntry]:
+    """Return the journal's entries of interrupted moves that are finished now."""
     return [
-        entry.at_place(lies_in(box, message.folder, message, junk))
+        entry.at_place(journal_place(mailbox, message.folder, message, junk))
         for move, message in finished.items()
         if move.note and (entry := entry_of_note(move.note, move.digest))
     ]
 
 
-def lies_in(box: Box, folder: Folder, message: MailboxMessage | None, junk: str) -> Place:
-    """What the journal keeps of where a message lies; without the message, its folder as far as that helps."""
-    place = box.place(folder, message)
-    role = INBOX if folder.place == box.inbox.place else JUNK if folder.place == box.junk().place else OTHER
-    return Place(place, box.home, folder.name, role, junk) if place else NOWHERE
+def journal_place(mailbox: Mailbox, folder: Folder, message: MailboxMessage | None, junk: str) -> Place:
+    """Return the path of a message for the journal; without the message, that of its folder if a look-up can use it."""
+    path = mailbox.format_path(folder, message)
+    role = INBOX if folder.path == mailbox.inbox.path else JUNK if folder.path == mailbox.junk().path else OTHER
+    return Place(path, mailbox.address, folder.name, role, junk) if path else NOWHERE

@@ -1,8 +1,8 @@
-"""A Maildir as a mailbox. A folder's ``place`` is its path, and so is a message's.
+"""A Maildir as a mailbox. The ``location`` of a message is the path of its file.
 
-Folders are Maildir++'s, ``.Junk``, ``.Work.Plans`` beside the mailbox's own ``cur``, ``new`` and ``tmp``; or nested
-ones, ``Mail/INBOX`` beside ``Mail/Junk`` or ``Mail`` with ``Mail/Junk`` in it, as mbsync and offlineimap make them.
-A message is renamed into its folder: whatever is killed leaves it in one of the two.
+Folders are those of Maildir++, ``.Junk`` and ``.Work.Plans`` beside the mailbox's ``cur``, ``new`` and ``tmp``. Or they
+are nested as mbsync and offlineimap make them: ``Mail/INBOX`` beside ``Mail/Junk``, or ``Mail`` with ``Mail/Junk`` in
+it. A message is moved by renaming its file, so a kill leaves it in one of the two folders.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from spamnb.errors import SpamnbError
-from spamnb.mailbox.box import Arrived, Move, readable
+from spamnb.mailbox.protocol import Arrivals, Move, wait_readable
 from spamnb.reader.message import digest
 from spamnb.reader.spam_fields import section_length
 from spamnb.shown_text import escape
@@ -27,28 +27,28 @@ from spamnb.sources.folders import is_maildir
 from spamnb.sources.mailbox import Folder, MailboxMessage, decode_name, encode_name, folder_role
 from spamnb.store.database import sql_text
 
-_SETTLED = 2.0  # seconds: a directory changed more recently may change again without a new time stamp
+_MIN_AGE = 2.0  # seconds: a directory that changed later may change again without a new time stamp
 _numbers = itertools.count()
 _PARTS = ("tmp", "new", "cur")
 _SIZES = re.compile(r",[SW]=[0-9]+(?=[,:]|$)")
 _KEYWORDS = re.compile("[a-z]")
 
 
-class MaildirBox:
-    """A Maildir and its folders; where Junk lies beside it, those that do so too."""
+class MaildirMailbox:
+    """A Maildir and its folders; if Junk is beside it, also the other folders beside it."""
 
     def __init__(self, path: Path, junk: str | None = None) -> None:
-        self.path, self.shown, self.home = path, escape(str(path)), str(path.absolute())
+        self.path, self.display_name, self.address = path, escape(str(path)), str(path.absolute())
         if not is_maildir(path):
-            raise SpamnbError(f"{self.shown}: no Maildir (it has no cur and new)")
-        self.record = path / "spamnb-places.sqlite"
+            raise SpamnbError(f"{self.display_name}: no Maildir (it has no cur and new)")
+        self.record_path = path / "spamnb-places.sqlite"
         self.inbox = Folder("INBOX", path, "inbox")
         self._junk = junk
-        self.junk()  # a name that is none is refused at once
+        self.junk()  # raises SpamnbError for a wrong name
         self._listed: dict[Path, dict[str, MailboxMessage]] = {}
 
     def folders(self) -> list[Folder]:
-        paths = mailbox(self.path, self.junk().place)
+        paths = list_mailbox_folders(self.path, self.junk().path)
         return [self.inbox, *(self._folder(path) for path in paths if path != self.path)]
 
     def refresh(self) -> None:
@@ -56,103 +56,103 @@ class MaildirBox:
 
     def _folder(self, path: Path) -> Folder:
         name = os.path.relpath(path, self.path)
-        return _named(name if name.startswith("..") else name.removeprefix("."), path)
+        return _folder_of_name(name if name.startswith("..") else name.removeprefix("."), path)
 
     def locate(self, name: str) -> Folder:
-        return _named(name, locate(self.path, name))
+        return _folder_of_name(name, locate_folder(self.path, name))
 
     def junk(self) -> Folder:
-        """One that is there by its name in any language, or Junk."""
+        """Return the folder of spam, found by its name in any language, or else Junk."""
         if self._junk is not None:
             return self.locate(self._junk)
-        inside = [self._folder(path) for path in folders_in(self.path)[1:]]
-        if there := [folder for folder in inside if folder.role == "junk"]:
-            return min(there, key=lambda folder: (folder.name.count("."), folder.name != "Junk", folder.name))
-        found = self.locate("Junk")
-        for path in [] if inside else _maildirs_in(self.path.resolve().parent):
+        folders = [self._folder(path) for path in list_folders(self.path)[1:]]
+        if candidates := [folder for folder in folders if folder.role == "junk"]:
+            return min(candidates, key=lambda folder: (folder.name.count("."), folder.name != "Junk", folder.name))
+        junk = self.locate("Junk")
+        for path in [] if folders else _maildirs_in(self.path.resolve().parent):
             if folder_role(path.name.removeprefix(".")) == "junk":
-                why = f"no folder of spam in it but one beside it; --junk ../{escape(path.name)} names that one"
-                raise SpamnbError(f"{self.shown}: {why}")
-        return found
+                problem = f"no folder of spam in it but one beside it; --junk ../{escape(path.name)} names that one"
+                raise SpamnbError(f"{self.display_name}: {problem}")
+        return junk
 
     def exists(self, folder: Folder) -> bool:
-        return folder.place.is_dir()
+        return folder.path.is_dir()
 
-    def make(self, folder: Folder) -> None:
-        if not self.exists(folder) and folder.place.parent == self.path:
-            subscribe(self.path, folder.place.name.removeprefix("."))
-        made(folder.place)
+    def make_folder(self, folder: Folder) -> None:
+        if not self.exists(folder) and folder.path.parent == self.path:
+            subscribe(self.path, folder.path.name.removeprefix("."))
+        make_folder(folder.path)
 
     def is_below(self, folder: Folder, parent: Folder) -> bool:
-        """By Maildir++'s names or nested, whatever links lead there."""
-        path, above = str(folder.place.resolve()), str(parent.place.resolve())
+        """Compare names as in Maildir++ and nested layouts, after links are resolved."""
+        path, above = str(folder.path.resolve()), str(parent.path.resolve())
         return path == above or path.startswith((above + ".", above + os.sep))
 
     def key(self, folder: Folder) -> str:
-        return sql_text(os.path.relpath(folder.place, self.path))
+        return sql_text(os.path.relpath(folder.path, self.path))
 
     def messages(self, folder: Folder, beginning: str = "") -> list[MailboxMessage]:
         """Return the messages of a folder whose file names have this beginning."""
         messages = []
         for part in ("new", "cur"):
             with suppress(FileNotFoundError):
-                messages += [self._message(folder, path) for path in files(folder.place / part, beginning)]
+                messages += [self._message(folder, path) for path in files(folder.path / part, beginning)]
         return messages
 
     def _message(self, folder: Folder, path: Path) -> MailboxMessage:
-        return MailboxMessage(folder, sql_text(delivered(path)), escape(str(path)), path)
+        return MailboxMessage(folder, sql_text(base_name(path)), escape(str(path)), path)
 
     def count(self) -> int:
         return sum(len(self.messages(folder)) for folder in self.folders())
 
     def find(self, folder: Folder, keys: Sequence[str]) -> list[MailboxMessage]:
-        known = self._listed.get(folder.place, {})
-        if not all(key in known and known[key].place.exists() for key in keys):
-            known = self._list(folder)
-        return [known[key] for key in keys if key in known]
+        by_key = self._listed.get(folder.path, {})
+        if not all(key in by_key and by_key[key].location.exists() for key in keys):
+            by_key = self._list(folder)
+        return [by_key[key] for key in keys if key in by_key]
 
     def _list(self, folder: Folder) -> dict[str, MailboxMessage]:
-        self._listed[folder.place] = {message.key: message for message in self.messages(folder)}
-        return self._listed[folder.place]
+        self._listed[folder.path] = {message.key: message for message in self.messages(folder)}
+        return self._listed[folder.path]
 
-    def lookup(self, place: str, message_id: str) -> list[MailboxMessage]:
-        path, folder = Path(place), self.folder_at(place)
-        check_link(path.parent)
-        # A mail reader renames a message to flag it. Only then the folder is listed: 15,000 names take 10 ms.
-        is_there = path.is_file() and not path.is_symlink()
-        return [self._message(folder, path)] if is_there else self.messages(folder, delivered(path))
+    def lookup(self, path: str, message_id: str) -> list[MailboxMessage]:
+        file, folder = Path(path), self.find_folder(path)
+        check_link(file.parent)
+        # The folder is listed only if a mail reader renamed the file to flag it: 15,000 names take 10 ms.
+        exists = file.is_file() and not file.is_symlink()
+        return [self._message(folder, file)] if exists else self.messages(folder, base_name(file))
 
     def read(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
         for message in messages:
-            yield message, attempt(partial(read_file, str(message.place)))
+            yield message, attempt(partial(read_file, str(message.location)))
 
     def headers(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
         for message, raw in self.read(messages):
             yield message, raw[: section_length(raw)] if isinstance(raw, bytes) else raw
 
     def kin(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
-        """By digests: mail readers give a message another file name when they move it."""
+        """Yield digests, because mail readers rename a message's file when they move it."""
         for message, raw in self.read(messages):
             yield message, attempt(partial(digest, raw)) if isinstance(raw, bytes) else raw
 
-    def new(self, mark: str, waiting: Sequence[str]) -> tuple[list[MailboxMessage], str]:
-        """What lies in ``new``: there is no mark, and what waits is still there."""
+    def list_new(self, mark: str, waiting: Sequence[str]) -> tuple[list[MailboxMessage], str]:
+        """Return the messages in ``new``; waiting ones are still there, so no mark is needed."""
         return [self._message(self.inbox, path) for path in files(self.path / "new")], ""
 
     def state(self, folder: Folder) -> Hashable:
-        """When its directories changed."""
-        changed = []
+        """Return the times at which the folder's directories changed."""
+        times = []
         for part in ("new", "cur"):
             with suppress(FileNotFoundError):
-                changed.append((part, (folder.place / part).stat().st_mtime))
-        settled = all(time.time() - stamp > _SETTLED for _, stamp in changed)
-        return tuple(changed) if settled else None
+                times.append((part, (folder.path / part).stat().st_mtime))
+        is_certain = all(time.time() - changed_at > _MIN_AGE for _, changed_at in times)
+        return tuple(times) if is_certain else None
 
-    def arrived(self, folder: Folder, mark: str, known: int) -> Arrived:
-        return Arrived(list(self._list(folder).values()), "", True)
+    def list_arrivals(self, folder: Folder, mark: str, n_recorded: int) -> Arrivals:
+        return Arrivals(list(self._list(folder).values()), "", True)
 
     def mark(self, folder: Folder) -> str:
-        """No mark: a folder is looked at as a whole."""
+        """Return an empty mark, because a folder is always listed as a whole."""
         return ""
 
     def move(
@@ -161,15 +161,15 @@ class MaildirBox:
         moved: dict[MailboxMessage, MailboxMessage | OSError | None] = {}
         for message in messages:
             try:
-                moved[message] = self._message(into, move(message.place, into.place))
-            except FileNotFoundError:  # a mail reader moved it meanwhile
+                moved[message] = self._message(into, move(message.location, into.path))
+            except FileNotFoundError:  # a mail reader moved it
                 continue
             except OSError as error:
                 moved[message] = error
         return moved
 
     def settle(self, moves: Sequence[Move]) -> Iterator[tuple[Move, MailboxMessage | None]]:
-        """A move is one step, so it is done where the message is in the one folder and no longer in the other."""
+        """Find out which moves were done: a move is one step, so its message is no longer in the first folder."""
         folders = {self.key(folder): folder for folder in self.folders()}
         for move in moves:
             if move.folder not in folders or move.target not in folders:
@@ -178,94 +178,96 @@ class MaildirBox:
             if self.find(folders[move.folder], [move.key]):
                 yield move, None
             else:
-                there = self.kin(self.messages(folders[move.target]))
-                yield move, next((message for message, kin in there if kin == move.kin), None)
+                kins = self.kin(self.messages(folders[move.target]))
+                yield move, next((message for message, kin in kins if kin == move.kin), None)
 
-    def place(self, folder: Folder, message: MailboxMessage | None) -> str:
-        """Its path."""
-        return str(message.place.absolute()) if message is not None else ""
+    def format_path(self, folder: Folder, message: MailboxMessage | None) -> str:
+        """Return the absolute path of the message's file."""
+        return str(message.location.absolute()) if message is not None else ""
 
-    def folder_at(self, place: str) -> Folder:
-        path = Path(place).parent.parent
-        return self.inbox if path == self.path else self._folder(path)
+    def find_folder(self, path: str) -> Folder:
+        folder = Path(path).parent.parent
+        return self.inbox if folder == self.path else self._folder(folder)
 
     def wait(self, state: Hashable, seconds: float, stop: int) -> None:
-        """As long as it may be: nothing tells that a Maildir changed."""
-        readable([stop], seconds)
+        """Wait all of ``seconds``, because nothing announces that a Maildir changed."""
+        wait_readable([stop], seconds)
 
     def close(self) -> None:
-        """A Maildir holds nothing open."""
+        """Do nothing, because no file stays open."""
 
 
-def _named(name: str, path: Path) -> Folder:
+def _folder_of_name(name: str, path: Path) -> Folder:
     name = decode_name(name)
     return Folder(escape(name), path, folder_role(name.replace(os.sep, ".").rpartition(".")[2]))
 
 
-def locate(maildir: Path, name: str) -> Path:
-    """Where the folder that a person calls *name* is, or would be made.
+def locate_folder(maildir: Path, name: str) -> Path:
+    """Return the path of the folder that a person calls *name*, which may not exist yet.
 
-    A name without a separator is Maildir++'s, or that of an existing folder nested in *maildir*; in any case where
-    none has it exactly. One with a separator is a path from *maildir* on, or absolute, to a Maildir that exists: the
-    current directory decides nothing. A new folder's name is written in modified UTF-7, as servers do. Raises
-    SpamnbError for all else.
+    A name without a separator is one of Maildir++, or of an existing folder nested in *maildir*; if no name is equal,
+    case is ignored. A name with a separator is the path of an existing Maildir, absolute or relative to *maildir*, not
+    to the current directory. The name of a new folder is written in modified UTF-7, as servers do. Raises SpamnbError
+    for all other names.
 
-    >>> locate(Path("Maildir"), "Junk").name, locate(Path("Maildir"), ".Junk").name
+    >>> locate_folder(Path("Maildir"), "Junk").name, locate_folder(Path("Maildir"), ".Junk").name
     ('.Junk', '.Junk')
-    >>> locate(Path("Maildir"), "Indésirables").name
+    >>> locate_folder(Path("Maildir"), "Indésirables").name
     '.Ind&AOk-sirables'
     """
-    box = escape(str(maildir))
+    shown_path = escape(str(maildir))
     if os.sep in name:
         path = maildir / name
         if not is_maildir(path):
             raise SpamnbError(
-                f"{escape(str(path))}: no Maildir, so no folder of {box};"
+                f"{escape(str(path))}: no Maildir, so no folder of {shown_path};"
                 " a path names one that exists, and only a plain name, as Junk, one that is to be made"
             )
         if path.samefile(maildir):
-            raise SpamnbError(f"{name!r} names no folder of {box} but the mailbox itself")
+            raise SpamnbError(f"{name!r} names no folder of {shown_path} but the mailbox itself")
         return path
     plain = name.removeprefix(".")
     if not all(plain.split(".")) or plain.upper() == "INBOX":
         raise SpamnbError(f"{name!r} names no folder of a Maildir, as Junk does")
-    own = maildir.resolve()
-    # A folder in a folder of another Maildir would be one that mail readers, and what synchronises mail, do not know.
-    if (own / "maildirfolder").exists() or is_maildir(own.parent):
+    root = maildir.resolve()
+    # Mail readers, and programs that synchronise mail, do not see a folder in a folder of another Maildir.
+    if (root / "maildirfolder").exists() or is_maildir(root.parent):
         raise SpamnbError(
-            f"{box}: a folder of the Maildir {escape(str(own.parent))}; name that one instead,"
+            f"{shown_path}: a folder of the Maildir {escape(str(root.parent))}; name that one instead,"
             f" or {name!r} by its path, as ../.{plain}"
         )
-    if own.name.removeprefix(".").lower() == plain.lower():
-        raise SpamnbError(f"{box}: called {name!r} itself; name the Maildir beside it")
-    if existing := _existing(maildir, plain):
+    if root.name.removeprefix(".").lower() == plain.lower():
+        raise SpamnbError(f"{shown_path}: called {name!r} itself; name the Maildir beside it")
+    if existing := _find_existing(maildir, plain):
         return existing
-    # Mail of a nested layout that went to a new .Junk would be lost to sight: mbsync takes it from the server.
-    beside = _existing(own.parent, plain)
+    # In a nested layout nobody would see the mail of a new .Junk, and mbsync would delete it on the server.
+    beside = _find_existing(root.parent, plain)
     if beside is not None and is_maildir(beside):
-        why = f"no folder {plain!r} in it but one beside it; write ../{beside.name} if that is meant"
-        raise SpamnbError(f"{box}: {why}")
+        problem = f"no folder {plain!r} in it but one beside it; write ../{beside.name} if that is meant"
+        raise SpamnbError(f"{shown_path}: {problem}")
     return maildir / ("." + encode_name(plain))
 
 
-def _existing(parent: Path, plain: str) -> Path | None:
-    """The folder of this name in *parent*, if there is one, however it is written; one that is spelt exactly so first,
-    and Maildir++'s before nested ones."""
-    wanted = decode_name(plain)
+def _find_existing(parent: Path, plain: str) -> Path | None:
+    """Return the folder of this name in *parent*, in whatever case or encoding, or None.
+
+    An equal name is preferred, and then one of Maildir++ to a nested one.
+    """
+    target = decode_name(plain)
     try:
         names = {name: decode_name(name.removeprefix(".")) for name in sorted(os.listdir(parent))}
-    except OSError:  # not there yet, or not ours to list
+    except OSError:  # it does not exist yet, or may not be listed
         return None
-    like = [name for name, shown in names.items() if shown.lower() == wanted.lower()]
-    for name in sorted(like, key=lambda name: names[name] != wanted):
+    candidates = [name for name, decoded in names.items() if decoded.lower() == target.lower()]
+    for name in sorted(candidates, key=lambda name: names[name] != target):
         path = parent / name
         if is_maildir(path) or (name[0] == "." and path.is_dir()):
             return path
     return None
 
 
-def made(folder: Path) -> Path:
-    """*folder*, made where there is none."""
+def make_folder(folder: Path) -> Path:
+    """Make *folder* if it does not exist, and return it."""
     check_link(folder, *(folder / part for part in _PARTS))
     for part in _PARTS:
         (folder / part).mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -273,7 +275,7 @@ def made(folder: Path) -> Path:
 
 
 def subscribe(maildir: Path, name: str) -> None:
-    """Add a folder to the list of those that Dovecot or Courier shows; its name is as it is written on disk."""
+    """Add a folder, named as on disk, to the list of folders that Dovecot or Courier shows."""
     dovecot, courier = maildir / "subscriptions", maildir / "courierimapsubscribed"
     if courier.exists():
         check_link(courier)
@@ -287,49 +289,50 @@ def subscribe(maildir: Path, name: str) -> None:
 
 
 def _maildirs_in(folder: Path) -> list[Path]:
-    """The Maildirs in a folder that can be listed, by name."""
+    """Return the Maildirs in a folder, sorted by name; none if it cannot be listed."""
     try:
         return [path for path in sorted(folder.iterdir()) if is_maildir(path)]
     except OSError:
         return []
 
 
-def folders_in(maildir: Path) -> list[Path]:
-    """The mailbox itself and the folders in it, in order of their names; those, too, that may not be looked into."""
+def list_folders(maildir: Path) -> list[Path]:
+    """Return the mailbox and its folders, sorted by name. Folders that cannot be listed are included."""
     with os.scandir(maildir) as entries:
-        inside = [entry for entry in entries if entry.name not in _PARTS and entry.is_dir()]
-    dotted = [Path(entry.path) for entry in inside if entry.name[0] == "."]
-    found = [path for path in dotted if not os.access(path, os.X_OK) or (path / "cur").is_dir()]
-    nested = [entry.path for entry in inside if entry.name[0] != "." and not entry.is_symlink()]  # a link may lead back
-    for path in nested:
-        if os.access(path, os.R_OK) and is_maildir(path):
-            found += folders_in(Path(path))
-    return [maildir, *sorted(found)]
+        directories = [entry for entry in entries if entry.name not in _PARTS and entry.is_dir()]
+    dotted = [Path(entry.path) for entry in directories if entry.name[0] == "."]
+    folders = [path for path in dotted if not os.access(path, os.X_OK) or (path / "cur").is_dir()]
+    # A link may lead back to this folder.
+    nested = [entry for entry in directories if entry.name[0] != "." and not entry.is_symlink()]
+    for entry in nested:
+        if os.access(entry.path, os.R_OK) and is_maildir(entry.path):
+            folders += list_folders(Path(entry.path))
+    return [maildir, *sorted(folders)]
 
 
-def mailbox(maildir: Path, folder: Path) -> list[Path]:
-    """The folders of the mailbox that *folder* is part of: those in *maildir*, and where *folder* lies outside of it,
-    as in nested layouts, also those beside the two, each under one name.
+def list_mailbox_folders(maildir: Path, folder: Path) -> list[Path]:
+    """Return the folders of the mailbox that *maildir* and *folder* belong to, each once.
 
-    For ``Mail/INBOX`` and ``Mail/[Gmail]/Spam`` that is every Maildir in ``Mail`` and in ``Mail/[Gmail]``.
+    These are the folders in *maildir*. If *folder* is outside of it, as in nested layouts, they are also the folders
+    beside the two: for ``Mail/INBOX`` and ``Mail/[Gmail]/Spam``, every Maildir in ``Mail`` and ``Mail/[Gmail]``.
     """
-    found = folders_in(maildir)
-    box, outside = maildir.resolve(), folder.resolve()
-    if outside.is_relative_to(box):
-        return found
-    for parent in outside.parents:
-        if parent.is_relative_to(box.parent):
+    folders = list_folders(maildir)
+    root, target = maildir.resolve(), folder.resolve()
+    if target.is_relative_to(root):
+        return folders
+    for parent in target.parents:
+        if parent.is_relative_to(root.parent):
             with os.scandir(parent) as entries:
                 beside = sorted(entry.path for entry in entries if os.access(entry.path, os.R_OK))
-            found += [each for path in beside if is_maildir(path) for each in folders_in(Path(path))]
-    named: dict[Path, Path] = {}
-    for path in [*found, folder]:
-        named.setdefault(path.resolve(), path)
-    return list(named.values())
+            folders += [inner for path in beside if is_maildir(path) for inner in list_folders(Path(path))]
+    by_target: dict[Path, Path] = {}
+    for path in [*folders, folder]:
+        by_target.setdefault(path.resolve(), path)
+    return list(by_target.values())
 
 
 def files(part: Path, beginning: str = "") -> list[Path]:
-    """Return the messages in ``cur`` or ``new`` whose names have this beginning, in order of their names."""
+    """Return the messages in ``cur`` or ``new`` whose names have this beginning, sorted by name."""
     check_link(part)
     with os.scandir(part) as entries:
         return sorted(
@@ -339,22 +342,22 @@ def files(part: Path, beginning: str = "") -> list[Path]:
         )
 
 
-def delivered(message: Path) -> str:
-    """The part of a message's file name that also stays where programs that synchronise mail add theirs.
+def base_name(message: Path) -> str:
+    """Return the part of a message's file name that programs which flag or synchronise mail do not change.
 
-    >>> delivered(Path("new/1700000000.M1P2.host,U=7"))
+    >>> base_name(Path("new/1700000000.M1P2.host,U=7"))
     '1700000000.M1P2.host'
     """
     return re.split("[,:]", message.name, maxsplit=1)[0]
 
 
 def move(message: Path, into: Path) -> Path:
-    """Move a message to a folder in one step; its new path. Raises FileNotFoundError where a mail reader moved it
-    meanwhile.
+    """Move a message to a folder in one step, and return its new path.
 
-    It gets a new name: mbsync and offlineimap write its UID into the old one, ``,U=222``, which holds in that folder
-    only, and mbsync refuses a folder where two messages have the same. Its date, its flags and the sizes that Dovecot
-    wrote, ``,S=321,W=330``, are kept; keywords, the small letters, mean others in another folder and are not.
+    Raises FileNotFoundError if a mail reader moved the message before. The file gets a new name, because mbsync and
+    offlineimap write the UID into the old name (``,U=222``), which is valid in that folder only, and mbsync refuses a
+    folder with a duplicate UID. The new name has the date, the flags, and the sizes that Dovecot wrote
+    (``,S=321,W=330``). It has no keywords (small letters), because these mean other words in another folder.
     """
     base, colon, flags = message.name.partition(":")
     sizes = "".join(_SIZES.findall(base))
@@ -366,7 +369,7 @@ def move(message: Path, into: Path) -> Path:
 
 
 def _fresh_name() -> str:
-    """A unique name as Maildir's rules make them."""
+    """Return a unique file name by the rules of Maildir."""
     now = time.time_ns()
     host = socket.gethostname().replace("/", "\\057").replace(":", "\\072")
     return f"{now // 10**9}.M{now % 10**9 // 1000}P{os.getpid()}Q{next(_numbers)}.{host}"

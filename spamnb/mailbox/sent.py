@@ -1,12 +1,12 @@
-"""Those to whom mail was sent: the addresses in the mail of a mailbox's Sent folders, for the file of people."""
+"""The senders and recipients of the mail in Sent folders, for the file of people."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from spamnb.mailbox import box_at
-from spamnb.mailbox.box import Box
+from spamnb.mailbox import open_mailbox
+from spamnb.mailbox.protocol import Mailbox
 from spamnb.people import SentMail, read_sent
 from spamnb.sources.folders import is_maildir
 from spamnb.sources.mailbox import MailboxMessage
@@ -15,21 +15,21 @@ from spamnb.sources.spec import is_account
 MAX_SENT = 5_000  # of the newest messages of a folder that 'train' reads
 
 
-def sent_among(box: Box, messages: Sequence[MailboxMessage]) -> Iterator[SentMail]:
-    """Yield sender and recipients of each of these messages that was sent from here."""
-    for _, header in box.headers(messages):
+def sent_among(mailbox: Mailbox, messages: Sequence[MailboxMessage]) -> Iterator[SentMail]:
+    """Yield sender and recipients of each message that the person sent."""
+    for _, header in mailbox.headers(messages):
         if isinstance(header, bytes) and (mail := read_sent(header)):
             yield mail
 
 
 def sent_mail(name: str) -> list[SentMail]:
     """Return senders and recipients of the newest mail in the Sent folders of a mailbox."""
-    box = box_at(name)
+    mailbox = open_mailbox(name)
     try:
-        folders = [folder for folder in box.folders() if folder.role == "sent"]
-        return [mail for folder in folders for mail in sent_among(box, box.messages(folder)[-MAX_SENT:])]
+        folders = [folder for folder in mailbox.folders() if folder.role == "sent"]
+        return [mail for folder in folders for mail in sent_among(mailbox, mailbox.messages(folder)[-MAX_SENT:])]
     finally:
-        box.close()
+        mailbox.close()
 
 
 def mailboxes_of(sources: Iterable[str]) -> list[str]:
@@ -38,11 +38,11 @@ def mailboxes_of(sources: Iterable[str]) -> list[str]:
     for source in sources:
         path = source.partition("=")[2]
         if is_account(path):
-            from spamnb.sources.accounts import parsed
+            from spamnb.sources.accounts import parse_url
 
-            names[parsed(path).account] = None
+            names[parse_url(path).account] = None
         elif path:
-            place = Path(path)
-            maildirs = [folder for folder in (place, *list(place.parents)[:2]) if is_maildir(folder)]
-            names |= {str(folder): None for folder in maildirs[-1:]}
+            folder = Path(path)
+            maildirs = [parent for parent in (folder, *list(folder.parents)[:2]) if is_maildir(parent)]
+            names |= {str(parent): None for parent in maildirs[-1:]}
     return list(names)

@@ -11,10 +11,10 @@ from contextlib import ExitStack
 from spamnb.errors import SpamnbError
 from spamnb.journal.entries import JUNK, JournalEntry
 from spamnb.journal.journal import Journal
-from spamnb.mailbox import box_at
-from spamnb.mailbox.box import Box
-from spamnb.mailbox.filing import lies_in, noted
-from spamnb.mailbox.memory import Memory
+from spamnb.mailbox import open_mailbox
+from spamnb.mailbox.filing import journal_entries, journal_place
+from spamnb.mailbox.protocol import Mailbox
+from spamnb.mailbox.record import MailboxRecord
 from spamnb.reader.message import digest
 from spamnb.shown_text import escape
 from spamnb.sources.entries import attempt
@@ -32,12 +32,12 @@ class Moving(ExitStack):
     def __init__(self, journal: Journal) -> None:
         super().__init__()
         self._journal = journal
-        self._open: dict[str, Box] = {}
+        self._open: dict[str, Mailbox] = {}
 
     def read(self, entry: JournalEntry) -> bytes | None:
         """Return the raw message from its mailbox; None if it is not there or the mailbox cannot be reached."""
         try:
-            message = attempt(lambda: _find_message(self._box(entry), entry)) if entry.mailbox else None
+            message = attempt(lambda: _find_message(self._mailbox(entry), entry)) if entry.mailbox else None
         except SpamnbError:  # mostly an unreachable server; the caller uses the tokens in the journal
             return None
         return message[1] if isinstance(message, tuple) else None
@@ -48,45 +48,45 @@ class Moving(ExitStack):
             raise SpamnbError("the journal does not say in which mailbox the message is; move it in your mail program")
         if entry.role == role:
             return False
-        box = self._box(entry)
-        self._move(box, entry, box.junk() if role == JUNK else box.inbox)
+        mailbox = self._mailbox(entry)
+        self._move(mailbox, entry, mailbox.junk() if role == JUNK else mailbox.inbox)
         return True
 
     def move_back(self, entry: JournalEntry, previous_place: str) -> None:
         """Move a message to the folder of its previous place."""
-        box = self._box(entry)
-        if box.folder_at(previous_place).place != box.folder_at(entry.place).place:
-            self._move(box, entry, box.folder_at(previous_place))
+        mailbox = self._mailbox(entry)
+        if mailbox.find_folder(previous_place).path != mailbox.find_folder(entry.place).path:
+            self._move(mailbox, entry, mailbox.find_folder(previous_place))
 
-    def _move(self, box: Box, entry: JournalEntry, into: Folder) -> None:
-        message_and_bytes = _find_message(box, entry)
+    def _move(self, mailbox: Mailbox, entry: JournalEntry, into: Folder) -> None:
+        message_and_bytes = _find_message(mailbox, entry)
         if message_and_bytes is None:
             where = f"{entry.folder} of {escape(entry.mailbox)}"
             raise SpamnbError(f"the message is no longer in {where}, so it was not moved")
         message, _ = message_and_bytes
         failed: list[str] = []
         with (
-            Memory.of(box, lambda name, error: failed.append(str(error))) as memory,
-            memory.alone(PATIENCE) as finished,
+            MailboxRecord.open(mailbox, lambda name, error: failed.append(str(error))) as record,
+            record.lock(PATIENCE) as finished,
         ):
-            interrupted = noted(box, finished, entry.junk)
+            interrupted = journal_entries(mailbox, finished, entry.junk)
             self._journal.add(interrupted)
-            memory.written(each.digest for each in interrupted)
-            moved = memory.move([(message, entry.digest)], into, {})
+            record.drop_notes(each.digest for each in interrupted)
+            moved = record.move([(message, entry.digest)], into, {})
         if message not in moved:
             raise SpamnbError(f"{message.name}: not moved: {failed[-1] if failed else 'another program removed it'}")
-        self._journal.put_place(entry.position, lies_in(box, into, moved[message], entry.junk))
+        self._journal.put_place(entry.position, journal_place(mailbox, into, moved[message], entry.junk))
 
-    def _box(self, entry: JournalEntry) -> Box:
+    def _mailbox(self, entry: JournalEntry) -> Mailbox:
         if entry.mailbox not in self._open:
-            self._open[entry.mailbox] = box_at(entry.mailbox, entry.junk or None)
+            self._open[entry.mailbox] = open_mailbox(entry.mailbox, entry.junk or None)
             self.callback(self._open[entry.mailbox].close)
         return self._open[entry.mailbox]
 
 
-def _find_message(box: Box, entry: JournalEntry) -> tuple[MailboxMessage, bytes] | None:
+def _find_message(mailbox: Mailbox, entry: JournalEntry) -> tuple[MailboxMessage, bytes] | None:
     """Return the message at its place in the journal with its bytes; None if none there has the same digest."""
-    for message, raw in box.read(box.lookup(entry.place, entry.message_id)):
+    for message, raw in mailbox.read(mailbox.lookup(entry.place, entry.message_id)):
         if isinstance(raw, bytes) and digest(raw) == entry.digest:
             return message, raw
     return None

@@ -1,9 +1,8 @@
-"""IMAP accounts: their URLs, ``imaps://user@host[:port][/folder]``, and what a person has said of them once, in a file.
+"""IMAP accounts: their URLs, ``imaps://user@host[:port][/folder]``, and the file in which a person describes them.
 
 [work]                                  # in ~/.config/spamnb/accounts.toml
 url = "imaps://ann@mail.example.org"
 password-command = "pass show mail/work"
-
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ _SETTINGS = {"sort": bool, **dict.fromkeys(_TEXTS, str)}
 
 
 class ImapUrl(NamedTuple):
-    """An account on a server, and a folder in it; "" is the inbox."""
+    """The URL of an account and of a folder in it; the folder "" is the inbox."""
 
-    tls: bool  # imaps, and not imap
+    tls: bool  # whether the scheme is imaps
     user: str
     host: str
     port: int | None = None
@@ -35,9 +34,9 @@ class ImapUrl(NamedTuple):
 
     @property
     def account(self) -> str:
-        """The account without the folder.
+        """The URL of the account without the folder.
 
-        >>> parsed("imaps://ann@example.org@mail.example.org:1993/Junk").account
+        >>> parse_url("imaps://ann@example.org@mail.example.org:1993/Junk").account
         'imaps://ann@example.org@mail.example.org:1993'
         """
         host = f"[{self.host}]" if ":" in self.host else self.host
@@ -46,61 +45,62 @@ class ImapUrl(NamedTuple):
 
 
 class Account(NamedTuple):
-    """An account, how it is entered, and what is to be done in it."""
+    """An account: its URL, its secret, and the folders and model for its mail."""
 
     name: str
     url: ImapUrl
     password_command: str | None = None
     token_command: str | None = None  # prints an access token of OAuth 2
-    junk: str | None = None  # the folder of spam; None: which one, the server says
+    junk: str | None = None  # the folder of spam; None: the one that the server names
     unsure: str | None = None
     model: Path | None = None
-    sort: bool = False  # whether 'watch' sorts new mail: one that stands in the file, unless it says otherwise
+    sort: bool = False  # whether 'watch' sorts new mail: the default is True for an account in the file
 
 
-def parsed(text: str) -> ImapUrl:
-    """The parts of a URL. SpamnbError for one that is none, or that holds a password: whoever lists processes, or
-    reads the shell's history, would read it.
+def parse_url(text: str) -> ImapUrl:
+    """Return the parts of a URL.
 
-    >>> parsed("imaps://ann@mail.example.org/Work/Plans%202024")
+    Raises SpamnbError if it is no URL of an account, or if it has a password, because everybody who lists processes or
+    reads the shell's history could read the password.
+
+    >>> parse_url("imaps://ann@mail.example.org/Work/Plans%202024")
     ImapUrl(tls=True, user='ann', host='mail.example.org', port=None, folder='Work/Plans 2024')
     """
-    behind_password = escape(text.rpartition("@")[2][:200])
-    none = SpamnbError(f"{behind_password}: no IMAP account; write {_FORM}")
+    without_password = escape(text.rpartition("@")[2][:200])
+    wrong_form = SpamnbError(f"{without_password}: no IMAP account; write {_FORM}")
     try:
         parts = urlsplit(text)
         user, host, port = unquote(parts.username or ""), parts.hostname or "", parts.port
     except ValueError:
-        raise none from None
+        raise wrong_form from None
     if parts.password is not None:
         raise SpamnbError(
-            f"{parts.scheme}://…@{behind_password}: a password has no place in a URL, where others can read it; leave"
+            f"{parts.scheme}://…@{without_password}: a password has no place in a URL, where others can read it; leave"
             " it out: a keyring or SPAMNB_IMAP_PASSWORD may hold it"
         )
     is_whole = parts.scheme in ("imaps", "imap") and user and _HOST.fullmatch(host) and port != 0
     if not is_whole or parts.query or parts.fragment or _CONTROLS.search(unquote(text)):
-        raise none
+        raise wrong_form
     return ImapUrl(parts.scheme == "imaps", user, host, port, unquote(parts.path).strip("/"))
 
 
 def accounts_path() -> Path:
-    """Where the file is: what SPAMNB_ACCOUNTS names, or in the user's folder of settings."""
-    if named := os.environ.get("SPAMNB_ACCOUNTS"):
-        return Path(named)
-    return settings_file("accounts.toml")
+    """Return the path of the file of accounts: SPAMNB_ACCOUNTS, or a file in the user's folder of settings."""
+    path = os.environ.get("SPAMNB_ACCOUNTS")
+    return Path(path) if path else settings_file("accounts.toml")
 
 
 def settings_file(name: str) -> Path:
-    """A file in the user's folder of settings."""
+    """Return the path of a file in the user's folder of settings."""
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
     return Path(home, "spamnb", name)
 
 
 def read_accounts(path: Path) -> list[Account]:
-    """The accounts of a file, in its order; none where there is no such file. SpamnbError says what is wrong in it."""
-    import tomllib  # 3 ms, which classifying a message does not need
+    """Return the accounts of a file, in its order; none if it does not exist. Raises SpamnbError for a wrong file."""
+    import tomllib  # its import takes 3 ms, which few commands need
 
-    shown = escape(str(path))
+    shown_path = escape(str(path))
     try:
         with path.open("rb") as file:
             status = os.fstat(file.fileno())
@@ -108,19 +108,22 @@ def read_accounts(path: Path) -> list[Account]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise SpamnbError(f"{shown}: cannot be read: {reason(error)}") from None
-    # It names commands that are run: whoever may write it may do what its owner may.
+        raise SpamnbError(f"{shown_path}: cannot be read: {reason(error)}") from None
+    # The file names commands: a user who can write it can run commands as its owner.
     if status.st_mode & 0o022 or status.st_uid not in (os.getuid(), 0):
-        raise SpamnbError(f"{shown}: others can write it, and it says what is run; 'chmod 600 {shown}'")
+        raise SpamnbError(f"{shown_path}: others can write it, and it says what is run; 'chmod 600 {shown_path}'")
     try:
-        found = tomllib.loads(text.decode())
+        tables = tomllib.loads(text.decode())
     except (ValueError, RecursionError) as error:
-        raise SpamnbError(f"{shown}: no TOML: {escape(str(error)[:200])}") from None
-    return [_account(name, values, f"{shown}: [{escape(name)}]") for name, values in found.items()]
+        raise SpamnbError(f"{shown_path}: no TOML: {escape(str(error)[:200])}") from None
+    return [_account(name, values, f"{shown_path}: [{escape(name)}]") for name, values in tables.items()]
 
 
 def add_account(path: Path, url: ImapUrl) -> str:
-    """Add an account to the end of the file, made for its owner alone; return its name there, "" if it was there."""
+    """Add an account to the end of the file, and return its section's name; "" if the account was in the file.
+
+    A new file is readable for its owner only.
+    """
     accounts = read_accounts(path)
     if any(account.url[:4] == url[:4] for account in accounts):
         return ""
@@ -152,18 +155,18 @@ def _account(name: str, values: Any, where: str) -> Account:
             raise SpamnbError(f"{where}: unknown setting {escape(key)!r}{hint}")
         if not isinstance(value, kind):
             raise SpamnbError(f"{where}: {key} is {'true or false' if kind is bool else 'a text in quotes'}")
-    given = {key.replace("-", "_"): value for key, value in values.items()}
-    if "model" in given:
-        given["model"] = Path(given["model"]).expanduser()
+    fields = {key.replace("-", "_"): value for key, value in values.items()}
+    if "model" in fields:
+        fields["model"] = Path(fields["model"]).expanduser()
     try:
-        return Account(**{"sort": True, **given, "name": name, "url": parsed(values.get("url", "(no url)"))})
+        return Account(**{"sort": True, **fields, "name": name, "url": parse_url(values.get("url", "(no url)"))})
     except SpamnbError as error:
         raise SpamnbError(f"{where}: url: {error}") from None
 
 
-def account_of(url: ImapUrl) -> Account:
-    """The account of a URL, with what the file of accounts says of it."""
-    for known in read_accounts(accounts_path()):
-        if known.url[:4] == url[:4]:
-            return known._replace(url=url)
+def find_account(url: ImapUrl) -> Account:
+    """Return the account of a URL, with its settings in the file of accounts."""
+    for account in read_accounts(accounts_path()):
+        if account.url[:4] == url[:4]:
+            return account._replace(url=url)
     return Account(url.account, url)

@@ -1,7 +1,7 @@
-"""A connection to an IMAP server, encrypted and logged in, and what goes wrong with one, in one line.
+"""Connections to an IMAP server, encrypted and logged in, and their errors in one line.
 
-The password is what the account's password-command prints, SPAMNB_IMAP_PASSWORD, or what the keyring has; it is never
-on a command line. The protocol is IMAPClient's, which is imported with the first connection.
+The password is printed by the account's password-command, or is in SPAMNB_IMAP_PASSWORD or a keyring; it is never on a
+command line. IMAPClient implements the protocol, and is imported with the first connection.
 """
 
 from __future__ import annotations
@@ -21,68 +21,68 @@ if TYPE_CHECKING:
     from imapclient import IMAPClient
 
 VARIABLE = "SPAMNB_IMAP_PASSWORD"
-SECONDS = 60.0  # that a server may be silent while it is asked something
-_COMMAND_SECONDS = 120  # that a command may take: it may ask its user for a passphrase
-MAX_ANSWER = 64 << 20  # bytes: at most 32 MiB of messages are asked for at once
-_MAX_SAID = 200  # letters of what a server says that are shown
+SECONDS = 60.0  # that a server may be silent before it answers a request: a search in a large folder takes that long
+_COMMAND_SECONDS = 120  # that a command may take, because it may ask its user for a passphrase
+MAX_ANSWER = 64 << 20  # bytes: one request fetches at most 32 MiB of messages
+_MAX_ERROR = 200  # characters of a server's error that are shown
 
 
 class Unreachable(SpamnbError):
-    """No connection, or one that was lost: the same may succeed later."""
+    """There is no connection, or it was lost; a later try may succeed."""
 
 
 class NeverReached(Unreachable):
-    """There has been no connection to this account yet."""
+    """There has never been a connection to this account."""
 
 
 class LoginRefused(SpamnbError):
-    """The server does not take this password or token: asking often makes servers lock an account."""
+    """The server refused the password or token; it may lock the account after several tries."""
 
 
 class Denied(SpamnbError):
-    """The server said no to one command: a full quota, a folder that is gone."""
+    """The server refused one command, for example because of a full quota or a missing folder."""
 
 
 @contextmanager
-def told(url: ImapUrl, doing: str = "") -> Iterator[None]:
-    """What IMAPClient and the network raise, as errors of this file."""
+def translate_errors(url: ImapUrl, action: str = "") -> Iterator[None]:
+    """Raise errors of IMAPClient and of the network as errors of this module."""
     from imapclient.exceptions import IMAPClientAbortError, IMAPClientError, LoginError, ProtocolError
 
-    where = escape(url.account) + (f": {doing}" if doing else "")
+    where = escape(url.account) + (f": {action}" if action else "")
     try:
         yield
     except LoginError as error:
-        if isinstance(error.__context__, IMAPClientAbortError):  # IMAPClient calls that refused, too
-            raise Unreachable(f"{where}: the connection was lost: {_said(error)}") from None
-        raise LoginRefused(f"{where}: the server refused the login: {_said(error)}") from None
+        if isinstance(error.__context__, IMAPClientAbortError):  # a lost connection is a LoginError, too
+            raise Unreachable(f"{where}: the connection was lost: {_server_text(error)}") from None
+        raise LoginRefused(f"{where}: the server refused the login: {_server_text(error)}") from None
     except (IMAPClientAbortError, ProtocolError) as error:
-        raise Unreachable(f"{where}: the connection was lost: {_said(error)}") from None
+        raise Unreachable(f"{where}: the connection was lost: {_server_text(error)}") from None
     except IMAPClientError as error:
-        raise Denied(f"{where}: the server said: {_said(error)}") from None
+        raise Denied(f"{where}: the server said: {_server_text(error)}") from None
     except ssl.SSLCertVerificationError as error:
-        why = f"its certificate is not trusted ({escape(error.verify_message)})"
-        raise Unreachable(f"{where}: {why}; SSL_CERT_FILE may name an authority of your own") from None
+        problem = f"its certificate is not trusted ({escape(error.verify_message)})"
+        raise Unreachable(f"{where}: {problem}; SSL_CERT_FILE may name an authority of your own") from None
     except ssl.SSLError as error:
         raise Unreachable(f"{where}: no TLS ({escape(reason(error))}); imaps:// mostly has port 993") from None
     except (OSError, EOFError) as error:
         raise Unreachable(f"{where}: {escape(reason(error)) or 'no answer'}") from None
     except SpamnbError:
         raise
-    except Exception as error:  # of IMAPClient and Python, for what is nested too deep, too long or no number
-        why = _said(error) or type(error).__name__
-        raise Unreachable(f"{where}: the server's answer cannot be read: {why}") from None
+    except Exception as error:  # of IMAPClient and Python, for text that is nested too deep, too long or no number
+        problem = _server_text(error) or type(error).__name__
+        raise Unreachable(f"{where}: the server's answer cannot be read: {problem}") from None
 
 
-def _said(error: Exception) -> str:
-    """What a server said: it is shown, so it is cut and without control characters."""
-    said = str(error.args[0] if error.args else error)
-    if said.startswith("b'"):
-        said = said[2:-1]
-    return escape(said[:_MAX_SAID])
+def _server_text(error: Exception) -> str:
+    """Return the server's text of an error, truncated and without control characters."""
+    text = str(error.args[0] if error.args else error)
+    if text.startswith("b'"):
+        text = text[2:-1]
+    return escape(text[:_MAX_ERROR])
 
 
 def connect(account: Account) -> IMAPClient:
-    """A client that is logged in. Raises Unreachable or LoginRefused, and SpamnbError for what no waiting mends."""
+    """Return a client that is logged in. Raises Unreachable, LoginRefused, or SpamnbError for a wrong setting."""
     url = account.url
     try:
         from imapclient import IMAPClient, SocketTimeout
@@ -90,10 +90,10 @@ def connect(account: Account) -> IMAPClient:
         hint = "'pip install imapclient keyring' lets spamnb read IMAP accounts"
         raise SpamnbError(f"{escape(url.account)}: {hint}") from None
     if not url.tls and not is_loopback(url.host.lower()):
-        clear = "imap:// sends mail and password in the clear, so only to this machine; write imaps://"
-        raise SpamnbError(f"{escape(url.account)}: {clear}")
-    context = ssl.create_default_context()  # by SSL_CERT_FILE or the system: certificates and host names are checked
-    with told(url):
+        problem = "imap:// sends mail and password in the clear, so only to this machine; write imaps://"
+        raise SpamnbError(f"{escape(url.account)}: {problem}")
+    context = ssl.create_default_context()  # checks certificates and host names, with SSL_CERT_FILE or the system's
+    with translate_errors(url):
         client = IMAPClient(
             url.host,
             url.port,  # None: 993, or 143 without TLS
@@ -101,7 +101,7 @@ def connect(account: Account) -> IMAPClient:
             ssl_context=context if url.tls else None,
             timeout=SocketTimeout(connect=SECONDS / 2, read=SECONDS),
         )
-        client.answers = Answers(client)
+        client.answer_limit = AnswerLimit(client)
         try:
             _log_in(client, account)
         except BaseException:
@@ -110,13 +110,13 @@ def connect(account: Account) -> IMAPClient:
     return client
 
 
-class Answers:
-    """Bounds what a server answers: Python allocates what it announces, and keeps all lines up to the last one.
+class AnswerLimit:
+    """Bound the answer of a server, because Python allocates the size that it announces and stores all its lines.
 
-    ``heard`` counts bytes, and 500 for each line or literal; whoever asks sets it to 0.
+    ``received`` counts bytes, and 500 for each line or literal. It is set to 0 before each request.
     """
 
-    heard = 0
+    received = 0
 
     def __init__(self, client: IMAPClient) -> None:
         imap = client._imap
@@ -124,8 +124,8 @@ class Answers:
         imap.read, imap.readline = self._literal, self._line
 
     def _count(self, size: int) -> None:
-        self.heard += size
-        if self.heard > MAX_ANSWER:
+        self.received += size
+        if self.received > MAX_ANSWER:
             raise ValueError(f"an answer of more than {MAX_ANSWER >> 20} MiB")
 
     def _literal(self, size: int) -> bytes:
@@ -140,15 +140,15 @@ class Answers:
 
 def _log_in(client: IMAPClient, account: Account) -> None:
     url = account.url
-    if account.token_command:  # asked anew for each connection: tokens last an hour
-        token = _printed(account.token_command, "token-command", url)
+    if account.token_command:  # it runs for each connection, because tokens expire after an hour
+        token = _run_command(account.token_command, "token-command", url)
         if client.has_capability("AUTH=OAUTHBEARER") and not client.has_capability("AUTH=XOAUTH2"):
             client.oauthbearer_login(url.user, token)
         else:
             client.oauth2_login(url.user, token)
         return
-    secret = password(account)
-    if client.has_capability("AUTH=PLAIN"):  # of any letters; LOGIN is for ASCII
+    secret = find_password(account)
+    if client.has_capability("AUTH=PLAIN"):  # preferred to LOGIN, which takes ASCII only
         client.plain_login(url.user, secret)
     elif client.has_capability("LOGINDISABLED"):
         raise SpamnbError(f"{escape(url.account)}: the server takes no password here; it may take a token")
@@ -157,29 +157,29 @@ def _log_in(client: IMAPClient, account: Account) -> None:
 
 
 def hang_up(client: IMAPClient) -> None:
-    """End a connection without a word: a server that no longer answers would be waited for."""
-    with suppress(OSError):  # it was lost before
+    """Close a connection without LOGOUT, because the server may no longer answer."""
+    with suppress(OSError):  # it is closed already
         client.shutdown()
 
 
-def password(account: Account) -> str:
-    """The password of an account. SpamnbError where none is found; it says where one may be kept."""
+def find_password(account: Account) -> str:
+    """Return the password of an account. Raises SpamnbError, which names the ways to give one, if there is none."""
     url = account.url
     if account.password_command:
-        return _printed(account.password_command, "password-command", url)
-    if found := os.environ.get(VARIABLE) or _of_keyring(url):
-        return found
+        return _run_command(account.password_command, "password-command", url)
+    if secret := os.environ.get(VARIABLE) or _read_keyring(url):
+        return secret
     raise SpamnbError(
         f"{escape(url.account)}: no password found; 'keyring set {escape(url.host)} {escape(url.user)}' keeps one,"
         f" {VARIABLE} may hold it, or a password-command in the file of accounts prints one"
     )
 
 
-def _printed(command: str, setting: str, url: ImapUrl) -> str:
-    """The first line that a command prints. A shell runs it, as with other mail programs; it knows host and user."""
+def _run_command(command: str, setting: str, url: ImapUrl) -> str:
+    """Run a command in a shell, with host and user in its environment, and return the first line that it prints."""
     environment = {**os.environ, "SPAMNB_IMAP_HOST": url.host, "SPAMNB_IMAP_USER": url.user}
     try:
-        ran = subprocess.run(
+        result = subprocess.run(
             ["/bin/sh", "-c", command],
             capture_output=True,
             timeout=_COMMAND_SECONDS,
@@ -188,18 +188,18 @@ def _printed(command: str, setting: str, url: ImapUrl) -> str:
         )
     except subprocess.TimeoutExpired:
         raise SpamnbError(f"{setting}: no answer after {_COMMAND_SECONDS} seconds") from None
-    if ran.returncode:
-        said = ran.stderr.decode("utf-8", "replace").strip().splitlines()
-        more = f": {escape(said[-1][:200])}" if said else ""
-        raise SpamnbError(f"{setting}: ended with {ran.returncode}{more}")
-    line = ran.stdout.partition(b"\n")[0].rstrip(b"\r").decode("utf-8", "replace")
+    if result.returncode:
+        lines = result.stderr.decode("utf-8", "replace").strip().splitlines()
+        detail = f": {escape(lines[-1][:_MAX_ERROR])}" if lines else ""
+        raise SpamnbError(f"{setting}: ended with {result.returncode}{detail}")
+    line = result.stdout.partition(b"\n")[0].rstrip(b"\r").decode("utf-8", "replace")
     if not line:
         raise SpamnbError(f"{setting}: printed nothing; it has to print the secret in its first line")
     return line
 
 
-def _of_keyring(url: ImapUrl) -> str | None:
-    """The password that the desktop's keyring has for this host and user; None where there is no keyring."""
+def _read_keyring(url: ImapUrl) -> str | None:
+    """Return the password of this host and user in the desktop's keyring; None without a keyring."""
     try:
         import keyring
         from keyring.errors import KeyringError
@@ -207,17 +207,17 @@ def _of_keyring(url: ImapUrl) -> str | None:
         return None
     try:
         return keyring.get_password(url.host, url.user)
-    except KeyringError:  # none on this machine, or locked: other ways are named to whoever asked
+    except KeyringError:  # the keyring is missing or locked; the caller's error names other ways
         return None
 
 
 def is_loopback(host: str) -> bool:
-    """Is that an address of this machine that others cannot reach?
+    """Return whether a host is an address of this machine that no other can reach.
 
     >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("192.0.2.1"), is_loopback("localhost")
     (True, True, False, True)
     """
-    import ipaddress  # 1.5 ms, which few commands need
+    import ipaddress  # its import takes 1.5 ms, which few commands need
 
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback

@@ -1,7 +1,7 @@
-"""An IMAP account, read: its folders and what they are for, and messages by UID.
+"""Reads an IMAP account: its folders with their roles, and messages by UID.
 
-Mail is looked at in folders that are opened read-only, with BODY.PEEK, so nothing is ever marked as read. A message
-is known by its folder, the folder's UIDVALIDITY and its UID. Of one larger than MAX_READ its first part is read.
+Folders are opened read-only, and messages are fetched with BODY.PEEK, so none is marked as read. A message is
+identified by its folder, the folder's UIDVALIDITY and its UID. A message longer than MAX_READ is truncated.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from spamnb.errors import SpamnbError
 from spamnb.shown_text import escape, pluralize
-from spamnb.sources.accounts import Account, ImapUrl, account_of
+from spamnb.sources.accounts import Account, ImapUrl, find_account
 from spamnb.sources.entries import Entry, Report
-from spamnb.sources.imap_connection import SECONDS, NeverReached, Unreachable, connect, hang_up, told
+from spamnb.sources.imap_connection import SECONDS, NeverReached, Unreachable, connect, hang_up, translate_errors
 from spamnb.sources.mailbox import NOT_WANTED, Folder, MailboxMessage, folder_role
 
 if TYPE_CHECKING:
     from imapclient import IMAPClient
 
-MAX_READ = 1 << 20  # bytes of a message: what is further on is attachments, nearly always
-PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # seconds before a lost connection is made anew
-_BATCH = 32  # messages asked for at once
-WINDOW = 1000  # messages of which a header field, or the size, is asked for at once
-_LONGEST_LINE = 800_000  # bytes: a search's numbers come in one line, and of one IMAPClient reads a million
+MAX_READ = 1 << 20  # bytes of a message: later ones are nearly always of attachments
+PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # seconds before each new connection: a restart of a server takes a minute
+_BATCH = 32  # messages that one request fetches: 32 MiB at most
+WINDOW = 1000  # messages of which one request fetches header fields (16 KB each) or sizes
+_MAX_LINE = 800_000  # bytes of the line with the UIDs of a search: IMAPClient reads a million
 _BODY = f"BODY.PEEK[]<0.{MAX_READ}>"
-_ROLES = {  # in any case: Cyrus writes \junk, others \Junk
+_ROLES = {  # in lower case: Cyrus writes \junk, others \Junk
     b"\\junk": "junk",
     b"\\trash": "trash",
     b"\\drafts": "drafts",
     b"\\sent": "sent",
     b"\\all": "all",
-    b"\\flagged": "all",  # Gmail's Starred and Important show what lies elsewhere
+    b"\\flagged": "all",  # Gmail's Starred and Important show messages of other folders
     b"\\important": "all",
     b"\\archive": "archive",
 }
@@ -44,14 +44,14 @@ T = TypeVar("T")
 
 
 class Uid(NamedTuple):
-    """What a message is called in its folder."""
+    """The UIDVALIDITY of a folder, and the UID of a message in it."""
 
     validity: int
     uid: int
 
 
 class State(NamedTuple):
-    """What a folder says of itself: when it changes, there is something to look at."""
+    """The state of a folder, which changes when mail comes or goes."""
 
     validity: int
     next_uid: int
@@ -59,240 +59,254 @@ class State(NamedTuple):
 
 
 class Renumbered(SpamnbError):
-    """A folder got a new UIDVALIDITY: no number that was known before means anything."""
+    """A folder got a new UIDVALIDITY, so earlier UIDs are no longer valid."""
 
 
 class ImapReader:
-    """An account on a server; it connects when it is first asked, and anew where it was lost.
+    """Reads an account. It connects at the first request, and again after the connection was lost.
 
-    Reading is done again by itself, after ``pauses`` of seconds; moving is not.
+    A request that only reads is sent again after ``pauses`` of seconds (`retry`).
     """
 
     def __init__(self, account: Account, pauses: Sequence[float] = ()) -> None:
-        self.shown = escape(account.url.account)
+        self.display_name = escape(account.url.account)
         self.url, self._account, self._pauses = account.url, account, pauses
         self._client: IMAPClient | None = None
-        self._met = False  # whether there was a connection at some time
+        self._has_connected = False
         self._folders: list[Folder] | None = None
-        self._open: tuple[Any, bool, State] | None = None  # the folder that is open, whether writable, its state
+        self._open: tuple[Any, bool, State] | None = None  # path of the open folder, whether it is writable, its state
         self.separator = "/"
-        self._prefix = ""  # what the names of the person's own folders begin with: nothing, or "INBOX."
+        self._prefix = ""  # of the names of the person's folders: nothing, or "INBOX."
 
     def close(self) -> None:
+        """Close the connection."""
         self.refresh()
         if self._client is not None:
             hang_up(self._client)
             self._client = None
 
     @contextmanager
-    def asking(self, doing: str = "", seconds: float | None = None) -> Iterator[IMAPClient]:
-        """The connection, made where there is none, to a server that may be silent for so many seconds. Unreachable
-        where it is lost."""
+    def connected(self, action: str = "", seconds: float | None = None) -> Iterator[IMAPClient]:
+        """Yield the connection, and connect if necessary. Raises Unreachable if the connection is lost.
+
+        ``action`` is named in errors. ``seconds`` is the time that the server may be silent.
+        """
         try:
             if self._client is None:
                 self._client, self._open = connect(self._account), None
-                self._met = True
-            with told(self.url, doing):
+                self._has_connected = True
+            with translate_errors(self.url, action):
                 self._client.socket().settimeout(seconds or SECONDS)
-                self._client.answers.heard = 0
+                self._client.answer_limit.received = 0
                 yield self._client
         except Unreachable as error:
             self.close()
-            raise error if self._met else NeverReached(str(error)) from None
+            raise error if self._has_connected else NeverReached(str(error)) from None
 
-    def ask(self, question: Callable[[IMAPClient], T]) -> T:
-        """An answer to what may be asked twice."""
+    def retry(self, request: Callable[[IMAPClient], T]) -> T:
+        """Return the answer to a request, and send it again after a lost connection."""
         for pause in self._pauses:
             try:
-                with self.asking() as client:
-                    return question(client)
-            except NeverReached:  # mistyped, mostly
+                with self.connected() as client:
+                    return request(client)
+            except NeverReached:  # the host is mostly mistyped
                 raise
             except Unreachable:
                 time.sleep(pause)
-        with self.asking() as client:
-            return question(client)
+        with self.connected() as client:
+            return request(client)
 
     # -- folders ---------------------------------------------------------------------------------------------
 
     def folders(self) -> list[Folder]:
-        """The folders that hold mail, the inbox first; what each is for says the server, or else its name."""
+        """Return the folders that hold mail, the inbox first; the role is the server's, or else that of the name."""
         if self._folders is not None:
             return self._folders
 
-        def ask(client: IMAPClient) -> tuple[list[Any], str]:
+        def request(client: IMAPClient) -> tuple[list[Any], str]:
             personal = client.namespace().personal if client.has_capability("NAMESPACE") else None
-            return client.list_folders(), _text(personal[0][0] or "") if personal else ""
+            return client.list_folders(), _decode(personal[0][0] or "") if personal else ""
 
-        found = []
-        listed, self._prefix = self.ask(ask)
-        for flags, separator, name in listed:
-            self.separator = _text(separator) if separator else self.separator
-            lowered = [flag.lower() for flag in flags]
-            if _NOT_FOLDERS.isdisjoint(lowered):
-                name = _text(name)
-                special = next((_ROLES[flag] for flag in lowered if flag in _ROLES), None)
+        folders = []
+        listing, self._prefix = self.retry(request)
+        for flags, separator, name in listing:
+            self.separator = _decode(separator) if separator else self.separator
+            attributes = [flag.lower() for flag in flags]
+            if _NOT_FOLDERS.isdisjoint(attributes):
+                name = _decode(name)
+                special = next((_ROLES[flag] for flag in attributes if flag in _ROLES), None)
                 role = (
                     "inbox" if name.upper() == "INBOX" else special or folder_role(name.rpartition(self.separator)[2])
                 )
-                found.append((name.upper() != "INBOX", special is None, Folder(escape(name), name, role)))
-        self._folders = [folder for *_, folder in sorted(found, key=lambda each: (each[0], each[1], each[2].name))]
+                folders.append((name.upper() != "INBOX", special is None, Folder(escape(name), name, role)))
+        folders.sort(key=lambda row: (row[0], row[1], row[2].name))
+        self._folders = [folder for *_, folder in folders]
         return self._folders
 
     def refresh(self) -> None:
-        """Ask the server anew which folders there are."""
+        """Forget the list of folders, which the next call requests again."""
         self._folders = None
 
     def locate(self, name: str | None) -> Folder:
-        """The folder that a person calls so; None: that of spam, by SPECIAL-USE, by its name in many languages, or
-        Junk, which is then to be made. Raises SpamnbError for a name of the inbox."""
-        known = self.folders()
+        """Return the folder of this name, which may not exist yet. Raises SpamnbError for a name of the inbox.
+
+        None is the folder of spam: by SPECIAL-USE, by its name in many languages, or else Junk.
+        """
+        folders = self.folders()
         if name is None:
-            junk = [folder for folder in known if folder.role == "junk"]
-            return min(junk, key=lambda folder: folder.place.count(self.separator)) if junk else self.locate("Junk")
+            junk = [folder for folder in folders if folder.role == "junk"]
+            return min(junk, key=lambda folder: folder.path.count(self.separator)) if junk else self.locate("Junk")
         plain = name.strip(self.separator)
         if not plain or plain.upper() == "INBOX":
-            raise SpamnbError(f"{self.shown}: {name!r} names no folder beside the inbox, as Junk does")
-        for spelt in (str, str.casefold):
-            for one in (plain, plain.replace("/", self.separator)):  # where servers call Work/Plans Work.Plans
-                wanted = [spelt(one), spelt(self._prefix + one)]
-                for folder in known:
-                    if spelt(folder.place) in wanted:
+            raise SpamnbError(f"{self.display_name}: {name!r} names no folder beside the inbox, as Junk does")
+        for normalize in (str, str.casefold):
+            for path in (plain, plain.replace("/", self.separator)):  # some servers call Work/Plans Work.Plans
+                paths = [normalize(path), normalize(self._prefix + path)]
+                for folder in folders:
+                    if normalize(folder.path) in paths:
                         return folder
         plain = plain.replace("/", self.separator)
-        place = self._prefix + plain
-        return Folder(escape(place), place, folder_role(plain.rpartition(self.separator)[2]))
+        path = self._prefix + plain
+        return Folder(escape(path), path, folder_role(plain.rpartition(self.separator)[2]))
 
     def state(self, folder: Folder) -> State:
-        """A folder's state, without opening it."""
+        """Return the state of a folder without opening it."""
 
-        def ask(client: IMAPClient) -> State:
-            found = client.folder_status(folder.place, ["UIDVALIDITY", "UIDNEXT", "MESSAGES"])
-            return State(*(int(found.get(name, 0)) for name in (b"UIDVALIDITY", b"UIDNEXT", b"MESSAGES")))
+        def request(client: IMAPClient) -> State:
+            status = client.folder_status(folder.path, ["UIDVALIDITY", "UIDNEXT", "MESSAGES"])
+            return State(*(int(status.get(name, 0)) for name in (b"UIDVALIDITY", b"UIDNEXT", b"MESSAGES")))
 
-        return self.ask(ask)
+        return self.retry(request)
 
-    def opened(self, folder: Folder, validity: int | None = None, writable: bool = False) -> State:
-        """Open a folder; its state then. Renumbered where it has another UIDVALIDITY."""
-        return self.ask(lambda client: self.select(client, folder, validity, writable))
+    def open_folder(self, folder: Folder, validity: int | None = None, writable: bool = False) -> State:
+        """Open a folder and return its state. Raises Renumbered if its UIDVALIDITY is not ``validity``."""
+        return self.retry(lambda client: self.select_folder(client, folder, validity, writable))
 
-    def select(self, client: IMAPClient, folder: Folder, validity: int | None, writable: bool = False) -> State:
-        if self._open is None or self._open[:2] != (folder.place, writable):
+    def select_folder(self, client: IMAPClient, folder: Folder, validity: int | None, writable: bool = False) -> State:
+        """Open a folder, as `open_folder` does, with this client and without another try."""
+        if self._open is None or self._open[:2] != (folder.path, writable):
             self._open = None
-            found = client.select_folder(folder.place, readonly=not writable)
-            state = State(*(int(found.get(name, 0)) for name in (b"UIDVALIDITY", b"UIDNEXT", b"EXISTS")))
-            self._open = folder.place, writable, state
+            status = client.select_folder(folder.path, readonly=not writable)
+            state = State(*(int(status.get(name, 0)) for name in (b"UIDVALIDITY", b"UIDNEXT", b"EXISTS")))
+            self._open = folder.path, writable, state
         if validity not in (None, self._open[2].validity):
-            raise Renumbered(f"{self.shown}: the server has renumbered the messages of {folder.name} meanwhile")
+            raise Renumbered(f"{self.display_name}: the server has renumbered the messages of {folder.name} meanwhile")
         return self._open[2]
 
     # -- messages --------------------------------------------------------------------------------------------
 
     def messages(self, folder: Folder, since: int = 1, criteria: Sequence[str] = ()) -> list[MailboxMessage]:
-        """The messages with a UID of ``since`` or more that meet a search's criteria, the oldest first; without those
-        that are marked as deleted."""
+        """Return the messages with a UID of ``since`` or more that meet the criteria of a search, the oldest first.
 
-        def ask(client: IMAPClient) -> list[MailboxMessage]:
-            self._open = None  # opened anew: what there is may have changed
-            state = self.select(client, folder, None)
+        Messages that are marked as deleted are left out.
+        """
+
+        def request(client: IMAPClient) -> list[MailboxMessage]:
+            self._open = None  # the folder is opened again, because its state may have changed
+            state = self.select_folder(client, folder, None)
             if not state.messages or 0 < state.next_uid <= since:
                 return []
             ranges = [f"{since}:*"]
             digits = len(str(state.next_uid)) + 1
-            if state.messages * digits > _LONGEST_LINE:
-                width = _LONGEST_LINE // digits
+            if state.messages * digits > _MAX_LINE:
+                width = _MAX_LINE // digits
                 ranges = [f"{start}:{start + width - 1}" for start in range(since, state.next_uid, width)]
-            found = {uid for each in ranges for uid in client.search(["UID", each, "UNDELETED", *criteria])}
-            return [self.message(folder, Uid(state.validity, uid)) for uid in sorted(found) if uid >= since]
+            uids = {uid for limits in ranges for uid in client.search(["UID", limits, "UNDELETED", *criteria])}
+            return [self.make_message(folder, Uid(state.validity, uid)) for uid in sorted(uids) if uid >= since]
 
-        return self.ask(ask)
+        return self.retry(request)
 
-    def message(self, folder: Folder, place: Uid) -> MailboxMessage:
-        """A message of this account by its number."""
-        return MailboxMessage(folder, f"{place.validity}.{place.uid}", f"{self.shown}/{folder.name}#{place.uid}", place)
+    def make_message(self, folder: Folder, uid: Uid) -> MailboxMessage:
+        """Return the message of a UID in a folder."""
+        name = f"{self.display_name}/{folder.name}#{uid.uid}"
+        return MailboxMessage(folder, f"{uid.validity}.{uid.uid}", name, uid)
 
     def read(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
-        """Each message's first MAX_READ bytes with line feeds, as servers keep mail, or why there are none."""
-        for message, raw in self.items(messages, _BODY, b"BODY[]", _BATCH):
+        """Yield each message with its first MAX_READ bytes, in which lines end with line feeds, or with its error."""
+        for message, raw in self.fetch_items(messages, _BODY, b"BODY[]", _BATCH):
             if raw is None:
                 yield message, FileNotFoundError(errno.ENOENT, "moved on since it was listed", message.name)
             else:
                 yield message, raw[:MAX_READ].replace(b"\r\n", b"\n") if isinstance(raw, bytes) else b""
 
     def sizes(self, messages: Sequence[MailboxMessage]) -> dict[MailboxMessage, int]:
-        """The sizes of those, of one folder, that are still in it, even if they are marked as deleted."""
-        sizes = self.items(messages, "RFC822.SIZE", b"RFC822.SIZE", WINDOW)
+        """Return the sizes of the messages that are still in their folder, even if they are marked as deleted."""
+        sizes = self.fetch_items(messages, "RFC822.SIZE", b"RFC822.SIZE", WINDOW)
         return {message: size for message, size in sizes if size is not None}
 
-    def items(
-        self, messages: Sequence[MailboxMessage], what: str, key: bytes, at_once: int
+    def fetch_items(
+        self, messages: Sequence[MailboxMessage], item: str, key: bytes, batch_size: int
     ) -> Iterator[tuple[MailboxMessage, Any]]:
-        """What the server says of each message under a key, b"" for nothing; None for messages that are gone."""
-        for start in range(0, len(messages), at_once):
-            batch = messages[start : start + at_once]
-            uids = [message.place.uid for message in batch]
-            folder, validity = batch[0].folder, batch[0].place.validity
+        """Yield each message with an item of the server's answer, b"" if it is empty; None if the message is gone.
+
+        ``key`` is the beginning of the item's name in the answer.
+        """
+        for start in range(0, len(messages), batch_size):
+            batch = messages[start : start + batch_size]
+            uids = [message.location.uid for message in batch]
+            folder, validity = batch[0].folder, batch[0].location.validity
 
             def fetch(client: IMAPClient) -> dict[int, dict[bytes, Any]]:
-                self.select(client, folder, validity)  # noqa: B023 (asked at once)
-                return client.fetch(uids, [what])  # noqa: B023 (the same)
+                self.select_folder(client, folder, validity)  # noqa: B023 (called at once)
+                return client.fetch(uids, [item])  # noqa: B023 (called at once)
 
-            answers = self.ask(fetch)
+            answers = self.retry(fetch)
             for message in batch:
-                if (about := answers.get(message.place.uid)) is None:
+                if (answer := answers.get(message.location.uid)) is None:
                     yield message, None
                 else:
-                    said = next((value for name, value in about.items() if name.startswith(key)), None)
-                    yield message, b"" if said is None else said
+                    content = next((value for name, value in answer.items() if name.startswith(key)), None)
+                    yield message, b"" if content is None else content
 
 
 def imap_entries(label: str | None, url: ImapUrl, on_unreadable: Report, recursive: bool) -> Iterator[Entry]:
-    """The messages of the folder that a URL names, the inbox where it names none, in the order of their UIDs. Each is
-    fetched when it is its turn.
+    """Yield the messages of a URL's folder, or else of the inbox, in the order of their UIDs.
 
-    With ``recursive`` and without a folder in the URL those of all folders but junk, trash, drafts, templates and
-    copies of everything. SpamnbError where the account cannot be read.
+    With ``recursive`` and without a folder in the URL, yield the messages of all folders except junk, trash, drafts,
+    templates and copies of all mail. Raises SpamnbError if the account cannot be read.
     """
-    box = ImapReader(account_of(url), PAUSES)
+    mailbox = ImapReader(find_account(url), PAUSES)
     try:
-        for folder in _wanted_folders(box, label, recursive):
-            for message, raw in box.read(box.messages(folder)):
+        for folder in _select_folders(mailbox, label, recursive):
+            for message, raw in mailbox.read(mailbox.messages(folder)):
                 if isinstance(raw, OSError):
                     on_unreadable(message.name, raw)
                 elif raw:
                     yield Entry(label, message.name, "", content=raw)
     finally:
-        box.close()
+        mailbox.close()
 
 
 def unread_note(label: str, url: ImapUrl, recursive: bool) -> Iterator[str]:
-    """A line that counts an account's mail that no mail reader has shown, where it is given as good mail: nobody said
-    that it is. SpamnbError where the account cannot be read."""
+    """Yield a line that counts the unseen messages of a class of good mail, because no person has judged them.
+
+    Raises SpamnbError if the account cannot be read.
+    """
     if folder_role(label) == "junk":
         return
-    box = ImapReader(account_of(url), PAUSES)
+    mailbox = ImapReader(find_account(url), PAUSES)
     try:
-        folders = _wanted_folders(box, label, recursive)
-        if unread := sum(len(box.messages(folder, criteria=["UNSEEN"])) for folder in folders):
+        folders = _select_folders(mailbox, label, recursive)
+        if unread := sum(len(mailbox.messages(folder, criteria=["UNSEEN"])) for folder in folders):
             count = pluralize(unread, "message")
-            yield f"{box.shown}: takes for {escape(label)}, too, {count} that no mail reader has shown"
+            yield f"{mailbox.display_name}: takes for {escape(label)}, too, {count} that no mail reader has shown"
     finally:
-        box.close()
+        mailbox.close()
 
 
-def _wanted_folders(box: ImapReader, label: str | None, recursive: bool) -> list[Folder]:
-    known, wanted = box.folders(), box.url.folder
-    if not wanted and recursive:
-        unwanted = (NOT_WANTED | {"all"}) - {folder_role(label or "")}
-        return [folder for folder in known if folder.role not in unwanted]
-    if not wanted or wanted.upper() == "INBOX":
+def _select_folders(mailbox: ImapReader, label: str | None, recursive: bool) -> list[Folder]:
+    folders, name = mailbox.folders(), mailbox.url.folder
+    if not name and recursive:
+        excluded = (NOT_WANTED | {"all"}) - {folder_role(label or "")}
+        return [folder for folder in folders if folder.role not in excluded]
+    if not name or name.upper() == "INBOX":
         return [INBOX]
-    found = box.locate(wanted)
-    if found not in known:
-        there = ", ".join(folder.name for folder in known[:20])
-        raise SpamnbError(f"{box.shown}: no folder {wanted!r}; there are {there}")
-    return [found]
+    folder = mailbox.locate(name)
+    if folder not in folders:
+        names = ", ".join(folder.name for folder in folders[:20])
+        raise SpamnbError(f"{mailbox.display_name}: no folder {name!r}; there are {names}")
+    return [folder]
 
 
-def _text(name: bytes | str) -> str:
+def _decode(name: bytes | str) -> str:
     return name.decode("utf-8", "replace") if isinstance(name, bytes) else name

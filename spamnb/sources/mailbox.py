@@ -20,7 +20,7 @@ class Folder(NamedTuple):
     """A folder: its name for people, its path or the server's name for it, and its role as of `folder_role`."""
 
     name: str
-    place: Any  # a path, or the name on the server
+    path: Any  # in the file system, or on the server
     role: str | None = None
 
 
@@ -30,7 +30,7 @@ class MailboxMessage(NamedTuple):
     folder: Folder
     key: str
     name: str  # for people
-    place: Any
+    location: Any  # its path, or its `Uid`
 
 
 # Names of folders and labels by their role, in Thunderbird, Outlook, Apple Mail, Gmail and IMAP servers.

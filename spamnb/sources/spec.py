@@ -99,10 +99,10 @@ def source_notes(spec: str, recursive: bool = False) -> Iterator[str]:
     """Yield a line for each fact that a person may want to know before this SOURCE is read."""
     source = parse_source(spec)
     if source.label is not None and is_account(source.path):
-        from spamnb.sources.accounts import parsed
+        from spamnb.sources.accounts import parse_url
         from spamnb.sources.imap_reading import unread_note
 
-        yield from unread_note(source.label, parsed(source.path), recursive)
+        yield from unread_note(source.label, parse_url(source.path), recursive)
     elif source.label is not None:
         for note in folder_notes(source.label, source.path, recursive):
             yield Wording("{spec}: {note}", spec=escape(spec), note=note)
@@ -143,9 +143,9 @@ def _labelled_entries(source: Source, on_unreadable: Report, options: ReadOption
         _check_class(source)
         return _with_mail(shown, lambda report: _class_entries(label, path, spec, report, options), on_unreadable, True)
     if is_account(path):
-        from spamnb.sources.accounts import parsed
+        from spamnb.sources.accounts import parse_url
 
-        raise SpamnbError(f"{escape(parsed(path).account)}: an account, which has no class; write CLASS={shown}")
+        raise SpamnbError(f"{escape(parse_url(path).account)}: an account, which has no class; write CLASS={shown}")
     if _is_folder(path, spec, hint="" if source.kind else f"; {_FORMS}") and not source.kind:
         return _folder_per_class(path, on_unreadable, options)
     from spamnb.sources import gmail, tables, thunderbird  # these formats contain the classes
@@ -164,10 +164,10 @@ def _class_entries(
 ) -> Iterator[Entry]:
     """Return the entries of a path, all of one class, or of no class."""
     if is_account(path):
-        from spamnb.sources.accounts import parsed
+        from spamnb.sources.accounts import parse_url
         from spamnb.sources.imap_reading import imap_entries
 
-        return imap_entries(label, parsed(path), on_unreadable, options.recursive)
+        return imap_entries(label, parse_url(path), on_unreadable, options.recursive)
     if _is_folder(path, spec):
         return folder_entries(label, path, on_unreadable, options.recursive)
     if is_table(path):

@@ -319,7 +319,7 @@ def test_where_no_class_is_spam_mail_is_not_passed_as_good(folder: Path, tmp_pat
     model, box = tmp_path / "m", tmp_path / "box"
     sources = f"good={folder / 'ham'}", f"junk={folder / 'spam'}"
     assert "there is no class 'spam'" in run("train", "-m", model, *sources).output
-    maildir.made(box)
+    maildir.make_folder(box)
     raw, said = message("spam", 990), "it has no class 'spam'"
     for command, code in (("classify --exit-code", 75), ("filter", 0), (f"sort {box}", 1), ("serve --port 0", 1)):
         (box / "new" / "1").write_bytes(raw)

@@ -50,7 +50,7 @@ def in_terminal(columns: int, *arguments: object, said: str = "") -> list[str]:
 
 @pytest.fixture
 def box(tmp_path: Path) -> Path:
-    box = maildir.made(tmp_path / "Maildir")
+    box = maildir.make_folder(tmp_path / "Maildir")
     for number in range(5):
         (box / "new" / f"{number}.spam").write_bytes(message("spam", 900 + number))
     body = message("spam", 990).partition(b"\n\n")[2]

@@ -185,7 +185,7 @@ def test_learn_and_forget_take_the_others_and_leave_nothing_of_it(stage: str, mo
 
 @only("stage", ["read", "judge"], indirect=True)
 def test_sort_moves_the_others_and_leaves_it_where_it_is(stage: str, model: Path, folder: Path, tmp_path: Path):
-    box = maildir.made(tmp_path / "Mail")
+    box = maildir.make_folder(tmp_path / "Mail")
     for path in folder.iterdir():
         path.rename(box / "new" / path.name)
     result = run("sort", "--journal", tmp_path / "journal", "-m", model, box)
@@ -199,8 +199,8 @@ def test_sort_moves_the_others_and_leaves_it_where_it_is(stage: str, model: Path
 
 @only("stage", ["judge", "learn"], indirect=True)
 def test_watch_learns_the_others(stage: str, model: Path, folder: Path, tmp_path: Path):
-    box = maildir.made(tmp_path / "Mail")
-    junk = maildir.made(box / ".Junk")
+    box = maildir.make_folder(tmp_path / "Mail")
+    junk = maildir.make_folder(box / ".Junk")
     for path in folder.iterdir():
         path.rename(box / "cur" / path.name)
     done("watch", "--once", "-m", model, box)
@@ -213,7 +213,7 @@ def test_watch_learns_the_others(stage: str, model: Path, folder: Path, tmp_path
 
 @only("stage", ["read"], indirect=True)
 def test_watch_notes_where_the_others_are(stage: str, model: Path, folder: Path, tmp_path: Path):
-    box = maildir.made(tmp_path / "Mail")
+    box = maildir.make_folder(tmp_path / "Mail")
     for path in folder.iterdir():
         path.rename(box / "cur" / path.name)
     result = run("watch", "--once", "-m", model, box)
@@ -263,7 +263,7 @@ def test_review_teaches_the_others(noted: list[bytes], stage: str, model: Path, 
 def test_review_shows_what_it_has_of_a_message_that_it_cannot_read(stage: str, tmp_path: Path, model: Path):
     app = pytest.importorskip("spamnb.review.app")
     client = pytest.importorskip("starlette.testclient").TestClient
-    box = maildir.made(tmp_path / "Mail")
+    box = maildir.make_folder(tmp_path / "Mail")
     note(tmp_path, model, raw := message("spam", 900), place=str(write(box / "cur" / "1", message("spam", 900))))
     review = app.Review(tmp_path / "journal", Teacher(model, None), "secret")
     with client(review.app(), base_url="http://127.0.0.1") as browser:

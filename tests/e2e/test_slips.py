@@ -208,7 +208,7 @@ def test_copies_of_one_folder_as_two_classes_are_told(tmp_path: Path) -> None:
 
 
 def test_sort_counts_all_that_it_moved_though_nobody_reads_on(tmp_path: Path, model: Path) -> None:
-    box = maildir.made(tmp_path / "Mail")
+    box = maildir.make_folder(tmp_path / "Mail")
     for number in range(90):
         (box / ("new" if number < 40 else "cur") / f"{number:02}").write_bytes(message("spam", 900 + number))
     command = f"{shlex.join(SPAMNB)} sort -m {model} {box} | head -1"

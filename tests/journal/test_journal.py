@@ -43,8 +43,8 @@ def corrected(number: int, **more: object) -> Correction:
 
 def test_filter_sort_and_watch_write_it_where_they_are_told_to(model, tmp_path):
     journal = tmp_path / "journal"
-    box = maildir.made(tmp_path / "Mail")
-    maildir.made(box / ".Junk")
+    box = maildir.make_folder(tmp_path / "Mail")
+    maildir.make_folder(box / ".Junk")
     plain = done("filter", "-m", model, stdin=message("spam", 900))
     assert not journal.exists()
     assert done("filter", "-m", model, "--journal", journal, stdin=message("spam", 900)) == plain
@@ -81,7 +81,7 @@ def test_mail_is_sorted_and_moves_are_learned_without_a_journal_too(model, tmp_p
 
         monkeypatch.setattr(Journal, "add", full)
         monkeypatch.setattr(Journal, "correct", full)
-    box = maildir.made(tmp_path / "Mail")
+    box = maildir.make_folder(tmp_path / "Mail")
     for number in range(3):
         (box / "new" / f"{number}.spam").write_bytes(message("spam", 900 + number))
     options = ("--journal", journal, "-m", model, box)

@@ -8,7 +8,7 @@ from imap_account import PASSWORD, Server
 from mail import message
 
 from spamnb.cli import cli
-from spamnb.sources.accounts import add_account, parsed, read_accounts
+from spamnb.sources.accounts import add_account, parse_url, read_accounts
 
 
 def check(name: str) -> tuple[int, list[list[str]], str]:
@@ -36,7 +36,7 @@ def test_it_lists_folders_with_their_use_and_adds_the_account_once(made: Callabl
     )
     assert file.stat().st_mode & 0o777 == 0o600 and PASSWORD not in file.read_text()
     (account,) = read_accounts(file)
-    assert account.url == parsed(server.url) and account.sort
+    assert account.url == parse_url(server.url) and account.sort
     before = file.read_text()
     assert check(server.url)[2].endswith(f"described in {file}\n") and file.read_text() == before
 
@@ -55,7 +55,7 @@ def test_an_account_is_added_behind_what_a_person_wrote(tmp_path: Path) -> None:
     by_hand = '# mine\n[home]\nurl = "imaps://ann@a.example"\nsort = false  # for now'
     file.write_text(by_hand)
     names = [
-        add_account(file, parsed(url))
+        add_account(file, parse_url(url))
         for url in ("imaps://ann@a.example", 'imaps://b"ob@b.example', "imap://x@c", "imaps://x@c")
     ]
     assert names == ["", "b%22ob@b.example", "x@c", "imaps://x@c"] and file.read_text().startswith(by_hand + "\n\n[")

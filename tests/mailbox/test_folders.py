@@ -17,7 +17,7 @@ from spamnb.sources.mailbox import decode_name, encode_name, folder_role
 def mail(tmp_path: Path) -> Path:
     """Make nested folders as mbsync and offlineimap do; INBOX has a folder of Maildir++ as well."""
     for name in ("INBOX", "INBOX/.Old", "Junk", "Archive", "[Gmail]/Spam", "[Gmail]/Trash"):
-        maildir.made(tmp_path / "Mail" / name)
+        maildir.make_folder(tmp_path / "Mail" / name)
     return tmp_path / "Mail"
 
 
@@ -33,7 +33,7 @@ def mail(tmp_path: Path) -> Path:
     ],
 )
 def test_a_moved_message_keeps_flags_and_sizes_and_nothing_else_of_its_name(tmp_path, before, kept):
-    one, other = maildir.made(tmp_path / "One"), maildir.made(tmp_path / "Other")
+    one, other = maildir.make_folder(tmp_path / "One"), maildir.make_folder(tmp_path / "Other")
     (one / "cur" / before).write_bytes(b"x")
     moved = maildir.move(one / "cur" / before, other)
     fresh = moved.name.removesuffix(kept)
@@ -58,30 +58,30 @@ def test_a_moved_message_keeps_flags_and_sizes_and_nothing_else_of_its_name(tmp_
     ],
 )
 def test_a_folder_is_sought_from_the_maildir_wherever_we_are(mail, monkeypatch, name, folder):
-    maildir.made(mail / "INBOX" / "Nested")
+    maildir.make_folder(mail / "INBOX" / "Nested")
     for place, box in (("/", mail / "INBOX"), (mail / "INBOX", Path())):
         monkeypatch.chdir(place)
-        assert os.path.abspath(maildir.locate(box, name)) == str(mail / folder)
-    assert maildir.locate(mail / "INBOX", str(mail / "Junk")) == mail / "Junk"
+        assert os.path.abspath(maildir.locate_folder(box, name)) == str(mail / folder)
+    assert maildir.locate_folder(mail / "INBOX", str(mail / "Junk")) == mail / "Junk"
 
 
 def test_a_new_junk_beside_one_that_exists_is_refused_with_what_to_write(mail):
-    maildir.made(mail / "Ind&AOk-sirables")
+    maildir.make_folder(mail / "Ind&AOk-sirables")
     for name, beside in (("Junk", r"\.\./Junk"), ("Indésirables", r"\.\./Ind&AOk-sirables")):
         with pytest.raises(SpamnbError, match=rf"write {beside} if that is meant"):
-            maildir.locate(mail / "INBOX", name)
-    maildir.made(mail / "INBOX" / ".Junk")
-    assert maildir.locate(mail / "INBOX", "Junk") == mail / "INBOX" / ".Junk"
+            maildir.locate_folder(mail / "INBOX", name)
+    maildir.make_folder(mail / "INBOX" / ".Junk")
+    assert maildir.locate_folder(mail / "INBOX", "Junk") == mail / "INBOX" / ".Junk"
 
 
 def test_a_mailbox_is_what_lies_in_it_and_beside_it_where_the_layout_is_nested(mail):
     box = mail / "INBOX"
-    maildir.made(mail / "Archive" / "2024")
-    maildir.made(mail.parent / "Other")  # another mailbox
+    maildir.make_folder(mail / "Archive" / "2024")
+    maildir.make_folder(mail.parent / "Other")  # another mailbox
     (box / "loop").symlink_to(box)
 
     def names(junk: Path) -> set[str]:
-        found = maildir.mailbox(box, junk)
+        found = maildir.list_mailbox_folders(box, junk)
         assert len(found) == len({path.resolve() for path in found})
         return {os.path.relpath(path, mail) for path in found}
 
@@ -89,20 +89,20 @@ def test_a_mailbox_is_what_lies_in_it_and_beside_it_where_the_layout_is_nested(m
     beside = {"INBOX", "INBOX/.Old", "Junk", "Archive", "Archive/2024"}
     assert names(box / "../Junk") == beside
     assert names(box / "../[Gmail]/Spam") == beside | {"[Gmail]/Spam", "[Gmail]/Trash"}
-    assert names(maildir.made(mail.parent / "Far" / "Junk")) == {"INBOX", "INBOX/.Old", "../Far/Junk"}
+    assert names(maildir.make_folder(mail.parent / "Far" / "Junk")) == {"INBOX", "INBOX/.Old", "../Far/Junk"}
     (box / ".Junk").symlink_to(mail / "Junk")
     assert names(box / ".Junk") == {*beside - {"Junk"}, "INBOX/.Junk"}
 
 
 def test_folders_and_messages_are_what_maildirs_call_so(tmp_path):
-    box, _ = [maildir.made(maildir.locate(tmp_path, name)) for name in ("Box", "A.B")]
+    box, _ = [maildir.make_folder(maildir.locate_folder(tmp_path, name)) for name in ("Mailbox", "A.B")]
     (box / "cur" / "1").write_bytes(b"x")
     (box / "cur" / "2").symlink_to(box / "cur" / "1")
     (box / "cur" / ".4").write_bytes(b"x")
-    for name in (".Box/cur/3", ".folder", "visible/cur"):
+    for name in (".Mailbox/cur/3", ".folder", "visible/cur"):
         (tmp_path / name).mkdir(parents=True)
     assert maildir.files(box / "cur") == [box / "cur" / "1"]
-    assert maildir.folders_in(tmp_path) == [tmp_path, tmp_path / ".A.B", tmp_path / ".Box"]
+    assert maildir.list_folders(tmp_path) == [tmp_path, tmp_path / ".A.B", tmp_path / ".Mailbox"]
 
 
 def test_the_names_that_dovecot_made_on_disk() -> None:

@@ -61,7 +61,7 @@ def url(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 @pytest.mark.slow
 def test_others_are_watched_on(url: str, model: Path, tmp_path: Path):
-    box = maildir.made(tmp_path / "Mail")
+    box = maildir.make_folder(tmp_path / "Mail")
     with watching(tmp_path, "--sort", "--interval", "0.1", "-m", str(model), url, str(box)) as watch:
         wait_until(lambda: "asked again after growing pauses" in watch.said, watch.process)
         (box / "new" / "1").write_bytes(message("spam", 900))
@@ -72,7 +72,7 @@ def test_others_are_watched_on(url: str, model: Path, tmp_path: Path):
 
 def test_sort_and_train_tell_it_in_one_line(url: str, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("spamnb.sources.imap_reading.PAUSES", (0.0,))
-    box = maildir.made(tmp_path / "Mail")
+    box = maildir.make_folder(tmp_path / "Mail")
     (box / "new" / "1").write_bytes(message("spam", 900))
     result = run("sort", "-q", "-m", model, url, box)
     assert result.exit_code == 1 and len(maildir.files(box / ".Junk" / "new")) == 1

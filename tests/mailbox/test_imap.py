@@ -51,8 +51,8 @@ def test_no_message_is_lost_or_doubled_when_the_server_is_killed(made: Made, mod
             person.arrive(seeds)
             command = [sys.executable, "-m", "spamnb", *person.command("sort", "--quiet")]
             process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-            with person.remembering() as memory:
-                while process.poll() is None and not memory.begun():
+            with person.open_record() as record:
+                while process.poll() is None and not record.unfinished_moves():
                     pass
         time.sleep(0.003 * (number % 5))
         interrupted += process.poll() is None
@@ -124,13 +124,13 @@ def test_folders_that_are_numbered_anew_are_not_sorted_twice_and_teach_nothing(m
         assert person.watch().stdout.count("learned\tham") == 1
         for seed in (540, 541):
             person.deliver(message("spam", seed))
-        with person.remembering() as memory:
-            begin(memory)
+        with person.open_record() as record:
+            begin(record)
         person.half_move(key("spam", 540))
     server.renumber()
     with server.person(model) as person:
-        with person.remembering() as memory:
-            memory.recover()
+        with person.open_record() as record:
+            record.finish_moves()
         whole = {key("spam", 540): "Junk", key("spam", 541): "INBOX"}
         assert person.where() == {**sides(range(500, 503)), key("spam", 501): "INBOX", **whole}
         assert person.watch().stdout == ""

@@ -45,7 +45,7 @@ def test_spam_goes_to_junk_once_and_nothing_else_changes(person: Person):
     junk = dry.stderr.partition(" to ")[2].partition(",")[0]
     assert dry.stderr == f"spamnb: 10 messages, dry run: 5 to {junk}, 5 stay\n" and junk.endswith("Junk")
     with closing(person.box()) as box:
-        assert person.mail() == before and not box.record.exists()
+        assert person.mail() == before and not box.record_path.exists()
     done = person.sort()
     assert (done.exit_code, done.stderr) == (0, f"spamnb: 10 messages: 5 to {junk}, 5 stay\n"), done.output
     lines = [line.split("\t") for line in done.stdout.splitlines()]
@@ -65,14 +65,14 @@ def test_spam_goes_to_junk_once_and_nothing_else_changes(person: Person):
 
 def test_a_damaged_record_says_what_to_do(person: Person):
     box = person.box()
-    box.record.parent.mkdir(parents=True, exist_ok=True)
-    box.record.write_text("no database")
+    box.record_path.parent.mkdir(parents=True, exist_ok=True)
+    box.record_path.write_text("no database")
     box.close()
     for done in (person.sort(), person.watch()):
         assert done.exit_code == 1 and "; remove it:" in done.output and "Traceback" not in done.output
-    box.record.unlink()
+    box.record_path.unlink()
     person.sort()
-    assert box.record.stat().st_mode & 0o777 == 0o600
+    assert box.record_path.stat().st_mode & 0o777 == 0o600
 
 
 @every_kind
@@ -159,29 +159,29 @@ def test_moves_that_a_kill_interrupted_are_made_whole(person: Person, by: str):
     person.watch()
     for seed in range(500, 504):
         person.deliver(message("spam", seed))
-    with person.remembering() as memory:
-        digests = begin(memory)
+    with person.open_record() as record:
+        digests = begin(record)
         person.half_move(key("spam", 500))
         person.whole_move(key("spam", 501))
         person.move(key("spam", 503), "INBOX", "Trash")  # by the person meanwhile
         if by == "recover":
-            memory.recover()
+            record.finish_moves()
         else:
             done = person.sort() if by == "sort" else person.watch()
             assert done.exit_code == 0 and "learned" not in done.stdout
         moved = {key("spam", 500): "Junk", key("spam", 501): "Junk", key("spam", 503): "Trash"}
         assert person.where() == moved | {key("spam", 502): "Junk" if by == "sort" else "INBOX"}
-        assert memory.begun() == []
-        assert [memory.judged(each) for each in digests] == [True, True, by == "sort", False]
+        assert record.unfinished_moves() == []
+        assert [record.was_judged(each) for each in digests] == [True, True, by == "sort", False]
     assert person.watch().stdout == ""
 
 
 def test_verdicts_of_moves_that_a_kill_interrupted_are_in_the_journal(person: Person, tmp_path):
     spam, path = message("spam", 500), tmp_path / "journal"
     person.deliver(spam)
-    with Classifier.open(person.model) as classifier, person.remembering() as memory:
+    with Classifier.open(person.model) as classifier, person.open_record() as record:
         read = classifier.read(spam)
-        begin(memory, note_of(entry_of(read, classify_mail(classifier, read), classifier.settings)))
+        begin(record, note_of(entry_of(read, classify_mail(classifier, read), classifier.settings)))
     person.whole_move(key("spam", 500))
     told = person.sort("--journal", str(path))
     assert told.exit_code == 0 and "1 message moved by a run that was interrupted\n" in told.stderr
@@ -198,45 +198,45 @@ def test_what_was_not_copied_from_the_inbox_stays_there(person: Person, before: 
     if before == "it was there":
         person.deliver(raw, "Junk")
     person.deliver(raw)
-    with person.remembering() as memory:
-        begin(memory)
+    with person.open_record() as record:
+        begin(record)
         if before == "one of two alike is moved":
             person.whole_move(key("spam", 510))
             person.deliver(raw)
-            begin(memory)
+            begin(record)
         if before == "another of the same header":
             person.deliver(raw[:-3] + b"zz" + raw[-1:], "Junk")
-        memory.recover()
+        record.finish_moves()
         assert sorted(folder for folder, _ in person.mail()[key("spam", 510)]) == ["INBOX", "Junk"]
-        assert memory.begun() == []
+        assert record.unfinished_moves() == []
 
 
 def test_what_vanished_before_its_move_is_not_told_as_moved(person: Person):
     raws = [message("spam", seed) for seed in (570, 571, 572)]
     for raw in raws:
         person.deliver(raw)
-    with person.remembering() as memory:
-        messages = memory.unjudged()
+    with person.open_record() as record:
+        messages = record.new_messages()
         person.move(key("spam", 571), "INBOX", "Work")
-        moved = memory.move([(one, digest(raw)) for one, raw in zip(messages, raws)], memory.box.junk(), {})
+        moved = record.move([(one, digest(raw)) for one, raw in zip(messages, raws)], record.mailbox.junk(), {})
         assert list(moved) == [messages[0], messages[2]]
-        assert [memory.judged(digest(raw)) for raw in raws] == [True, False, True]
+        assert [record.was_judged(digest(raw)) for raw in raws] == [True, False, True]
     assert person.where() == {key("spam", 570): "Junk", key("spam", 571): "Work", key("spam", 572): "Junk"}
 
 
 def test_what_would_not_be_moved_stays_and_is_tried_again(person: Person, monkeypatch):
     person.deliver(message("spam", 560))
     told: list[str] = []
-    with person.remembering(lambda name, error: told.append(str(error))) as memory:
+    with person.open_record(lambda name, error: told.append(str(error))) as record:
 
         def refuse(*_: object) -> None:
             raise Denied("over quota")
 
-        (one,) = memory.unjudged()
+        (one,) = record.new_messages()
         with monkeypatch.context() as patched:
-            patched.setattr(memory.box, "move", refuse)
-            assert memory.move([(one, digest(message("spam", 560)))], memory.box.junk(), {}) == {}
-        assert memory.unjudged() == [one] and told == ["over quota"] and set(person.where().values()) == {"INBOX"}
+            patched.setattr(record.mailbox, "move", refuse)
+            assert record.move([(one, digest(message("spam", 560)))], record.mailbox.junk(), {}) == {}
+        assert record.new_messages() == [one] and told == ["over quota"] and set(person.where().values()) == {"INBOX"}
 
 
 @pytest.mark.parametrize("person", ["Maildir", *SLOW[:2]], indirect=True)
@@ -249,9 +249,9 @@ def test_sorts_that_are_killed_or_run_at_once_leave_each_message_in_one_folder_j
         person.arrive(seeds)
         expected |= sides(seeds)
         process = subprocess.Popen(command)
-        with person.remembering() as memory:
+        with person.open_record() as record:
             until = time.monotonic() + PATIENCE
-            while process.poll() is None and not memory.begun() and time.monotonic() < until:
+            while process.poll() is None and not record.unfinished_moves() and time.monotonic() < until:
                 pass
         time.sleep(0.002 * number)
         process.kill()
@@ -288,7 +288,7 @@ def test_a_page_reads_teaches_and_moves_mail_and_moves_it_back(person: Person, t
         assert verdicts(journal) == 3
         rows = {raw: journal.of_message(digest(raw)) for raw in (spam, ham, nameless)}
         assert [row.role for row in rows.values()] == [JUNK, INBOX, JUNK]
-        assert {row.mailbox for row in rows.values()} == {person.box().home}
+        assert {row.mailbox for row in rows.values()} == {person.box().address}
         with Moving(journal) as moving:
             assert [moving.read(row) for row in rows.values()] == [spam, ham, nameless]
 

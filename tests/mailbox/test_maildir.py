@@ -20,7 +20,7 @@ from spamnb.cli.watch import Stop, Watching
 from spamnb.errors import SpamnbError
 from spamnb.journal.journal import Journal
 from spamnb.mailbox import maildir
-from spamnb.mailbox.maildir import MaildirBox
+from spamnb.mailbox.maildir import MaildirMailbox
 from spamnb.sources.formats import MAX_MESSAGE
 
 
@@ -68,13 +68,13 @@ def test_a_dry_run_writes_nothing_at_all(nested, known):
 
 
 def test_what_is_being_moved_at_ctrl_c_is_moved_and_told_and_noted(person, tmp_path, monkeypatch):
-    move = MaildirBox.move
+    move = MaildirMailbox.move
 
     def interrupted(*arguments: Any) -> Any:
         signal.raise_signal(signal.SIGINT)
         return move(*arguments)
 
-    monkeypatch.setattr(MaildirBox, "move", interrupted)
+    monkeypatch.setattr(MaildirMailbox, "move", interrupted)
     for seed in range(500, 540):
         person.deliver(message("spam", seed))
     told = person.sort("--all", "--journal", str(tmp_path / "journal"))
@@ -104,8 +104,8 @@ def test_a_message_that_mbsync_or_offlineimap_gave_another_name_is_no_new_one(pe
     for path in person.paths("INBOX"):
         path.unlink()
     person.sort()
-    with person.remembering() as memory, memory.reading():  # which does not grow with mail that is gone
-        assert memory.execute("SELECT count(*) FROM new_mail").fetchone() == (0,)
+    with person.open_record() as record, record.reading():  # which does not grow with mail that is gone
+        assert record.execute("SELECT count(*) FROM new_mail").fetchone() == (0,)
 
 
 def test_what_cannot_be_read_is_told_and_stays(person):
@@ -168,7 +168,7 @@ def test_a_folder_of_a_maildir_is_no_maildir_of_its_own(person, model, monkeypat
 
 
 def test_names_that_are_not_utf_8(person, model):
-    folder = maildir.made(person.path / os.fsdecode(b".Entw\xfcrfe\x07"))
+    folder = maildir.make_folder(person.path / os.fsdecode(b".Entw\xfcrfe\x07"))
     path = folder / "cur" / os.fsdecode(b"1.\xe9:2,S")
     path.write_bytes(message("spam", 660))
     assert person.watch().stdout == ""
@@ -189,11 +189,11 @@ def test_a_message_or_a_folder_that_cannot_be_read_does_not_end_watch(person, mo
     assert result.exit_code == 1 and "/.Work: Not a directory; left out" in result.output and "1.long" in result.output
     assert learned(model, raw) == "spam"
     unreadable = Unreadable()
-    with person.remembering(unreadable) as memory, redirect_stderr(StringIO()) as told:
-        assert [*memory.lessons(), *memory.lessons()] == []
+    with person.open_record(unreadable) as record, redirect_stderr(StringIO()) as told:
+        assert [*record.moved_messages(), *record.moved_messages()] == []
         assert unreadable.count and told.getvalue().count("1.long") == 1, "once"
         person.path.rename(person.path.with_name("elsewhere"))
-        assert [*memory.lessons()] == []
+        assert [*record.moved_messages()] == []
     assert "Mail: No such file or directory" in told.getvalue()
 
 
@@ -202,7 +202,7 @@ def test_flags_make_no_move_and_junk_may_come_later(person):
     shutil.rmtree(person.path / ".Junk")
     assert person.watch().stderr.endswith("moves into Junk and out of it, which is not there yet\n")
     assert person.watch().output == ""
-    maildir.made(person.path / ".Junk")
+    maildir.make_folder(person.path / ".Junk")
     (path,) = person.paths("INBOX")
     path.rename(person.path / "cur" / (path.name + ":2,RS"))
     assert person.watch().output == ""
@@ -213,10 +213,10 @@ def test_flags_make_no_move_and_junk_may_come_later(person):
 class Lost:
     """A mailbox that is out of reach."""
 
-    box = property(lambda self: self)
-    memory = property(lambda self: self)
+    mailbox = property(lambda self: self)
+    record = property(lambda self: self)
 
-    def begun(self) -> bool:
+    def unfinished_moves(self) -> bool:
         raise SpamnbError("out of reach")
 
     def close(self) -> None:
@@ -237,10 +237,10 @@ def test_a_server_that_was_lost_is_asked_again_within_half_a_minute(model: Path)
 )
 @pytest.mark.parametrize("owner", [0, 65534])
 def test_root_follows_no_link_of_the_mailboxs_owner(tmp_path: Path, model: Path, name: str, owner: int):
-    box = maildir.made(tmp_path / "Mail")
-    elsewhere = maildir.made(tmp_path / "elsewhere")
+    box = maildir.make_folder(tmp_path / "Mail")
+    elsewhere = maildir.make_folder(tmp_path / "elsewhere")
     if name == ".Junk/new":
-        maildir.made(box / ".Junk")
+        maildir.make_folder(box / ".Junk")
     target = elsewhere if name == ".Junk" else elsewhere / "new" if "new" in name else tmp_path / "made"
     raw = message("spam", 900)
     (box / "new" / "1").write_bytes(raw)
@@ -260,19 +260,19 @@ def test_root_follows_no_link_of_the_mailboxs_owner(tmp_path: Path, model: Path,
 
 @pytest.mark.parametrize("name", [".Spam", ".Junk E-mail", ".&BCEEPwQwBDw-", ".INBOX.Spam", "Spam"])
 def test_the_folder_of_spam_that_is_there_is_used(tmp_path: Path, model: Path, name: str):
-    box = maildir.made(tmp_path / "Mail")
-    there = maildir.made(box / name)
+    box = maildir.make_folder(tmp_path / "Mail")
+    there = maildir.make_folder(box / name)
     (box / "new" / "1").write_bytes(message("spam", 900))
     result = run("sort", "-m", model, box)
     assert result.exit_code == 0 and len(maildir.files(there / "new")) == 1 and not (box / ".Junk").exists()
-    maildir.made(box / ".Junk")
+    maildir.make_folder(box / ".Junk")
     (box / "new" / "2").write_bytes(message("spam", 901))
     run("sort", "-m", model, "--junk", "Junk", box)
     assert len(maildir.files(box / ".Junk" / "new")) == 1, "a name that is given goes before"
 
 
 def test_a_folder_of_spam_beside_a_nested_mailbox_is_named_and_no_second_one_made(tmp_path: Path, model: Path):
-    box, spam = maildir.made(tmp_path / "Mail" / "INBOX"), maildir.made(tmp_path / "Mail" / "Spam")
+    box, spam = maildir.make_folder(tmp_path / "Mail" / "INBOX"), maildir.make_folder(tmp_path / "Mail" / "Spam")
     (box / "new" / "1").write_bytes(message("spam", 900))
     result = run("sort", "-m", model, box)
     assert result.exit_code == 1 and "--junk ../Spam names that one" in result.stderr
@@ -290,7 +290,7 @@ def test_a_folder_of_spam_beside_a_nested_mailbox_is_named_and_no_second_one_mad
     ],
 )
 def test_a_new_folder_of_spam_is_subscribed_once(tmp_path: Path, model: Path, file: str, before: str, after: str):
-    box = maildir.made(tmp_path / "Mail")
+    box = maildir.make_folder(tmp_path / "Mail")
     (box / file).write_text(before)
     for number in range(2):
         (box / "new" / "1").write_bytes(message("spam", 900 + number))
@@ -302,7 +302,7 @@ def test_a_new_folder_of_spam_is_subscribed_once(tmp_path: Path, model: Path, fi
 
 def test_a_run_that_would_move_most_of_the_mailbox_stops_before_it_moves_any(tmp_path: Path, model: Path):
     def box(name: str, spam: int, ham: int, seen: int) -> Path:
-        made = maildir.made(tmp_path / name)
+        made = maildir.make_folder(tmp_path / name)
         for number in range(spam + ham + seen):
             label = "spam" if number < spam else "ham"
             part = "new" if number < spam + ham else "cur"

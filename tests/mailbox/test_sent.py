@@ -10,7 +10,7 @@ from mail import message
 from person import MaildirPerson, Person
 
 from spamnb.cli import cli
-from spamnb.mailbox.maildir import made as make_folder
+from spamnb.mailbox.maildir import make_folder
 from spamnb.mailbox.sent import mailboxes_of
 from spamnb.people import own_people
 

@@ -99,11 +99,11 @@ class Synchronised:
 
     def __init__(self, program: str, server: tuple[Person, int], place: Path, model: Path) -> None:
         self.far, port = server
-        self.home = place / "home"
-        self.home.mkdir()
-        root = self.home / "Mail"
+        self.address = place / "home"
+        self.address.mkdir()
+        root = self.address / "Mail"
         beside = program != "mbsync, Maildir++"
-        self.near = MaildirPerson(self.home, model, beside)
+        self.near = MaildirPerson(self.address, model, beside)
         shutil.rmtree(root)  # the program makes it
         if beside:
             root.mkdir()
@@ -114,7 +114,7 @@ class Synchronised:
             self.program = mbsync(place, port, self.near.path, layout)
 
     def run(self) -> subprocess.CompletedProcess:
-        environment = {"HOME": str(self.home), "PATH": "/usr/bin:/bin"}
+        environment = {"HOME": str(self.address), "PATH": "/usr/bin:/bin"}
         return subprocess.run(self.program, env=environment, capture_output=True, text=True, timeout=120)
 
     def __call__(self) -> Everything:

@@ -24,7 +24,7 @@ HOSTILE = [
 @pytest.fixture
 def hostile(tmp_path: Path, model: Path) -> int:
     """Hostile messages in a Maildir and in the journal; how many they are."""
-    box = maildir.made(tmp_path / "Mail")
+    box = maildir.make_folder(tmp_path / "Mail")
     for number, raw in enumerate(HOSTILE):
         (box / "cur" / str(number)).write_bytes(raw)
         note(tmp_path, model, raw, place=str(box / "cur" / str(number)))

@@ -213,7 +213,7 @@ def test_a_word_is_looked_up_in_the_model(review, model):
 
 def test_what_was_hidden_stands_apart_from_what_was_read(review, tmp_path, model):
     raw = b"Content-Type: text/html\n\n<p>seen</p><p style='display:none'>unseen words</p>"
-    box = maildir.made(tmp_path / "Mail")
+    box = maildir.make_folder(tmp_path / "Mail")
     (box / "new" / "1").write_bytes(raw)
     note(tmp_path, model, raw, place=str(box / "new" / "1"))
     client = browser(review)
@@ -228,7 +228,7 @@ def test_what_was_hidden_stands_apart_from_what_was_read(review, tmp_path, model
 def test_attachments_are_listed_and_no_more_than_text(review, tmp_path, model):
     files = b"".join(b'\n--x\nContent-Type: application/zip; name="<b>%d.zip"\n\nAA' % n for n in range(3))
     raw = b"Content-Type: multipart/mixed; boundary=x\n\n" + files + b"\n--x--\n"
-    box = maildir.made(tmp_path / "Mail")
+    box = maildir.make_folder(tmp_path / "Mail")
     (box / "new" / "1").write_bytes(raw)
     note(tmp_path, model, raw, place=str(box / "new" / "1"))
     tree = LexborHTMLParser(browser(review).get("/message/0").text)

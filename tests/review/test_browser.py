@@ -57,7 +57,7 @@ def opened(browser: Chromium, url: str, path: str = "/") -> Page:
 
 
 def test_a_person_teaches_with_keys_and_buttons_undoes_and_moves_back(browser, url, tmp_path, model):
-    box = maildir.made(tmp_path / "Mail")
+    box = maildir.make_folder(tmp_path / "Mail")
     raws = [message("spam", 900), message("spam", 901)]
     for number, raw in enumerate(raws):
         (box / "new" / f"{number}.spam").write_bytes(raw)

@@ -51,7 +51,7 @@ def test_a_lesson_by_tokens_is_the_lesson_by_mail_and_undo_leaves_the_model_as_i
 
 @pytest.mark.parametrize("kept", [True, False])
 def test_mail_that_still_lies_there_is_taught_and_kept(model, tmp_path, kept):
-    box = maildir.made(tmp_path / "Mail")
+    box = maildir.make_folder(tmp_path / "Mail")
     (box / "new" / "1").write_bytes(RAW)
     note(tmp_path, model, RAW, place=str(box / "new" / "1"))
     if not kept:

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.errors import SpamnbError
-from spamnb.sources.accounts import Account, ImapUrl, account_of, accounts_path, parsed, read_accounts
-from spamnb.sources.imap_connection import LoginRefused, Unreachable, connect, password
+from spamnb.sources.accounts import Account, ImapUrl, accounts_path, find_account, parse_url, read_accounts
+from spamnb.sources.imap_connection import LoginRefused, Unreachable, connect, find_password
 
 URL = ImapUrl(True, "ann", "mail.example.org")
 ANN = Account("ann", URL)
@@ -23,14 +23,14 @@ def test_the_first_place_that_has_a_password_gives_it(monkeypatch: pytest.Monkey
     held: dict[tuple[str, str], str] = {}
     monkeypatch.setattr(keyring, "get_password", lambda *asked: held.get(asked))
     with pytest.raises(SpamnbError, match=r"'keyring set mail.example.org ann' keeps one"):
-        password(ANN)
+        find_password(ANN)
     held["mail.example.org", "ann"] = "of the keyring"
-    assert password(ANN) == "of the keyring"
-    assert password(ANN._replace(password_command="echo own")) == "own"
+    assert find_password(ANN) == "of the keyring"
+    assert find_password(ANN._replace(password_command="echo own")) == "own"
     monkeypatch.setenv("SPAMNB_IMAP_PASSWORD", "of the variable")
-    assert password(ANN) == "of the variable"
+    assert find_password(ANN) == "of the variable"
     told = "printf '%s at %s\\nsecond line' $SPAMNB_IMAP_USER $SPAMNB_IMAP_HOST"
-    assert password(ANN._replace(password_command=told)) == "ann at mail.example.org"
+    assert find_password(ANN._replace(password_command=told)) == "ann at mail.example.org"
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_the_first_place_that_has_a_password_gives_it(monkeypatch: pytest.Monkey
 )
 def test_a_command_that_fails_is_told(command: str, said: str):
     with pytest.raises(SpamnbError, match=f"^password-command: {said}"):
-        password(ANN._replace(password_command=command))
+        find_password(ANN._replace(password_command=command))
 
 
 class Talk(socketserver.StreamRequestHandler):
@@ -86,18 +86,18 @@ def test_a_url_names_an_account_and_a_folder():
         "imaps://ann@example.org@imap.example.org": ImapUrl(True, "ann@example.org", "imap.example.org"),
         "imaps://ann@h/%5BGmail%5D/Entwürfe%3F%23x": ImapUrl(True, "ann", "h", None, "[Gmail]/Entwürfe?#x"),
     }
-    assert {text: parsed(text) for text in urls} == urls
+    assert {text: parse_url(text) for text in urls} == urls
     none = "imaps:// imaps://h imaps://@h imaps://ann@ imaps://ann@h:0 imaps://ann@h:1:2 pop://ann@h imaps:x@h".split()
     none += ["imaps://an\nn@h", "imaps://ann@h/a%0ab", "imaps://ann@h /x", "imaps://ann@h/a?b"]
     for text in (*none, "imaps://ann@" + "h" * 3000):
         with pytest.raises(SpamnbError):
-            parsed(text)
+            parse_url(text)
 
 
 @given(st.text(max_size=30))
 def test_a_password_in_a_url_is_refused_and_not_repeated(secret: str):
     try:
-        parsed(f"imaps://ann:{secret}-hunter2@mail.example.org/Junk")
+        parse_url(f"imaps://ann:{secret}-hunter2@mail.example.org/Junk")
     except SpamnbError as error:
         assert "hunter2" not in str(error) or "/" in secret  # a slash ends the part that has users and passwords
     else:
@@ -108,7 +108,7 @@ def test_a_password_in_a_url_is_refused_and_not_repeated(secret: str):
 def test_an_account_written_out_is_the_same_account(user: str, port: int):
     url = ImapUrl(True, user, "mail.example.org", port)
     try:
-        again = parsed(url.account)
+        again = parse_url(url.account)
     except SpamnbError:
         assert any(ord(letter) < 32 or ord(letter) == 127 for letter in user)
     else:
@@ -140,14 +140,14 @@ def accounts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_accounts_in_their_order_and_by_url(accounts: Path, tmp_path: Path):
     work, home = read_accounts(accounts_path())
-    url = parsed("imaps://ann@mail.example.org")
+    url = parse_url("imaps://ann@mail.example.org")
     assert work == Account("work", url, "pass show mail", unsure="Perhaps", sort=True)
     assert (home.password_command, home.token_command) == (None, "oama access bob")
     assert home.model == tmp_path / "home.spamnb" and not home.sort
-    folder = parsed("imaps://ann@mail.example.org/Junk")
-    assert account_of(folder) == work._replace(url=folder)
-    other = parsed("imaps://ann@mail.example.org:1993")
-    assert account_of(other) == Account(other.account, other)  # another port, another server
+    folder = parse_url("imaps://ann@mail.example.org/Junk")
+    assert find_account(folder) == work._replace(url=folder)
+    other = parse_url("imaps://ann@mail.example.org:1993")
+    assert find_account(other) == Account(other.account, other)  # another port, another server
     accounts.chmod(0o620)
     with pytest.raises(SpamnbError, match="others can write it, and it says what is run"):
         read_accounts(accounts)

@@ -1,0 +1,388 @@
+"""The record of one mailbox: classified messages, the side of Junk where mail was last seen, and moves that were begun.
+
+A message that stays is identified by its folder and key, a moved one by its kin, so only messages that came since the
+last scan are read. The program records its own moves before it makes them: all others are a person's, and teach the
+model. The next run finishes moves that a kill interrupted. Mail in Trash, Drafts or Sent is on neither side.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import NamedTuple, Self
+
+from spamnb.errors import SpamnbError
+from spamnb.mailbox.protocol import Mailbox, Move
+from spamnb.mailbox.sent import sent_among
+from spamnb.people import SentMail
+from spamnb.shown_text import escape
+from spamnb.sources.entries import Report, check_link
+from spamnb.sources.imap_connection import Denied
+from spamnb.sources.mailbox import Folder, MailboxMessage
+from spamnb.store.database import Database
+
+# Roles of folders whose mail is neither good nor spam; the folder of spam itself is compared first.
+_NEITHER = frozenset({"junk", "trash", "drafts", "templates", "sent", "outbox", "chats", "all"})
+_BATCH = 1000  # messages that are recorded in one transaction: an interrupted scan goes on after the last batch
+LOCK_SECONDS = 60.0  # to wait for another process that files mail in the same mailbox: a run of cron overlaps the last
+_TABLES = (
+    "judged (digest BLOB PRIMARY KEY) WITHOUT ROWID",
+    "new_mail (key TEXT PRIMARY KEY, judged INTEGER NOT NULL) WITHOUT ROWID",
+    # The mark up to which each folder was scanned; "" is the inbox up to which mail was classified.
+    "looked (folder TEXT PRIMARY KEY, mark TEXT NOT NULL) WITHOUT ROWID",
+    "seen_mail (folder TEXT NOT NULL, key TEXT NOT NULL, kin BLOB NOT NULL, junk INTEGER NOT NULL,"
+    " PRIMARY KEY (folder, key)) WITHOUT ROWID",
+    "sides (kin BLOB PRIMARY KEY, junk INTEGER NOT NULL) WITHOUT ROWID",
+    "moves (folder TEXT NOT NULL, key TEXT NOT NULL, kin BLOB NOT NULL, digest BLOB NOT NULL, target TEXT NOT NULL,"
+    " mark TEXT NOT NULL, junk INTEGER NOT NULL, note TEXT NOT NULL, PRIMARY KEY (folder, key)) WITHOUT ROWID",
+)
+
+
+class MovedMessage(NamedTuple):
+    """A message that a person moved into Junk (``is_spam``) or out of it."""
+
+    is_spam: bool
+    message: MailboxMessage
+    raw: bytes
+    kin: bytes
+
+
+class MailboxRecord(Database):
+    """The record of a mailbox; `open` makes its file."""
+
+    KIND = "record of a mailbox's mail"
+    REMEDY = "remove it: new mail is then judged again, and mail is noted anew where it is"
+
+    @classmethod
+    def _is_own(cls, file: str) -> bool:  # the program chose its name
+        return True
+
+    mailbox: Mailbox
+    report: Report
+    dry_run: bool
+
+    def __init__(self, path: str, connection: sqlite3.Connection) -> None:
+        super().__init__(path, connection)
+        self._states: dict[str, Hashable] = {}  # of each folder at the last scan
+        self.sent: list[SentMail] = []  # mail that came into Sent folders, for the file of people
+        self._has_crossings = True  # whether a message may be on another side than before
+
+    @classmethod
+    def open(cls, mailbox: Mailbox, report: Report, dry_run: bool = False) -> Self:
+        """Open the record of a mailbox, or with ``dry_run`` a copy of it. A new file is readable for its owner only."""
+        path = mailbox.record_path
+        if dry_run:
+            record = cls.connect(":memory:", writable=True)
+            if path.exists():
+                with cls.connect(path, writable=False) as original, original.reading():
+                    original.copy_to(record)
+        else:
+            try:
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            except OSError as error:
+                raise SpamnbError(f"{escape(str(path.parent))}: cannot be made: {error.strerror}") from None
+            check_link(path.parent, *(f"{path}{suffix}" for suffix in ("", "-wal", "-shm", "-journal")))
+            record = cls.connect(path, writable=True)
+        record.mailbox, record.report, record.dry_run = mailbox, report, dry_run
+        with record.writing():
+            for table in _TABLES:
+                record.execute(f"CREATE TABLE IF NOT EXISTS {table}")
+            record.execute("CREATE INDEX IF NOT EXISTS seen_mail_by_kin ON seen_mail (kin)")
+        return record
+
+    @contextmanager
+    def lock(self, timeout: float = LOCK_SECONDS) -> Iterator[dict[Move, MailboxMessage]]:
+        """Keep other processes from filing mail here, and yield the interrupted moves that are finished now."""
+        if self.dry_run:
+            yield {}
+            return
+        deadline = time.monotonic() + timeout
+        path = self.mailbox.record_path.with_suffix(".lock")
+        check_link(path)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            while True:
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() > deadline:
+                        raise SpamnbError(f"{self.mailbox.display_name}: another spamnb is sorting it") from None
+                    time.sleep(0.1)
+            self.mailbox.refresh()
+            yield self.finish_moves()
+        finally:
+            os.close(descriptor)
+
+    # -- messages to classify --------------------------------------------------------------------------------
+
+    def new_messages(self, everything: bool = False) -> list[MailboxMessage]:
+        """Return the new mail that no run has classified, or ``everything`` in the inbox."""
+        if everything:
+            return self.mailbox.messages(self.mailbox.inbox)
+        with self.reading():
+            recorded = dict(self.execute("SELECT key, judged FROM new_mail").fetchall())
+        waiting = [key for key, is_judged in recorded.items() if not is_judged]
+        messages, mark = self.mailbox.list_new(self._mark(""), waiting)
+        keys = {message.key for message in messages}
+        absent, added = [(key,) for key in recorded if key not in keys], [(key,) for key in keys.difference(recorded)]
+        with self.writing():
+            self._put_mark("", mark)
+            self.executemany("DELETE FROM new_mail WHERE key = ?", absent)
+            self.executemany("INSERT OR IGNORE INTO new_mail VALUES (?, 0)", added)
+        return [message for message in messages if not recorded.get(message.key)]
+
+    def was_judged(self, digest: bytes) -> bool:
+        """Return whether a message of this content was ever classified, in whatever folder it has been since."""
+        return self._has("judged WHERE digest = ?", digest)
+
+    def add_judged(self, messages: Sequence[tuple[MailboxMessage, bytes]]) -> None:
+        """Record that messages, each with its digest, were classified and stay where they are."""
+        with self.writing():
+            rows = [(message.key,) for message, _ in messages]
+            self.executemany("INSERT OR REPLACE INTO new_mail VALUES (?, 1)", rows)
+            self.executemany("INSERT OR IGNORE INTO judged VALUES (?)", [(digest,) for _, digest in messages])
+
+    # -- moves of the program --------------------------------------------------------------------------------
+
+    def move(
+        self, messages: Sequence[tuple[MailboxMessage, bytes]], into: Folder, notes: Mapping[MailboxMessage, str]
+    ) -> dict[MailboxMessage, MailboxMessage | None]:
+        """Move messages of one folder, each with its digest; return for each its new message, None if it is unknown.
+
+        A message's note stays in the record until `drop_notes`. Messages that are gone or cannot be moved are left out.
+        Unreachable is raised if the server is lost; `finish_moves` then finds out which messages moved.
+        """
+        if self.dry_run:
+            return {message: None for message, _ in messages}
+        moves: dict[MailboxMessage, Move] = {}
+        try:
+            self.mailbox.make_folder(into)
+            mark, is_junk = self.mailbox.mark(into), self.mailbox.is_below(into, self.mailbox.junk())
+            # The kin as the mailbox has it, because 'watch' will compare that. Messages that are gone have none.
+            kins = {
+                message: kin
+                for message, kin in self.mailbox.kin([message for message, _ in messages])
+                if isinstance(kin, bytes)
+            }
+            source, target = self.mailbox.key(messages[0][0].folder), self.mailbox.key(into)
+            moves = {
+                message: Move(source, message.key, kins[message], digest, target, mark, is_junk, notes.get(message, ""))
+                for message, digest in messages
+                if message in kins
+            }
+            with self.writing():
+                self.executemany("INSERT OR REPLACE INTO moves VALUES (?, ?, ?, ?, ?, ?, ?, ?)", moves.values())
+            results = self.mailbox.move(list(moves), into)
+        except (Denied, OSError) as error:
+            self.report(self.mailbox.display_name, error)
+            self.mailbox.refresh()
+            finished = self.finish_moves()
+            return {message: finished[move] for message, move in moves.items() if move in finished}
+        moved: dict[MailboxMessage, MailboxMessage | None] = {}
+        for message, result in results.items():
+            if isinstance(result, OSError):
+                self.report(message.name, result)
+            else:
+                moved[message] = result
+        self._end([moves[message] for message in moved], True)
+        self._end([move for message, move in moves.items() if message not in moved], False)
+        return moved
+
+    def finish_moves(self) -> dict[Move, MailboxMessage]:
+        """Finish the moves that were interrupted or whose note was not written; return those that are done now."""
+        finished: dict[Move, MailboxMessage] = {}
+        if moves := self.unfinished_moves():
+            for move, message in self.mailbox.settle(moves):
+                self._end([move], message is not None)
+                if message is not None:
+                    finished[move] = message
+        return finished
+
+    def drop_notes(self, digests: Iterable[bytes]) -> None:
+        """Delete the notes of these messages' moves, because the journal has them now."""
+        with self.writing():
+            self.executemany("DELETE FROM moves WHERE digest = ?", [(digest,) for digest in digests])
+
+    def unfinished_moves(self) -> list[Move]:
+        """Return the moves whose end is unknown or whose note was not written."""
+        with self.reading():
+            return [Move(*row) for row in self.execute("SELECT * FROM moves").fetchall()]
+
+    def _end(self, moves: Sequence[Move], done: bool) -> None:
+        with self.writing():
+            for move in moves:
+                row = move.folder, move.key
+                if not (done and move.note):
+                    self.execute("DELETE FROM moves WHERE folder = ? AND key = ?", row)
+                if done:
+                    self.execute("INSERT OR REPLACE INTO sides VALUES (?, ?)", (move.kin, move.junk))
+                    self.execute("INSERT OR IGNORE INTO judged VALUES (?)", (move.digest,))
+                    self.execute("DELETE FROM seen_mail WHERE folder = ? AND key = ?", row)
+                    if move.folder == self.mailbox.key(self.mailbox.inbox):
+                        self.execute("DELETE FROM new_mail WHERE key = ?", (move.key,))
+
+    # -- moves of a person -----------------------------------------------------------------------------------
+
+    def has_scanned(self) -> bool:
+        """Return whether the folders were ever scanned."""
+        return self._has("looked WHERE folder != ''")
+
+    def count_messages(self) -> int:
+        """Return the number of messages whose side is recorded."""
+        with self.reading():
+            return self.execute("SELECT count(*) FROM seen_mail WHERE kin != x''").fetchone()[0]
+
+    def inbox_state(self) -> Hashable:
+        """Return the inbox's state at the last scan."""
+        return self._states.get(self.mailbox.key(self.mailbox.inbox))
+
+    def moved_messages(self) -> Iterator[MovedMessage]:
+        """Yield the messages that a person moved into or out of Junk since the last scan.
+
+        The caller calls `add_learned` for each that was learned. A new message is recorded where it is. A message that
+        is on both sides, for example while a mail reader copies it, is left for the next scan.
+        """
+        self.mailbox.refresh()
+        try:
+            folders = {self.mailbox.key(folder): folder for folder in self.mailbox.folders()}
+        except OSError as error:  # the mailbox is gone, perhaps with its user; the others are scanned on
+            self.report(self.mailbox.display_name, error)
+            return
+        junk = self.mailbox.junk()
+        # The name is mistyped or the folder was renamed: all mail of the old one would be learned as good.
+        if not self.mailbox.exists(junk) and self._has("sides WHERE junk"):
+            problem = f"no folder {junk.name!r}, though spam was noted in one; nothing is learned without it"
+            self.report(self.mailbox.display_name, SpamnbError(problem))
+            return
+        self._delete_other_folders(folders)
+        for key, folder in folders.items():
+            side = self._side(folder, junk)
+            if side is not None:
+                self._scan(key, folder, partial(self._record_side, key, side))
+            elif folder.role == "sent":
+                self._scan(key, folder, partial(self._record_sent, key))
+        if self._has_crossings:
+            self._has_crossings = False
+            yield from self._crossings(folders)
+
+    def add_learned(self, moved: MovedMessage) -> None:
+        """Record that the message was learned on its new side."""
+        with self.writing():
+            self.execute("INSERT OR REPLACE INTO sides VALUES (?, ?)", (moved.kin, moved.is_spam))
+
+    def _side(self, folder: Folder, junk: Folder) -> bool | None:
+        """Return whether a folder is on Junk's side; None if it is on neither."""
+        if self.mailbox.is_below(folder, junk):
+            return True
+        return None if folder.role in _NEITHER else False
+
+    def _scan(self, key: str, folder: Folder, record: Callable[[list[MailboxMessage]], None]) -> None:
+        """Record the messages that came into a folder since the last scan, in batches."""
+        try:
+            state = self.mailbox.state(folder)
+            if state is None or state != self._states.get(key):
+                for batch in self._arrivals(key, folder):
+                    record(batch)
+                self._states[key] = state
+                self._has_crossings = True
+        except (Denied, OSError) as error:  # it was removed after it was listed, or is another user's
+            self.report(f"{self.mailbox.display_name}/{escape(key)}", error)
+
+    def _arrivals(self, key: str, folder: Folder) -> Iterator[list[MailboxMessage]]:
+        """Yield the messages that came into a folder since the last scan, and set its mark after each batch."""
+        with self.reading():
+            n_recorded = self.execute("SELECT count(*) FROM seen_mail WHERE folder = ?", (key,)).fetchone()[0]
+        arrivals = self.mailbox.list_arrivals(folder, self._mark(key), n_recorded)
+        messages = arrivals.messages
+        if arrivals.complete:
+            with self.writing():
+                rows = self.execute("SELECT key FROM seen_mail WHERE folder = ?", (key,))
+                recorded = {message_key for (message_key,) in rows}
+                absent = recorded.difference(message.key for message in messages)
+                self._delete((key, message_key) for message_key in absent)
+            messages = [message for message in messages if message.key not in recorded]
+        for start in range(0, len(messages), _BATCH):
+            batch = messages[start : start + _BATCH]
+            yield batch
+            if arrivals.mark:  # an interrupted scan goes on after this batch
+                self._put_mark(key, batch[-1].key)
+        self._put_mark(key, arrivals.mark)
+
+    def _record_side(self, key: str, is_junk: bool, batch: list[MailboxMessage]) -> None:
+        """Record the kin of messages, and the side on which each was first seen."""
+        rows = []
+        for message, kin in self.mailbox.kin(batch):
+            if isinstance(kin, bytes):
+                rows.append((key, message.key, kin, is_junk))
+            elif not isinstance(kin, FileNotFoundError):
+                self.report(message.name, kin)
+        with self.writing():
+            self.executemany("INSERT OR REPLACE INTO seen_mail VALUES (?, ?, ?, ?)", rows)
+            self.executemany("INSERT OR IGNORE INTO sides VALUES (?, ?)", [(kin, is_junk) for _, _, kin, _ in rows])
+
+    def _record_sent(self, key: str, batch: list[MailboxMessage]) -> None:
+        """Record messages of a Sent folder on no side, and add them to ``sent``."""
+        self.sent += sent_among(self.mailbox, batch)
+        rows = [(key, message.key, b"", False) for message in batch]
+        with self.writing():
+            self.executemany("INSERT OR REPLACE INTO seen_mail VALUES (?, ?, ?, ?)", rows)
+
+    def _crossings(self, folders: dict[str, Folder]) -> Iterator[MovedMessage]:
+        """Yield the messages that are no longer on the side where they were recorded."""
+        with self.reading():
+            crossings = self.execute(
+                "SELECT DISTINCT kin, sides.junk FROM seen_mail JOIN sides USING (kin)"
+                " WHERE seen_mail.junk != sides.junk"
+            ).fetchall()
+        for kin, was_junk in crossings:
+            with self.reading():
+                rows = self.execute("SELECT folder, key, junk FROM seen_mail WHERE kin = ?", (kin,)).fetchall()
+            by_side: dict[bool, list[MailboxMessage]] = {False: [], True: []}
+            for folder, key, is_junk in rows:
+                messages = self.mailbox.find(folders[folder], [key]) if folder in folders else []
+                by_side[bool(is_junk)] += messages
+                if not messages:
+                    self._delete([(folder, key)])
+            if self._has("moves WHERE kin = ?", kin) or (by_side[False] and by_side[True]):
+                self._has_crossings = True
+            elif copies := by_side[not was_junk]:
+                ((message, raw),) = self.mailbox.read(copies[-1:])
+                if isinstance(raw, bytes):
+                    yield MovedMessage(not was_junk, message, raw, kin)
+                elif not isinstance(raw, FileNotFoundError):
+                    self.report(message.name, raw)
+
+    # -- rows ------------------------------------------------------------------------------------------------
+
+    def _has(self, rows: str, *values: bytes) -> bool:
+        with self.reading():
+            return bool(self.execute(f"SELECT 1 FROM {rows} LIMIT 1", values).fetchone())  # noqa: S608 (our own words)
+
+    def _mark(self, folder: str) -> str:
+        with self.reading():
+            row = self.execute("SELECT mark FROM looked WHERE folder = ?", (folder,)).fetchone()
+        return row[0] if row else ""
+
+    def _put_mark(self, folder: str, mark: str) -> None:
+        with self.writing():
+            # An unchanged mark is not written, because each scan would wait for the disk.
+            upsert = "ON CONFLICT (folder) DO UPDATE SET mark = excluded.mark WHERE mark != excluded.mark"
+            self.execute(f"INSERT INTO looked VALUES (?, ?) {upsert}", (folder, mark))  # noqa: S608 (our own words)
+
+    def _delete(self, messages: Iterable[tuple[str, str]]) -> None:
+        with self.writing():
+            self.executemany("DELETE FROM seen_mail WHERE folder = ? AND key = ?", messages)
+
+    def _delete_other_folders(self, folders: Iterable[str]) -> None:
+        """Delete the rows of folders that no longer exist."""
+        with self.writing():
+            recorded = {folder for (folder,) in self.execute("SELECT folder FROM looked WHERE folder != ''")}
+            absent = [(folder,) for folder in recorded.difference(folders)]
+            for table in ("seen_mail", "looked"):
+                self.executemany(f"DELETE FROM {table} WHERE folder = ?", absent)  # noqa: S608 (one of these two)
