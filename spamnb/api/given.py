@@ -97,6 +97,9 @@ class MessageEstimator(Parameters):
     n_jobs: int | None
     progress: bool
 
+    def _input_tags(self) -> dict[str, bool]:
+        return {"string": True, "two_d_array": False}
+
     def _raw(self, X: Iterable[str | bytes]) -> Iterator[bytes]:
         with naming(self):
             return raw_messages(X, self.mail)

@@ -18,6 +18,7 @@ from spamnb.api.explain import Explanation, explanation_of
 from spamnb.api.given import (
     Labels,
     MessageEstimator,
+    ParameterError,
     class_name,
     labelled,
     named_labels,
@@ -107,6 +108,8 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         How messages become tokens, as in ``TokenOptions``.
     strictness, unsure_cost : str, float or None
         Costs of errors, as in ``Loss``.
+    class_weight : None
+        Refused, because a model counts each message once; ``decide`` weighs errors.
 
     Attributes
     ----------
@@ -153,6 +156,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
     """
 
     spam: Any
+    class_weight: Any
     classes_: NDArray[Any]  # (C,) sorted
     model_: MemoryModel
 
@@ -175,10 +179,16 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         ignore_headers: Iterable[str] = ("newsgroups", "xref", "path"),
         strictness: str = "normal",
         unsure_cost: float | None = None,
+        class_weight: Any = None,
     ) -> None:
         set_parameters(self, locals())
 
-    def _settings(self) -> Settings:
+    def _settings(self, sample_weight: Any = None) -> Settings:
+        if sample_weight is not None or self.class_weight is not None:
+            raise ParameterError(
+                "SpamClassifier has no sample_weight and class_weight, because a model counts each message once: "
+                "decide(X, loss) and strictness weigh errors"
+            )
         return self._chosen(Settings, TokenOptions, Loss, spam=class_name(self.spam))
 
     def _labelled(self, X: Messages, y: ArrayLike, classes: Sequence[Any] = ()) -> tuple[Sequence[str | bytes], Labels]:
@@ -186,7 +196,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
 
     # -- learning --------------------------------------------------------------------------------------------
 
-    def fit(self, X: Messages, y: ArrayLike) -> Self:
+    def fit(self, X: Messages, y: ArrayLike, sample_weight: Any = None) -> Self:
         """Make a new model of these messages; of copies of a message the last one counts.
 
         Parameters
@@ -195,6 +205,8 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
             Messages.
         y : array of shape (n_messages,)
             Their classes.
+        sample_weight : None
+            Refused, as ``class_weight`` is.
 
         Returns
         -------
@@ -206,7 +218,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         SpamnbError
             If a parameter is wrong, or no message is of the class ``spam``.
         """
-        settings = self._settings()
+        settings = self._settings(sample_weight)
         messages, labels = self._labelled(X, y)
         if settings.spam != Settings().spam:
             check_has_class(settings.spam, labels.names)
@@ -563,6 +575,3 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         estimator = cls(**{**settings.by_name(), **others})
         estimator.classes_, estimator.model_ = classes, model
         return estimator
-
-    def _input_tags(self) -> dict[str, bool]:
-        return {"string": True, "two_d_array": False}

@@ -14,6 +14,7 @@ from spamnb.api.arguments import check_least
 from spamnb.api.given import MessageEstimator, naming, set_parameters
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import check_type
+from spamnb.estimators.base import Transformer
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.tokens import TokenArray
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-class MailVectorizer(MessageEstimator):
+class MailVectorizer(MessageEstimator, Transformer):
     """Turn messages into a sparse array of token counts.
 
     A token is one piece of evidence in a message: a word of its text, a pair of words, a header field, the host of a
@@ -29,8 +30,8 @@ class MailVectorizer(MessageEstimator):
 
     Parameters
     ----------
-    min_df : int, default=1
-        Tokens of fewer messages are left out.
+    min_df, max_df : int or float, default=1 and 1.0
+        Tokens of fewer, and of more messages are left out; a float is a share of the messages, from 0 to 1.
     max_features : int, default=None
         Number of tokens to keep, those of most messages; None: all.
     stop_words : collection of str, default=None
@@ -77,7 +78,8 @@ class MailVectorizer(MessageEstimator):
     ['capitals:0', 'caps:0', 'length:2', 'line:4', 'noon', 'tea']
     """
 
-    min_df: int
+    min_df: float
+    max_df: float
     max_features: int | None
     stop_words: Collection[str] | None
     binary: bool
@@ -87,7 +89,8 @@ class MailVectorizer(MessageEstimator):
     def __init__(
         self,
         *,
-        min_df: int = 1,
+        min_df: float = 1,
+        max_df: float = 1.0,
         max_features: int | None = None,
         stop_words: Collection[str] | None = None,
         binary: bool = False,
@@ -120,7 +123,7 @@ class MailVectorizer(MessageEstimator):
         self.fit_transform(X)
         return self
 
-    def fit_transform(self, X: Iterable[str | bytes], y: object = None) -> csr_array:
+    def fit_transform(self, X: Iterable[str | bytes], y: object = None) -> Any:
         """Choose the tokens and count them: ``fit``, then ``transform``, with every message read once.
 
         Parameters
@@ -136,20 +139,22 @@ class MailVectorizer(MessageEstimator):
             Occurrences of each token, or 1 if ``binary``.
         """
         with naming(self):
-            check_least(1, min_df=self.min_df, max_features=self.max_features)
+            bounds: dict[str, Any] = {"min_df": self.min_df, "max_df": self.max_df}
+            wholes = {name: bound for name, bound in bounds.items() if not _is_share(bound)}
+            check_least(1, max_features=self.max_features, **wholes)
             check_type("stop_words", self.stop_words, Collection | None, "a list of words")
             if isinstance(self.stop_words, str):  # a collection of its letters
                 raise ValueError(f"stop_words is {self.stop_words!r:.60}: give a list of words")
         counted = self._count(X, self._chosen(TokenOptions).tokens)
         counted = counted.select_columns(self._chosen_columns(counted))
         if not len(counted.tokens):
-            raise ValueError(f"no token that at least {self.min_df} of the messages of X hold")
+            raise ValueError(f"no token of X is left: min_df is {self.min_df}, max_df is {self.max_df}")
         # A copy: the text of those left out goes.
         self.tokens_ = TokenArray.of_packed(counted.tokens.packed(), counted.tokens.lengths)
         self.__dict__.pop("vocabulary_", None)
-        return self._matrix(counted, np.arange(len(self.tokens_)))
+        return self._output(self._matrix(counted, np.arange(len(self.tokens_))), X)
 
-    def transform(self, X: Iterable[str | bytes]) -> csr_array:
+    def transform(self, X: Iterable[str | bytes]) -> Any:
         """Count the tokens of the columns; others are left out.
 
         Parameters
@@ -166,7 +171,7 @@ class MailVectorizer(MessageEstimator):
         counted, hashes = self._count(X, self._chosen(TokenOptions).tokens), self.tokens_.hashes
         columns = np.minimum(np.searchsorted(hashes, counted.tokens.hashes), len(hashes) - 1)
         is_known = hashes[columns] == counted.tokens.hashes
-        return self._matrix(counted.select_columns(np.flatnonzero(is_known)), columns[is_known])
+        return self._output(self._matrix(counted.select_columns(np.flatnonzero(is_known)), columns[is_known]), X)
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """Return the token of each column.
@@ -209,15 +214,17 @@ class MailVectorizer(MessageEstimator):
 
     def _chosen_columns(self, counted: TrainingSet) -> NDArray[np.int64]:
         """Return the columns to keep, ascending by hash; of equally frequent ones the first."""
-        columns = counted.by_hash(self.min_df)
+        n, columns = len(counted.included_positions()), counted.by_hash()
+        least, most = (bound * n if _is_share(bound) else bound for bound in (self.min_df, self.max_df))
+        frequency = counted.counts.document_frequency()
+        columns = columns[(least <= frequency[columns]) & (frequency[columns] <= most)]
         if self.stop_words is not None:
             stopped, tokens = {word.lower() for word in self.stop_words}, list(counted.tokens)
             # A token is a word, a run of words, or has a prefix that ends with a colon.
             has_none = [stopped.isdisjoint(tokens[j].rpartition(":")[2].split()) for j in columns.tolist()]
             columns = columns[has_none]
         if self.max_features is not None:
-            often = counted.counts.document_frequency()[columns]
-            columns = columns[np.sort(np.argsort(-often, kind="stable")[: self.max_features])]
+            columns = columns[np.sort(np.argsort(-frequency[columns], kind="stable")[: self.max_features])]
         return columns
 
     def _matrix(self, counted: TrainingSet, columns: NDArray[np.int64]) -> csr_array:
@@ -233,13 +240,6 @@ class MailVectorizer(MessageEstimator):
             X.data[:] = 1
         return X
 
-    def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn's tools ask about an estimator."""
-        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
 
-        return Tags(
-            estimator_type=None,
-            target_tags=TargetTags(required=False),
-            transformer_tags=TransformerTags(),
-            input_tags=InputTags(string=True, two_d_array=False),
-        )
+def _is_share(bound: Any) -> bool:
+    return isinstance(bound, float) and 0 <= bound <= 1

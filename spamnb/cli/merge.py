@@ -17,8 +17,7 @@ def merge_command(models: tuple[Path, ...], model: Path, force: bool) -> None:
     """Add up models that were made with the same settings, as if one model had learned all their mail.
 
     A message that several of them learned counts several times: a sum of counts cannot tell it apart. Taught messages
-    that the models keep are in the sum too, each once. Models with logistic regression, top_words or embedding cannot
-    be added up.
+    that the models keep are in the sum too, each once. Models with an embedding cannot be added up.
 
     \b
     Example:

@@ -89,9 +89,9 @@ class TrainingSet(NamedTuple):
         of_copy = np.stack([np.cumsum(last) - last, self.messages.labels])
         return int((np.bincount(np.unique(of_copy, axis=1)[0]) > 1).sum())
 
-    def by_hash(self, min_messages: int = 1) -> np.ndarray:
-        """Return the columns that so many messages hold, ascending by their tokens' hash as in a model file."""
-        columns = np.flatnonzero(self.counts.document_frequency() >= min_messages)
+    def by_hash(self) -> np.ndarray:
+        """Return the columns that messages hold, ascending by their tokens' hash as in a model file."""
+        columns = np.flatnonzero(self.counts.document_frequency())
         return columns[np.argsort(self.tokens.hashes[columns])]
 
     def select_columns(self, columns: np.ndarray) -> TrainingSet:

@@ -30,6 +30,7 @@ class Parameters:
     """Parameters of an estimator, read from the signature of its constructor; no parameter is an estimator."""
 
     _fitted = "classes_"  # the attribute that only a fitted estimator has
+    _poor_score = False  # scikit-learn's tag: whether the model is inaccurate on real numbers, which are no counts
 
     def _check_fitted(self) -> None:
         if not hasattr(self, self._fitted):
@@ -103,12 +104,69 @@ class Parameters:
         ]
         return f"{type(self).__name__}({', '.join(changed)})"
 
+    def _input_tags(self) -> dict[str, bool]:
+        """Return scikit-learn's tags of X."""
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn's tools ask about an estimator."""
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags, TransformerTags
+
+        is_classifier = isinstance(self, ClassifierMixin)
+        return Tags(
+            estimator_type="classifier" if is_classifier else None,
+            target_tags=TargetTags(required=is_classifier),
+            classifier_tags=ClassifierTags(poor_score=self._poor_score) if is_classifier else None,
+            transformer_tags=TransformerTags() if hasattr(self, "transform") else None,
+            input_tags=InputTags(**self._input_tags()),
+        )
+
+
+class Transformer(Parameters):
+    """A transformer that returns arrays, or data frames of pandas."""
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Choose what ``transform`` and ``fit_transform`` return.
+
+        Parameters
+        ----------
+        transform : str, default=None
+            "default" for arrays, "pandas" for data frames with the names of the columns; None changes nothing.
+
+        Returns
+        -------
+        Self
+            The transformer.
+
+        Raises
+        ------
+        ValueError
+            If ``transform`` is another value.
+        """
+        if transform not in (None, "default", "pandas"):
+            raise ValueError(f"{type(self).__name__}: transform is {transform!r:.60}: give 'default' or 'pandas'")
+        if transform is not None:
+            self._sklearn_output_config = {"transform": transform}  # scikit-learn's clone copies this attribute
+        return self
+
+    def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
+        """Return the names of the columns."""
+        raise NotImplementedError
+
+    def _output(self, rows: Any, X: Any) -> Any:
+        """Return the rows made of X as ``set_output`` says, a data frame with the index of X."""
+        if getattr(self, "_sklearn_output_config", {}).get("transform") != "pandas":
+            return rows
+        from pandas import DataFrame
+
+        frame = DataFrame if isinstance(rows, np.ndarray) else DataFrame.sparse.from_spmatrix
+        return frame(rows, index=X.index if hasattr(X, "iloc") else None, columns=self.get_feature_names_out())
+
 
 class ClassifierMixin(Parameters):
     """A classifier that has ``predict`` and ``predict_proba``: its accuracy, its decisions, its scikit-learn tags."""
 
     classes_: np.ndarray
-    _poor_score = False  # scikit-learn's tag: whether the model is inaccurate on real numbers, which are no counts
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class of every row.
@@ -206,22 +264,6 @@ class ClassifierMixin(Parameters):
         predicted, truth = self.predict(X), np.asarray(y)
         check_lengths(predicted, truth)
         return float(np.average(predicted == truth, weights=check_weight(sample_weight, len(truth))))
-
-    def _input_tags(self) -> dict[str, bool]:
-        """Return scikit-learn's tags of X."""
-        raise NotImplementedError
-
-    def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn's tools ask about an estimator."""
-        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags, TransformerTags
-
-        return Tags(
-            estimator_type="classifier",
-            target_tags=TargetTags(required=True),
-            classifier_tags=ClassifierTags(poor_score=self._poor_score),
-            transformer_tags=TransformerTags() if hasattr(self, "transform") else None,
-            input_tags=InputTags(**self._input_tags()),
-        )
 
 
 class BaseClassifier(ClassifierMixin):

@@ -16,6 +16,7 @@ from spamnb.formulas.naive_bayes import token_absence_log_probability, token_log
 from spamnb.formulas.sums import ClassSums
 
 
+@dataclass(eq=False, repr=False)
 class DiscreteNB(SumClassifier):
     """A model whose scores are Σ_j x_j w_jc plus a constant, with weights from ``ClassSums``.
 
@@ -23,10 +24,10 @@ class DiscreteNB(SumClassifier):
     probability 0, and a row that is impossible in all classes has no posterior (0/0, NaN). A UserWarning says so.
     """
 
+    alpha: float | ArrayLike = 1.0
+
     _nonnegative = True
     _poor_score = True
-
-    alpha: float | ArrayLike
 
     def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None, like: Any) -> ClassSums:
         return ClassSums.from_rows(self._counted(X), codes, n_classes, weight, None)
@@ -145,7 +146,6 @@ class MultinomialNB(DiscreteNB):
     [[0.0001, 0.0003]]
     """
 
-    alpha: float | ArrayLike = 1.0
     _: KW_ONLY
     binary: bool = False
 
@@ -217,7 +217,6 @@ class BernoulliNB(DiscreteNB):
     [[0.022, 0.005]]
     """
 
-    alpha: float | ArrayLike = 1.0
     _: KW_ONLY
     binarize: float = 0.0
 
@@ -288,7 +287,7 @@ def mutual_information(X: Any, y: ArrayLike, alpha: float = 1.0) -> np.ndarray:
 class CategoricalNB(DiscreteNB):
     """Naive Bayes of categories.
 
-    X is dense and holds category numbers from 0 to 2³¹ − 1; fractions are cut off.
+    X holds category numbers from 0 to 2³¹ − 1; fractions are cut off. Sparse X takes the memory of dense X.
 
     Parameters
     ----------
@@ -336,10 +335,8 @@ class CategoricalNB(DiscreteNB):
     array(['a', 'b'], dtype='<U1')
     """
 
-    _sparse = False
     _integer = True
 
-    alpha: float | ArrayLike = 1.0
     _: KW_ONLY
     min_categories: int | ArrayLike | None = None
 

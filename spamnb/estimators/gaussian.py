@@ -13,8 +13,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spamnb.estimators.base import DecisionFunction, SumClassifier
+from spamnb.estimators.base import DecisionFunction, SumClassifier, Transformer
 from spamnb.estimators.validation import check_number, check_whole
+from spamnb.formulas.priors import class_log_prior
 from spamnb.formulas.sums import Scatter, shrink, whitening
 
 LOG_2PI = float(np.log(2 * np.pi))
@@ -35,8 +36,11 @@ class QuadraticForm(NamedTuple):
     constant: np.ndarray  # (C,)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GaussianClassifier(SumClassifier, DecisionFunction):
     """A model with Gaussian classes; ``_covariances`` makes their covariances of the sums."""
+
+    priors: ArrayLike | None = None
 
     _sparse = False
     _independent = False
@@ -49,6 +53,13 @@ class GaussianClassifier(SumClassifier, DecisionFunction):
             raise ValueError("the squares of X overflow: scale its columns to below 1e150")
         self.class_log_prior_ = self._class_log_prior(sums.documents)
         self._derived: Covariances | None = None
+
+    def _class_log_prior(self, documents: np.ndarray) -> np.ndarray:
+        if self.priors is None:
+            return super()._class_log_prior(documents)
+        if self.class_prior is not None:
+            raise ValueError(f"{type(self).__name__}: give priors or class_prior, which mean the same")
+        return class_log_prior(documents, self.priors)
 
     def _draw(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
         mean, covariance = self.means_[c], self._density().covariance[c]
@@ -153,6 +164,8 @@ class GaussianNB(GaussianClassifier):
         "mle", "dirichlet", "map", "uniform", or the probabilities of the classes.
     prior_concentration : float or array of shape (n_classes,), default=1.0
         The Dirichlet's parameter a of "dirichlet" and "map".
+    priors : array of shape (n_classes,), default=None
+        Probabilities of the classes: scikit-learn's name of ``class_prior``.
 
     Attributes
     ----------
@@ -191,10 +204,7 @@ class GaussianNB(GaussianClassifier):
 
     _independent = True
 
-    @property
-    def theta_(self) -> np.ndarray:
-        """Means, under scikit-learn's name: array of shape (n_classes, n_features)."""
-        return self.means_
+    theta_ = GaussianClassifier.means_  # scikit-learn's name
 
     @property
     def var_(self) -> np.ndarray:
@@ -240,7 +250,7 @@ class DiscriminantAnalysis(GaussianClassifier):
 
 
 @dataclass(eq=False, repr=False)
-class LinearDiscriminantAnalysis(DiscriminantAnalysis):
+class LinearDiscriminantAnalysis(DiscriminantAnalysis, Transformer):
     """Gaussian classes with a shared covariance, whose log-odds are linear in x.
 
     X is dense. With ``shrinkage=None`` a singular Σ (fewer rows than columns, constant columns, columns that are sums
@@ -256,6 +266,8 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
         "mle", "dirichlet", "map", "uniform", or the probabilities of the classes.
     prior_concentration : float or array of shape (n_classes,), default=1.0
         The Dirichlet's parameter a of "dirichlet" and "map".
+    priors : array of shape (n_classes,), default=None
+        Probabilities of the classes: scikit-learn's name of ``class_prior``.
     n_components : int, default=None
         The most directions that ``transform`` projects on, at least 1; None: all.
 
@@ -357,13 +369,30 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
         array of shape (n_samples, n_directions)
             Projections, the best direction first; at most n_classes − 1, n_features and ``n_components`` directions.
         """
-        X = self._check_X(X)
-        if self.n_components is not None:
-            check_whole("LinearDiscriminantAnalysis: n_components", self.n_components, 1)
+        rows = self._check_X(X)
         mean, whiten, means = self._whitened_means()
         directions = np.linalg.svd(np.sqrt(self.sums_.documents)[:, None] * means, full_matrices=False)[2]
-        best = directions[: min(len(means) - 1, self.n_components or len(means))]
-        return (X - mean) @ whiten.T @ best.T
+        best = directions[: len(self.get_feature_names_out())]
+        return self._output((rows - mean) @ whiten.T @ best.T, X)
+
+    def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
+        """Return the names of the directions, as scikit-learn forms them.
+
+        Parameters
+        ----------
+        input_features : object, default=None
+            Ignored.
+
+        Returns
+        -------
+        array of shape (n_directions,)
+            Names.
+        """
+        self._check_fitted()
+        if self.n_components is not None:
+            check_whole("LinearDiscriminantAnalysis: n_components", self.n_components, 1)
+        n = min(len(self.classes_) - 1, self.n_features_in_, self.n_components or self.n_features_in_)
+        return np.array([f"lineardiscriminantanalysis{number}" for number in range(n)], dtype=object)
 
     def fit_transform(self, X: Any, y: ArrayLike) -> np.ndarray:
         """Learn from these rows and project them: ``fit``, then ``transform``.
@@ -412,6 +441,8 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
         "mle", "dirichlet", "map", "uniform", or the probabilities of the classes.
     prior_concentration : float or array of shape (n_classes,), default=1.0
         The Dirichlet's parameter a of "dirichlet" and "map".
+    priors : array of shape (n_classes,), default=None
+        Probabilities of the classes: scikit-learn's name of ``class_prior``.
 
     Attributes
     ----------

@@ -65,14 +65,16 @@ def check_matrix(X: Any, estimator: Any) -> Any:
         if number < 1:
             raise ValueError(f"Found array with {number} {what} (shape={X.shape}) while a minimum of 1 is required.")
     _finite(values, "X")
-    if estimator._nonnegative and values.size and values.min() < 0:
+    if estimator._nonnegative and values.min(initial=0) < 0:
         raise ValueError(f"Negative values in data passed to {model} (input X).")
-    if estimator._integer and values.max() > MAX_CATEGORIES:
+    if estimator._integer and values.max(initial=0) > MAX_CATEGORIES:
         raise ValueError(
             f"Category numbers in data passed to {model} go up to {values.max():g}, and at most {MAX_CATEGORIES} is "
             "possible: number the categories of each column from 0 on."
         )
-    return X.astype(np.int64, copy=False) if estimator._integer else X
+    if not estimator._integer:
+        return X
+    return (X.toarray() if issparse(X) else X).astype(np.int64, copy=False)
 
 
 def is_missing(value: Any) -> bool:

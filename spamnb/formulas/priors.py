@@ -39,7 +39,7 @@ def class_log_prior(
     if not isinstance(prior, str):
         probability = np.asarray(prior, dtype=float)
         if probability.shape != (n,) or not (probability >= 0).all() or not np.isclose(probability.sum(), 1.0):
-            raise ValueError(f"class_prior must be {n} probabilities, one per class, that sum to 1, not {prior!r:.60}")
+            raise ValueError(f"the class prior must be {n} probabilities that sum to 1, not {prior!r:.60}")
     elif prior == "uniform":
         probability = np.full(n, 1 / n)
     elif prior in KINDS:

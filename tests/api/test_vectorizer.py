@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.svm import LinearSVC
 from sklearn.utils import estimator_checks
 
 from spamnb import MailVectorizer, MultinomialNB, SpamClassifier, SpamnbError
+from spamnb.api.given import as_mail
 from spamnb.engines import executor
 from spamnb.reader.message import Reader
 from spamnb.reader.options import TokenOptions
@@ -99,8 +100,9 @@ def test_pipelines_searches_and_unions(model: Any, texts: list[str], labels: lis
         (lambda: SpamClassifier().fit({"a": 1}, ["ham"]), TypeError, "X is a dict, which has no order"),
         (lambda: MailVectorizer().fit(["a", np.float64("nan")]), TypeError, r"X\[1\]: .* an empty cell: leave its"),
         (lambda: MailVectorizer().fit(["a", 1.5]), TypeError, r"X\[1\]: a message is bytes .* this is float"),
-        (lambda: MailVectorizer(min_df=9).fit(["a"]), ValueError, "no token that at least 9 of the messages"),
+        (lambda: MailVectorizer(min_df=9).fit(["a"]), ValueError, "no token of X is left: min_df is 9, max_df is 1.0"),
         (lambda: MailVectorizer(min_df=0).fit(["a"]), SpamnbError, "^MailVectorizer: min_df is 0"),
+        (lambda: MailVectorizer(max_df=1.5).fit(["a"]), SpamnbError, "^MailVectorizer: max_df is 1.5: a whole number"),
         (lambda: MailVectorizer(stem="klingon").fit(["a"]), ValueError, "^MailVectorizer: stem is 'klingon'"),
         (lambda: MailVectorizer(n_jobs=0).fit(["a"]), ValueError, "n_jobs is 0"),
         (lambda: MailVectorizer().transform(["a"]), ValueError, "not fitted yet"),
@@ -110,6 +112,26 @@ def test_what_cannot_be_is_told_in_one_line(act: Any, kind: type[Exception], sai
     with pytest.raises(kind, match=said) as told:
         act()
     assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(("min_df", "max_df"), [(1, 1.0), (0.1, 0.5), (2, 12), (0.0, 3), (np.float64(0.2), 1.0)])
+def test_bounds_of_document_frequency_are_those_of_scikit_learn(min_df: Any, max_df: Any, texts: list[str]) -> None:
+    texts = [*texts, *texts[:3]]  # copies count too
+    reader = Reader(TokenOptions())
+    twin = CountVectorizer(analyzer=lambda text: list(reader.tokens(as_mail(text))), min_df=min_df, max_df=max_df)
+    ours = MailVectorizer(min_df=min_df, max_df=max_df).fit(texts)
+    assert sorted(ours.get_feature_names_out()) == sorted(twin.fit(texts).get_feature_names_out())
+
+
+def test_rows_are_data_frames_if_that_was_set(texts: list[str]) -> None:
+    pandas = pytest.importorskip("pandas")
+    column = pandas.Series(texts, index=[f"text {n}" for n in range(len(texts))])
+    vectorizer = clone(MailVectorizer().set_output(transform="pandas"))
+    frame = vectorizer.fit_transform(column)
+    assert frame.index.equals(column.index) and frame.columns.tolist() == list(vectorizer.tokens_)
+    assert (frame.sparse.to_coo() != MailVectorizer().fit_transform(texts)).nnz == 0
+    assert vectorizer.transform(texts[:2]).index.tolist() == [0, 1]
+    assert "MailVectorizer" in make_pipeline(vectorizer, MultinomialNB())._repr_html_()
 
 
 def test_stop_words_and_the_commonest_tokens_choose_columns() -> None:

@@ -41,7 +41,7 @@ def test_equals_the_twin(ours: Any, twin: Any, prior: list[float] | None) -> Non
     classes = len(prior or "abc")
     ours, twin = clone(ours), clone(twin)
     if getattr(twin, "shrinkage", None) is None:  # beside one, scikit-learn's Σ depends on the priors
-        ours.set_params(class_prior=prior)
+        ours.set_params(priors=prior)
         twin.set_params(priors=prior)
     X, y = data(classes, classes=classes)
     unseen = data(9, classes=classes)[0]
@@ -59,6 +59,17 @@ def test_equals_the_twin(ours: Any, twin: Any, prior: list[float] | None) -> Non
     if classes == 2 and isinstance(twin, SklearnLDA):
         np.testing.assert_allclose(ours.coef_, twin.coef_, atol=1e-8)
         np.testing.assert_allclose(ours.intercept_, twin.intercept_, atol=1e-8)
+
+
+@by_name
+def test_priors_and_class_prior_are_one_parameter(model: Any) -> None:
+    X, y = data(2, classes=2)
+    by_either = [clone(model).set_params(**{name: [0.1, 0.9]}).fit(X, y) for name in ("priors", "class_prior")]
+    assert (by_either[0].predict_proba(X) == by_either[1].predict_proba(X)).all()
+    with pytest.raises(ValueError, match=r"^[A-Za-z]+: give priors or class_prior, which mean the same"):
+        by_either[0].set_params(class_prior="uniform").fit(X, y)
+    with pytest.raises(ValueError, match="the class prior must be 2 probabilities"):
+        clone(model).set_params(priors=[1.0]).fit(X, y)
 
 
 def test_joint_log_likelihood_is_the_density_scipy_computes() -> None:
@@ -202,6 +213,23 @@ def test_rows_drawn_from_a_model_have_its_means_and_covariances(model: Any) -> N
         covariance = fitted._density().covariance[0 if isinstance(model, LinearDiscriminantAnalysis) else c]
         expected = np.diag(covariance) if covariance.ndim == 1 else covariance
         np.testing.assert_allclose(np.cov(rows.T, bias=True), expected, atol=0.04 * np.abs(expected).max())
+
+
+def test_projections_are_the_data_frames_of_scikit_learn() -> None:
+    pandas = pytest.importorskip("pandas")
+    X, y = data(1)
+    table = pandas.DataFrame(X, index=[f"row {n}" for n in range(len(X))], columns=list("abcde"))
+    ours, theirs = (
+        clone(model.set_output(transform="pandas")).fit(table, y).transform(table)
+        for model in (LinearDiscriminantAnalysis(None), SklearnLDA())
+    )
+    assert ours.columns.equals(theirs.columns) and ours.index.equals(theirs.index)
+    np.testing.assert_allclose(abs(ours / ours.std()), abs(theirs / theirs.std()), rtol=1e-6)
+    one = LinearDiscriminantAnalysis(n_components=1).set_output(transform=None)
+    assert one.set_output(transform="default").fit_transform(table, y).shape == (300, 1)
+    assert one.get_feature_names_out().tolist() == ["lineardiscriminantanalysis0"]
+    with pytest.raises(ValueError, match=r"^LinearDiscriminantAnalysis: transform is 'polars': give"):
+        one.set_output(transform="polars")
 
 
 def test_the_discriminants_are_scikit_learns_up_to_sign_and_scale() -> None:

@@ -104,15 +104,15 @@ def test_bernoulli_equals_its_formula_where_the_twin_loses_digits(case: Case, co
 
 
 @settings(max_examples=80, deadline=None)
-@given(cases(whole=True), st.booleans())
-def test_categorical(case: Case, with_minimum: bool) -> None:
+@given(cases(whole=True), st.booleans(), st.sampled_from(CONTAINERS))
+def test_categorical(case: Case, with_minimum: bool, container: Any) -> None:
     least = np.maximum(case.X.max(axis=0), case.X_test.max(axis=0)) + 1
     assume(least.max() <= 100)
     arguments = {"alpha": case.alpha, "fit_prior": case.fit_prior, "min_categories": least + with_minimum}
-    ours = CategoricalNB(**arguments).fit(case.X, case.y, case.weight)
+    ours = CategoricalNB(**arguments).fit(container(case.X), case.y, case.weight)
     theirs = twin.CategoricalNB(**arguments).fit(case.X, case.y, case.weight)
     np.testing.assert_allclose(
-        ours.predict_joint_log_proba(case.X_test),
+        ours.predict_joint_log_proba(container(case.X_test)),
         theirs.predict_joint_log_proba(case.X_test),
         rtol=1e-10,
         atol=1e-10,

@@ -98,9 +98,9 @@ def test_dirichlet_is_the_posterior_mean(documents: list[int], a: float) -> None
     ("documents", "prior", "concentration", "message"),
     [
         ([1, 2], "flat", 1.0, "'flat' is unknown: use one of mle, dirichlet, map, uniform or an array"),
-        ([1, 2], [1.0], 1.0, "class_prior must be 2 probabilities, one per class, that sum to 1"),
+        ([1, 2], [1.0], 1.0, "the class prior must be 2 probabilities that sum to 1"),
         ([1, 2], [0.5, 0.4], 1.0, r"that sum to 1, not \[0.5, 0.4\]"),
-        ([1, 2], [0.5, float("nan")], 1.0, "class_prior must be 2 probabilities"),
+        ([1, 2], [0.5, float("nan")], 1.0, "the class prior must be 2 probabilities"),
         ([1, 2], "dirichlet", [1.0, 2.0, 3.0], "must be a finite number above 0, or 2 of them"),
         ([0, 2], "map", 0.5, "the MAP class prior does not exist.*prior_concentration >= 1"),
         ([0, 0], "mle", 1.0, "no class has any weight"),
