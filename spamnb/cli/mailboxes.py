@@ -31,7 +31,7 @@ junk_option = click.option(
 
 
 class Target(NamedTuple):
-    """A mailbox that was named, and how: what the command line says goes before what the file of accounts says."""
+    """A mailbox with its settings: those of the command line, or else of the file of accounts."""
 
     name: str  # its path or URL
     model: Path
@@ -47,7 +47,7 @@ class Target(NamedTuple):
 
 
 def named_account(name: str) -> Account:
-    """Return the account of a URL, with what the file of accounts says of it. SpamnbError for all else."""
+    """Return the account of a URL, with its settings in the file of accounts. Raises SpamnbError for another name."""
     from spamnb.sources.accounts import find_account, parse_url
 
     return _check_has_no_folder(find_account(parse_url(name)))
@@ -62,18 +62,18 @@ def _check_has_no_folder(account: Account) -> Account:
 
 
 def targets(names: tuple[str, ...], model: Path, junk: str | None, unsure: str | None) -> list[Target]:
-    """The mailboxes of these names, Maildirs first; without any, those of the file of accounts."""
+    """Return the mailboxes of these names, Maildirs first; without names, the accounts of the file."""
     from spamnb.sources.accounts import accounts_path, read_accounts
     from spamnb.sources.spec import is_account
 
-    found = [Target(name, model, junk, unsure) for name in names if not is_account(name)]
+    mailboxes = [Target(name, model, junk, unsure) for name in names if not is_account(name)]
     accounts = [named_account(name) for name in names if is_account(name)]
     if not names:
         accounts = read_accounts(accounts_path())
         if not accounts:
             raise click.UsageError(f"name a Maildir or an account, or write accounts into {accounts_path()}")
     for account in map(_check_has_no_folder, accounts):
-        found.append(
+        mailboxes.append(
             Target(
                 account.url.account,
                 account.model if account.model is not None and not on_command_line("model") else model,
@@ -83,15 +83,17 @@ def targets(names: tuple[str, ...], model: Path, junk: str | None, unsure: str |
                 is_account=True,
             )
         )
-    return found
+    return mailboxes
 
 
 @contextmanager
 def filing(
     target: Target, unreadable: Unreadable, journal: Path | None, *, writable: bool = False, dry_run: bool = False
 ) -> Iterator[Filing]:
-    """A mailbox at work, with its model, which is ``writable`` to learn; what is done is noted in the file
-    ``journal``."""
+    """Yield the `Filing` of a mailbox with its model, which has to be ``writable`` to learn.
+
+    Classifications and corrections are written into the file ``journal``.
+    """
     from spamnb.classifier import Classifier
     from spamnb.journal.writer import JournalWriter
     from spamnb.mailbox import open_mailbox
@@ -102,7 +104,9 @@ def filing(
         classifier = stack.enter_context(Classifier.open(target.model, writable=writable))
         mailbox = open_mailbox(target.name, target.junk)
         stack.callback(mailbox.close)
-        if target.unsure is not None and not target.is_account:  # a wrong name is refused before anything is made
+        if (
+            target.unsure is not None and not target.is_account
+        ):  # raises SpamnbError for a wrong name before any folder is made
             mailbox.locate(target.unsure)
         record = stack.enter_context(MailboxRecord.open(mailbox, unreadable, dry_run))
         writer = JournalWriter(journal, tell_of_ours) if journal is not None and not dry_run else None
@@ -112,32 +116,34 @@ def filing(
 
 
 def folders_of(target: Target, record: MailboxRecord) -> dict[str, Folder]:
-    """Where mail goes, by its verdict."""
+    """Return the folders to which mail is moved, by its verdict."""
     folders = {"spam": record.mailbox.junk()}
     if target.unsure is not None:
         folders["unsure"] = record.mailbox.locate(target.unsure)
     return folders
 
 
-def tell_recipients(shown: str, sent: Sequence[SentMail]) -> None:
-    """Add those to whom mail was sent to the file of people, and say how many are new."""
+def tell_recipients(display_name: str, sent: Sequence[SentMail]) -> None:
+    """Add the recipients of sent mail to the file of people, and print the number of new ones."""
     from spamnb.people import add_recipients, people_path
     from spamnb.shown_text import pluralize
 
     if sent and (number := add_recipients(sent)):
-        who = f"{pluralize(number, 'recipient')} of your mail added to {escape(str(people_path()))}"
-        tell_of_ours(f"{shown}: {who}: mail from there is never spam")
+        added = f"{pluralize(number, 'recipient')} of your mail added to {escape(str(people_path()))}"
+        tell_of_ours(f"{display_name}: {added}: mail from there is never spam")
 
 
-def in_each(found: list[Target], unreadable: Unreadable, work: Callable[[Target], bool]) -> None:
-    """Work in each mailbox, where one's failure is none of the others'; ends the command with 1 where ``work`` was not
-    done, or something could not be read."""
+def for_each(mailboxes: list[Target], unreadable: Unreadable, work: Callable[[Target], bool]) -> None:
+    """Work in each mailbox, even if another one failed.
+
+    The command ends with 1 if ``work`` returned False or failed, or if a message could not be read.
+    """
     failed = False
-    for target in found:
+    for target in mailboxes:
         try:
             failed |= not work(target)
         except Exception as error:
-            if len(found) == 1:
+            if len(mailboxes) == 1:
                 raise
             tell_of_ours(describe_error(error, target.display_name))
             failed = True
@@ -145,15 +151,15 @@ def in_each(found: list[Target], unreadable: Unreadable, work: Callable[[Target]
         raise SystemExit(1)
 
 
-def until_done(work: Callable[[], None]) -> None:
-    """Do what may be done again where a server was lost meanwhile, after growing pauses; told in one line each."""
+def retry(work: Callable[[], None]) -> None:
+    """Do ``work``, and repeat it after growing pauses if the server was lost; each loss is reported in one line."""
     from spamnb.sources import imap_reading
     from spamnb.sources.imap_connection import NeverReached, Unreachable
 
     for pause in imap_reading.PAUSES:
         try:
             return work()
-        except NeverReached:  # a name that is mistyped, mostly
+        except NeverReached:  # the host is mostly mistyped
             raise
         except (Unreachable, imap_reading.Renumbered) as error:
             tell_of_ours(f"{error}; again in {pause:g} s")

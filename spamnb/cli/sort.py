@@ -1,4 +1,4 @@
-"""``spamnb sort``: new spam of a Maildir or an account into Junk."""
+"""``spamnb sort``: move the new spam of a Maildir or an account to Junk."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from spamnb.cli.mailboxes import (
     Target,
     filing,
     folders_of,
-    in_each,
+    for_each,
     junk_option,
     mailboxes_argument,
+    retry,
     targets,
-    until_done,
 )
 from spamnb.cli.options import Unreadable, journal_option, model_option, tell
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from spamnb.mailbox.filing import Filed, Filing
     from spamnb.sources.mailbox import Folder
 
-_WIDTH = 60  # of a header field as printed: its sender may write a megabyte
+_WIDTH = 60  # characters of a header field that are printed: its sender may write a megabyte
 
 
 @click.command("sort", short_help="Move spam among a mailbox's new mail to Junk.")
@@ -71,76 +71,78 @@ def sort_command(
             _sort(target, work, unreadable, everything, quiet)
         return True
 
-    in_each(targets(mailboxes, model, junk, unsure), unreadable, sort)
+    for_each(targets(mailboxes, model, junk, unsure), unreadable, sort)
 
 
 def _sort(target: Target, work: Filing, unreadable: Unreadable, everything: bool, quiet: bool) -> None:
-    """Sort a mailbox, and say how much of what was done."""
+    """Sort a mailbox, and print how many messages were moved to each folder."""
     from spamnb.shown_text import pluralize
 
-    before, is_read = unreadable.count, not quiet
+    n_unreadable, has_reader = unreadable.count, not quiet
     counts: Counter[str] = Counter()
 
     def sort() -> None:
-        nonlocal is_read
-        with work.lock() as finished, _after_the_batch() as stopped:
-            if finished and not quiet:
-                told = f"{pluralize(finished, 'message')} moved by a run that was interrupted"
-                tell(f"spamnb: {target.display_name}: {told}")
+        nonlocal has_reader
+        with work.lock() as n_finished, _delay_interrupt() as stopped:
+            if n_finished and not quiet:
+                summary = f"{pluralize(n_finished, 'message')} moved by a run that was interrupted"
+                tell(f"spamnb: {target.display_name}: {summary}")
             folders = folders_of(target, work.record)
-            say: Callable[[Filed, str], None] = _say
+            print_line: Callable[[Filed, str], None] = _print_tabs
             if sys.stdout is not None and sys.stdout.isatty():
-                say = _terminal_line(work.classifier, folders)
-            for one in work.sort(folders, stopped, everything):
-                where = f"to {one.target.name}" if one.target is not None else "stays"
-                counts["stay" if one.target is None else where] += 1
-                if is_read:
+                print_line = _column_printer(work.classifier, folders)
+            for filed in work.sort(folders, stopped, everything):
+                action = f"to {filed.target.name}" if filed.target is not None else "stays"
+                counts["stay" if filed.target is None else action] += 1
+                if has_reader:
                     try:
-                        say(one, where)
-                    except BrokenPipeError:  # as of "| head": the mail is sorted and counted all the same
-                        is_read = False
+                        print_line(filed, action)
+                    except BrokenPipeError:  # of "| head" for example: the mail is sorted and counted nevertheless
+                        has_reader = False
                         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
-    whole = False
+    is_complete = False
     try:
-        until_done(sort)
-        whole = True
-    finally:  # what was done before Ctrl-C is said, too
+        retry(sort)
+        is_complete = True
+    finally:  # after Ctrl-C, too
         if counts and not quiet:
-            what_stays_last = sorted(counts.items(), key=lambda each: (each[0] == "stay", each[0]))
-            done = ", ".join(f"{number:,} {what}" for what, number in what_stays_last)
-            interrupted = "" if whole else ", interrupted; the next run goes on from there"
-            how = ", dry run" if work.record.dry_run else interrupted
-            tell(f"spamnb: {pluralize(counts.total(), 'message')}{how}: {done}")
-    if not quiet and not counts and unreadable.count == before:
+            stay_last = sorted(counts.items(), key=lambda item: (item[0] == "stay", item[0]))
+            actions = ", ".join(f"{number:,} {action}" for action, number in stay_last)
+            interrupted = "" if is_complete else ", interrupted; the next run goes on from there"
+            mode = ", dry run" if work.record.dry_run else interrupted
+            tell(f"spamnb: {pluralize(counts.total(), 'message')}{mode}: {actions}")
+    if not quiet and not counts and unreadable.count == n_unreadable:
         tell(f"spamnb: {target.display_name}: no {'' if everything else 'new '}messages")
 
 
 @contextmanager
-def _after_the_batch() -> Iterator[Callable[[], bool]]:
-    """Whether Ctrl-C was pressed, which is an exception only at the end: what was moved is told. The second time is one
-    at once."""
+def _delay_interrupt() -> Iterator[Callable[[], bool]]:
+    """Yield a function that returns whether Ctrl-C was pressed, and raise KeyboardInterrupt at the end.
+
+    So the messages that were moved are printed. A second Ctrl-C raises KeyboardInterrupt at once.
+    """
     pressed = False
-    until_now = signal.getsignal(signal.SIGINT)
+    previous_handler = signal.getsignal(signal.SIGINT)
 
     def press(*_: object) -> None:
         nonlocal pressed
         pressed = True
-        signal.signal(signal.SIGINT, until_now)
+        signal.signal(signal.SIGINT, previous_handler)
 
-    if callable(until_now):  # and not ignored
+    if callable(previous_handler):  # SIGINT is not ignored
         signal.signal(signal.SIGINT, press)
     try:
         yield lambda: pressed
     finally:
-        if callable(until_now):
-            signal.signal(signal.SIGINT, until_now)
+        if callable(previous_handler):
+            signal.signal(signal.SIGINT, previous_handler)
     if pressed:
         raise KeyboardInterrupt
 
 
-def _terminal_line(classifier: Classifier, folders: Mapping[str, Folder]) -> Callable[[Filed, str], None]:
-    """``_say`` for whoever looks at a terminal: columns, cut to its width."""
+def _column_printer(classifier: Classifier, folders: Mapping[str, Folder]) -> Callable[[Filed, str], None]:
+    """Return a function that prints a message in columns of a terminal, truncated to its width."""
     from spamnb.formulas.decision import UNSURE
     from spamnb.report.message_line import (
         column_width,
@@ -152,25 +154,25 @@ def _terminal_line(classifier: Classifier, folders: Mapping[str, Folder]) -> Cal
     )
 
     verdicts = column_width([*classifier.store.totals().classes, UNSURE])
-    wheres = column_width(["stays", *(f"to {folder.name}" for folder in folders.values())])
+    actions = column_width(["stays", *(f"to {folder.name}" for folder in folders.values())])
     probabilities, columns = probability_width([classifier.settings.spam]), terminal_width()
 
-    def say(one: Filed, where: str) -> None:
-        probability = fit_columns(one.classification.describe_probability(), probabilities)
-        verdict = fit_columns(one.classification.mail_verdict, verdicts)
-        prefix = f"{verdict}  {probability}  {fit_columns(where, wheres)}"
-        click.echo(format_message_line(prefix, read_heading(one.mail.raw), one.short_name, columns))
+    def print_columns(filed: Filed, action: str) -> None:
+        probability = fit_columns(filed.classification.describe_probability(), probabilities)
+        verdict = fit_columns(filed.classification.mail_verdict, verdicts)
+        prefix = f"{verdict}  {probability}  {fit_columns(action, actions)}"
+        click.echo(format_message_line(prefix, read_heading(filed.mail.raw), filed.short_name, columns))
 
-    return say
-
-
-def _say(one: Filed, where: str) -> None:
-    verdict, probability = one.classification.mail_verdict, one.classification.describe_probability()
-    click.echo("\t".join([verdict, probability, where, about(one.mail.raw), one.short_name]))
+    return print_columns
 
 
-def about(raw: bytes) -> str:
-    """From, Subject and Date of a message with tabs between them, printable and bounded."""
+def _print_tabs(filed: Filed, action: str) -> None:
+    verdict, probability = filed.classification.mail_verdict, filed.classification.describe_probability()
+    click.echo("\t".join([verdict, probability, action, format_heading(filed.mail.raw), filed.short_name]))
+
+
+def format_heading(raw: bytes) -> str:
+    """Return From, Subject and Date of a message, printable and truncated, with tabs between them."""
     from spamnb.reader.message import read_field
     from spamnb.shown_text import to_printable
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from imapclient import IMAPClient
 
 VARIABLE = "SPAMNB_IMAP_PASSWORD"
-SECONDS = 60.0  # that a server may be silent before it answers a request: a search in a large folder takes that long
+SECONDS = 60.0  # that a server may be silent before it answers a request; longer silence is a lost connection
 _COMMAND_SECONDS = 120  # that a command may take, because it may ask its user for a passphrase
 MAX_ANSWER = 64 << 20  # bytes: one request fetches at most 32 MiB of messages
 _MAX_ERROR = 200  # characters of a server's error that are shown

@@ -226,7 +226,7 @@ class Lost:
 def test_a_server_that_was_lost_is_asked_again_within_half_a_minute(model: Path):
     watching = Watching(Target("here", model), Lost(), Stop())
     with redirect_stderr(StringIO()) as told:
-        pauses = [watching.look_and_wait(60) for _ in range(2000)]
+        pauses = [watching.scan_and_wait(60) for _ in range(2000)]
     assert pauses[0] <= 1 and 20 < max(pauses) <= 30
     assert told.getvalue() == "spamnb: out of reach; asked again after growing pauses\n"
 
