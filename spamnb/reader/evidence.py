@@ -34,6 +34,8 @@ KINDS = {
     **dict.fromkeys(("part", "charset", "encoding", "attachment", "html", "hidden", "url", "truncated"), "structure"),
     **dict.fromkeys(("p", "length", "caps", "line", "capitals"), "structure"),
 }
+# A field called "caps" would make the tokens of the kind caps, so only its presence is evidence.
+_NO_FIELDS = [prefix for prefix, group in KINDS.items() if group == "structure" or prefix == "header"]
 # How a field is read: enum header_how of core/reader.h.
 IGNORED, VOLATILE, PRESENCE, NAMES, SUBJECT, RECEIVED, SIGNATURE = range(7)
 
@@ -97,6 +99,7 @@ def header_rules(ignored: Iterable[str]) -> list[Rule]:
         **dict.fromkeys(VOLATILE_FIELDS, VOLATILE), "received": RECEIVED,
         "subject": SUBJECT, **dict.fromkeys(SIGNATURES, SIGNATURE),
         **dict.fromkeys(SHARED_PREFIXES, NAMES), **dict.fromkeys(PRESENCE_ONLY, PRESENCE),
+        **dict.fromkeys(_NO_FIELDS, PRESENCE),
     }  # fmt: skip
     hows |= {name: IGNORED for name in ignored if name not in VOLATILE_FIELDS}
     return [(name.encode(), how, SHARED_PREFIXES.get(name, "").encode()) for name, how in hows.items()]

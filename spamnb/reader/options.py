@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from spamnb.errors import SpamnbError
 from spamnb.setting_fields import check_settings, setting
 
-TOKENS_VERSION = 10  # raised whenever a message gets other tokens than before; a model stores its version
+TOKENS_VERSION = 11  # raised whenever a message gets other tokens than before; a model stores its version
 
 TOKENIZERS = ("own", "tweet", "treebank")
 # The first words of a text say what it is. Pairs of all its words would triple the vocabulary and gain little:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spamnb.reader.evidence import KINDS
 from spamnb.reader.message import Reader
 from spamnb.reader.options import TokenOptions
 
@@ -186,6 +187,13 @@ def test_fields_that_name_the_same_people_tell_it_once() -> None:
     found = tokens(head + b"Cc: you@x.example\nDelivered-To: you@x.example\n\n")
     places = {token.partition(":")[0] for token in found if token.endswith((":list.example", ":x.example"))}
     assert places == {"sender", "to"} and {"header:return-path", "header:errors-to", "header:cc"} <= set(found)
+
+
+def test_no_header_field_makes_a_token_of_the_structure() -> None:
+    plain = tokens(b"Subject: tea\n\nAt four?")
+    for prefix in [prefix for prefix, group in KINDS.items() if group == "structure"] + ["header"]:
+        forged = tokens(f"Subject: tea\n{prefix}: 0 1 tag:form hidden\n\nAt four?".encode())
+        assert forged == {**plain, f"header:{prefix}": 1}
 
 
 def test_options() -> None:
