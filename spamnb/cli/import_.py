@@ -30,21 +30,22 @@ def import_command(file: str, model: Path, force: bool) -> None:
 
     if file == "-" and sys.stdin is None:
         raise SpamnbError("standard input is closed; give a FILE, or < model.jsonl")
+    name = "standard input" if file == "-" else file
     try:
         with click.open_file(file, encoding="utf-8") as lines:
-            snapshot = parse_export(lines, file)
+            snapshot = parse_export(lines, name)
     except UnicodeDecodeError:
-        raise SpamnbError(f"{file}: not text; 'spamnb export' writes what can be imported") from None
+        raise SpamnbError(f"{name}: not text; 'spamnb export' writes what can be imported") from None
     version = snapshot.meta.get("tokens_version")
     if version != TOKENS_VERSION:
         raise SpamnbError(
-            f"{file}: exported with tokens of version {str(version)[:20]}, this spamnb makes version"
+            f"{name}: exported with tokens of version {str(version)[:20]}, this spamnb makes version"
             f" {TOKENS_VERSION}; train again, or export what 'spamnb upgrade' makes of its model"
         )
     with atomic_replace(model, snapshot.meta, force=force) as store:
         write_snapshot(store, snapshot)
         # A snapshot that cannot be read again must not replace a model that can.
-        store.path = file
+        store.path = name
         read_snapshot(store)
         Classifier(store)
     messages = pluralize(int(snapshot.counts.documents.sum()), "message")

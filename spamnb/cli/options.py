@@ -52,8 +52,11 @@ class FolderPath(ModelPath):
     """A folder that is there."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        found = super().convert(value, param, ctx)
-        return click.Path(path_type=Path, file_okay=False, exists=True).convert(found, param, ctx)
+        folder = super().convert(value, param, ctx)
+        if not folder.is_dir():
+            problem = "no folder" if folder.exists() else "no such folder; make it first, with mkdir"
+            self.fail(f"{folder}: {problem}", param, ctx)
+        return folder
 
 
 class NewFile(ModelPath):

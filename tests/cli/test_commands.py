@@ -292,7 +292,8 @@ def test_no_terminal_escape_comes_out_of_a_model(model: Path, tmp_path: Path) ->
         (["classify", "/no/such/file"], "no"),
         (["explain", "/dev/zero"], "neither file nor folder"),
         (["merge", "/no/such/model"], "no model there"),
-        (["import", "/dev/null"], "empty"),
+        (["import", "/dev/null"], "/dev/null: empty"),
+        (["import"], "standard input: empty; 'spamnb export' writes what can be imported"),
         (["import", "/no/such/export"], "/no/such/export: No such file or directory"),
         (["import", sys.executable], "not text; 'spamnb export' writes what can be imported"),
     ],
@@ -304,6 +305,14 @@ def test_bad_input_is_one_line_and_exit_1(tmp_path: Path, arguments: list[str], 
     assert len(result.output.strip().splitlines()) == 1
     assert result.exception is None or isinstance(result.exception, SystemExit)
     assert not any(tmp_path.iterdir()), "something was left behind"
+
+
+@pytest.mark.parametrize("command", ["serve --port 0", "review --journal journal"])
+def test_a_folder_of_models_that_is_missing_is_to_be_made_first(model: Path, tmp_path: Path, command: str) -> None:
+    for folder, problem in ((tmp_path / "users", "no such folder; make it first, with mkdir"), (model, "no folder")):
+        result = run(*command.split(), "-m", model, "--models", folder)
+        assert result.exit_code == 2 and result.stderr.endswith(f"'--models': {folder}: {problem}\n")
+    assert not (tmp_path / "users").exists()
 
 
 def test_learn_without_a_class_takes_no_file_for_one(model: Path, folder: Path, tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ NOT_RUN = {
     "python scripts/compare_": "needs the public corpora and other filters",
     "python scripts/benchmark": "needs the public corpora or a quiet machine",
     "python scripts/soak_imap.py": "takes an hour; tests/mailbox does its work",
+    "python scripts/soak_server.py": "needs a quiet machine; tests/serve does its work",
     "python scripts/experiment_": "needs the public corpora, and hours",
     "python scripts/reproduce_": "tests/scripts runs them",
 }
