@@ -409,7 +409,7 @@ class Classifier:
         with self.store.writing():
             self._follow()
             read = self._read(message)
-            before, counted = learned_message(self.store, read.digest), _counted(read)
+            before, counted = learned_message(self.store, read.digest), _counted_tokens(read)
             if before and before.label == label:
                 return False
             if before:
@@ -454,7 +454,7 @@ class Classifier:
         return True
 
     def _subtract(self, read: ReadMessage, learned: LearnedMessage) -> None:
-        label, bins, counted = learned.label, learned.bins, _counted(read)
+        label, bins, counted = learned.label, learned.bins, _counted_tokens(read)
         self.learner.forget(self.store, learned, counted, read.digest)
         self.store.add(label, counted, -1)
         if bins is None:
@@ -476,5 +476,5 @@ def _scores(label: str, classification: Classification | None) -> dict[str, floa
     return dict(zip(classification.probabilities, classification.scores.tolist()))
 
 
-def _counted(message: ReadMessage) -> CountedTokens:
+def _counted_tokens(message: ReadMessage) -> CountedTokens:
     return CountedTokens(message.tokens, message.occurrences)

@@ -115,15 +115,16 @@ def learn_command(
         def learn(raw: bytes) -> tuple[bool, str, bool]:
             """Return whether the message was learned, its class before, and whether it looked like another class."""
             message = classifier.read(raw)
-            class_before = classifier.learned(message) or ""
+            if class_before := classifier.learned(message):
+                return classifier.learn(label, message), class_before, False
             classification = classifier.classify(message, tokens=0, posterior=False)
             is_doubtful = classifier.trust(label, classification) < DOUBTFUL
-            return classifier.learn(label, message, classification=classification), class_before, is_doubtful
+            return classifier.learn(label, message, classification=classification), "", is_doubtful
 
         results = list(change_messages(sources, entries, unreadable, learn, classifier.store, "learning"))
     total, new = len(results), [(before, is_doubtful) for is_new, before, is_doubtful in results if is_new]
     moved = Counter(before for before, _ in new if before)
-    doubtful = sum(is_doubtful for before, is_doubtful in new if not before)
+    doubtful = sum(is_doubtful for _, is_doubtful in new)
     click.echo(
         f"learned {len(new):,} of {total:,} as {label}"
         + "".join(f"; {number:,} moved from {name}" for name, number in sorted(moved.items()))
