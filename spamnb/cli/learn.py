@@ -68,7 +68,7 @@ def learn_command(
     from spamnb.class_names import check_class_name, check_known_class
     from spamnb.classifier import Classifier
     from spamnb.errors import SpamnbError
-    from spamnb.formulas.trust import DOUBTFUL, FIRST, looks_swapped
+    from spamnb.formulas.trust import DOUBTFUL, SWAP_TEST_MESSAGES, looks_swapped
     from spamnb.settings import Settings
     from spamnb.shown_text import escape
     from spamnb.store.lessons import bound, is_public, set_bound
@@ -107,9 +107,9 @@ def learn_command(
         classifier.store.check_writable()  # before anything is said of what it keeps
         if is_public(classifier.store) and bound(classifier.store):
             tell(f"spamnb: {model}: everybody can read it, so it keeps no message to teach again; chmod o-r lets it")
-        first = list(islice(entries, FIRST))
+        first = list(islice(entries, SWAP_TEST_MESSAGES))
         entries = chain(first, entries)
-        if len(first) == FIRST and looks_swapped(_trusts(first, label, classifier)):
+        if len(first) == SWAP_TEST_MESSAGES and looks_swapped(_trusts(first, label, classifier)):
             tell("spamnb: most of the first look like another class: were names swapped, here or in training?")
 
         def learn(raw: bytes) -> tuple[bool, str, bool]:

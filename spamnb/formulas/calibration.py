@@ -1,19 +1,21 @@
-"""Scores → probabilities that mean what they say, from sums.
+"""Calibration: from scores to probabilities.
 
-The sums are two integer histograms per class over the margin, which is the class's score less the log-sum-exp of the
-other classes' scores. One counts the class's own messages, the other all others, each scored by a model without it.
-Histograms add and subtract, so learning, forgetting and merging do too.
+The margin of a class is its score less the log-sum-exp of the other classes' scores. The calibration is fitted to two
+histograms of margins per class, one of its own messages and one of all others; a model without the message computed
+each margin. Counts of histograms can be added and subtracted, so messages can be learned and forgotten, and models
+merged.
 
 The probability of a class is a logistic curve of two parameters over the compressed margin:
 
     log-odds = slope · k asinh(margin / k) + intercept        k = 1 + 1000 / messages of the smaller side, in nats
 
-Compression bounds what one message far from the curve can do to it. The curve is fitted towards (n+d)/(n+2d) and
-d/(n+2d) in place of 1 and 0 (Platt 1999), so a few messages never make certainty. d falls from 1, Laplace's rule of
-succession, to Jeffreys' ½ as messages become many.
+Compression limits the influence of a message that is far from the curve. The targets are (n+d)/(n+2d) and d/(n+2d)
+instead of 1 and 0 (Platt 1999), so a few messages never make certainty. d falls from 1 (Laplace's rule of succession)
+to ½ (Jeffreys' prior) as the number of messages grows.
 
-Some labels are wrong. Each message counts for its label with its trust (formulas/trust.py) and for the other side with
-the rest. Trust, noise and curve are computed in turn: a few rounds of expectation maximisation.
+Some labels are wrong. The trust in a label (formulas/trust.py) is the weight of the message for its class, and one
+minus the trust is its weight for the other side. Trust, noise and curve are computed in turn, by a few rounds of
+expectation maximisation.
 """
 
 from __future__ import annotations
@@ -25,19 +27,20 @@ import numpy as np
 
 from spamnb.formulas.trust import PRIOR_MESSAGES, PRIOR_MESSAGES_OF_TRAINING, PRIOR_NOISE, trust
 
-BINS = 512
-MIN_MESSAGES = 10  # of each side: with fewer, a curve is more prior than evidence, and no probability is above .93
+BINS = 512  # of a histogram: for margins from −5,000 to 5,000 nats
+MIN_MESSAGES = 10  # of each side: with fewer, the prior outweighs the messages, and no probability is above .93
 _BINS_PER_UNIT = 24.0  # bins per unit of asinh(margin / _SCALE): 1 % of a nat near 0, 4 % of the margin far from it
 _SCALE = 0.25  # nats
 _KNEE, _KNEE_MESSAGES = 1.0, 1000.0  # nats, and nats times messages: docs/experiments.md#calibration
-_PRIOR_MARGIN = 2.0  # nats: the prior is one imagined message of the class and one of the rest, this far on their sides
-_CAREFUL = 50  # messages of the smaller side with which d is ¾: docs/experiments.md#calibration
+_PRIOR_MARGIN = 2.0  # nats: the prior is an imagined message of the class here, and one of the others at minus this
+_DOUBT_MESSAGES = 50  # d is ¾ with this many messages of the smaller side: docs/experiments.md#calibration
 _MAX_LOG_ODDS = 16.0  # nats: no probability is 0 or 1
 _FIRST_NOISE = 0.2  # share of wrong labels in the first round
-_ROUNDS = 12  # of trust and curve in turn: more explain wrong labels by a flatter curve
-_STEPS = 8  # of Newton's method in a round, at most
-_MAX_MOVE, _STILL = 2.0, 1e-3  # nats that a step may move a message's log-odds, and below which it is the last
-_MIN_CURVATURE = 1e-9  # of the likelihood at a message that is far from the curve
+_ROUNDS = 12  # of trust and curve in turn: after more rounds a flatter curve explains the wrong labels
+_MAX_STEPS = 8  # of Newton's method in a round: bounds the time
+_MAX_MOVE = 2.0  # nats by which a step may change the log-odds of a message: longer steps overshoot
+_MIN_MOVE = 1e-3  # nats: a step that changes no log-odds by more is the last
+_MIN_CURVATURE = 1e-9  # of the likelihood of a message far from the curve: at 0, Newton's step is undefined
 
 
 def margins(scores: np.ndarray) -> np.ndarray:
@@ -46,7 +49,7 @@ def margins(scores: np.ndarray) -> np.ndarray:
     >>> margins(np.array([[1.0, 3.0]]))
     array([[-2.,  2.]])
     """
-    scores = np.clip(scores, -1e100, 1e100)  # a class whose only message is left out has the prior 0: -inf
+    scores = np.clip(scores, -1e100, 1e100)  # -inf is the score of a class whose only message is left out
     out = np.zeros(scores.shape)
     for c in range(scores.shape[1] if scores.shape[1] > 1 else 0):
         out[:, c] = scores[:, c] - np.logaddexp.reduce(np.delete(scores, c, axis=1), axis=1)
@@ -54,38 +57,38 @@ def margins(scores: np.ndarray) -> np.ndarray:
 
 
 def _bins(margin: np.ndarray) -> np.ndarray:
-    place = np.rint(np.arcsinh(margin / _SCALE) * _BINS_PER_UNIT)
-    return np.clip(place, -BINS // 2, BINS // 2 - 1).astype(np.intp) + BINS // 2
+    position = np.rint(np.arcsinh(margin / _SCALE) * _BINS_PER_UNIT)
+    return np.clip(position, -BINS // 2, BINS // 2 - 1).astype(np.intp) + BINS // 2
 
 
 def bins_of(scores: np.ndarray) -> np.ndarray:
-    """Return the bin of each class's margin, (n, C), for ``scores`` (n, C) in nats."""
+    """Return the bins (n, C) of the margins of ``scores`` (n, C)."""
     return _bins(margins(np.atleast_2d(scores)))
 
 
 def bins_by_class(scores: Mapping[str, float]) -> dict[str, int]:
-    """Return the same for one message, by class; empty without scores."""
+    """Return the bins of the margins of one message by class; {} without scores."""
     return dict(zip(scores, bins_of(np.array([list(scores.values())]))[0].tolist())) if scores else {}
 
 
-_BIN_MARGINS = np.sinh((np.arange(BINS) - BINS // 2) / _BINS_PER_UNIT) * _SCALE  # (BINS,) at the middle of each bin
+_BIN_MARGINS = np.sinh((np.arange(BINS) - BINS // 2) / _BINS_PER_UNIT) * _SCALE  # (BINS,) nats
 _PRIOR_BINS = _bins(np.array([_PRIOR_MARGIN, -_PRIOR_MARGIN]))
 
 
 def histogram(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Return the sums of messages with left-out ``scores`` (n, C) and class numbers ``labels`` (n,): (C, 2, BINS)."""
+    """Return the histograms (C, 2, BINS) of left-out ``scores`` (n, C); ``labels`` (n,) are class numbers."""
     classes = np.arange(scores.shape[1])
     out = np.zeros((len(classes), 2, BINS), np.int64)
-    is_rest = (np.asarray(labels)[:, None] != classes).astype(np.intp)
-    np.add.at(out, (classes, is_rest, bins_of(scores)), 1)
+    is_other = (np.asarray(labels)[:, None] != classes).astype(np.intp)
+    np.add.at(out, (classes, is_other, bins_of(scores)), 1)
     return out
 
 
 def has_enough(documents: np.ndarray, spam: int | None = None) -> bool:
-    """Return whether both sides have MIN_MESSAGES ``documents`` (C,): class number ``spam``, and all others together.
+    """Return whether class number ``spam`` and all others together have MIN_MESSAGES ``documents`` (C,) each.
 
-    Good mail counts as a whole: one message of a third class must not make every spam unsure. Without a class of spam
-    each of two or more classes must have as many.
+    The others count together, because one message of a third class must not make each spam unsure. Without a class of
+    spam, each of two or more classes must have MIN_MESSAGES.
     """
     if len(documents) < 2:
         return False
@@ -102,7 +105,7 @@ def _compress(margin: np.ndarray, knee: np.ndarray) -> np.ndarray:
 
 
 class Calibration(NamedTuple):
-    """The curves of C classes, and the share of wrong labels with which they were fitted.
+    """The curves of C classes, and the share of wrong labels that was fitted with them.
 
     >>> scores = np.array([[4.0, 0.0]] * 60 + [[0.0, 4.0]] * 40)
     >>> calibration = fit(histogram(scores, np.array([0] * 60 + [1] * 40)), np.array([60, 40]))
@@ -118,11 +121,11 @@ class Calibration(NamedTuple):
     noise: float
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
-        """Return P(class | score) of each message, (n, C): rows sum to 1, and of two classes or more no entry is 0."""
+        """Return P(class | score) of each message, (n, C); with two or more classes, no probability is 0."""
         margin = margins(np.atleast_2d(scores))
         if margin.shape[1] == 1:
             return np.ones_like(margin)
-        # Each class against the rest, normalised; of two classes the rows sum to 1 as they are.
+        # Each class has a curve against the others. The rows are normalised; those of two classes sum to 1 already.
         p = _sigmoid(self.slope * _compress(margin, self.knee) + self.intercept)
         return p / p.sum(axis=1, keepdims=True)
 
@@ -130,27 +133,21 @@ class Calibration(NamedTuple):
 def fit(histogram: np.ndarray, documents: np.ndarray, prior: float = PRIOR_MESSAGES) -> Calibration:
     """Fit the curves of C classes to their ``histogram`` (C, 2, BINS).
 
-    ``documents`` (C,) are the messages that the model holds, scored or not. Messages that were learned while there was
-    only one class have no score. They count where the imagined messages of the prior are: otherwise the class that was
-    learned second would look like nearly all mail. ``prior`` is the number of messages behind the prior of noise.
+    ``documents`` (C,) are all messages of the model. Those that were learned while there was only one class have no
+    score. They are added to the imagined messages of the prior, because otherwise the class that was learned second
+    would look like most mail. ``prior`` is the number of imagined messages in the prior of the noise.
     """
     counts = np.maximum(histogram, 0)
-    scored = counts[:, 0].sum(axis=1)
-    unscored = np.maximum(documents - scored, 0)
-    # If most of a class has no score, the other class was scored by a model that hardly knew it. Such scores are left
-    # out, and only the numbers of messages count: 28 errors for 61. Once ten messages of the class have a score, those
-    # tell more: 25 good messages lost for 39 where a class came late (docs/experiments.md#late-classes).
-    if ((2 * unscored > documents) & (scored < MIN_MESSAGES)).any():
-        counts, unscored = np.zeros_like(counts), documents
+    unscored = np.maximum(documents - counts[:, 0].sum(axis=1), 0)
     if len(counts) != 2:
         return _fit(counts, np.stack([unscored, unscored.sum() - unscored], axis=1), prior)
-    slope, intercept, knee, noise = _fit(counts[1:], unscored[None, ::-1], prior)  # of two classes one curve is enough
+    slope, intercept, knee, noise = _fit(counts[1:], unscored[None, ::-1], prior)  # two classes have one curve
     both = np.array([-1.0, 1.0])
     return Calibration(np.repeat(slope, 2), both * intercept, np.repeat(knee, 2), noise)
 
 
 def _fit(counts: np.ndarray, unscored: np.ndarray, prior: float) -> Calibration:
-    """Fit K curves to ``counts`` (K, 2, BINS), and messages without a score (K, 2), of the class and of the rest."""
+    """Fit K curves to ``counts`` (K, 2, BINS) of scored messages, and the numbers ``unscored`` (K, 2) of the others."""
     used = np.union1d(np.flatnonzero(counts.any(axis=(0, 1))), _PRIOR_BINS)
     counts, margin = counts[:, :, used], _BIN_MARGINS[used]
     imagined = np.zeros(counts.shape)
@@ -159,17 +156,17 @@ def _fit(counts: np.ndarray, unscored: np.ndarray, prior: float) -> Calibration:
     knee = _KNEE + _KNEE_MESSAGES / ((n + unscored).min(axis=1) + 1)
     x = _compress(margin, knee[:, None])  # (K, bins)
     slope, intercept, noise = np.ones(len(counts)), np.zeros(len(counts)), np.full(len(counts), _FIRST_NOISE)
-    log_odds = np.tile(margin, (len(counts), 1))  # in the first round scores are taken at their word
+    log_odds = np.tile(margin, (len(counts), 1))  # in the first round a margin is the log-odds
     for _ in range(_ROUNDS):
         p = _sigmoid(log_odds)
         wrong = counts * (1 - trust(np.stack([p, 1 - p], axis=1), noise[:, None, None]))
         noise = _share(wrong.sum(axis=(1, 2)), n.sum(axis=1), prior)
         sides = counts - wrong + wrong[:, ::-1] + imagined
-        total, of_side = sides.sum(axis=1), sides.sum(axis=2)
-        d = 0.5 + 0.5 * _CAREFUL / (_CAREFUL + of_side.min(axis=1, keepdims=True))
-        high, low = (of_side + d) / (of_side + 2 * d), d / (of_side + 2 * d)
+        total, side_sizes = sides.sum(axis=1), sides.sum(axis=2)
+        d = 0.5 + 0.5 * _DOUBT_MESSAGES / (_DOUBT_MESSAGES + side_sizes.min(axis=1, keepdims=True))
+        high, low = (side_sizes + d) / (side_sizes + 2 * d), d / (side_sizes + 2 * d)
         target = sides[:, 0] * high[:, :1] + sides[:, 1] * low[:, 1:]
-        for _ in range(_STEPS):
+        for _ in range(_MAX_STEPS):
             p = _sigmoid(slope[:, None] * x + intercept[:, None])
             weight, gradient = total * np.maximum(p * (1 - p), _MIN_CURVATURE), target - total * p
             w, wx, wxx = (np.sum(weight * x**power, axis=1) for power in range(3))
@@ -177,25 +174,26 @@ def _fit(counts: np.ndarray, unscored: np.ndarray, prior: float) -> Calibration:
             step = np.stack([w * gx - wx * g, wxx * g - wx * gx]) / (w * wxx - wx * wx)  # of slope and intercept
             moves = np.abs(step[0][:, None] * x + step[1][:, None]).max(axis=1)
             slope, intercept = (slope, intercept) + step * np.minimum(1, _MAX_MOVE / np.maximum(moves, _MAX_MOVE))
-            if moves.max(initial=0) < _STILL:  # nothing moves where there is no class
+            if moves.max(initial=0) < _MIN_MOVE:  # at once if there is no class
                 break
         log_odds = slope[:, None] * x + intercept[:, None]
-    flat = slope <= 0  # scores say nothing, or the opposite
-    intercept = np.where(flat, np.log(of_side[:, 0] / of_side[:, 1]), intercept)
-    own = slice(None) if len(counts) == 1 else slice(1)  # one curve of two classes has the messages of both
-    share = _share(wrong[:, own].sum(), counts[:, own].sum(), prior)
-    return Calibration(np.where(flat, 0.0, slope), intercept, knee, float(share))
+    is_flat = slope <= 0  # scores tell nothing or the opposite: use the shares of the classes
+    intercept = np.where(is_flat, np.log(side_sizes[:, 0] / side_sizes[:, 1]), intercept)
+    # One curve counts all messages once. Several curves count them once each, so only its own class is added up.
+    sides = slice(None) if len(counts) == 1 else slice(1)
+    share = _share(wrong[:, sides].sum(), counts[:, sides].sum(), prior)
+    return Calibration(np.where(is_flat, 0.0, slope), intercept, knee, float(share))
 
 
 def _share(wrong: np.ndarray, messages: np.ndarray, prior: float) -> np.ndarray:
-    """Return the share of wrong labels, with ``prior`` imagined messages of which PRIOR_NOISE are wrong."""
+    """Return the share of wrong labels, with ``prior`` imagined messages of which the share PRIOR_NOISE is wrong."""
     return (wrong + PRIOR_NOISE * prior) / (messages + prior)
 
 
 def label_trust(scores: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return the trust (n,) of messages' ``labels`` (n,), and the share of wrong ones.
+    """Return the trust (n,) in the ``labels`` (n,) of messages, and the share of wrong labels.
 
-    ``scores`` (n, C) in nats come from models without the message; the curves are fitted to these messages.
+    ``scores`` (n, C) in nats are by models without the message. A calibration is fitted to them.
 
     >>> margins = np.linspace(-20, 20, 100)
     >>> labels = (margins > 0).astype(int)

@@ -1,4 +1,4 @@
-"""What naive Bayes gets wrong, corrected: a penalised softmax on top of its scores, kept as a sum over messages.
+"""The correction of naive Bayes: a penalised softmax regression with its scores as offsets, as a sum over messages.
 
     minimise over W:  |W|²/2 + C Σ_i −log softmax(o_i + W x_i)[y_i]
 
@@ -7,19 +7,19 @@ the message's n tokens. Where the gradient is zero
 
     W = Σ_i c_i x_iᵀ,    c_ik = C ([k = y_i] − p_ik)
 
-so the contribution of a message is one coefficient a class, which sum to 0, and W is the sum of the contributions:
-learning adds, forgetting subtracts, models merge. Naive Bayes being mostly right, most coefficients are nearly 0. The
-dual problem is solved one message at a time (Yu, Huang and Lin, "Dual coordinate descent methods for logistic
-regression and maximum entropy models", Machine Learning 85, 2011): the coefficients that fit a message while all others
-stay.
+so the contribution of a message is a coefficient for each class, and these sum to 0. W is the sum of all
+contributions: learning adds one, forgetting subtracts it, and merging adds two sums. Most coefficients are nearly 0,
+because naive Bayes is mostly right. The dual problem is solved one message at a time (Yu, Huang and Lin, "Dual
+coordinate descent methods for logistic regression and maximum entropy models", Machine Learning 85, 2011): each step
+finds the coefficients of one message, while those of all others stay.
 
-C is multiplied by the trust in the message's label (formulas/trust.py), by what all other messages say of it: a wrong
-label has a large gradient, and would be what W is fitted to (Bootkrajang and Kabán, "Label-noise robust logistic
-regression and its applications", ECML 2012).
+C is multiplied by the trust in the label of the message (formulas/trust.py). Without it, W would be fitted to the wrong
+labels, because they have the largest gradients (Bootkrajang and Kabán, "Label-noise robust logistic regression and its
+applications", ECML 2012).
 
-What is kept are whole multiples of UNIT, the step by which a message moves each of its tokens' weights: whole numbers
-add up to the same in every order. Messages are visited in order, whether there are all messages of a training or one
-that is learned by itself. The loops are C, ``core/fit.c``, and run without Python's lock.
+Contributions are whole multiples of UNIT for each token of the message, because the sum of whole numbers does not
+depend on their order. Messages are visited in order, in a training and when one message is learned. The loops are in C,
+``core/fit.c``, and run without Python's lock.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ import numpy as np
 from spamnb.core.fit import FitRows
 
 # docs/experiments.md#correction has the figures that decided.
-PENALTY = 500.0  # C where messages are fitted together
-LEARNING_PENALTY = 50.0  # C of a message learned by itself: those before it stay as they are and cannot make way
-NEGLIGIBLE = 0.1  # nats: a smaller coefficient is 0 where there are many classes, or the message is learned by itself
-HARD = 0.5  # nats: a message with a coefficient as large is a hard example
-UNIT = 2.0**-16  # nats
-TOLERANCE = 0.01  # nats: a pass that moves no coefficient by more is the last
+PENALTY = 500.0  # C of messages that are fitted together
+LEARNING_PENALTY = 50.0  # C of a message that is learned: the others cannot be adjusted to it, so it may change less
+NEGLIGIBLE = 0.1  # nats: a smaller coefficient becomes 0 if there are many classes, or one message is learned
+HARD = 0.5  # nats: a message with a coefficient of this size is a hard example
+UNIT = 2.0**-16  # nats: contributions are whole multiples of it, so that sums are exact
+TOLERANCE = 0.01  # nats: a pass that changes no coefficient by more is the last
 
 
 class Problem(NamedTuple):
-    """n messages to correct the scores of."""
+    """n messages whose scores are to be corrected."""
 
     rows: FitRows  # the columns of their tokens
-    values: np.ndarray  # (n,) 1/√ of a message's number of tokens: rows have length 1
-    offsets: np.ndarray  # (n, C) in nats: naive Bayes' part of the scores
+    values: np.ndarray  # (n,) 1/√(tokens of the message), so that rows have length 1
+    offsets: np.ndarray  # (n, C) nats: the scores of naive Bayes
     labels: np.ndarray  # (n,) class numbers
 
     @classmethod
@@ -52,7 +52,7 @@ class Problem(NamedTuple):
         cls, begins: np.ndarray, ends: np.ndarray, columns: np.ndarray, n_columns: int, offsets: np.ndarray,
         labels: np.ndarray,
     ) -> Problem:  # fmt: skip
-        """Make the problem of messages with the columns ``columns[begins[i]]`` to ``columns[ends[i]]``."""
+        """Make the problem of messages i, whose tokens have the columns ``columns[begins[i] : ends[i]]``."""
         rows = FitRows(begins, ends, columns, n_columns)
         return cls(rows, 1 / np.sqrt(np.maximum(ends - begins, 1)), np.ascontiguousarray(offsets), labels)
 
@@ -67,16 +67,16 @@ class Problem(NamedTuple):
         penalty: float,
         least: float,
     ) -> int:
-        """Visit these messages (m,), ascending, at most ``passes`` times; return the number of passes.
+        """Fit these messages (m,), ascending, in at most ``passes`` passes; return the number of passes.
 
         ``contributions`` (n, C - 1), what each message adds to the weight of each of its tokens, and ``weights``
-        (V, C - 1), their sums, are int64 multiples of UNIT of all classes but the first; both are changed in place. A
+        (V, C - 1), their sums, are int64 multiples of UNIT for all classes but the first, and are changed in place. A
         coefficient below ``least`` nats becomes 0.
         """
-        how = {"penalty": penalty, "noise": noise, "unit": UNIT, "least": least}
-        for done in range(1, passes + 1):
-            if self.rows.sweep(*self[1:], visits, contributions, weights, **how) < TOLERANCE:
-                return done
+        parameters = {"penalty": penalty, "noise": noise, "unit": UNIT, "least": least}
+        for number in range(1, passes + 1):
+            if self.rows.sweep(*self[1:], visits, contributions, weights, **parameters) < TOLERANCE:
+                return number
         return passes
 
     def take_out(self, messages: np.ndarray, contributions: np.ndarray, weights: np.ndarray) -> None:
@@ -84,10 +84,7 @@ class Problem(NamedTuple):
         self.rows.take_out(*self[1:], messages, contributions, weights)
 
     def scores(self, messages: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return the scores (m, C) of these messages (m,), ascending, by ``weights`` (V, C - 1).
-
-        The contributions of the messages themselves are not in the weights.
-        """
+        """Return the scores (m, C) of these messages (m,), ascending, by ``weights`` (V, C - 1) without them."""
         return self.rows.scores(*self[1:], messages, weights, unit=UNIT)
 
     def sizes(self, contributions: np.ndarray) -> np.ndarray:
@@ -96,7 +93,7 @@ class Problem(NamedTuple):
 
 
 def with_first(units: np.ndarray) -> np.ndarray:
-    """Return the units (k, C) of all classes, which sum to 0, from those (k, C - 1) of all classes but the first.
+    """Return the units (k, C) of all classes, which sum to 0, from ``units`` (k, C - 1) of all but the first.
 
     >>> with_first(np.array([[2, -5]]))
     array([[ 3,  2, -5]])

@@ -1,7 +1,7 @@
-"""Trust: the probability that a label is right, given everything else that is known.
+"""Trust: the probability that the label of a message is right.
 
-Of all labels a share ε, the noise, is wrong, whatever the message. A model without the message gives its label the
-probability p. By Bayes' rule
+A share ε of all labels, the noise, is wrong. The label of a message has the probability p by a model without this
+message. By Bayes' rule
 
     trust = (1 − ε) p / ((1 − ε) p + ε (1 − p))
 
@@ -15,9 +15,9 @@ from collections.abc import Sequence
 import numpy as np
 
 DOUBTFUL = 0.5  # a label with less trust is more likely wrong than right
-FIRST = 10  # messages that say whether names were swapped
-# The prior of ε: this share of so many imagined messages is wrong (docs/experiments.md#wrong-labels). People teach one
-# message at a time, and a few wrong ones must not bend a model; a training set says itself how many are wrong.
+SWAP_TEST_MESSAGES = 10  # first messages whose mean trust tells swapped classes: a few wrong labels are no swap
+# The prior of ε: PRIOR_NOISE of PRIOR_MESSAGES imagined labels are wrong (docs/experiments.md#wrong-labels). People
+# teach one message at a time, and a few wrong labels must not change ε much. A training set has enough to estimate ε.
 PRIOR_NOISE = 0.05
 PRIOR_MESSAGES, PRIOR_MESSAGES_OF_TRAINING = 200.0, 1.0
 
@@ -33,10 +33,10 @@ def trust(probability: np.ndarray, noise: float | np.ndarray) -> np.ndarray:
 
 
 def looks_swapped(trusts: Sequence[float]) -> bool:
-    """Return whether names of classes were swapped, rather: the first labels are doubtful on average.
+    """Return whether the names of two classes were probably swapped: the first labels are doubtful on average.
 
     >>> looks_swapped([0.1] * 8 + [1.0] * 92), looks_swapped([0.1] * 9)
     (True, False)
     """
-    first = trusts[:FIRST]
-    return len(first) == FIRST and float(np.mean(first)) < DOUBTFUL
+    first = trusts[:SWAP_TEST_MESSAGES]
+    return len(first) == SWAP_TEST_MESSAGES and float(np.mean(first)) < DOUBTFUL

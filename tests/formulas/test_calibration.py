@@ -175,14 +175,16 @@ def test_good_mail_counts_as_a_whole_so_one_message_of_a_third_class_makes_no_sp
         assert has_enough(np.array(documents, int)) == enough
 
 
-def test_scores_count_once_ten_messages_of_a_class_that_was_learned_without_them_have_one() -> None:
-    """A thousand good messages were learned before the first spam: their numbers put the border at nought."""
-    wide = np.linspace(-0.5, 0.5, 30)
-    for scored, border_is_known in ((9, False), (10, True), (30, True)):
+def test_each_score_of_a_class_that_was_mostly_learned_without_scores_moves_the_border_a_little() -> None:
+    """A thousand good messages were learned before the first spam; later ones have margins near those of spam."""
+    wide, before = np.linspace(-0.5, 0.5, 30), 1.0
+    for scored in range(31):
         margin, y = np.concatenate([2 + wide[:scored], 6 + wide]), np.repeat([0, 1], [scored, 30])
-        found = fit(histogram(binary(margin), y), np.array([1000 + scored, 30]))
-        p = found.probabilities(binary(np.array([2.0, 6.0])))[:, 1]
-        assert (p[1] > p[0] + 0.2) == border_is_known, (scored, p)
+        curves = fit(histogram(binary(margin), y), np.array([1000 + scored, 30]))
+        p = curves.probabilities(binary(np.array([-2.0, 2.0, 6.0])))[:, 1]
+        assert p[0] < 0.01 and p[1] < 0.3 and p[2] > p[1] + 0.2, (scored, p)
+        assert before - 0.02 < p[1] <= before or scored == 0, (scored, p)
+        before = p[1]
 
 
 @pytest.mark.parametrize(("few", "many"), [(5, 50), (2, 200), (50, 1000)])
