@@ -49,17 +49,33 @@ FEW = 50  # messages of a class: with fewer, one error is more than 2 % of it
 
 @dataclass(frozen=True, repr=False)
 class TrainingReport(Report):
-    """A model that was trained: ``print`` shows what the command line does.
+    """A model that was trained; ``print`` shows what the command line does.
 
-    - ``model``: its file
-    - ``settings``: its settings
-    - ``left_out``: every training message judged by a model that has not learned it. Of n messages and C classes:
-      ``labels`` (n,), ``scores`` (n, C) in nats, ``probabilities`` (n, C), ``verdicts``; and ``newest``, how a model
-      of the older messages judges the newest
-    - ``read``: how many messages were read, copies included
-    - ``unreadable``: how many messages could not be read
-    - ``conflicts``: how many messages have copies in several classes
+    Parameters
+    ----------
+    model : Path
+        Model file.
+    settings : Settings
+        Settings of the model.
+    left_out : LeaveOneOutResult
+        Every training message, classified by a model that has not learned it. Of n messages and C classes: ``labels``
+        (n,), ``scores`` (n, C) in nats, ``probabilities`` (n, C) and ``verdicts``; and ``newest``, how a model of the
+        older messages classifies the newest.
+    read : int
+        Number of messages that were read, copies included.
+    unreadable : int, default=0
+        Number of messages that could not be read.
+    conflicts : int, default=0
+        Number of messages that have copies in several classes.
+    sources : tuple of str, default=()
+        Sources with the options to read them, as on a command line.
 
+    See Also
+    --------
+    train : Makes a model file.
+
+    Examples
+    --------
     >>> import spamnb
     >>> report = spamnb.train("corpora/mail", "model.spamnb")
     >>> report
@@ -87,8 +103,14 @@ class TrainingReport(Report):
         return confusion_matrix(self.left_out.labels, self.left_out.verdict_numbers(), len(self.left_out.classes))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figures for JSON: ``confusion`` {class: {verdict: messages}} has the verdicts on left-out
-        messages, ``wrong`` and ``unsure`` their shares in percent."""
+        """Return the figures as json can hold them.
+
+        Returns
+        -------
+        dict
+            Numbers of messages and tokens; ``confusion`` {class: {verdict: messages}} of left-out messages, and their
+            shares ``wrong`` and ``unsure`` in percent.
+        """
         left_out, cells = self.left_out, self._cells
         names = left_out.classes if len(left_out.labels) else ()
         judged, unsure = int(cells.sum()), int(cells[:, -1].sum())
@@ -202,28 +224,53 @@ def train(
     command: str = "spamnb.train in Python",
     **settings: Any,
 ) -> TrainingReport:
-    """Make the model file ``model`` of labelled mail, and judge each message by a model that has not learned it.
+    """Make a model file of labelled mail, and classify each message by a model that has not learned it.
 
-    ``sources`` is a SOURCE as on the command line or a list of them: a folder with a folder per class, "CLASS=PATH", a
-    table of text and so on (docs/commands.md). The command line uses the same model files.
+    Parameters
+    ----------
+    sources : str, path, or list of these
+        Sources, as on the command line: a folder with a folder per class, "CLASS=PATH", a table of text and others.
+    model : str or path
+        File to write. The command line uses the same files.
+    force : bool, default=False
+        Whether to replace a model, whose taught messages the new one also learns, and to accept a folder that is called
+        Junk as good mail.
+    one_class : bool, default=False
+        Whether to train on messages of a single class.
+    recursive : bool, default=False
+        Whether to read the other folders of a Maildir or account too.
+    text_column, label_column : str, default=None
+        Columns of a table.
+    workers : int, default=None
+        Threads that share the work; None is one per core.
+    dask : str, default=None
+        Dask cluster that counts the messages: the address of its scheduler, or a scheduler file.
+    progress : bool, default=False
+        Whether to show progress, in a terminal or a notebook.
+    tell : callable, default=warnings.warn
+        Gets a line for each problem, such as a file that was left out.
+    command : str, default="spamnb.train in Python"
+        Origin that 'spamnb info' shows.
+    **settings : dict
+        Settings of the model, with the names that ``--set`` takes: ``model_type``, ``alpha`` and others.
 
-    - ``force``: replace a model; the new one also learns what the old one was taught. And take a folder that is called
-      Junk for good mail
-    - ``one_class``: train on messages of a single class
-    - ``recursive``: read the other folders of a Maildir or account too
-    - ``text_column``, ``label_column``: the columns of a table
-    - ``workers``: threads that share the work; None: one per core
-    - ``dask``: count on a Dask cluster, named by the address of its scheduler or a scheduler file (docs/cluster.md)
-    - ``progress``: whether to show progress, in a terminal or a notebook
-    - ``tell``: a function that gets a line for each problem, such as a file that was left out; by default these lines
-      are warnings (``SpamnbWarning``)
-    - ``command``: the origin that 'spamnb info' names
-    - ``settings``: settings of the model, with the names that ``--set`` takes: ``model_type``, ``alpha``, …
+    Returns
+    -------
+    TrainingReport
+        What was learned, and how well left-out messages are classified.
 
-    Raises SpamnbError for a source that does not exist or holds no mail, and a wrong setting; without ``force`` for a
-    model that exists already and a folder called Junk that is given as good mail; and for a class that is spelt much
-    like one of the model that is replaced.
+    Raises
+    ------
+    SpamnbError
+        If a source does not exist or holds no mail, a setting is wrong, or a class is spelt much like one of the model
+        that is replaced; without ``force`` also if the model exists, or a folder called Junk is given as good mail.
 
+    See Also
+    --------
+    evaluate : Measures a model on mail.
+
+    Examples
+    --------
     >>> import spamnb
     >>> report = spamnb.train("corpora/mail", "model.spamnb", alpha=0.5)
     >>> print(report)

@@ -10,7 +10,6 @@ import spamnb
 # The summary may stand in the line of the quotes (GL01, GL02, GL03). An extended summary, related names and an example
 # are written where they help (ES01, SA01, EX01). Parameters that are keywords may be in any order (PR03).
 _OPTIONAL = {"GL01", "GL02", "GL03", "ES01", "SA01", "EX01", "PR03"}
-_PENDING = {"train", "TrainingReport"}
 
 
 def members(name: str) -> Iterator[str]:
@@ -26,8 +25,6 @@ def members(name: str) -> Iterator[str]:
 @pytest.mark.parametrize("name", [name for name in spamnb.__all__ if callable(getattr(spamnb, name))])
 def test_numpydoc_accepts_the_docstrings_of_public_names(name: str) -> None:
     validate = pytest.importorskip("numpydoc.validate").validate
-    if name in _PENDING:
-        pytest.xfail("not yet written in numpydoc's form")
     errors = {
         f"spamnb.{member}": [text for code, text in validate(f"spamnb.{member}")["errors"] if code not in _OPTIONAL]
         for member in members(name)
