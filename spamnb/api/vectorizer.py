@@ -140,7 +140,7 @@ class MailVectorizer(MessageEstimator, Transformer):
         """
         with naming(self):
             bounds: dict[str, Any] = {"min_df": self.min_df, "max_df": self.max_df}
-            wholes = {name: bound for name, bound in bounds.items() if not _is_share(bound)}
+            wholes = {name: x for name, x in bounds.items() if not (isinstance(x, float) and 0 <= x <= 1)}
             check_least(1, max_features=self.max_features, **wholes)
             check_type("stop_words", self.stop_words, Collection | None, "a list of words")
             if isinstance(self.stop_words, str):  # a collection of its letters
@@ -215,7 +215,7 @@ class MailVectorizer(MessageEstimator, Transformer):
     def _chosen_columns(self, counted: TrainingSet) -> NDArray[np.int64]:
         """Return the columns to keep, ascending by hash; of equally frequent ones the first."""
         n, columns = len(counted.included_positions()), counted.by_hash()
-        least, most = (bound * n if _is_share(bound) else bound for bound in (self.min_df, self.max_df))
+        least, most = (bound * n if isinstance(bound, float) else bound for bound in (self.min_df, self.max_df))
         frequency = counted.counts.document_frequency()
         columns = columns[(least <= frequency[columns]) & (frequency[columns] <= most)]
         if self.stop_words is not None:
@@ -239,7 +239,3 @@ class MailVectorizer(MessageEstimator, Transformer):
         if self.binary:
             X.data[:] = 1
         return X
-
-
-def _is_share(bound: Any) -> bool:
-    return isinstance(bound, float) and 0 <= bound <= 1
