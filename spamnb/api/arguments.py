@@ -1,4 +1,4 @@
-"""What the functions take: sources, a model's file, settings by name, workers; and whom they tell on the way."""
+"""Arguments of the functions, checked: sources, a model's file, settings by name, numbers of threads."""
 
 from __future__ import annotations
 
@@ -23,26 +23,27 @@ if TYPE_CHECKING:
 
 FilePath = str | os.PathLike[str]
 Sources = FilePath | Sequence[FilePath]  # a SOURCE as on the command line, or several
-Tell = Callable[[str], None]  # called with a line of text
+Tell = Callable[[str], None]  # prints a line, or warns of it
 _SQLITE = b"SQLite format 3\0"  # the beginning of a model's file
 
 
 def warn(line: str) -> None:
-    """Warn of it with a ``SpamnbWarning``, which warnings.filterwarnings can turn off.
+    """Warn with a ``SpamnbWarning``, which warnings.filterwarnings can turn off.
 
     >>> import warnings
-    >>> with warnings.catch_warnings(record=True) as told:
+    >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
     ...     warn("inbox#3: broken gzip data; left out")
-    >>> told[0].category.__name__, str(told[0].message)
+    >>> caught[0].category.__name__, str(caught[0].message)
     ('SpamnbWarning', 'inbox#3: broken gzip data; left out')
     """
     warnings.warn(line, SpamnbWarning, stacklevel=3)
 
 
 def settings_of(chosen: Mapping[str, Any]) -> Settings:
-    """Make settings of values by name. Raises SpamnbError for an unknown name and for a wrong value, also for one that
-    would else be found only after all mail was read.
+    """Make settings of values by name. Raises SpamnbError for an unknown name and for a wrong value.
+
+    All values are checked, so that none is refused only after all mail was read.
 
     >>> settings_of({"alpha": 1, "ngrams": 1}).tokens.ngrams
     1
@@ -61,11 +62,11 @@ def settings_of(chosen: Mapping[str, Any]) -> Settings:
         if name not in SETTINGS:
             raise SpamnbError(f"no setting is called {name!r}; they are {', '.join(SETTINGS)}")
 
-    def of(owner: type) -> dict[str, Any]:
+    def fields(owner: type) -> dict[str, Any]:
         return {name: chosen[name] for name in settings_in(owner) if chosen.get(name) is not None}
 
-    tokens = Reader(TokenOptions(**of(TokenOptions))).options
-    settings = Settings(**of(Settings), tokens=tokens, loss=Loss(**of(Loss)))
+    tokens = Reader(TokenOptions(**fields(TokenOptions))).options
+    settings = Settings(**fields(Settings), tokens=tokens, loss=Loss(**fields(Loss)))
     if settings.embedding is not None:
         from spamnb.learners.embeddings import parse_embedding
 
@@ -73,7 +74,7 @@ def settings_of(chosen: Mapping[str, Any]) -> Settings:
     return settings
 
 
-def check_least(least: int, **given: int | None) -> None:
+def check_least(least: int, **arguments: int | None) -> None:
     """Raise SpamnbError if one of the arguments is no whole number, or below ``least``; None is allowed.
 
     >>> check_least(1, workers=2, top=0)
@@ -85,7 +86,7 @@ def check_least(least: int, **given: int | None) -> None:
     ...
     spamnb.errors.SpamnbError: seed is '1': a whole number is needed
     """
-    for name, value in given.items():
+    for name, value in arguments.items():
         if not isinstance(value, Integral | None):
             raise SpamnbError(f"{name} is {value!r:.60}: a whole number is needed")
         if value is not None and value < least:
@@ -101,8 +102,8 @@ def specs_of(sources: Sources) -> list[str]:
     """
     paths = [sources] if isinstance(sources, str | os.PathLike) else sources
     is_list = isinstance(paths, Sequence) and not isinstance(paths, bytes)
-    named = [(f"sources[{n}]", each) for n, each in enumerate(paths)] if is_list else [("sources", paths)]
-    for name, value in named:
+    arguments = [(f"sources[{n}]", path) for n, path in enumerate(paths)] if is_list else [("sources", paths)]
+    for name, value in arguments:
         if not isinstance(value, str | os.PathLike):
             raise SpamnbError(
                 f"{name} is a {type(value).__name__}: give a path, 'CLASS=PATH' or a list of these;"
@@ -110,11 +111,11 @@ def specs_of(sources: Sources) -> list[str]:
             )
     if not paths:
         raise SpamnbError("no SOURCE: give a folder, a file, or several as a list")
-    return [os.fspath(each) for each in paths]
+    return [os.fspath(path) for path in paths]
 
 
 def tell_notes(specs: Sequence[str], recursive: bool, tell: Tell) -> None:
-    """Tell of each SOURCE why it may not be what was meant."""
+    """Call ``tell`` with the reasons why a SOURCE may not be what was meant."""
     from spamnb.sources.spec import source_notes
 
     for spec in specs:
@@ -122,7 +123,7 @@ def tell_notes(specs: Sequence[str], recursive: bool, tell: Tell) -> None:
             tell(note)
 
 
-def check_flags(**given: bool) -> None:
+def check_flags(**arguments: bool) -> None:
     """Raise SpamnbError if one of the arguments is neither True nor False.
 
     >>> check_flags(online="yes")
@@ -130,7 +131,7 @@ def check_flags(**given: bool) -> None:
     ...
     spamnb.errors.SpamnbError: online is 'yes': give True or False
     """
-    for name, value in given.items():
+    for name, value in arguments.items():
         if value not in (True, False):
             raise SpamnbError(f"{name} is {value!r:.60}: give True or False")
 
@@ -142,8 +143,9 @@ def file_path(path: FilePath, argument: str = "model") -> Path:
 
 
 def new_file(path: FilePath, argument: str = "model", over_model: bool = True) -> Path:
-    """Return the path of a file that is to be target or replaced, with ``over_model`` also in place of a model. Raises
-    SpamnbError if it cannot be written.
+    """Return the path of a file that is to be made or replaced. Raises SpamnbError if it cannot be written.
+
+    A model is replaced only with ``over_model``.
 
     >>> new_file("nowhere/model.spamnb")
     Traceback (most recent call last):
@@ -214,21 +216,21 @@ def ending_cleanly() -> Iterator[None]:
     from spamnb.engines.executor import END_SIGNALS
 
     def end(number: int, frame: object) -> None:
-        for each in handled:
-            signal.signal(each, signal.SIG_IGN)
+        for other in handled:
+            signal.signal(other, signal.SIG_IGN)
         raise SystemExit(128 + number)
 
-    # Whoever started us with nohup wants SIGHUP to be ignored.
-    alone = current_thread() is main_thread()
-    handled = [number for number in END_SIGNALS if alone and signal.getsignal(number) is signal.SIG_DFL]
+    # SIGHUP stays ignored if nohup started the process.
+    is_main = current_thread() is main_thread()
+    handled = [number for number in END_SIGNALS if is_main and signal.getsignal(number) is signal.SIG_DFL]
     for number in handled:
         signal.signal(number, end)
     try:
         yield
     except OSError as error:
-        # numpy gives neither file nor number where an array finds no room; the system names the folder at most.
-        ours = str(error.filename or gettempdir()).startswith(gettempdir())
-        if ours and error.errno in (None, errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        # numpy names neither a file nor an error number if there is no room for an array; the system names the folder.
+        is_temporary = str(error.filename or gettempdir()).startswith(gettempdir())
+        if is_temporary and error.errno in (None, errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise SpamnbError(f"no room for temporary files in {gettempdir()}; TMPDIR names another place") from None
         raise
     finally:

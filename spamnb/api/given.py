@@ -47,9 +47,10 @@ def set_parameters(estimator: Parameters, arguments: Mapping[str, Any]) -> None:
 
 
 def as_mail(message: Any, mail: bool | str = "auto") -> bytes:
-    """Return a message as raw mail. ``mail`` says what it is: raw mail, or a text without headers (False). With "auto",
-    bytes are raw mail, and so is a str that begins with the header of a mail: lines of fields, From among them, and an
-    empty line. TypeError for what is neither bytes nor str.
+    """Return a message as raw mail. Raises TypeError if it is neither bytes nor str.
+
+    ``mail`` is True for raw mail and False for text without headers. With "auto", bytes are raw mail, and so is a str
+    that begins with a header: lines of fields, one of them From, and an empty line.
 
     >>> as_mail("Subject: tea"), as_mail("From: a@b.example\\nSubject: tea\\n\\nAt four?")
     (b'\\nSubject: tea\\n', b'From: a@b.example\\nSubject: tea\\n\\nAt four?')
@@ -64,8 +65,7 @@ def as_mail(message: Any, mail: bool | str = "auto") -> bytes:
 
 
 def raw_messages(X: Iterable[str | bytes], mail: bool | str = "auto") -> Iterator[bytes]:
-    """Yield each of X as raw mail. Raises TypeError if X or one of its items is no message, and ValueError for another
-    ``mail``.
+    """Yield each of X as raw mail. Raises TypeError if X or an item is no message, and ValueError for a wrong mail.
 
     >>> [*raw_messages(["Subject: tea", b"Subject: tea"])]
     [b'\\nSubject: tea\\n', b'Subject: tea']
@@ -135,24 +135,27 @@ def tell_unreadable(name: str, error: Exception) -> None:
 class Labels(NamedTuple):
     """The classes of n messages."""
 
-    classes: NDArray[Any]  # (C,) as they were given, sorted as numbers or texts are
-    names: list[str]  # (C,) the same as a model file names them
+    classes: NDArray[Any]  # (C,) the labels of y, sorted as numbers or texts
+    names: list[str]  # (C,) their names in a model file
     of: list[str]  # (n,) the name of each message's class
 
 
 def labelled(
     X: Iterable[str | bytes], y: Any, estimator: str, earlier: Sequence[Any]
 ) -> tuple[Sequence[str | bytes], Labels]:
-    """Return X as a list, and the classes in y with those of ``earlier`` calls. ValueError for a label that names no
-    class, for another number of labels than messages, and without messages."""
-    raw_messages(X)  # a single text has a length, too
+    """Return X as a list, and the classes in y with those of ``earlier`` calls.
+
+    Raises ValueError for a label that cannot name a class, for another number of labels than messages, and without
+    messages.
+    """
+    raw_messages(X)  # raises TypeError for a single text, which has a length, too
     messages, label_array = X if isinstance(X, (list, tuple)) else list(X), check_labels(y, estimator)
     if len(messages) != len(label_array):
         raise ValueError(f"{len(messages)} messages but {len(label_array)} labels")
     if not messages:
         raise ValueError("X holds no message")
-    every = [*earlier, *np.unique(label_array).tolist()] if len(earlier) else np.unique(label_array)
-    classes = np.unique(check_labels(every, estimator))
+    labels = [*earlier, *np.unique(label_array).tolist()] if len(earlier) else np.unique(label_array)
+    classes = np.unique(check_labels(labels, estimator))
     names = [class_name(label) for label in classes.tolist()]
     return messages, Labels(classes, names, [class_name(label) for label in label_array.tolist()])
 
@@ -169,15 +172,16 @@ def class_name(label: Any) -> str:
 
 
 def named_labels(names: Sequence[str], kind: object) -> NDArray[Any]:
-    """Return the labels with these names in a model file as an array of this ``dtype.kind``, sorted; as texts if one of
-    them is no such number.
+    """Return the labels with these names in a model file as a sorted array of this ``dtype.kind``.
+
+    If one of them is no such number, all are texts.
 
     >>> named_labels(["0", "1"], "i"), named_labels(["0", "ham"], "i")
     (array([0, 1]), array(['0', 'ham'], dtype='<U3'))
     """
-    of_kind: dict[object, Callable[[str], Any]] = {"i": int, "u": int, "f": float, "b": lambda name: name == "True"}
+    converters: dict[object, Callable[[str], Any]] = {"i": int, "u": int, "f": float, "b": lambda name: name == "True"}
     try:
-        labels = [of_kind.get(kind, str)(name) for name in names]
+        labels = [converters.get(kind, str)(name) for name in names]
     except ValueError:
         labels = []
     return np.array(sorted(labels if [class_name(label) for label in labels] == list(names) else names))

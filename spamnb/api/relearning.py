@@ -1,4 +1,4 @@
-"""Messages that a replaced model was taught, learned again by the new model, in their order."""
+"""The messages that a replaced model learned one by one are learned again by the new model, in their order."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from spamnb.store.store import Store
 
 
 class Relearning:
-    """The messages that the model at ``path`` was taught and keeps; none if no model is there.
+    """The messages that the model at ``path`` learned one by one and keeps; none if there is no model.
 
-    ``on_unreadable(name, error)`` is called for each that is damaged.
+    ``on_unreadable(name, error)`` is called for each damaged message.
     """
 
     def __init__(self, path: Path, on_unreadable: Callable[[str, Exception], None]) -> None:
         self._path, self._on_unreadable = path, on_unreadable
         self._failed: set[bytes] = set()  # digests of messages that could not be learned
         self._learned: dict[bytes, tuple[str, bytes]] = {}  # by digest: class and the new model's digest
-        self.not_kept = 0  # messages that the replaced model was taught and does not keep
+        self.not_kept = 0  # messages that the replaced model learned one by one and does not keep
         self._has_model = path.exists()
         try:
             if self._has_model:
@@ -63,14 +63,14 @@ class Relearning:
             )
 
     def catch_up(self, store: Store) -> None:
-        """Learn what the replaced model has been taught since the last call, and forget what it forgot."""
+        """Learn the messages that the replaced model learned since the last call, and forget those that it forgot."""
         if not self._has_model:
             return
         classifier = Classifier(store)
         with Store.open(self._path) as old, old.reading(), store.writing():
             if (bound := old.state.meta.get("keep_lessons")) is not None:
                 set_bound(store, bound)
-            # All are read each time, because the position of a message that was forgotten may be another's now.
+            # All lessons are read each time, because a new one may have the position of a forgotten one.
             for _, lesson in kept_lessons(old):
                 label, _ = self._learned.get(lesson.digest, ("", b""))
                 if label == lesson.label or lesson.digest in self._failed:
@@ -81,17 +81,17 @@ class Relearning:
                     classifier.learn(lesson.label, raw, taught_at=lesson.taught_at)
                     self._learned[lesson.digest] = lesson.label, digest_of(raw)
                     self._failed.remove(lesson.digest)
-            gone = [digest for digest in self._learned if learned_message(old, digest) is None]
-            forgotten = {new: label for label, new in map(self._learned.pop, gone)}
+            absent = [digest for digest in self._learned if learned_message(old, digest) is None]
+            forgotten = {new: label for label, new in map(self._learned.pop, absent)}
             for _, lesson in kept_lessons(store) if forgotten else ():
                 if forgotten.get(lesson.digest) == lesson.label:
                     classifier.forget(lesson.label, unpack(lesson.message))
 
 
 def relearn(path: Path, incomplete: bool, on_unreadable: Callable[[str, Exception], None]) -> int:
-    """Make a model that adds to another anew, of the messages that it keeps; return how many these are.
+    """Make a model that adds to another again, of the messages that it keeps, and return their number.
 
-    SpamnbError where it was taught others too, unless ``incomplete``.
+    Raises SpamnbError if it learned other messages, too, unless ``incomplete``.
     """
     relearning = Relearning(path, on_unreadable)
     if relearning.not_kept and not incomplete:

@@ -1,4 +1,4 @@
-"""Options and small courtesies that several commands share."""
+"""Options of several commands, and what commands read from and write to the standard streams."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 
 
 def default_model() -> Path:
-    """The model in the user's data directory."""
+    """Return the path of the model in the user's data directory."""
     home = os.path.expanduser("~")
-    if home == "~":  # a user without an account, as in a container: each command says so itself, since 'filter' goes on
-        home = os.devnull  # below which nothing can be or be made
+    if home == "~":  # a user without an account, as in a container: 'filter' has to pass mail on nevertheless
+        home = os.devnull  # no file can exist below it, so that each command reports this itself
     return Path(os.environ.get("XDG_DATA_HOME") or Path(home, ".local", "share"), "spamnb", "model.spamnb")
 
 
-SOURCE = click.Path(readable=False)  # for shells to complete; what it is and whether it can be read, entries.py says
+SOURCE = click.Path(readable=False)  # for shells to complete; sources/entries.py checks whether it can be read
 
 
 class ModelPath(click.Path):
-    """A file. A ~ at its start is the home folder: shells leave it as it is in --model=~/m, services in a setting.
+    """A file. A leading ~ is the home folder, which shells do not expand in --model=~/m, nor services in a setting.
 
-    What lies there is not click's to judge: 'filter' passes mail on all the same.
+    click does not check the file, because 'filter' passes mail on without a model.
     """
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class ModelPath(click.Path):
 
 
 class FolderPath(ModelPath):
-    """A folder that is there."""
+    """An existing folder."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         folder = super().convert(value, param, ctx)
@@ -60,7 +60,7 @@ class FolderPath(ModelPath):
 
 
 class NewFile(ModelPath):
-    """A file to be written: where that cannot be it is told before any work."""
+    """A file to be written. It is refused before any work if it cannot be written."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         from spamnb.api.arguments import new_file
@@ -69,7 +69,7 @@ class NewFile(ModelPath):
 
 
 def _with_folder(context: click.Context, param: click.Parameter, model: Path) -> Path:
-    """A model's file: the folder of the default one is made; any other must be there."""
+    """Return the path of a model, and make the folder of the default one; any other folder must exist."""
     from spamnb.api.arguments import new_file
 
     if context.get_parameter_source(str(param.name)) is ParameterSource.DEFAULT:
@@ -88,7 +88,7 @@ _model = partial(
     help="The model file.",
 )
 model_option = _model()
-new_model_option = _model(callback=_with_folder)  # of commands that make a model where there is none
+new_model_option = _model(callback=_with_folder)  # of commands that make a new model
 
 
 models_option = click.option(
@@ -99,7 +99,7 @@ models_option = click.option(
 
 
 def format_option(*forms: str) -> Callable[[Any], Any]:
-    """How what is found is printed, one of these; the first where nothing is asked for."""
+    """Return the option for the output format, of which the first form is the default."""
     choice = click.Choice(forms)
     return click.option("--format", "form", type=choice, default=forms[0], show_default=True, help="The output format.")
 
@@ -130,7 +130,7 @@ text_column_option = click.option(
 
 
 def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Options for how labelled sources are read: the fields of ``ReadOptions``."""
+    """Add the options for reading labelled sources, the fields of ``ReadOptions``, to a command."""
     command = click.option(
         "--recursive",
         is_flag=True,
@@ -141,7 +141,7 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def set_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The option that sets settings of the model; the command gets those that were set as ``settings``."""
+    """Add the option for settings of the model to a command, which gets them by name as ``settings``."""
     return click.option(
         "--set",
         "settings",
@@ -153,15 +153,15 @@ def set_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def _set(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
+def _set(context: click.Context, _: click.Parameter, assignments: tuple[str, ...]) -> dict[str, Any]:
     from spamnb.api.arguments import settings_of
     from spamnb.settings import SETTINGS
 
-    if "help" in given:
+    if "help" in assignments:
         click.echo(_settings_help())
         context.exit()
-    chosen = parse_settings(given, SETTINGS, "--set ", "; '--set help' explains them")
-    kind = settings_of(chosen).model_type  # what cannot be is told now, not when all the mail has been read
+    chosen = parse_settings(assignments, SETTINGS, "--set ", "; '--set help' explains them")
+    kind = settings_of(chosen).model_type  # raises SpamnbError now, and not after all mail was read
     for name in chosen:
         models = SETTINGS[name].models
         if models and kind not in models:
@@ -169,48 +169,50 @@ def _set(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> 
     return chosen
 
 
-def parse_settings(given: Iterable[str], settings: dict[str, Setting], before: str, advice: str) -> dict[str, Any]:
-    """The values of texts like NAME=VALUE; ``before`` and ``advice`` stand around each in an error."""
+def parse_settings(
+    assignments: Iterable[str], settings: dict[str, Setting], prefix: str, advice: str
+) -> dict[str, Any]:
+    """Return the values of assignments NAME=VALUE. An error begins with ``prefix`` and ends with ``advice``."""
     chosen: dict[str, Any] = {}
-    for each in given:
-        name, equals, text = each.partition("=")
+    for assignment in assignments:
+        name, equals, text = assignment.partition("=")
         if not equals or name not in settings:
-            what = f"no setting is called {name!r}" if equals else "write NAME=VALUE"
-            raise click.UsageError(f"{before}{each}: {what}; the settings are {', '.join(settings)}{advice}.")
+            problem = f"no setting is called {name!r}" if equals else "write NAME=VALUE"
+            raise click.UsageError(f"{prefix}{assignment}: {problem}; the settings are {', '.join(settings)}{advice}.")
         try:
             chosen[name] = settings[name].parse(text)
         except SpamnbError as error:
-            raise click.UsageError(f"{before}{each}: {error}") from None
+            raise click.UsageError(f"{prefix}{assignment}: {error}") from None
     return chosen
 
 
 def _settings_help() -> str:
-    """The settings with their defaults, what each is for and what it may be."""
+    """Return a table of the settings with their defaults, purposes and values."""
     from spamnb.settings import SETTINGS
 
     formatter = click.HelpFormatter(width=100)
     rows = []
-    for each in SETTINGS.values():
-        help_text = each.help.replace("`", "")
-        rows.append((f"{each.name}={each.shown_default}", f"{help_text} Values: {each.values}."))
+    for setting in SETTINGS.values():
+        help_text = setting.help.replace("`", "")
+        rows.append((f"{setting.name}={setting.shown_default}", f"{help_text} Values: {setting.values}."))
     formatter.write_dl(rows, col_max=24)
     return formatter.getvalue().rstrip("\n")
 
 
 def command_line() -> str:
-    """The command that runs, as a person would type it."""
+    """Return the present command as a person would type it."""
     import shlex
 
     return shlex.join(["spamnb", *sys.argv[1:]])
 
 
 def on_command_line(name: str) -> bool:
-    """Does the option of this parameter stand on the command line?"""
+    """Return whether the option of this parameter is on the command line."""
     return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
 class Seconds(click.FloatRange):
-    """A time of up to a day: no timer takes infinity, and nan is neither more nor less than any bound."""
+    """A time of up to a day. Infinity is too long for timers, and nan passes every bound."""
 
     def __init__(self, min: float) -> None:
         super().__init__(min, 86_400)
@@ -223,25 +225,25 @@ class Seconds(click.FloatRange):
 
 
 def tell(text: str) -> None:
-    """A line on standard error where that can be written: where its disk is full the work is done all the same."""
+    """Print a line on standard error. Failures are ignored, because a full disk must not end the work."""
     with suppress(OSError):
         click.echo(text, err=True)
 
 
 def tell_of_ours(line: str) -> None:
-    """The same, with the program's name in front, and options for arguments."""
+    """Print a line as `tell` does, after the program's name and with options in the place of arguments."""
     tell(f"spamnb: {in_options(line)}")
 
 
 class Unreadable(SkippedMessages):
-    """Counts what could not be read and names it on standard error; the run goes on."""
+    """Counts the messages that could not be read, and prints each on standard error; the run goes on."""
 
     def __init__(self) -> None:
         super().__init__(tell_of_ours)
 
 
 def read_standard_input(most: int = -1) -> bytes:
-    """Standard input as bytes: all of them, or at most ``most``."""
+    """Return the bytes of standard input, at most ``most`` unless that is -1."""
     if sys.stdin is None:
         raise SpamnbError("standard input is closed; give a SOURCE, or < message.eml")
     if sys.stdin.isatty():
@@ -250,23 +252,25 @@ def read_standard_input(most: int = -1) -> bytes:
 
 
 def standard_output() -> TextIO:
-    """Standard output, for what must not be lost where it is closed; ``click.echo`` says nothing there."""
+    """Return standard output. Raises SpamnbError if it is closed, which ``click.echo`` ignores."""
     if sys.stdout is None:
         raise SpamnbError("standard output is closed; > FILE takes what is written")
     return sys.stdout
 
 
 def no_message(sources: tuple[str, ...]) -> SpamnbError:
-    """The error where nothing was found that a command could work on."""
-    named = "standard input" if sources in ((), ("-",)) else " ".join(map(escape, sources))
-    return SpamnbError(f"{named}: no message")
+    """Return the error for sources without any message."""
+    names = "standard input" if sources in ((), ("-",)) else " ".join(map(escape, sources))
+    return SpamnbError(f"{names}: no message")
 
 
 def messages_of(
     sources: tuple[str, ...], unreadable: Unreadable, text_column: str | None = None, label: str | None = None
 ) -> Iterator[Entry]:
-    """The messages of the sources, as ``label=PATH`` has them where a class is known; without any, or for "-", the one
-    on standard input where there is one."""
+    """Return the messages of the sources, or without sources and for "-" the message on standard input.
+
+    If ``label`` is given, the sources are read like those of ``label=PATH``.
+    """
     from spamnb.sources.entries import Entry, ReadOptions, decompress, is_mbox, message_from_file, too_long_error
     from spamnb.sources.folders import folder_notes
     from spamnb.sources.formats import MAX_MESSAGE
@@ -287,7 +291,7 @@ def messages_of(
         raise SpamnbError(f"standard input: {error.strerror}") from None
     if label is not None and is_mbox(raw):
         raise SpamnbError("standard input: a mailbox of several messages; give its name in place of '<'")
-    # Not split: one message comes this way from a mail server, and what stands in its body is its sender's choice.
+    # It is not split, because a mail server hands over one message, whose sender writes the body.
     if raw.startswith(b"From ") and len(list(islice(split_mbox(BytesIO(raw)), 2))) > 1:
         tell("spamnb: a mailbox on standard input is taken for one message; give its name instead")
-    return iter([Entry(None, "-", "", content=raw)] if raw else [])  # nothing is no message, as an empty file
+    return iter([Entry(None, "-", "", content=raw)] if raw else [])  # empty input is no message, like an empty file

@@ -1,4 +1,4 @@
-"""``spamnb upgrade``: a model of an older version of the tokens made anew."""
+"""``spamnb upgrade``: train a model again whose tokens are of an older version."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from spamnb.counts.training_set import TrainingSet
     from spamnb.sources.entries import ReadOptions
 
-MAX_LOSS = 0.1  # of a class's messages: so many may have been deleted since; more is a folder that is not there
+MAX_LOSS = 0.1  # share of a class's messages that may be missing: a person deletes some, but more is a missing folder
 
 
 @click.command("upgrade", short_help="Make a model of an older version again.")
@@ -36,11 +36,12 @@ def upgrade_command(
     model: Path,
     incomplete: bool,
     workers: int | None,
-    **given: Any,
+    **read_options: Any,
 ) -> None:
-    """Train a model of an older spamnb again, with its settings: from the SOURCEs and from the messages that it
-    keeps. Without SOURCE, it reads the sources that the model was trained from. Upgrade a model that adds to another
-    after that one; it learns again what it keeps.
+    """Train a model of an older spamnb again, with its settings, from the SOURCEs and the messages that it keeps.
+
+    Without SOURCE, it reads the sources that the model was trained from. Upgrade a model that adds to another after
+    that one; it learns the messages again that it keeps.
 
     The old model stays until the new one is ready. If more than a tenth of the messages of a class can no longer be
     read, nothing changes, unless you give --incomplete.
@@ -60,8 +61,8 @@ def upgrade_command(
 
     with Store.open(model) as store, store.reading():
         meta, totals = store.state.meta, store.state.totals
-        adds, is_stale = store.base is not None, not store.adds_up
-    if adds:
+        has_base, is_stale = store.base is not None, not store.adds_up
+    if has_base:
         if is_stale:
             count = relearn(model, incomplete, lambda name, error: tell_of_ours(f"{name}: {reason(error)}"))
             click.echo(f"{model}: made again of {pluralize(count, 'message')} that it was taught")
@@ -72,23 +73,23 @@ def upgrade_command(
     if meta.get("tokens_version") == TOKENS_VERSION:
         click.echo(f"{model}: its tokens are those of this spamnb; nothing to do")
         return
-    options = ReadOptions(**given)
+    options = ReadOptions(**read_options)
     learned = dict(zip(totals.classes, totals.documents.tolist()))
     paths = list(sources)
     if not sources:
-        paths, options = _recorded(meta, str(model))
+        paths, options = _recorded_sources(meta, str(model))
         tell(f"spamnb: training {model} again from {', '.join(map(escape, paths)) or 'the messages that it keeps'}")
 
     def check(training_set: TrainingSet, relearning: Relearning) -> None:
         import numpy as np
 
-        messages, kept = training_set.messages, relearning.kept_digests()
-        now = {}
+        messages, lessons = training_set.messages, relearning.kept_digests()
+        available = {}
         for number, name in enumerate(training_set.counts.classes):
-            both = messages.digests[messages.labels == number], kept.pop(name, np.zeros((0, 16), np.uint8))
-            now[name] = len(np.unique(np.concatenate(both), axis=0))
-        now |= {name: len(digests) for name, digests in kept.items()}
-        lost = {name: n - now.get(name, 0) for name, n in learned.items() if now.get(name, 0) < n}
+            both = messages.digests[messages.labels == number], lessons.pop(name, np.zeros((0, 16), np.uint8))
+            available[name] = len(np.unique(np.concatenate(both), axis=0))
+        available |= {name: len(digests) for name, digests in lessons.items()}
+        lost = {name: n - available.get(name, 0) for name, n in learned.items() if available.get(name, 0) < n}
         missing = ", ".join(f"{n:,} of {learned[name]:,} of class {name!r}" for name, n in lost.items())
         if not incomplete and any(n > MAX_LOSS * learned[name] for name, n in lost.items()):
             raise SpamnbError(
@@ -113,27 +114,29 @@ def upgrade_command(
     click.echo(str(training.run(check)))
 
 
-def _recorded(meta: dict[str, Any], path: str) -> tuple[list[str], ReadOptions]:
-    """The sources that the model was trained from and that are there, and how they were read; says why others cannot be
-    read."""
+def _recorded_sources(meta: dict[str, Any], path: str) -> tuple[list[str], ReadOptions]:
+    """Return the readable sources of those that the model was trained from, and the options with which they were read.
+
+    An error is printed for each source that cannot be read.
+    """
     from spamnb.errors import SpamnbError, in_options
     from spamnb.shown_text import escape
     from spamnb.sources.entries import ReadOptions
     from spamnb.sources.spec import find_labelled_entries, is_account
 
-    recorded, kept = meta.get("trained_from", []), meta.get("read_options", {})
+    sources, read_options = meta.get("trained_from", []), meta.get("read_options", {})
     kinds: dict[str, Any] = {"recursive": bool, "text_column": (str, type(None)), "label_column": (str, type(None))}
     if (
-        not isinstance(recorded, list)
-        or not all(isinstance(source, str) for source in recorded)
-        or not isinstance(kept, dict)
-        or not all(name in kinds and isinstance(value, kinds[name]) for name, value in kept.items())
+        not isinstance(sources, list)
+        or not all(isinstance(source, str) for source in sources)
+        or not isinstance(read_options, dict)
+        or not all(name in kinds and isinstance(value, kinds[name]) for name, value in read_options.items())
     ):
         raise SpamnbError(f"{path}: what it says of its sources cannot be read; name them: 'spamnb upgrade SOURCE...'")
-    options = ReadOptions(**kept)
+    options = ReadOptions(**read_options)
     readable = []
-    for source in recorded:
-        if is_account(source.partition("=")[2]):  # a model of unknown origin would choose who is told a password
+    for source in sources:
+        if is_account(source.partition("=")[2]):  # a model of unknown origin could send a password to its own server
             tell_of_ours(f"{escape(source)}: an account, which is entered only when it is named")
             continue
         try:
