@@ -141,12 +141,10 @@ class Loss:
         """
         if len(classes) < 2:
             return [UNSURE] * len(np.atleast_2d(probabilities))
-        # Rounded, so that equal probabilities are ties in any order of summation. The first class wins a tie.
-        risk = np.round(np.atleast_2d(probabilities) @ self.matrix(classes, spam).T, 12)
-        names = [*classes, UNSURE]
+        loss, names = self.matrix(classes, spam), [*classes, UNSURE]
         if spam in classes:
-            risk[:, list(classes).index(spam)] += 1e-12
-        actions = risk.argmin(axis=1)
+            loss[names.index(spam)] += 1e-12  # so that it loses a tie
+        actions = least_loss(np.atleast_2d(probabilities), loss)
         is_sufficient = np.broadcast_to(enough, actions.shape)
         verdicts = [names[action] for action in actions]
         return [UNSURE if name == spam and not ok else name for name, ok in zip(verdicts, is_sufficient.tolist())]
