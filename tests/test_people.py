@@ -197,7 +197,7 @@ def test_mail_of_a_known_sender_is_never_spam_and_everything_says_why(model: Pat
         ("server = 1", "server is a text in quotes"),
     ],
 )
-def test_a_file_that_cannot_be_says_so_in_one_line_and_filter_passes_mail_on(
+def test_a_mistake_in_the_file_is_one_line_with_which_serve_does_not_start_and_filter_passes_mail_on(
     file: Path, model: Path, text: str, line: str
 ):
     file.write_text(text)
@@ -207,6 +207,8 @@ def test_a_file_that_cannot_be_says_so_in_one_line_and_filter_passes_mail_on(
     passed = CliRunner().invoke(cli, ["filter", "-m", str(model)], input=mail("spam", 1))
     assert passed.exit_code == 0 and b"X-Spam-Warning: not classified" in passed.stdout_bytes
     assert passed.stdout_bytes.endswith(mail("spam", 1))
+    refused = CliRunner().invoke(cli, ["serve", "--port", "0", "-m", str(model)])
+    assert refused.exit_code == 1 and line in refused.stderr and "listening" not in refused.stderr
 
 
 def test_a_named_file_must_be_there_and_the_usual_one_need_not(

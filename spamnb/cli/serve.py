@@ -66,6 +66,7 @@ def serve_command(
 
     from spamnb.engines.executor import cores
     from spamnb.journal.writer import JournalWriter
+    from spamnb.people import own_people
     from spamnb.serve import metrics, service
     from spamnb.serve.conversations import Conversations, Limits
     from spamnb.serve.http_wire import HttpWire
@@ -79,6 +80,7 @@ def serve_command(
     while (descriptor := os.open(os.devnull, os.O_RDWR)) < 3:
         pass  # a standard stream was closed: a connection with its number would receive the log
     os.close(descriptor)
+    own_people()  # a file of people with a mistake in it would fail each message
     writer = JournalWriter(journal, lambda line: service.log(event="journal", error=line)) if journal else None
     threads = Workers(partial(Models, model, models), cores() if workers is None else workers, allow_tell, writer)
     conversations = Conversations(threads, service.log, Limits(message_size=max_size))
