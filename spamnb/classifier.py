@@ -182,7 +182,6 @@ class Classifier:
         message: bytes | str | ReadMessage,
         *,
         tokens: int | None = None,
-        of_spam: bool = False,
         posterior: bool = True,
     ) -> Classification:
         """Classify one message.
@@ -193,9 +192,6 @@ class Classifier:
             The message, whatever it contains.
         tokens : int or None
             The number of tokens in the evidence; None for all.
-        of_spam : bool
-            Whether the evidence is for spam against the likeliest other class. If not, it is for the likeliest class
-            against the next.
         posterior : bool
             Whether to compute the probabilities before calibration.
 
@@ -204,7 +200,7 @@ class Classifier:
         Classification
             Verdict, probabilities and evidence.
         """
-        return self.classify_all([message], tokens, of_spam, posterior)[0]
+        return self.classify_all([message], tokens, posterior=posterior)[0]
 
     def classify_all(
         self,
@@ -222,7 +218,8 @@ class Classifier:
         tokens : int or None
             The number of tokens in the evidence; None for all.
         of_spam : bool
-            Whether the evidence is for spam.
+            Whether the evidence is for spam against the likeliest other class. If not, it is for the likeliest class
+            against the next.
         posterior : bool
             Whether to compute the probabilities before calibration.
 

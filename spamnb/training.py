@@ -1,4 +1,4 @@
-"""A training set → a fit → the error estimate, and a model file. Only the last of these steps knows a file."""
+"""Training: fit a model to a training set, estimate its errors, and write its file."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from spamnb.store.store import Store
 
 
 class NewestResult(NamedTuple):
-    """How the newest n messages are judged by a model of the older ones, calibrated as the model of all is."""
+    """The verdicts on the newest n messages by a model of the older ones, with the calibration of the whole model."""
 
-    since: int  # when the first of them was received, in seconds since 1970
+    since: int  # time of arrival of the first, in seconds since 1970
     labels: np.ndarray  # (n,) true class numbers
     verdicts: list[str]
 
@@ -37,8 +37,8 @@ class NewestResult(NamedTuple):
 class LeaveOneOutResult(NamedTuple):
     """The classification of each training message by a model without it, in the order of the sources.
 
-    The last of the n messages are the ``doubtful`` ones: their labels are not trusted, and the model did not learn
-    them. ``n_folds`` is the number of folds that were left out, or None if each message was left out by itself.
+    The last ``doubtful`` messages are those whose labels are not trusted; the model did not learn them. ``n_folds`` is
+    the number of folds that were left out, or None if each message was left out by itself.
     """
 
     classes: tuple[str, ...]
@@ -51,7 +51,7 @@ class LeaveOneOutResult(NamedTuple):
     probabilities: np.ndarray  # (n, C) calibrated
     verdicts: list[str]
     doubtful: int = 0  # messages that were not learned
-    newest: NewestResult | None = None  # where there is enough to tell
+    newest: NewestResult | None = None  # None if there are too few messages with dates (counts/newest.py)
 
     def verdict_numbers(self) -> np.ndarray:
         """Return the verdicts as class numbers (n,), −1 for unsure."""
@@ -65,7 +65,7 @@ def prepare(training_set: TrainingSet) -> TrainingSet:
 
 
 def check_classes(classes: tuple[str, ...], settings: Settings, one_class: bool) -> None:
-    """SpamnbError where a person hardly wants a model of these classes, those that hold messages."""
+    """Raise SpamnbError if these classes with messages are too few or alike, or if the setting ``spam`` is not one."""
     if not classes:
         raise SpamnbError("no messages in the sources: nothing to train on")
     folded = [name.casefold() for name in classes]
@@ -81,7 +81,7 @@ def check_classes(classes: tuple[str, ...], settings: Settings, one_class: bool)
 
 
 def fit(training_set: TrainingSet, settings: Settings) -> Fit:
-    """Fit the model that the settings name to a prepared training set; also score the newest messages by the older."""
+    """Fit a model to a prepared training set, and score the newest messages by a model of the older ones."""
     learner = learner_for(settings)
     fitted = learner.fit(training_set)
     return fitted._replace(newest=_newest_scores(fitted.training_set, learner))
@@ -90,15 +90,15 @@ def fit(training_set: TrainingSet, settings: Settings) -> Fit:
 def _newest_scores(training_set: TrainingSet, learner: Learner) -> NewestScores | None:
     """Score the newest fifth of the messages by a model of the older ones.
 
-    None where that would tell little (``newest_of``), and where it would take a whole training.
+    None if these messages are too few (``newest_of``), or if it would take another training.
     """
-    if (chosen := newest_of(training_set, learner.settings.spam)) is None:
+    if (is_newest := newest_of(training_set, learner.settings.spam)) is None:
         return None
-    older, newest = training_set.split(chosen)
+    older, newest = training_set.split(is_newest)
     if (scores := learner.scores_by_others(older, newest)) is None:
         return None
     since = newest.messages.dates[newest.messages.included].min()
-    return NewestScores(int(since), np.flatnonzero(chosen), scores)
+    return NewestScores(int(since), np.flatnonzero(is_newest), scores)
 
 
 def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
@@ -113,7 +113,7 @@ def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
     curves = calibration.fit(fitted.histogram(), documents)
     enough = calibration.has_enough(documents, settings.spam_column(classes))
 
-    def judged(scores: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    def classify(scores: np.ndarray) -> tuple[np.ndarray, list[str]]:
         p = curves.probabilities(scores)
         return p, settings.loss.verdicts(classes, p, settings.spam, enough)
 
@@ -121,7 +121,7 @@ def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
     if fitted.newest is not None:
         rows = fitted.newest.rows
         order = np.argsort(positions[rows])
-        newest = NewestResult(fitted.newest.since, labels[rows[order]], judged(fitted.newest.scores[order])[1])
+        newest = NewestResult(fitted.newest.since, labels[rows[order]], classify(fitted.newest.scores[order])[1])
     order, n_doubtful = np.argsort(positions), 0
     if fitted.doubtful is not None and fitted.doubtful_scores is not None:
         positions = np.concatenate([positions, fitted.doubtful.included_positions()])
@@ -130,12 +130,9 @@ def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
         n_doubtful = len(labels) - len(order)
         order = np.append(order, len(order) + np.argsort(positions[len(order) :]))
     scores = scores[order]
-    return LeaveOneOutResult(*trained_on, positions[order], labels[order], scores, *judged(scores), n_doubtful, newest)
-
-
-def leave_one_out_estimate(training_set: TrainingSet, settings: Settings) -> LeaveOneOutResult:
-    """Every message of a prepared training set judged by the model without it, calibrated as ``train`` does it."""
-    return estimate(fit(training_set, settings), settings)
+    return LeaveOneOutResult(
+        *trained_on, positions[order], labels[order], scores, *classify(scores), n_doubtful, newest
+    )
 
 
 def model_of(training_set: TrainingSet, settings: Settings) -> Store:
@@ -150,8 +147,10 @@ def write_model(store: Store, fitted: Fit, settings: Settings) -> None:
     training_set, correction = fitted.training_set, fitted.correction
     counts, meta = training_set.counts, {**settings.as_meta(), **fitted.meta}
     with store.writing():
-        write_sums(store, meta, counts.classes, counts.documents, fitted.histogram(), _tokens(training_set, correction))
-        write_messages(store, _learned(training_set, correction))
+        write_sums(
+            store, meta, counts.classes, counts.documents, fitted.histogram(), _make_cells(training_set, correction)
+        )
+        write_messages(store, _make_records(training_set, correction))
         put_arrays(store, fitted.arrays)
         if fitted.vectors is not None:
             put_vectors(store, training_set.tokens, fitted.vectors)
@@ -160,22 +159,24 @@ def write_model(store: Store, fitted: Fit, settings: Settings) -> None:
         store.recalibrate()
 
 
-def _tokens(training_set: TrainingSet, correction: CorrectionFit | None) -> Iterator[tuple[TokenArray, Cells]]:
-    """Yield the tokens that occur with their cells, ascending by hash, some at a time."""
+def _make_cells(training_set: TrainingSet, correction: CorrectionFit | None) -> Iterator[tuple[TokenArray, Cells]]:
+    """Yield chunks of the tokens that occur, ascending by hash, with their cells."""
     columns = training_set.by_hash()
     counts = training_set.counts.reindex(inverse_index(columns, len(training_set.tokens)), len(columns))
     for first in range(0, len(columns), CHUNK_TOKENS):
-        some = columns[first : first + CHUNK_TOKENS]
-        weights = None if correction is None else with_first(correction.weights[some])
-        yield training_set.tokens.take(some), Cells.of_counts(counts.between(first, first + len(some)), weights)
+        chunk = columns[first : first + CHUNK_TOKENS]
+        weights = None if correction is None else with_first(correction.weights[chunk])
+        yield training_set.tokens.take(chunk), Cells.of_counts(counts.between(first, first + len(chunk)), weights)
 
 
-def _learned(training_set: TrainingSet, correction: CorrectionFit | None) -> Iterator[tuple[bytes, LearnedMessage]]:
-    """Yield the digests of the messages, ascending, and how they were learned."""
+def _make_records(
+    training_set: TrainingSet, correction: CorrectionFit | None
+) -> Iterator[tuple[bytes, LearnedMessage]]:
+    """Yield the digests of the messages, ascending, and their records."""
     classes, digests = training_set.counts.classes, training_set.messages.digests[training_set.messages.included]
     labels = training_set.included_labels()
     for first in range(0, len(labels), CHUNK_TOKENS):
-        some = slice(first, first + CHUNK_TOKENS)
-        units = repeat([]) if correction is None else with_first(correction.contributions[some]).tolist()
-        for digest, label, of_message in zip(digests[some], labels[some].tolist(), units):
-            yield digest.tobytes(), LearnedMessage(classes[label], None, dict(zip(classes, of_message)))
+        chunk = slice(first, first + CHUNK_TOKENS)
+        units = repeat([]) if correction is None else with_first(correction.contributions[chunk]).tolist()
+        for digest, label, contribution in zip(digests[chunk], labels[chunk].tolist(), units):
+            yield digest.tobytes(), LearnedMessage(classes[label], None, dict(zip(classes, contribution)))

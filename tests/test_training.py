@@ -13,7 +13,7 @@ from spamnb.formulas import calibration
 from spamnb.settings import Settings
 from spamnb.store.jsonl import export
 from spamnb.store.store import Store
-from spamnb.training import check_classes, leave_one_out_estimate, prepare
+from spamnb.training import check_classes, estimate, fit, prepare
 
 THREE = [*mail(6), *[("list", message("ham", n)) for n in range(50, 53)], *[("list", message("spam", 60))]]
 
@@ -27,7 +27,7 @@ def test_leave_one_out_is_forgetting_each_message(
     model_type: str, pooling: str, messages: list[tuple[str, bytes]]
 ) -> None:
     settings = Settings(model_type=model_type, pooling=pooling, alpha=0.5)
-    left_out = leave_one_out_estimate(prepare(counted(messages)), settings)
+    left_out = estimate(fit(prepare(counted(messages)), settings), settings)
     classifier = Classifier.create(":memory:", settings)
     for label, raw in messages:
         classifier.learn(label, raw)

@@ -1,4 +1,4 @@
-"""The arguments of estimators, checked: settings as parameters, messages, and labels that a model file can name."""
+"""Checks of the arguments of estimators: parameters, messages, and labels."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _each(X: Iterable[str | bytes], mail: bool | str) -> Iterator[bytes]:
 
 
 class MessageEstimator(Parameters):
-    """Base of estimators of lists of messages: reads them, and counts them by threads."""
+    """Base of estimators whose samples are messages, which it reads and counts."""
 
     mail: bool | str
     n_jobs: int | None
@@ -128,7 +128,7 @@ class MessageEstimator(Parameters):
 
 
 def tell_unreadable(name: str, error: Exception) -> None:
-    """Raise an error: a message in memory can always be read."""
+    """Raise SpamnbError, because messages in memory are always readable."""
     raise SpamnbError(f"{name}: {error}")
 
 

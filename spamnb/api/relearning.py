@@ -47,7 +47,7 @@ class Relearning:
         by_class: dict[str, list[bytes]] = {}
         if self._has_model:
             with Store.open(self._path) as old:
-                for _, lesson in kept_lessons(old):
+                for lesson in kept_lessons(old):
                     by_class.setdefault(lesson.label, []).append(lesson.digest)
         return {name: np.frombuffer(b"".join(each), np.uint8).reshape(-1, 16) for name, each in by_class.items()}
 
@@ -71,7 +71,7 @@ class Relearning:
             if (bound := old.state.meta.get("keep_lessons")) is not None:
                 set_bound(store, bound)
             # All lessons are read each time, because a new one may have the position of a forgotten one.
-            for _, lesson in kept_lessons(old):
+            for lesson in kept_lessons(old):
                 label, _ = self._learned.get(lesson.digest, ("", b""))
                 if label == lesson.label or lesson.digest in self._failed:
                     continue
@@ -83,7 +83,7 @@ class Relearning:
                     self._failed.remove(lesson.digest)
             absent = [digest for digest in self._learned if learned_message(old, digest) is None]
             forgotten = {new: label for label, new in map(self._learned.pop, absent)}
-            for _, lesson in kept_lessons(store) if forgotten else ():
+            for lesson in kept_lessons(store) if forgotten else ():
                 if forgotten.get(lesson.digest) == lesson.label:
                     classifier.forget(lesson.label, unpack(lesson.message))
 

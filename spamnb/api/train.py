@@ -1,4 +1,4 @@
-"""``spamnb.train``: a model from labelled mail, and how well each message is judged when it is left out."""
+"""``spamnb.train``: make a model from labelled mail, and estimate its errors from messages that were left out."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from spamnb.api.relearning import Relearning
     from spamnb.counts.training_set import TrainingSet
 
-MAX_SOURCES = 8  # in a command that is shown: a shell may have expanded one word to thousands
-FEW = 50  # messages of a class: with fewer, one error is more than 2 % of it
+MAX_SOURCES = 8  # in a command that is shown: a shell may have expanded a pattern to thousands
+FEW_MESSAGES = 50  # of a class: with fewer, one error is more than 2 % of them
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,16 +90,16 @@ class TrainingReport(Report):
     read: int
     unreadable: int = 0
     conflicts: int = 0
-    sources: tuple[str, ...] = ()  # with the options to read them, as a command line has them
+    sources: tuple[str, ...] = ()  # with the options to read them, as on a command line
 
     @property
     def classes(self) -> dict[str, int]:
-        """Number of messages that were learned, by class; copies count once."""
+        """Number of learned messages by class; copies count once."""
         return dict(zip(self.left_out.classes, self.left_out.documents.tolist()))
 
     @cached_property
     def _cells(self) -> NDArray[np.int64]:
-        """Left-out messages by class and verdict, (C, C+1): the last verdict is unsure."""
+        """Left-out messages by class and verdict, (C, C+1); the last verdict is unsure."""
         return confusion_matrix(self.left_out.labels, self.left_out.verdict_numbers(), len(self.left_out.classes))
 
     def to_dict(self) -> dict[str, Any]:
@@ -113,8 +113,8 @@ class TrainingReport(Report):
         """
         left_out, cells = self.left_out, self._cells
         names = left_out.classes if len(left_out.labels) else ()
-        judged, unsure = int(cells.sum()), int(cells[:, -1].sum())
-        wrong = judged - unsure - int(np.trace(cells))
+        messages, unsure = int(cells.sum()), int(cells[:, -1].sum())
+        wrong = messages - unsure - int(np.trace(cells))
         return {
             "model": str(self.model),
             "messages": int(left_out.documents.sum()),
@@ -124,8 +124,8 @@ class TrainingReport(Report):
             "doubtful": left_out.doubtful,
             "unreadable": self.unreadable,
             "confusion": {name: dict(zip((*names, UNSURE), row)) for name, row in zip(names, cells.tolist())},
-            "wrong": 100 * wrong / judged if judged else None,
-            "unsure": 100 * unsure / judged if judged else None,
+            "wrong": 100 * wrong / messages if messages else None,
+            "unsure": 100 * unsure / messages if messages else None,
         }
 
     def __str__(self) -> str:
@@ -139,71 +139,73 @@ class TrainingReport(Report):
         if len(left_out.classes) == 1:
             lines.append(f"Only class {left_out.classes[0]!r}: nothing to tell it from. Learn another class.")
         elif left_out.classes:
-            lines += [*self._judged(), *self._newest()]
+            lines += [*self._format_verdicts(), *self._format_newest()]
         if self.conflicts:
             verb = "stands" if self.conflicts == 1 else "stand"
             what = pluralize(self.conflicts, "message")
             lines.append(f"{what} {verb} in several classes: each counts for the last of them.")
         return "\n".join(lines)
 
-    def _judged(self) -> list[str]:
-        """Return lines on the verdicts on left-out messages, and what they mean."""
+    def _format_verdicts(self) -> list[str]:
+        """Return lines on the verdicts on left-out messages."""
         left_out, spam = self.left_out, self.settings.spam
-        parts = f"The messages in {left_out.n_folds} parts, each judged by a model of the others:"
-        lines = [parts if left_out.n_folds else "Each message judged by the model without it:"]
+        in_parts = f"The messages in {left_out.n_folds} parts, each judged by a model of the others:"
+        lines = [in_parts if left_out.n_folds else "Each message judged by the model without it:"]
         if len(left_out.classes) <= MATRIX_CLASSES:
             lines.append(format_tables([confusion_table(left_out.classes, self._cells.tolist())]))
-        lines += self._errors(left_out.labels, left_out.verdicts)
+        lines += self._format_errors(left_out.labels, left_out.verdicts)
         if spam not in left_out.classes:
             lines.append(f"  there is no class {spam!r}, so all errors cost the same; the setting spam names another")
         suspects = len(doubtful_rows(left_out.scores, left_out.labels))
         if suspects:
             some = f"{pluralize(suspects, 'message')} {'looks' if suspects == 1 else 'look'} mislabelled"
-            lines.append(f"  {some}. To see which and why: {self._command('--doubtful', str(suspects))}")
+            lines.append(f"  {some}. To see which and why: {self._evaluate_command('--doubtful', str(suspects))}")
         if n := left_out.doubtful:
-            them = "it was" if n == 1 else "they were"
-            lines.append(f"  The labels of {pluralize(n, 'message')} contradict all the others: {them} not learned.")
-        few = [f"{name!r} ({n})" for name, n in self.classes.items() if n < FEW]
+            subject = "it was" if n == 1 else "they were"
+            lines.append(f"  The labels of {pluralize(n, 'message')} contradict all the others: {subject} not learned.")
+        few = [f"{name!r} ({n})" for name, n in self.classes.items() if n < FEW_MESSAGES]
         if few:
             lines.append(f"  few messages of class {', '.join(few)}: these figures and all probabilities are rough")
         return lines
 
-    def _newest(self) -> list[str]:
+    def _format_newest(self) -> list[str]:
         newest = self.left_out.newest
         if newest is None:
             return [
                 "Future mail will have more errors. If enough messages of each class have dates, this estimates them:",
-                f"  {self._command('--split', '0.8', '--by-date')}",
+                f"  {self._evaluate_command('--split', '0.8', '--by-date')}",
             ]
         since, messages = datetime.fromtimestamp(newest.since, UTC).date(), pluralize(len(newest.labels), "message")
         return [
             f"The newest fifth, {messages} since {since}, judged by a model of the older ones:",
-            *self._errors(newest.labels, newest.verdicts),
+            *self._format_errors(newest.labels, newest.verdicts),
             "  Future mail will have errors like these: above, messages were judged by a model that knew newer mail.",
         ]
 
-    def _command(self, *options: str) -> str:
+    def _evaluate_command(self, *options: str) -> str:
         """Return the command that evaluates the same mail."""
         command = shlex.join(["spamnb", "evaluate", *options, *map(escape, self.sources)])
         return command if 0 < len(self.sources) <= MAX_SOURCES else f"spamnb evaluate {' '.join(options)} SOURCE..."
 
-    def _errors(self, labels: NDArray[np.intp], verdicts: list[str]) -> list[str]:
+    def _format_errors(self, labels: NDArray[np.intp], verdicts: list[str]) -> list[str]:
         """Return lines with the share of wrong verdicts, and the errors on good mail and spam."""
         spam = self.settings.spam
-        truth, named = np.array(self.left_out.classes)[labels], np.array(verdicts)
-        unsure = named == UNSURE
-        wrong = (named != truth) & ~unsure
-        also = f", unsure: {unsure.sum():,} ({format_percent(100 * unsure.mean())} %)" if unsure.any() else ""
-        lines = [f"  wrong: {wrong.sum():,} of {len(truth):,} ({format_percent(100 * wrong.mean())} %){also}"]
-        good = truth != spam
-        if not good.all():
-            lost, through = (named[good] == spam).mean(), (named[~good] != spam).mean()
-            doubted = unsure[~good].mean()  # delivered, so let through, and yet not wrong
+        truth, verdict = np.array(self.left_out.classes)[labels], np.array(verdicts)
+        is_unsure = verdict == UNSURE
+        is_wrong = (verdict != truth) & ~is_unsure
+        unsure = (
+            f", unsure: {is_unsure.sum():,} ({format_percent(100 * is_unsure.mean())} %)" if is_unsure.any() else ""
+        )
+        lines = [f"  wrong: {is_wrong.sum():,} of {len(truth):,} ({format_percent(100 * is_wrong.mean())} %){unsure}"]
+        is_good = truth != spam
+        if not is_good.all():
+            lost, let_through = (verdict[is_good] == spam).mean(), (verdict[~is_good] != spam).mean()
+            unsure_spam = is_unsure[~is_good].mean()  # delivered, so it is let through, but not wrong
             line = f"  good mail lost {format_percent(100 * lost)} %"
-            line += f", spam let through {format_percent(100 * through)} %"
-            if doubted:
-                called_good = format_percent(100 * (through - doubted))
-                line += f" ({called_good} % called good, {format_percent(100 * doubted)} % unsure)"
+            line += f", spam let through {format_percent(100 * let_through)} %"
+            if unsure_spam:
+                called_good = format_percent(100 * (let_through - unsure_spam))
+                line += f" ({called_good} % called good, {format_percent(100 * unsure_spam)} % unsure)"
             lines.append(line)
         return lines
 
@@ -295,7 +297,7 @@ def train(
 
 @dataclass(frozen=True)
 class Training:
-    """A model that is to be made; the fields are the checked parameters of ``train``."""
+    """A training to run; the fields are the checked parameters of ``train``."""
 
     model: Path
     sources: Sequence[str]
@@ -312,19 +314,16 @@ class Training:
     def run(
         self, check: Callable[[TrainingSet, Relearning], None] = lambda training_set, relearning: None
     ) -> TrainingReport:
-        """Make the model of the sources; then learn again what the model in its place was taught, in its order.
+        """Make the model of the sources, and learn again the learned messages of the replaced model, in their order.
 
-        ``check`` may raise SpamnbError for the messages that were counted.
+        ``check`` may raise SpamnbError for the counted messages.
         """
         from spamnb.api.relearning import Relearning
         from spamnb.store.snapshot import atomic_replace
         from spamnb.training import estimate, fit, prepare, write_model
 
-        unreadable, relearning, settings = (
-            SkippedMessages(self.tell),
-            Relearning(self.model, SkippedMessages(self.tell)),
-            self.settings,
-        )
+        unreadable, settings = SkippedMessages(self.tell), self.settings
+        relearning = Relearning(self.model, SkippedMessages(self.tell))
         with ending_cleanly(), shown("Reading", self.progress) as show:
             counted = self._count(unreadable, show)
             check(counted, relearning)
@@ -358,21 +357,21 @@ class Training:
             return count_parallel(mail, self.settings.tokens, unreadable, show, self.workers, cluster)
 
     def _check_classes(self, counted: Sequence[str], classes: tuple[str, ...], relearning: Relearning) -> None:
-        """Raise SpamnbError if a person hardly wants a model of these of the ``counted`` classes."""
+        """Raise SpamnbError if the classes are too few or alike; ``counted`` are those before copies were removed."""
         from spamnb.training import check_classes
 
         if len(classes) == 1 < len(counted) and not self.one_class:
-            last = f"class {classes[0]!r}"
-            raise SpamnbError(f"all messages of the other classes are in {last} too: each class needs mail of its own")
+            name = f"class {classes[0]!r}"
+            raise SpamnbError(f"all messages of the other classes are in {name} too: each class needs mail of its own")
         if classes or not relearning.kept_digests():
             check_classes(classes, self.settings, self.one_class)
 
     def _origin(self) -> dict[str, Any]:
-        """Return what ``settings.ORIGIN`` names: when, of what and by which command the model is made."""
+        """Return the values of ``settings.ORIGIN``: time, sources and command of the training."""
         from spamnb.reader.pdf import is_available
         from spamnb.sources.spec import absolute_spec
 
-        def storable(text: str) -> str:  # SQLite keeps no name of a file that is not UTF-8
+        def storable(text: str) -> str:  # SQLite cannot store a path that is not UTF-8
             return text.encode(errors="surrogateescape").decode(errors="backslashreplace")
 
         options = {name: value for name, value in self.options._asdict().items() if value}
@@ -386,7 +385,7 @@ class Training:
 
 
 def _check_swapped(sources: Sequence[str], spam: str) -> None:
-    """Raise SpamnbError if a folder whose name means junk, in any language, is given as good mail."""
+    """Raise SpamnbError if a folder whose name means junk in some language has a class of good mail."""
     from spamnb.sources.mailbox import folder_role
     from spamnb.sources.spec import parse_source
 
@@ -404,8 +403,10 @@ def _check_swapped(sources: Sequence[str], spam: str) -> None:
 
 
 def _check_class_names(model: Path, sources: Sequence[str], tell: Tell) -> None:
-    """Compare the classes of the sources with those of the model that is replaced: raise SpamnbError if one is spelt
-    much like a class that the sources lack, and tell of other differences."""
+    """Compare the classes of the sources with those of the replaced model.
+
+    Raise SpamnbError if a new class is spelt much like one that the sources lack, and tell other differences.
+    """
     from spamnb.class_names import nearest_name
     from spamnb.sources.spec import parse_source
     from spamnb.store.store import Store
@@ -416,7 +417,7 @@ def _check_class_names(model: Path, sources: Sequence[str], tell: Tell) -> None:
     try:
         with Store.open(model) as store:
             classes = {*store.totals().classes}
-    except SpamnbError:  # whether it may be replaced says training
+    except SpamnbError:  # training raises an error if it may not be replaced
         return
     before = f"{model}: its classes are {', '.join(sorted(classes))}"
     for name in sorted(named - classes):

@@ -1,4 +1,4 @@
-"""Messages are read and counted in parts, by several threads or machines; the parts make one training set."""
+"""Counting: read messages and count their tokens in parts, by threads or machines, and join the parts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spamnb.counts.class_counts import inverse_index
-from spamnb.counts.messages import MAX_IN_MEMORY, UNDATED, Messages, room_for, taken
+from spamnb.counts.messages import MAX_NUMBERS_IN_MEMORY, UNDATED, Messages, allocate_array, join_slices
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import reason
 from spamnb.reader.message import Reader, parse_date
@@ -20,10 +20,10 @@ from spamnb.reader.rows import ReadRows
 from spamnb.reader.tokens import TokenArray, Vocabulary
 from spamnb.sources.entries import Entry, NumberedMessage, work_in_batches
 
-MAX_READ = 1 << 22  # bytes of mail in memory at a time, in each thread
+MAX_READ = 1 << 22  # bytes of mail that each thread holds in memory
 SORTED_AT_ONCE = 1 << 12  # messages whose cells are sorted at a time: some 20 MB
 COUNTED_AT_ONCE = 1 << 18  # cells that are counted at a time: 2 MB, which fit the processor's cache
-MAX_TOKENS = 1 << 18  # of a thread's own vocabulary: some 30 MB
+MAX_TOKENS = 1 << 18  # in the vocabulary of a thread: some 30 MB
 _libc = ctypes.CDLL(None)
 _MISSING = (errno.ENOENT, errno.ENOTDIR, errno.ESTALE)
 
@@ -38,24 +38,24 @@ class Unread(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """The rows of some messages, and what a training set remembers of each."""
+    """The rows of n messages, and their labels, digests and dates."""
 
     lengths: np.ndarray  # (n,) number of distinct tokens
     ids: np.ndarray  # (nnz,) int32, of the shared vocabulary
-    counts: np.ndarray  # (nnz,) occurrences of the token in the message, uint16 where that holds them
-    positions: np.ndarray  # (n,) places among the messages that were to be counted
-    labels: np.ndarray  # (n,) names of their classes
+    counts: np.ndarray  # (nnz,) occurrences of the token in the message, uint16 if they fit
+    positions: np.ndarray  # (n,) among all messages of the part, also the unreadable ones
+    labels: np.ndarray  # (n,) names of classes
     digests: np.ndarray  # (n, 16) bytes
-    dates: np.ndarray  # (n,) when it was received; UNDATED where it does not say
+    dates: np.ndarray  # (n,) time of arrival in seconds since 1970, or UNDATED
     unread: tuple[Unread, ...] = ()
 
     @staticmethod
-    def joined(parts: list[Counted]) -> Counted:
+    def join(parts: list[Counted]) -> Counted:
         """Join the messages of all parts."""
         number, name, digest = np.zeros(0, np.int64), np.zeros(0, np.str_), np.zeros((0, 16), np.uint8)
         none = Counted(number, number.astype(np.int32), number.astype(np.uint16), number, name, digest, number)
         columns = zip(*(part[:-1] for part in (none, *parts)))
-        return Counted._make([*map(_concatenated, columns), ()])
+        return Counted._make([*map(_concatenate, columns), ()])
 
 
 class SharedVocabulary:
@@ -65,43 +65,42 @@ class SharedVocabulary:
         self._vocabulary, self._lock = Vocabulary(), Lock()
 
     def ids(self, tokens: TokenArray) -> np.ndarray:
-        """Return the id of each of the k ``tokens``, (k,) int32; a token without one gets the next."""
+        """Return the ids (k,) int32 of ``tokens``; a new token gets the next id."""
         with self._lock:
             return self._vocabulary.ids(tokens)
 
     def take_all(self) -> Vocabulary:
-        """Return all tokens when no thread adds any more; none are left."""
+        """Return all tokens, and leave none; no thread may add any more."""
         vocabulary, self._vocabulary = self._vocabulary, Vocabulary()
         return vocabulary
 
 
 class Counter:
-    """Counts messages into the shared ``vocabulary``, for one thread at a time.
+    """Counts messages for one thread; ids of tokens are those of the shared ``vocabulary``.
 
-    The core looks tokens up in a vocabulary of the thread's own, so that threads do not wait for one another. Python
-    reads the files: the core is no faster at it, and what a file is in which a mailbox keeps a message (gzip, part of
-    an mbox, Outlook's) is known here.
+    The core looks up tokens in a vocabulary of the thread, so that threads do not wait for each other. Python reads the
+    files, because the core would not be faster, and messages can be in gzip files, mboxes or files of Outlook.
     """
 
     def __init__(self, options: TokenOptions, vocabulary: SharedVocabulary) -> None:
         self._reader, self._shared = Reader(options), vocabulary
-        self._own, self._shared_ids = Vocabulary(), np.zeros(0, np.int32)
+        self._local, self._shared_ids = Vocabulary(), np.zeros(0, np.int32)
 
     def count(self, entries: Iterable[Entry]) -> Counted:
         """Read and count labelled messages."""
-        if len(self._own) > MAX_TOKENS:
-            self._own, self._shared_ids = Vocabulary(), self._shared_ids[:0]
+        if len(self._local) > MAX_TOKENS:
+            self._local, self._shared_ids = Vocabulary(), self._shared_ids[:0]
         read: list[NumberedMessage] = []
         unread: list[Unread] = []
         dates: list[int] = []
-        parts = [self._reader.read([], self._own)]
+        parts = [self._reader.read([], self._local)]
 
         def leave_out(name: str, error: Exception) -> None:
             missing = isinstance(error, OSError) and error.errno in _MISSING
             unread.append(Unread(name, str(getattr(error, "filename", "")), reason(error), missing))
 
         def read_batch(batch: list[NumberedMessage]) -> tuple[ReadRows, list[int]]:
-            rows = self._reader.read([each.raw for each in batch], self._own)
+            rows = self._reader.read([each.raw for each in batch], self._local)
             received = [parse_date(date.decode()) for date in rows.dates.tolist()]
             return rows, [UNDATED if each is None else each for each in received]
 
@@ -109,15 +108,16 @@ class Counter:
             parts.append(rows)
             dates += received
             read += [each._replace(raw=b"") for each in batch]
-        new = TokenArray.of_packed(*self._own.texts(np.arange(len(self._shared_ids), len(self._own), dtype=np.uint32)))
+        new_ids = np.arange(len(self._shared_ids), len(self._local), dtype=np.uint32)
+        new = TokenArray.of_packed(*self._local.texts(new_ids))
         self._shared_ids = np.append(self._shared_ids, self._shared.ids(new))
         return Counted(
-            np.concatenate([np.diff(read.rows.indptr) for read in parts]),
-            self._shared_ids[np.concatenate([read.rows.ids for read in parts])],
-            np.concatenate([_narrow(read.rows.counts) for read in parts]),
+            np.concatenate([np.diff(part.rows.indptr) for part in parts]),
+            self._shared_ids[np.concatenate([part.rows.ids for part in parts])],
+            np.concatenate([_narrow(part.rows.counts) for part in parts]),
             np.array([each.number for each in read], np.int64),
             np.array([str(each.entry.label) for each in read], np.str_),
-            np.frombuffer(b"".join([read.digests for read in parts]), np.uint8).reshape(-1, 16),
+            np.frombuffer(b"".join([part.digests for part in parts]), np.uint8).reshape(-1, 16),
             np.array(dates, np.int64),
             tuple(unread),
         )
@@ -128,37 +128,38 @@ def _narrow(counts: np.ndarray) -> np.ndarray:
 
 
 def give_memory_back() -> None:
-    """Give the system what other objects left of the pages that threads share. Only glibc keeps it."""
+    """Return free memory of the allocator to the system; only glibc keeps it."""
     if hasattr(_libc, "malloc_trim"):
         _libc.malloc_trim(0)
 
 
-def _concatenated(arrays: tuple[np.ndarray, ...]) -> np.ndarray:
-    out = room_for((sum(map(len, arrays)), *arrays[0].shape[1:]), np.result_type(*arrays))
+def _concatenate(arrays: tuple[np.ndarray, ...]) -> np.ndarray:
+    out = allocate_array((sum(map(len, arrays)), *arrays[0].shape[1:]), np.result_type(*arrays))
     return np.concatenate(arrays, out=out)
 
 
 class Collection:
-    """Collects counted messages, and makes a training set of all."""
+    """Collects counted messages, and makes a training set of them."""
 
     def __init__(self) -> None:
         self.vocabulary = SharedVocabulary()
-        self._parts: list[Counted] = []  # in memory
+        self._parts: list[Counted] = []  # whose cells are in memory
         self._runs: list[Counted] = []  # whose cells are in files
-        self._n_cells = 0  # in memory
+        self._n_cells = 0  # of the parts in memory
 
     def add(self, counted: Counted) -> None:
-        """Add messages behind the others."""
+        """Append messages."""
         self._parts.append(counted)
         self._n_cells += len(counted.ids)
-        if self._n_cells > MAX_IN_MEMORY:
-            self._runs.append(Counted.joined(self._parts))
+        if self._n_cells > MAX_NUMBERS_IN_MEMORY:
+            self._runs.append(Counted.join(self._parts))
             self._parts, self._n_cells = [], 0
 
-    def _renumbered(self, ids: np.ndarray) -> tuple[TokenArray, np.ndarray]:
-        """Return all tokens, the commonest first and else ascending by hash, and the new number of each old one.
+    def _renumber(self, ids: np.ndarray) -> tuple[TokenArray, np.ndarray]:
+        """Return all tokens, the commonest first and then ascending by hash, and the new id of each old one.
 
-        In this order columns are the same whichever thread counted a message."""
+        In this order columns do not depend on the thread that counted a message.
+        """
         vocabulary = self.vocabulary.take_all()
         frequency = np.zeros(len(vocabulary), np.int32)
         for first in range(0, len(ids), COUNTED_AT_ONCE):
@@ -166,41 +167,43 @@ class Collection:
         hashes, groups = vocabulary.describe(np.arange(len(frequency), dtype=np.uint32))
         order = np.argsort(hashes)
         order = order[np.argsort(-frequency[order], kind="stable")]
-        order = order[: np.count_nonzero(frequency)]  # without what only messages hold that could not be read
+        order = order[: np.count_nonzero(frequency)]  # without tokens of unreadable messages
         text, lengths = vocabulary.texts(order.astype(np.uint32))
         n_tokens = len(vocabulary)
-        del vocabulary  # with the many copies of a training's end there is no room for both
+        del vocabulary  # frees memory before the tokens are copied
         give_memory_back()
         offsets = np.cumsum(lengths, dtype=np.int64) - lengths
         return TokenArray(text, offsets, lengths, hashes[order], groups[order]), inverse_index(order, n_tokens)
 
     def training_set(self) -> TrainingSet:
         """Return the training set of all messages; the collection is empty afterwards."""
-        every = Counted.joined([*self._runs, *self._parts])
+        joined = Counted.join([*self._runs, *self._parts])
         self._runs, self._parts = [], []
-        tokens, number = self._renumbered(every.ids)
-        order = np.lexsort((every.positions, *every.digests.view(">u8").T[::-1]))
-        ends, indptr = np.cumsum(every.lengths), np.append(0, np.cumsum(every.lengths[order]))
-        ids, counts = room_for(len(every.ids), np.int32), room_for(len(every.ids), every.counts.dtype)
+        tokens, new_ids = self._renumber(joined.ids)
+        order = np.lexsort((joined.positions, *joined.digests.view(">u8").T[::-1]))
+        ends, indptr = np.cumsum(joined.lengths), np.append(0, np.cumsum(joined.lengths[order]))
+        ids, counts = allocate_array(len(joined.ids), np.int32), allocate_array(len(joined.ids), joined.counts.dtype)
         for first in range(0, len(order), SORTED_AT_ONCE):
-            some = order[first : first + SORTED_AT_ONCE]
-            bounds = (ends - every.lengths)[some], ends[some]
-            place = slice(indptr[first], indptr[first + len(some)])
-            ids[place] = number[taken(every.ids, *bounds)]
-            counts[place] = taken(every.counts, *bounds)
-        classes, labels = np.unique(every.labels, return_inverse=True)
+            chunk = order[first : first + SORTED_AT_ONCE]
+            bounds = (ends - joined.lengths)[chunk], ends[chunk]
+            cells = slice(indptr[first], indptr[first + len(chunk)])
+            ids[cells] = new_ids[join_slices(joined.ids, *bounds)]
+            counts[cells] = join_slices(joined.counts, *bounds)
+        classes, labels = np.unique(joined.labels, return_inverse=True)
         messages = Messages(
             indptr,
             ids,
             counts,
-            every.positions[order],
+            joined.positions[order],
             labels[order],
-            every.digests[order],
-            every.dates[order],
+            joined.digests[order],
+            joined.dates[order],
             np.ones(len(order), bool),
         )
-        del every, number
+        del joined, new_ids
         training_set = TrainingSet(tokens, messages.class_counts(tuple(classes.tolist()), len(tokens)), messages)
         columns = training_set.by_hash()
-        same = np.diff(tokens.hashes[columns]) == 0  # a model keeps one of two tokens with the same hash
-        return training_set.select_columns(np.delete(columns, np.flatnonzero(same) + 1)) if same.any() else training_set
+        repeats = np.flatnonzero(
+            np.diff(tokens.hashes[columns]) == 0
+        )  # a model has one of two tokens with equal hashes
+        return training_set.select_columns(np.delete(columns, repeats + 1)) if len(repeats) else training_set

@@ -1,7 +1,7 @@
-"""All counted messages as one table: rows of (token, occurrences), and the facts of each message.
+"""The counted messages as one table: a row of (token, occurrences) cells for each message, and its label and date.
 
-A cell takes 6 bytes, and a message of mail as it is some 1.5 kB. The cells of much mail lie in temporary files that are
-mapped into memory, so that the system may take their pages back.
+A cell takes 6 bytes, and a message about 1.5 kB. Many cells are in temporary files that are mapped into memory, so that
+the system can take their pages back.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ import numpy as np
 from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.reader.rows import CsrRows
 
-UNDATED = -1  # the date of a message that has none
-MAX_IN_MEMORY = 1 << 25  # numbers of an array: the cells of some 150,000 messages
-MESSAGES_AT_ONCE = 1 << 10  # read at a time: their cells fit the processor's cache
+UNDATED = -1  # the date of a message without one
+MAX_NUMBERS_IN_MEMORY = 1 << 25  # a larger array is in a file: the cells of some 150,000 messages
+MESSAGES_AT_ONCE = 1 << 10  # read together: their cells fit the processor's cache
 
 
-def room_for(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
-    """Return an array to fill: in memory, or if it is large in a temporary file, which is deleted with it."""
+def allocate_array(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
+    """Return an empty array, in memory or, if it is large, in a temporary file that is deleted with it."""
     numbers = int(np.prod(shape))
-    if numbers <= MAX_IN_MEMORY:
+    if numbers <= MAX_NUMBERS_IN_MEMORY:
         return np.empty(shape, dtype)
     with TemporaryFile() as file:
-        if hasattr(os, "posix_fallocate"):  # an error now; writing into a mapped file on a full disk ends the process
+        if hasattr(os, "posix_fallocate"):  # raises OSError; writing to a mapped file on a full disk ends the process
             os.posix_fallocate(file.fileno(), 0, numbers * np.dtype(dtype).itemsize)
         return np.asarray(np.memmap(file, dtype, shape=shape))
 
 
-def taken(numbers: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return ``numbers[begin:end]`` of one or more pairs, one behind the other; neighbours are read in one go.
+def join_slices(numbers: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Concatenate ``numbers[begin:end]`` of one or more pairs; adjacent slices are copied together.
 
-    >>> taken(np.arange(10), np.array([7, 1, 3]), np.array([9, 3, 4]))
+    >>> join_slices(np.arange(10), np.array([7, 1, 3]), np.array([9, 3, 4]))
     array([7, 8, 1, 2, 3])
     """
     apart = np.flatnonzero(begins[1:] != ends[:-1])
@@ -45,31 +45,33 @@ def taken(numbers: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> np.ndarr
 
 
 class Messages(NamedTuple):
-    """n messages ascending by digest, copies in the order of the mail: in an order by chance, and the same whoever
-    counted which message."""
+    """n messages ascending by digest, and copies in the order of the sources.
+
+    The order is random, and the same whichever thread or machine counted a message.
+    """
 
     indptr: np.ndarray  # (n + 1,) where the rows begin and end
-    ids: np.ndarray  # (nnz,) int32, the training set's column of each token
+    ids: np.ndarray  # (nnz,) int32, the column of each token
     counts: np.ndarray  # (nnz,) occurrences of the token in the message
-    positions: np.ndarray  # (n,) place of the message in the whole of the mail
-    labels: np.ndarray  # (n,) index into the training set's classes
+    positions: np.ndarray  # (n,) in the sources
+    labels: np.ndarray  # (n,) class numbers
     digests: np.ndarray  # (n, 16) bytes
-    dates: np.ndarray  # (n,) when it was received, in seconds since 1970; UNDATED where it does not say
-    included: np.ndarray  # (n,) False for a message that is not part of the sums: a second copy, say
+    dates: np.ndarray  # (n,) time of arrival in seconds since 1970, or UNDATED
+    included: np.ndarray  # (n,) False for a message that the counts do not include, as a second copy
 
     def rows(self, numbers: np.ndarray) -> CsrRows:
-        """Return the rows of these messages (ascending, one or more)."""
+        """Return the rows of the messages with these ``numbers``, ascending, one or more."""
         begins, ends = self.indptr[numbers], self.indptr[numbers + 1]
-        counts = taken(self.counts, begins, ends).astype(np.int64)
-        return CsrRows(np.append(0, np.cumsum(ends - begins)), taken(self.ids, begins, ends), counts)
+        counts = join_slices(self.counts, begins, ends).astype(np.int64)
+        return CsrRows(np.append(0, np.cumsum(ends - begins)), join_slices(self.ids, begins, ends), counts)
 
     def blocks(self, numbers: np.ndarray) -> Iterator[CsrRows]:
-        """Yield the rows of these messages (ascending), some messages at a time."""
+        """Yield blocks of rows of the messages with these ``numbers``, ascending."""
         for first in range(0, len(numbers), MESSAGES_AT_ONCE):
             yield self.rows(numbers[first : first + MESSAGES_AT_ONCE])
 
     def reindex(self, columns: np.ndarray) -> Messages:
-        """Go over to other columns: column j becomes ``columns[j]``, and is dropped where that is −1."""
+        """Rename each column j to ``columns[j]``; drop it if that is −1."""
 
         def parts() -> Iterator[CsrRows]:
             for rows in self.blocks(np.arange(len(self.positions))):
@@ -78,25 +80,25 @@ class Messages(NamedTuple):
 
         lengths = np.concatenate([np.zeros(0, np.int64), *(np.diff(part.indptr) for part in parts())])
         indptr = np.append(0, np.cumsum(lengths))
-        ids, counts = room_for(indptr[-1], np.int32), room_for(indptr[-1], self.counts.dtype)
-        filled = 0
+        ids, counts = allocate_array(indptr[-1], np.int32), allocate_array(indptr[-1], self.counts.dtype)
+        end = 0
         for part in parts():
-            place = slice(filled, filled := filled + len(part.ids))
-            ids[place], counts[place] = part.ids, part.counts
+            cells = slice(end, end := end + len(part.ids))
+            ids[cells], counts[cells] = part.ids, part.counts
         return self._replace(indptr=indptr, ids=ids, counts=counts)
 
     def class_counts(self, classes: tuple[str, ...], vocabulary_size: int) -> ClassCounts:
         """Add up the included messages by class."""
-        of_class = [np.flatnonzero(self.included & (self.labels == label)) for label in range(len(classes))]
+        members = [np.flatnonzero(self.included & (self.labels == label)) for label in range(len(classes))]
         once = np.ones((), np.int32)
         sums = tuple(
             SparseRow.sum((SparseRow(rows.ids, once, rows.counts) for rows in self.blocks(numbers)), vocabulary_size)
-            for numbers in of_class
+            for numbers in members
         )
-        return ClassCounts(classes, np.array([*map(len, of_class)], np.int64), vocabulary_size, sums)
+        return ClassCounts(classes, np.array([*map(len, members)], np.int64), vocabulary_size, sums)
 
     def last_copies(self) -> np.ndarray:
-        """Return which messages, (n,), have no copy further on in the mail."""
-        last = np.ones(len(self.positions), bool)
-        last[:-1] = (self.digests[1:] != self.digests[:-1]).any(axis=1)
-        return last
+        """Return a mask (n,) of the messages without a later copy."""
+        is_last = np.ones(len(self.positions), bool)
+        is_last[:-1] = (self.digests[1:] != self.digests[:-1]).any(axis=1)
+        return is_last

@@ -1,7 +1,6 @@
-"""Sums of vectors, per class n, Σx and Σxxᵀ, in fixed point.
+"""Moments of vectors in fixed point: per class n, Σx and Σxxᵀ.
 
-Whole numbers add and subtract exactly, so forgetting after learning restores them to the last digit, which sums of
-floats do not.
+Whole numbers can be subtracted exactly, so that forgetting a message restores the moments; sums of floats cannot.
 """
 
 from __future__ import annotations
@@ -12,24 +11,24 @@ import numpy as np
 
 from spamnb.formulas.sums import Scatter
 
-# One unit of the fixed point. Vectors have length √d, so components of about 1 are kept to 1.5e-5, and the sums of
-# products of a 1000-dimensional embedding stay below 2⁶³ for two million messages.
+# The unit of the fixed point. Vectors have length √d, so that components are about 1 and have an error of 1.5e-5. The
+# sums of products of a 1000-dimensional embedding stay below 2⁶³ for two million messages.
 UNIT = 2.0**-16
 
 
 class Moments(NamedTuple):
-    """Per class, in fixed point, Σ 1, Σ x and Σ xxᵀ (of Gaussian naive Bayes Σ x² alone)."""
+    """Moments per class in fixed point; Gaussian naive Bayes has only the diagonal of the second."""
 
-    documents: np.ndarray  # (C,)
-    first: np.ndarray  # (C, d) in UNIT
-    second: np.ndarray  # (C, d, d) or (C, d), in UNIT²
+    documents: np.ndarray  # (C,) number of messages
+    first: np.ndarray  # (C, d) Σx in UNIT
+    second: np.ndarray  # (C, d, d) Σxxᵀ or (C, d) Σx², in UNIT²
 
     @classmethod
     def of(cls, x: np.ndarray, labels: np.ndarray, classes: int, diagonal: bool) -> Moments:
         """Add up rows ``x`` (n, d) with class numbers ``labels`` (n,)."""
         q = np.rint(x / UNIT).astype(np.int64)
         parts = [q[labels == c] for c in range(classes)]
-        # Products through floats would be faster and no longer whole.
+        # Products of floats would be faster, but not exact.
         second = [np.einsum("ij,ij->j", p, p) if diagonal else p.T @ p for p in parts]
         return cls(np.array([len(p) for p in parts]), np.stack([p.sum(axis=0) for p in parts]), np.stack(second))
 

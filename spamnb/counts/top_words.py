@@ -1,4 +1,4 @@
-"""The words report as data: the likeliest words of each class beside those with the highest mutual information."""
+"""The likeliest words of each class, and the words with the highest mutual information."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from spamnb.reader.tokens import TokenArray
 
 
 class Word(NamedTuple):
-    """A token and its value: a probability or bits."""
+    """A token and its value, a probability or bits."""
 
     token: str
     value: float
 
 
 class TellingWord(NamedTuple):
-    """A token, its mutual information with the class in bits, and the class that it speaks for."""
+    """A token, its mutual information with the class in bits, and the class in which it is likeliest."""
 
     token: str
     value: float
@@ -28,8 +28,10 @@ class TellingWord(NamedTuple):
 
 
 def words_of_text(counts: ClassCounts, tokens: TokenArray) -> tuple[ClassCounts, TokenArray]:
-    """Select the words of body and subject. Tokens from elsewhere have a prefix, and shapes of words with digits a
-    number sign (#x00r0 of X11R5)."""
+    """Select the words of body and subject.
+
+    Other tokens have a prefix, and shapes of words with digits begin with a number sign (#x00r0 for X11R5).
+    """
     chosen = np.array([j for j, token in enumerate(tokens) if ":" not in token and not token.startswith("#")], np.intp)
     return counts.reindex(inverse_index(chosen, len(tokens)), len(chosen)), tokens.take(chosen)
 
@@ -37,13 +39,11 @@ def words_of_text(counts: ClassCounts, tokens: TokenArray) -> tuple[ClassCounts,
 def top_words(
     counts: ClassCounts, tokens: Sequence[str], n: int = 10, alpha: float = 1.0
 ) -> tuple[dict[str, list[Word]], list[TellingWord]]:
-    """Return the n likeliest words of every class and the n with the highest mutual information in bits.
+    """Return the n likeliest words of each class, and the n words with the highest mutual information in bits.
 
-    The probability that a message of the class holds the word is θ_jc = (N_jc + α)/(N_c + 2α). ``tokens`` (V,) names
-    the columns.
-
-    An informative word speaks for the class with the highest θ_jc: of two messages that hold it, one of each of two
-    classes, it is the likelier for that one. A single class has no informative words: there is nothing to tell.
+    The probability that a message of class c has word j is θ_jc = (N_jc + α)/(N_c + 2α). An informative word speaks
+    for the class with the highest θ_jc. A model of a single class has no informative words. ``tokens`` (V,) names the
+    columns.
     """
     likeliest = {}
     highest = np.full(counts.vocabulary_size, -1.0)

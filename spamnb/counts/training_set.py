@@ -1,4 +1,4 @@
-"""The training messages, counted in one pass: their sums, and the messages themselves as short rows."""
+"""A training set: the counts of its messages, and a row of counts for each message."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from spamnb.reader.tokens import TokenArray
 
 
 class LabelledRows(NamedTuple):
-    """Some messages of a training set."""
+    """A batch of messages of a training set."""
 
-    rows: CsrRows  # over the training set's columns
+    rows: CsrRows  # over the columns of the training set
     labels: np.ndarray  # (n,) class numbers
-    positions: np.ndarray  # (n,) places in the whole of the mail
+    positions: np.ndarray  # (n,) in the sources
 
 
 class TrainingSet(NamedTuple):
-    """Sums over messages, the tokens of their columns, and the messages.
+    """Messages, the tokens of their columns, and the counts of the included messages.
 
-    Columns are those of all messages that were counted, the commonest first: what is read most lies together. A part of
-    the messages has the same columns; those that do not occur in it are no part of its vocabulary.
+    The commonest tokens have the first columns, because their counts are read most often and then lie together in
+    memory. A part of the messages has the same columns; columns that do not occur are not in its vocabulary.
     """
 
     tokens: TokenArray
@@ -33,14 +33,14 @@ class TrainingSet(NamedTuple):
     messages: Messages
 
     def batches(self, messages: int = 256) -> Iterator[LabelledRows]:
-        """Yield the included messages in batches, whose figures fit the processor's cache."""
+        """Yield the included messages in batches; the counts of 256 messages fit the processor's cache."""
         included = np.flatnonzero(self.messages.included)
         return (self.rows(included[first : first + messages]) for first in range(0, len(included), messages))
 
     def rows(self, numbers: np.ndarray) -> LabelledRows:
         """Return the messages with these numbers, ascending, one or more."""
-        every = self.messages
-        return LabelledRows(every.rows(numbers), every.labels[numbers], every.positions[numbers])
+        messages = self.messages
+        return LabelledRows(messages.rows(numbers), messages.labels[numbers], messages.positions[numbers])
 
     def matrix(self) -> Any:
         """Return the included messages as a scipy CSR array (n, V) of occurrences, in the order of the batches."""
@@ -51,26 +51,26 @@ class TrainingSet(NamedTuple):
         return vstack([none, *parts], format="csr")
 
     def included_positions(self) -> np.ndarray:
-        """Return the positions in the mail of the included messages (n,), in the order of the batches."""
+        """Return the positions (n,) of the included messages in the sources, in the order of the batches."""
         return self.messages.positions[self.messages.included]
 
     def included_labels(self) -> np.ndarray:
         """Return the class numbers of the included messages (n,), in the order of the batches."""
         return self.messages.labels[self.messages.included]
 
-    def select(self, places: np.ndarray) -> TrainingSet:
-        """Include only the messages at these places, a mask over all positions in the mail; the sums stay."""
-        return self._including(self.messages.included & places[self.messages.positions])
+    def select(self, mask: np.ndarray) -> TrainingSet:
+        """Include only the messages in a mask over positions in the sources; the counts stay."""
+        return self._including(self.messages.included & mask[self.messages.positions])
 
     def _including(self, included: np.ndarray) -> TrainingSet:
         return self._replace(messages=self.messages._replace(included=included))
 
-    def minus(self, places: np.ndarray) -> TrainingSet:
-        """Subtract the messages at these places, a mask over all positions in the mail."""
-        return self.split(places[self.included_positions()])[0]
+    def minus(self, mask: np.ndarray) -> TrainingSet:
+        """Subtract the messages in a mask over positions in the sources."""
+        return self.split(mask[self.included_positions()])[0]
 
     def split(self, chosen: np.ndarray) -> tuple[TrainingSet, TrainingSet]:
-        """Return the training set without the ``chosen`` messages, a mask (n,), and these messages beside its sums."""
+        """Return the training set without the ``chosen`` messages, a mask (n,), and these messages with its counts."""
         included = self.messages.included
         selected = included.copy()
         selected[included] = chosen
@@ -79,15 +79,15 @@ class TrainingSet(NamedTuple):
         return others, others._including(selected)
 
     def deduplicate(self) -> TrainingSet:
-        """Count every message once: the last of its copies, whose class is supposed to be right."""
+        """Count each message once, as the last of its copies, because the last class is probably the right one."""
         copies = ~self.messages.last_copies()[self.messages.included]
         return self.split(copies)[0] if copies.any() else self
 
     def in_several_classes(self) -> int:
-        """Return how many of the messages have copies of more than one class."""
-        last = self.messages.last_copies()
-        of_copy = np.stack([np.cumsum(last) - last, self.messages.labels])
-        return int((np.bincount(np.unique(of_copy, axis=1)[0]) > 1).sum())
+        """Return the number of messages whose copies have more than one class."""
+        is_last = self.messages.last_copies()
+        labelled = np.stack([np.cumsum(is_last) - is_last, self.messages.labels])  # message and class of each copy
+        return int((np.bincount(np.unique(labelled, axis=1)[0]) > 1).sum())
 
     def by_hash(self) -> np.ndarray:
         """Return the columns that messages hold, ascending by their tokens' hash as in a model file."""
@@ -101,7 +101,7 @@ class TrainingSet(NamedTuple):
         return TrainingSet(self.tokens.take(columns), counts, self.messages.reindex(number))
 
     def nonempty_classes(self) -> TrainingSet:
-        """Drop classes that hold no message, or only copies of others' messages."""
+        """Drop classes without a message, or with copies of messages of other classes alone."""
         nonempty = np.flatnonzero(self.counts.documents)
         if len(nonempty) == len(self.counts.classes):
             return self
@@ -112,8 +112,8 @@ class TrainingSet(NamedTuple):
     def stratified_folds(self, n_folds: int) -> np.ndarray:
         """Return the fold of each included message, (n,), in the order of the batches.
 
-        The messages of each class go to the folds in turn, because a class whose messages come in step with the folds
-        would otherwise be in one fold.
+        The messages of each class are assigned to the folds in turn. If all messages were, each n-th message could be
+        of one class, and the class would be in one fold.
         """
         fold = np.empty(int(self.messages.included.sum()), np.int64)
         fold[np.lexsort((self.included_positions(), self.included_labels()))] = np.arange(len(fold)) % n_folds

@@ -21,8 +21,7 @@ from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.evaluation.result import EVIDENCE, EvaluatedMessage, Result, make_result
 from spamnb.settings import Settings
-from spamnb.training import leave_one_out_estimate as estimate
-from spamnb.training import model_of, prepare
+from spamnb.training import estimate, fit, model_of, prepare
 
 BATCH = 512  # messages classified at once
 
@@ -161,7 +160,7 @@ def evaluate_leave_one_out(mail: Mail, settings: Settings) -> Result:
     If the model is more than sums, or its words are selected, it is a model of all messages in other parts. The result
     has no evidence, because each message has another model.
     """
-    left_out = estimate(prepare(mail.training_set), settings)
+    left_out = estimate(fit(prepare(mail.training_set), settings), settings)
     if not len(left_out.labels):
         raise SpamnbError("leave-one-out needs messages of two classes at least")
     classes, truth = left_out.classes, mail.truth()

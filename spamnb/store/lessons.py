@@ -24,8 +24,10 @@ MAX_MB = 100_000
 MAX_SHARE = 16  # a message larger than this part of the bound is not kept: it would drive out hundreds of others
 LEVEL = 1  # of zlib: half the time of level 6, for 6 % more bytes
 ROW_BYTES = 100  # what a row takes beside its message: digest, its index, class and time
-_COLUMNS = "SELECT position, digest, name, taught_at, CASE WHEN length(message) <= ? THEN message END"
-_FROM = "FROM kept_lessons LEFT JOIN classes ON classes.id = class"
+_SELECT = (
+    "SELECT position, digest, name, taught_at, CASE WHEN length(message) <= ? THEN message END"
+    " FROM kept_lessons LEFT JOIN classes ON classes.id = class ORDER BY position"
+)
 
 
 class KeptLesson(NamedTuple):
@@ -117,17 +119,16 @@ def drop(store: Store, digest: bytes) -> None:
         store.execute("DELETE FROM kept_lessons WHERE digest = ?", (digest,))
 
 
-def kept_lessons(store: Store, after: int = -1) -> Iterator[tuple[int, KeptLesson]]:
-    """(position, lesson) of all that are kept after a position, the oldest first."""
+def kept_lessons(store: Store) -> Iterator[KeptLesson]:
+    """Yield all lessons that are kept, the oldest first."""
     with store.reading():
         number = int_between(MAX_SUM)
-        for row in store.execute(f"{_COLUMNS} {_FROM} WHERE position > ? ORDER BY position", (MAX_MESSAGE, after)):
-            found = checked_rows(
+        for row in store.execute(_SELECT, (MAX_MESSAGE,)):
+            ((_, *lesson),) = checked_rows(
                 "kept_lessons", [row], position=number, digest=is_digest, **{"class": is_class_name}, taught_at=number,
                 message=bytes,
             )  # fmt: skip
-            position, *lesson = found[0]
-            yield position, KeptLesson(*lesson)
+            yield KeptLesson(*lesson)
 
 
 def holding(store: Store) -> Holding:

@@ -136,7 +136,7 @@ def read_snapshot(store: Store) -> Snapshot:
             messages=learned_messages(store),
             arrays=read_arrays(store),
             vectors=all_vectors(store),
-            kept=[lesson for _, lesson in kept_lessons(store)],
+            kept=list(kept_lessons(store)),
             months=months_taught(store),
         )
 

@@ -33,7 +33,7 @@ def made(path: Path, source: Path, **chosen: Any) -> list[str]:
 
 def held(path: Path) -> list[tuple[str, bytes]]:
     with Store.open(path) as store:
-        return [(lesson.label, unpack(lesson.message)) for _, lesson in kept_lessons(store)]
+        return [(lesson.label, unpack(lesson.message)) for lesson in kept_lessons(store)]
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_times_bound_and_what_is_not_kept_outlive_the_model(taught: Path, tmp_pa
     made(taught, tmp_path / "mail")
     with Store.open(taught) as store:
         assert store.meta()["keep_lessons"] == 1
-        assert [lesson.taught_at for _, lesson in kept_lessons(store)][-1] == 1_000_000_000
+        assert [lesson.taught_at for lesson in kept_lessons(store)][-1] == 1_000_000_000
         assert store.totals().documents.tolist() == [12, 15]
 
 

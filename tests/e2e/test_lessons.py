@@ -29,7 +29,7 @@ def set_meta(model: Path, **values: Any) -> None:
 
 def held(model: Path) -> list[tuple[str, bytes]]:
     with Store.open(model) as store:
-        return [(lesson.label, unpack(lesson.message)) for _, lesson in kept_lessons(store)]
+        return [(lesson.label, unpack(lesson.message)) for lesson in kept_lessons(store)]
 
 
 def content(model: Path) -> list[str]:

@@ -40,7 +40,7 @@ def classifier(tmp_path: Path) -> Iterator[Classifier]:
 
 
 def held(classifier: Classifier) -> list[tuple[str, bytes]]:
-    return [(lesson.label, unpack(lesson.message)) for _, lesson in kept_lessons(classifier.store)]
+    return [(lesson.label, unpack(lesson.message)) for lesson in kept_lessons(classifier.store)]
 
 
 @given(st.binary(max_size=5000))
@@ -165,6 +165,6 @@ def test_lessons_of_another_file_are_kept_within_the_bound(classifier: Classifie
     set_bound(classifier.store, 0.002)
     lessons = [KeptLesson(bytes([n]) * 16, "spam", n, pack(message("spam", n))) for n in range(9)]
     add_lessons(classifier.store, lessons)
-    found = [lesson for _, lesson in kept_lessons(classifier.store)]
+    found = list(kept_lessons(classifier.store))
     assert found == lessons[-len(found) :] and 0 < len(found) < 9
     assert holding(classifier.store).bytes <= 2000
