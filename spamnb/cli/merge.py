@@ -14,7 +14,7 @@ from spamnb.cli.options import ModelPath, new_model_option, tell
 @new_model_option
 @click.option("--force", is_flag=True, help="Replace the model that is there.")
 def merge_command(models: tuple[Path, ...], model: Path, force: bool) -> None:
-    """Add up models that were made with the same settings, as if one model had learned all their mail.
+    """Add up models that were made with the same settings. Their counts are then those of one model of all their mail.
 
     A message that several of them learned counts several times: a sum of counts cannot tell it apart. Taught messages
     that the models keep are in the sum too, each once. Models with an embedding cannot be added up.

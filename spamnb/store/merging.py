@@ -14,7 +14,7 @@ from spamnb.settings import ORIGIN
 from spamnb.store.records import LearnedMessage
 from spamnb.store.rows import Cells
 from spamnb.store.snapshot import Snapshot
-from spamnb.store.state import NOISE, SIZE
+from spamnb.store.state import BASE, NOISE, SIZE
 
 _OF_ONE_FILE = {SIZE, NOISE, "keep_lessons", *ORIGIN}  # models may differ in them and still add up
 _NO_SUM = "a model of vectors cannot be merged; train on both sources"
@@ -44,7 +44,8 @@ def _check_alike(models: Sequence[Snapshot], names: Sequence[str]) -> None:
     first = models[0].meta
     for snapshot, name in zip(models, names):
         meta = snapshot.meta
-        for key in sorted((first.keys() | meta.keys()) - _OF_ONE_FILE):
+        # A model that adds to another has no settings, so what it adds to is compared first.
+        for key in sorted((first.keys() | meta.keys()) - _OF_ONE_FILE, key=lambda key: (key != BASE, key)):
             if meta.get(key) != first.get(key):
                 raise SpamnbError(f"{name}: its {key} differs from that of {names[0]}; only models of one kind add up")
         if snapshot.arrays:

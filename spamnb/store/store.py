@@ -34,6 +34,7 @@ from spamnb.formulas.calibration import BINS, Calibration
 from spamnb.formulas.trust import PRIOR_NOISE
 from spamnb.reader.tokens import TokenArray, Vocabulary
 from spamnb.settings import UPGRADE
+from spamnb.shown_text import escape
 from spamnb.store.database import APPLICATION_ID, Database
 from spamnb.store.rows import DOCUMENTS, MAX_UNITS, OCCURRENCES, WEIGHT, Cells
 from spamnb.store.state import BASE, HISTOGRAM, MAX_CLASSES, NO_CURVE, NOISE, SIZE, State
@@ -120,6 +121,8 @@ class Store(Database):
         if base is None and path is not None:
             if type(path) is not str:
                 raise SpamnbError(f"{self.path}: {BASE} in table meta is no path; name another file")
+            if not Path(path).is_file():
+                raise SpamnbError(f"{self.path}: adds to {escape(path)}, where no model is; restore that one")
             base, self._closes_base = Store.open(path), True
         self.base = base
         if base is not None and base.base is not None:
@@ -130,8 +133,15 @@ class Store(Database):
         with self.reading():
             if self.base is not None:
                 raise SpamnbError(f"{self.path}: adds to {self.base.path} itself, so nothing can be added to it")
+            self._check_is_sum()
             path = os.path.abspath(self.file).encode(errors="surrogateescape").decode(errors="backslashreplace")
             return {BASE: path, **{key: self.state.meta.get(key) for key in ADDED}}
+
+    def _check_is_sum(self) -> None:
+        """Raise SpamnbError if this is no model to which others can add."""
+        kind = self.state.meta.get("model_type")
+        if kind not in SUM_MODELS:
+            raise SpamnbError(f"{self.path}: to a {kind} model nothing can be added")
 
     def close(self) -> None:
         super().close()
@@ -243,8 +253,7 @@ class Store(Database):
             return self.state
         own, base = self.state, self.base.state
         if self._combined is None or self._combined[0] is not own or self._combined[1] is not base:
-            if base.meta.get("model_type") not in SUM_MODELS:
-                raise SpamnbError(f"{self.base.path}: to a {base.meta.get('model_type')} model nothing can be added")
+            self.base._check_is_sum()
             if not self.adds_up:
                 why = f"its tokens are not those of {self.base.path}, to which it adds"
                 raise SpamnbError(f"{self.path}: {why}; {UPGRADE}")

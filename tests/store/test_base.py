@@ -157,10 +157,16 @@ def test_models_that_cannot_add_up_are_refused(shared: dict[str, Path], tmp_path
     with pytest.raises(SpamnbError, match="which adds to another model itself"):
         Store.create(path, {"base": str(shared["boolean"].with_name("boolean.user"))})
     train_file(tmp_path / "other", counted(mail(5)), Settings(model_type="bernoulli"))
-    with Store.open(tmp_path / "other") as base:
-        create_empty(tmp_path / "user", base.addition())
-    with pytest.raises(SpamnbError, match="to a bernoulli model nothing can be added"):
+    with Store.open(tmp_path / "other") as base, pytest.raises(SpamnbError, match="to a bernoulli model nothing"):
+        base.addition()
+    with Store.open(shared["boolean"]) as base:
+        create_empty(tmp_path / "user", base.addition() | {"base": str(tmp_path / "other")})
+    with pytest.raises(SpamnbError, match="other: to a bernoulli model nothing can be added"):
         Classifier.open(tmp_path / "user")
     (tmp_path / "other").unlink()
-    with pytest.raises(SpamnbError, match="other: no model there"):
+    with pytest.raises(SpamnbError, match=r"user: adds to .*other, where no model is; restore that one"):
         Classifier.open(tmp_path / "user")
+    with Store.open(shared["boolean"]) as base, user_of(shared["boolean"]) as user:
+        snapshots = [read_snapshot(user.store), read_snapshot(base)]
+    with pytest.raises(SpamnbError, match="b: its base differs from that of a"):
+        merge_models(snapshots, ["a", "b"])
