@@ -25,7 +25,7 @@ EVIDENCE = 12  # tokens stored for a wrong verdict
 class EvaluatedMessage(NamedTuple):
     """A message's true class, verdict, and for each class a score in nats and a probability.
 
-    Evidence, sender and subject explain a wrong verdict. They are not stored for a right one, to save memory.
+    Evidence, sender, subject and date explain a wrong verdict. They are not stored for a right one, to save memory.
     """
 
     name: str
@@ -37,17 +37,19 @@ class EvaluatedMessage(NamedTuple):
     unknown: float = -np.inf  # the score of the classes that had no message yet
     sender: str = ""
     subject: str = ""
+    date: str = ""  # of the Date field, as the sender wrote it
 
     @classmethod
     def of(cls, name: str, truth: str, classification: Classification, raw: bytes = b"") -> EvaluatedMessage:
-        """Return the row of a message of class ``truth``. The raw message provides sender and subject."""
+        """Return the row of a message of class ``truth``. The raw message provides sender, subject and date."""
         scores = dict(zip(classification.probabilities, classification.scores.tolist()))
         row = cls(name, truth, classification.verdict, scores, classification.probabilities)
         return row if row.verdict == truth else row._replace(evidence=classification.evidence).with_heading(raw)
 
     def with_heading(self, raw: bytes) -> EvaluatedMessage:
-        """Return a copy with sender and subject of the raw message."""
-        return self._replace(sender=read_field(raw, "from"), subject=read_field(raw, "subject"))
+        """Return a copy with sender, subject and date of the raw message."""
+        sender, subject, date = (read_field(raw, name) for name in ("from", "subject", "date"))
+        return self._replace(sender=sender, subject=subject, date=date)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from spamnb.shown_text import pluralize
 WIDTH, HEIGHT = 360, 300  # px; a telephone is 390 px wide, so that the style sheet's 12 px remain 12 px
 LEFT, RIGHT, TOP, BOTTOM = 52, 352, 12, 254  # px, the edges of the plot
 LETTER_WIDTH = 6.4  # px, the mean width of a letter of a note
+LINE_HEIGHT, NOTE_GAP = 15, 9  # px; the gap is that between a note and its point, whose radius is 6
 
 
 class Scale(NamedTuple):
@@ -80,11 +81,20 @@ class Plot:
         attributes = f'cx="{self._x.position(a):.1f}" cy="{self._y.position(b):.1f}" r="{radius:.1f}"'
         self._marks.append(f'<circle {attributes} class="{css}"><title>{escape(title)}</title></circle>')
 
-    def note(self, a: float, b: float, text: str) -> None:
-        """Write a text above a point, or below a point at the top of the plot."""
-        half, y = LETTER_WIDTH * len(text) / 2, self._y.position(b)
-        x = min(max(self._x.position(a), LEFT + half), RIGHT - half)
-        self._text(x, y - 12 if y > TOP + 30 else y + 20, text, "note", "middle")
+    def note(self, a: float, b: float, *lines: str) -> None:
+        """Write lines of text below a point on its right, or above it on its left if there is no room below.
+
+        A rising curve through the point crosses neither. In two corners of the plot there is room for neither.
+        """
+        x, y, width = self._x.position(a), self._y.position(b), LETTER_WIDTH * max(map(len, lines))
+        height = LINE_HEIGHT * len(lines)
+        fits_above = x - NOTE_GAP - width >= LEFT and y - NOTE_GAP - height >= TOP
+        is_right = x + NOTE_GAP + width <= RIGHT and (y + NOTE_GAP + height <= BOTTOM or not fits_above)
+        top = min(y + NOTE_GAP, BOTTOM - height) if is_right else max(y - NOTE_GAP - height, TOP)
+        for number, line in enumerate(lines, 1):
+            anchor = "start" if is_right else "end"
+            at = x + NOTE_GAP if is_right else x - NOTE_GAP
+            self._text(at, top + number * LINE_HEIGHT - 3, line, "note", anchor)
 
     def _polyline(self, points: Iterable[tuple[float, float]], css: str) -> None:
         self._marks.append(f'<polyline points="{" ".join(f"{a:.1f},{b:.1f}" for a, b in points)}" class="{css}"/>')
@@ -113,9 +123,9 @@ def roc_chart(result: Result, figures: Figures, spam: int) -> str:
     sm_at_hm = figures.spam.sm_at_hm.value
     plot.dot(HM_LIMIT, sm_at_hm, 3.5, "point", f"sm {format_percent(sm_at_hm)} % at hm ≤ {HM_LIMIT:g} %")
     hm, sm = figures.spam.hm.value, figures.spam.sm.value
-    note = f"verdicts: hm {format_percent(hm)}, sm {format_percent(sm)}"
-    plot.dot(hm, sm, 6, "verdict", note)
-    plot.note(hm, sm, note)
+    figures_of_verdicts = f"hm {format_percent(hm)} %", f"sm {format_percent(sm)} %"
+    plot.dot(hm, sm, 6, "verdict", f"verdicts: {', '.join(figures_of_verdicts)}")
+    plot.note(hm, sm, *figures_of_verdicts)
     return str(plot)
 
 

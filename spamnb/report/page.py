@@ -1,4 +1,4 @@
-"""A self-contained page about one evaluation: figures, charts, and the worst errors with their evidence.
+"""A self-contained page about one evaluation: figures, charts, doubtful labels, and the worst errors with evidence.
 
 Names, subjects and tokens come from hostile mail. The template escapes everything except the style sheet and the SVG,
 in which charts.py escapes texts. The page contains no script. Its content security policy allows only the style sheet,
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from spamnb import __version__
 from spamnb.evaluation.figures import Figures
 from spamnb.evaluation.intervals import HM_LIMIT
+from spamnb.evaluation.metrics import doubtful_rows
 from spamnb.evaluation.result import EvaluatedMessage, Result
 from spamnb.formulas.decision import UNSURE
 from spamnb.reader.meaning import meaning
@@ -57,7 +58,7 @@ def render_page(result: Result, figures: Figures, settings: Settings, origin: Ma
         cards=[(name.partition("  "), value, bounds) for name, value, bounds in headline_rows(figures)],
         charts=_charts(result, figures),
         tables=tables,
-        errors=worst_errors(result),
+        groups=[*doubtful_labels(result), *worst_errors(result)],
         origin=_list_origin(settings, origin),
     )
     return html.encode(errors="backslashreplace").decode()  # UTF-8 has no lone surrogates
@@ -126,6 +127,16 @@ class ErrorGroup(NamedTuple):
     title: str
     shown: str  # the number of errors, and how many are shown
     errors: list[tuple[EvaluatedMessage, float, str]]
+    advice: str = ""  # a sentence below the title
+    open: int = 3  # errors whose evidence is open at first
+
+
+def doubtful_labels(result: Result) -> list[ErrorGroup]:
+    """Return the errors whose labels are more likely wrong than right, the least trusted first, as a group if any."""
+    rows = [row for row in doubtful_rows(result.scores, result.truth).tolist() if row in result.errors]
+    advice = "Check these first: a message in the wrong folder is learned wrongly, and counts as an error below."
+    group = _group(result, "Labels that may be wrong", np.array(rows, np.int64))
+    return [group._replace(advice=advice, open=0)] if rows else []
 
 
 def worst_errors(result: Result) -> list[ErrorGroup]:

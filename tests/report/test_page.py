@@ -1,10 +1,12 @@
 """The page: hostile mail stays text, marks lie in their picture, and its first line is what a person asks."""
 
+import math
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 from spite import MADE, SPITE, TWENTY, TWO, made_up
@@ -15,6 +17,7 @@ from spamnb.evaluation.result import EvaluatedMessage, Result, make_result
 from spamnb.formulas.decision import Loss
 from spamnb.reader.options import TokenOptions
 from spamnb.report import page as module
+from spamnb.report.charts import BOTTOM, LEFT, RIGHT, TOP
 from spamnb.settings import SETTINGS, Settings
 
 # fmt: off
@@ -56,7 +59,7 @@ def test_what_the_page_says_is_what_the_figures_say():
     cards = {card.css_first("dt").text(): card.css_first(".value").text() for card in tree.css(".card")}
     first = [card.text() for card in tree.css(".first .card dt")]
     assert first == ["hm%", "sm%"] and tree.css_first("dl.cards").css_first("dt").text() == "hm%"
-    assert cards["hm%"] == f"{found.spam.hm.value:.2f}"
+    assert cards["hm%"] == f"{found.spam.hm.value:.2f} %"
     assert cards["1-ROCA%"].startswith(f"{found.spam.one_minus_roca.value:#.3g}")
     by_class, verdicts = ([cell.text() for cell in table.css("td")] for table in tree.css(".tables table"))
     assert by_class[0] == str(found.by_class[0].messages) and by_class[1] == f"{found.by_class[0].precision:.2f}"
@@ -74,7 +77,61 @@ def test_evidence_is_for_the_class_that_is_likeliest_by_probability():
     result = make_result([wrong, right], "made up")
     error = LexborHTMLParser(page(result)).css_first("ul.errors li:has(.evidence)")
     assert "above 0 for ham, the likeliest class" in error.text()
-    assert [node.text() for node in error.css(".evidence *")] == ["+0.50", "meeting", "-0.70", "Subject: offer"]
+    assert [node.text() for node in error.css(".evidence span, .evidence code")] == [
+        "+0.50",
+        "meeting",
+        "-0.70",
+        "Subject: offer",
+    ]
+
+
+def test_a_doubtful_label_and_its_sender_and_date_stand_before_the_errors():
+    classes, rows = ("ham", "spam"), []
+    for n, margin in enumerate(np.linspace(-20, 20, 100).tolist()):
+        verdict = classes[n // 50]
+        truth = classes[1 - n // 50] if n in (5, 99) else verdict
+        p = 1 / (1 + math.exp(-margin))
+        row = EvaluatedMessage(str(n), truth, verdict, dict(zip(classes, (0, margin))), dict(zip(classes, (1 - p, p))))
+        rows.append(row.with_heading(b"From: <b>ann</b>\nDate: Tue, 4 Mar 2025 10:00:00 +0000\nSubject: n%d\n\n" % n))
+    tree = LexborHTMLParser(page(make_result(rows, "made up")))
+    labels, *errors = tree.css("ul.errors")
+    assert "labels" in labels.attributes["class"] and len(labels.css("li")) == 2 and len(errors) == 2
+    for item in tree.css("ul.errors li"):
+        assert "<b>ann</b> · Tue, 4 Mar 2025 10:00:00 +0000" in item.text()
+
+
+def corners(tree: LexborHTMLParser) -> tuple[list[tuple[float, float]], list[tuple[float, float, float, float]]]:
+    """Return the corners of the curve of the ROC, and the boxes of the notes beside its points."""
+    picture = tree.css_first("svg")
+    line = picture.css_first(".curve").attributes["points"]
+    boxes = []
+    for note in picture.css(".note"):
+        x, y = float(note.attributes["x"]), float(note.attributes["y"])
+        width = 6 * len(note.text())
+        left = x if note.attributes["text-anchor"] == "start" else x - width
+        boxes.append((left, y - 9, left + width, y))
+    return [tuple(map(float, point.split(","))) for point in line.split()], boxes
+
+
+@given(st.floats(0.3, 4), st.floats(-3, 3), st.integers(0, 99))
+@settings(max_examples=40, deadline=None)
+def test_no_note_is_crossed_by_the_curve(distance, threshold, seed):
+    chance = np.random.default_rng(seed)
+    rows = []
+    for n in range(300):
+        truth = "spam" if n % 3 == 0 else "ham"
+        margin = float(chance.normal(distance if truth == "spam" else -distance, 1.5))
+        verdict = "spam" if margin > threshold else "ham"
+        p = 1 / (1 + math.exp(-margin))
+        rows.append(EvaluatedMessage(str(n), truth, verdict, {"ham": 0.0, "spam": margin}, {"ham": 1 - p, "spam": p}))
+    tree = LexborHTMLParser(page(make_result(rows, "made up"), replicates=2))
+    points, boxes = corners(tree)
+    x, y = (float(tree.css_first("svg .verdict").attributes["c" + axis]) for axis in "xy")
+    assume(not (x < LEFT + 80 and y > BOTTOM - 45) and not (x > RIGHT - 80 and y < TOP + 45))  # the two corners
+    assert len(boxes) == 2
+    for left, top, right, bottom in boxes:
+        for (a, b), (c, d) in pairwise(points):
+            assert max(a, c) <= left or min(a, c) >= right or max(b, d) <= top or min(b, d) >= bottom
 
 
 scores = st.one_of(st.floats(-1e3, 1e3), st.sampled_from([0.0, -np.inf, 1e300, -1e300]))
