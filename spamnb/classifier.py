@@ -29,9 +29,9 @@ from spamnb.reader.rows import CsrRows
 from spamnb.reader.tokens import TokenArray
 from spamnb.settings import Settings
 from spamnb.sources.entries import to_raw_message
-from spamnb.store.lessons import drop, keep
 from spamnb.store.records import LearnedMessage, delete_learned, learned_message, put_learned
 from spamnb.store.store import Store
+from spamnb.store.stored_messages import delete_message, store_message
 
 
 class Classifier:
@@ -420,7 +420,7 @@ class Classifier:
             learned = self.learner.learn(self.store, new)
             self.store.count_scores(label, learned.bins or {}, 1)
             put_learned(self.store, [(read.digest, learned)])
-            keep(self.store, read.digest, label, read.raw, taught_at)
+            store_message(self.store, read.digest, label, read.raw, taught_at)
         return True
 
     def forget(self, label: str, message: bytes | str | ReadMessage) -> bool:
@@ -458,7 +458,7 @@ class Classifier:
             bins = bins_by_class(_scores(label, self._classify_without(label, read)))
         self.store.count_scores(label, bins, -1)
         delete_learned(self.store, read.digest)
-        drop(self.store, read.digest)
+        delete_message(self.store, read.digest)
 
     def _classify_without(self, label: str, read: ReadMessage) -> Classification | None:
         """Return the classification of a message that the model has not learned; None with fewer than two classes."""

@@ -155,7 +155,7 @@ def write_model(store: Store, fitted: Fit, settings: Settings) -> None:
         if fitted.vectors is not None:
             put_vectors(store, training_set.tokens, fitted.vectors)
         for example in correction.hard_examples if correction is not None else ():
-            hard_examples.put(store, example)
+            hard_examples.add_example(store, example)
         store.recalibrate()
 
 

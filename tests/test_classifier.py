@@ -265,11 +265,13 @@ def test_what_is_remembered_of_tokens_is_bounded_and_changes_nothing(monkeypatch
     for label, raw in asked:
         expected.append(whole.classify(raw).scores.tolist())
         whole.learn(label, raw)
-    monkeypatch.setattr("spamnb.store.token_table.MAX_VOCABULARY", 50)
+    monkeypatch.setattr("spamnb.store.store.MAX_VOCABULARY", 50)
+    monkeypatch.setattr("spamnb.store.token_table.MAX_ROWS", 50)
     for (label, raw), scores in zip(asked, expected):
         assert small.classify(raw).scores.tolist() == scores
         small.learn(label, raw)
         assert len(small.store._vocabulary) <= 50 + len(Reader().tokens(raw))
+        assert small.store._rows is not None and len(small.store._rows) <= 50 + len(Reader().tokens(raw))
     assert exported(small) == exported(whole)
 
 

@@ -12,10 +12,10 @@ from spamnb.errors import SpamnbError
 from spamnb.reader.message import digest as digest_of
 from spamnb.shown_text import pluralize
 from spamnb.sources.entries import one_message
-from spamnb.store.lessons import kept_lessons, learned_and_not_kept, set_bound, unpack
 from spamnb.store.records import learned_message
 from spamnb.store.snapshot import atomic_replace
 from spamnb.store.store import Store
+from spamnb.store.stored_messages import count_not_stored, decompress, read_stored_messages, write_bound
 
 
 class Relearning:
@@ -33,7 +33,7 @@ class Relearning:
         try:
             if self._has_model:
                 with Store.open(path) as old:
-                    self.not_kept = learned_and_not_kept(old)
+                    self.not_kept = count_not_stored(old)
         except SpamnbError:  # atomic_replace says why this may not be replaced
             self._has_model = False
 
@@ -47,7 +47,7 @@ class Relearning:
         by_class: dict[str, list[bytes]] = {}
         if self._has_model:
             with Store.open(self._path) as old:
-                for lesson in kept_lessons(old):
+                for lesson in read_stored_messages(old):
                     by_class.setdefault(lesson.label, []).append(lesson.digest)
         return {name: np.frombuffer(b"".join(each), np.uint8).reshape(-1, 16) for name, each in by_class.items()}
 
@@ -69,23 +69,23 @@ class Relearning:
         classifier = Classifier(store)
         with Store.open(self._path) as old, old.reading(), store.writing():
             if (bound := old.state.meta.get("keep_lessons")) is not None:
-                set_bound(store, bound)
+                write_bound(store, bound)
             # All lessons are read each time, because a new one may have the position of a forgotten one.
-            for lesson in kept_lessons(old):
+            for lesson in read_stored_messages(old):
                 label, _ = self._learned.get(lesson.digest, ("", b""))
                 if label == lesson.label or lesson.digest in self._failed:
                     continue
                 self._failed.add(lesson.digest)
                 with one_message(f"lesson {lesson.digest.hex()}", self._on_unreadable):
-                    raw = unpack(lesson.message)
+                    raw = decompress(lesson.message)
                     classifier.learn(lesson.label, raw, taught_at=lesson.taught_at)
                     self._learned[lesson.digest] = lesson.label, digest_of(raw)
                     self._failed.remove(lesson.digest)
             absent = [digest for digest in self._learned if learned_message(old, digest) is None]
             forgotten = {new: label for label, new in map(self._learned.pop, absent)}
-            for lesson in kept_lessons(store) if forgotten else ():
+            for lesson in read_stored_messages(store) if forgotten else ():
                 if forgotten.get(lesson.digest) == lesson.label:
-                    classifier.forget(lesson.label, unpack(lesson.message))
+                    classifier.forget(lesson.label, decompress(lesson.message))
 
 
 def relearn(path: Path, incomplete: bool, on_unreadable: Callable[[str, Exception], None]) -> int:

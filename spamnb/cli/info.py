@@ -30,21 +30,22 @@ def info_command(model: Path, form: str) -> None:
     from spamnb.settings import SETTINGS, Settings
     from spamnb.settings import origin as origin_of
     from spamnb.shown_text import escape_json, pluralize
-    from spamnb.store.lessons import holding, is_public, learned_and_not_kept, taught
     from spamnb.store.store import Store
+    from spamnb.store.stored_messages import count_learned, count_not_stored, is_public, measure_stored
 
     with Store.open(model) as store, store.reading():
         base, meta = store.base, store.meta()
-        totals, weight = (base or store).totals(), (base or store).state.weight_of_lessons
-        stored, not_stored, public = holding(store), learned_and_not_kept(store), is_public(store)
-        origin, lessons, size = origin_of(meta), taught(store), store.size()
+        totals, weight = (base or store).totals(), (base or store).state.learned_message_weight
+        stored, not_stored, public = measure_stored(store), count_not_stored(store), is_public(store)
+        origin, lessons, size = origin_of(meta), count_learned(store), store.size()
     messages = dict(zip(totals.classes, totals.documents.tolist()))
     settings = {key: value for key, value in sorted(meta.items()) if key not in ("vocabulary_size", *origin)}
     if form == "json":
         facts = {"model": str(model), "bytes": size, "messages": messages, "tokens": totals.vocabulary_size}
         facts["settings"] = settings
         facts["learned_one_by_one"] = lessons
-        facts["lessons"] = {**stored._asdict(), "not_kept": not_stored}
+        sizes = {"lessons": stored.messages, "bytes": stored.bytes, "bound": stored.bound}
+        facts["lessons"] = {**sizes, "not_kept": not_stored}
         click.echo(escape_json({**facts, "origin": origin}))
         return
     values, defaults = Settings.from_meta(meta, str(model), any_tokens=True).by_name(), Settings().by_name()
@@ -56,11 +57,11 @@ def info_command(model: Path, form: str) -> None:
     for name, documents in messages.items():
         taught_messages = f"; taught one by one: {lessons[name]:,}" if name in lessons else ""
         click.echo(f"  {name}: {pluralize(documents, 'message')}{taught_messages}")
-    if stored.lessons or not_stored:
+    if stored.messages or not_stored:
         room = f"{stored.bytes / 1e6:.1f} of at most {stored.bound / 1e6:g} MB"
         missing = f"; {pluralize(not_stored, 'message')} taught and not kept" if not_stored else ""
         why = "; no more are kept, since everybody can read the file" if public and stored.bound else ""
-        click.echo(f"  taught messages kept for a new model: {stored.lessons:,}, {room}{missing}{why}")
+        click.echo(f"  taught messages kept for a new model: {stored.messages:,}, {room}{missing}{why}")
     for name, value in values.items():
         if value != defaults[name]:
             click.echo(f"  {name}: {escape(SETTINGS[name].format(value))}")

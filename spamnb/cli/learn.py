@@ -71,8 +71,8 @@ def learn_command(
     from spamnb.formulas.trust import DOUBTFUL, SWAP_TEST_MESSAGES, looks_swapped
     from spamnb.settings import Settings
     from spamnb.shown_text import escape
-    from spamnb.store.lessons import bound, is_public, set_bound
     from spamnb.store.snapshot import create_empty
+    from spamnb.store.stored_messages import is_public, read_bound, write_bound
 
     is_file = Path(label).is_file() and not any(Path(source).exists() for source in sources)
     if is_file or ("/" in label and not sources):
@@ -103,9 +103,9 @@ def learn_command(
         if others and label not in others:
             tell(f"spamnb: a new class, {label}, beside {', '.join(others)}")
         if keep_lessons is not None:
-            set_bound(classifier.store, keep_lessons)
+            write_bound(classifier.store, keep_lessons)
         classifier.store.check_writable()  # before anything is said of what it keeps
-        if is_public(classifier.store) and bound(classifier.store):
+        if is_public(classifier.store) and read_bound(classifier.store):
             tell(f"spamnb: {model}: everybody can read it, so it keeps no message to teach again; chmod o-r lets it")
         first = list(islice(entries, SWAP_TEST_MESSAGES))
         entries = chain(first, entries)

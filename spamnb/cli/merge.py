@@ -1,4 +1,4 @@
-"""``spamnb merge``: the sum of several models."""
+"""``spamnb merge``: add up several models."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from spamnb.cli.options import ModelPath, new_model_option, tell
 @new_model_option
 @click.option("--force", is_flag=True, help="Replace the model that is there.")
 def merge_command(models: tuple[Path, ...], model: Path, force: bool) -> None:
-    """Add up models that were made with the same settings. Their counts are then those of one model of all their mail.
+    """Add up models with the same settings. The sum has the counts of one model that learned all their mail.
 
-    A message that several of them learned counts several times: a sum of counts cannot tell it apart. Taught messages
-    that the models keep are in the sum too, each once. Models with an embedding cannot be added up.
+    A message that several models learned counts several times, because a sum of counts has no messages. The messages
+    that the models store are in the sum, each once. Models with an embedding cannot be added up.
 
     \b
     Example:
@@ -32,10 +32,12 @@ def merge_command(models: tuple[Path, ...], model: Path, force: bool) -> None:
     for path in models:
         with Store.open(path) as store:
             snapshots.append(read_snapshot(store))
-    merged, repeated = merge_models(snapshots, names)
+    merged, duplicates = merge_models(snapshots, names)
     with atomic_replace(model, merged.meta, force=force) as store:
         write_snapshot(store, merged)
     messages = pluralize(int(merged.counts.documents.sum()), "message")
     click.echo(f"{model}: {messages}, {pluralize(len(merged.tokens), 'token')}")
-    if repeated:
-        tell(f"spamnb: {pluralize(repeated, 'message')} learned by several of the models; each counts for all of them")
+    if duplicates:
+        tell(
+            f"spamnb: {pluralize(duplicates, 'message')} learned by several of the models; each counts for all of them"
+        )

@@ -32,11 +32,11 @@ def prune_command(months: int, yes: bool, model: Path) -> None:
       spamnb prune --yes   # removes them
     """
     from spamnb.shown_text import pluralize
-    from spamnb.store.pruning import give_room_back, prune, survey
+    from spamnb.store.pruning import count_prunable, prune, shrink_file
     from spamnb.store.store import Store
 
     with Store.open(model, writable=yes) as store:
-        count, size = survey(store, months), store.size()
+        count, size = count_prunable(store, months), store.size()
         rare = f"{count:,} of {pluralize(store.totals().vocabulary_size, 'token')}"
         since = f", not learned one by one in the last {pluralize(months, 'month')}" if months else ""
         advice = "" if yes or not count else " --yes removes them."
@@ -45,7 +45,7 @@ def prune_command(months: int, yes: bool, model: Path) -> None:
             return
         pruned = prune(store, months)
         after = f"{model}: {pluralize(pruned, 'token')} removed; {size / 1e6:.1f} MB before"
-        if give_room_back(store):
+        if shrink_file(store):
             click.echo(f"{after}, {store.size() / 1e6:.1f} MB now")
         else:
             click.echo(after)

@@ -125,7 +125,7 @@ class Journal(Database):
         return cls.at(path)
 
     def _prepare(self) -> None:
-        with self._told():
+        with self._translate_errors():
             self.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
             self.create_function("folded", str.casefold)
             with self.reading():

@@ -133,9 +133,9 @@ class Corrected(Learner):
         units, size = self._fit(store, [example], message.noise, LEARNING_PENALTY)[0]
         store.add_weights(example.hashes, units)
         put_learned(store, [(message.digest, learned)])
-        changes = self._refit(store, hard_examples.pick(store, message.digest), message.noise)
+        changes = self._refit(store, hard_examples.pick_example(store, message.digest), message.noise)
         if size >= HARD:
-            hard_examples.put(store, example)
+            hard_examples.add_example(store, example)
         return learned._replace(contribution=units, changes=changes)
 
     def _is_fitted(self, store: Store, message: NewMessage) -> bool:
@@ -151,12 +151,12 @@ class Corrected(Learner):
     def forget(self, store: Store, learned: LearnedMessage, counted: CountedTokens, digest: bytes) -> None:
         store.add_weights(TokenArray.of(counted.tokens).hashes, _negate(learned.contribution))
         for number, units in learned.changes.items():
-            if example := hard_examples.get(store, number):
+            if example := hard_examples.read_example(store, number):
                 _add_units(store, example, _negate(units))
-        hard_examples.drop(store, digest)
+        hard_examples.delete_example(store, digest)
         size = max(map(abs, learned.contribution.values()), default=0) * UNIT * np.sqrt(max(len(counted.tokens), 1))
         if learned.bins is None and size >= HARD:
-            self._refit(store, hard_examples.every(store), store.calibration().noise)
+            self._refit(store, hard_examples.read_examples(store), store.calibration().noise)
 
     def _refit(self, store: Store, examples: Sequence[HardExample], noise: float) -> dict[int, dict[str, int]]:
         """Fit hard examples again; return the change of each contribution in units, by the example's number."""

@@ -65,7 +65,7 @@ class Teacher:
             entry = journal.verdict(position)
             if entry is None:
                 raise SpamnbError(describe_missing(position))
-            current = self._models.taught(entry.user) or self._models.for_classifying("")
+            current = self._models.find_for_learning(entry.user) or self._models.for_classifying("")
             raw = moving.read(entry)
             mail = current.read(raw) if raw else _read_tokens(journal, current, entry)
             correction, changed = _learn(journal, self._models.for_learning(entry.user), entry, spam, batch, mail)

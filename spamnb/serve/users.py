@@ -1,6 +1,7 @@
-"""Whose model answers, and whose learns: a shared model, and where there is a place for them one per user.
+"""The models of a server: a shared model, and one per user if there is a folder for them.
 
-A user's model is the file ``NAME.spamnb`` in a folder. It holds what that user taught, and adds to the shared model.
+A user's model is the file ``NAME.spamnb`` in the folder. It has the messages that were learned for that user, and adds
+to the shared model.
 """
 
 from __future__ import annotations
@@ -16,18 +17,18 @@ from spamnb.store.snapshot import create_empty
 from spamnb.store.store import Store
 
 SUFFIX = ".spamnb"
-MAX_OPEN_MODELS = 64
-MAX_MODELS = 10_000  # that a folder holds: a client that may teach names any user
+MAX_OPEN_MODELS = 64  # of users in one thread: each has a cache of up to 8 MB
+MAX_MODELS = 10_000  # files in the folder, because a client with the right to teach can name any user
 # A name becomes a file's name: no separator, no leading dot or dash, no control character.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,127}\Z")
 
 
 class NoSuchUser(SpamnbError):
-    """Nobody can have a model under this name."""
+    """The name cannot be the name of a model's file."""
 
 
 def is_name(user: str) -> bool:
-    """Whether *user* may name a model's file.
+    """Return whether *user* can be the name of a model's file.
 
     >>> is_name("ann@example.org"), is_name("../ann"), is_name("")
     (True, False, False)
@@ -36,59 +37,64 @@ def is_name(user: str) -> bool:
 
 
 class Models:
-    """The open models of one thread (connections are not shared between threads). SpamnbError where the shared model
-    cannot be opened.
+    """The open models of one thread, because connections are not shared between threads.
+
+    Raise SpamnbError if the shared model cannot be opened.
     """
 
     def __init__(self, shared: Path, folder: Path | None, *, writable: bool) -> None:
         self._folder = folder
         self._writable = writable
         self._shared = Classifier.open(shared, writable=writable)
-        self._own: OrderedDict[str, Classifier] = OrderedDict()
+        self._user_models: OrderedDict[str, Classifier] = OrderedDict()  # the one that was used last is last
 
     def for_classifying(self, user: str) -> Classifier:
-        """The model that classifies for *user*: theirs where there is one, or else the shared one."""
-        return (self._owned(user) if is_name(user) else None) or self._shared
+        """Return the model that classifies for *user*: the user's if there is one, or else the shared one."""
+        return (self._open_user_model(user) if is_name(user) else None) or self._shared
 
-    def taught(self, user: str) -> Classifier | None:
-        """The model that learns from *user*: the shared one where users have none of their own or *user* is empty, else
-        theirs; None until there is one. NoSuchUser for what can be no file's name."""
+    def find_for_learning(self, user: str) -> Classifier | None:
+        """Return the model that learns for *user*; None if the user has no model yet.
+
+        It is the shared one if there is no folder or *user* is empty. Raise NoSuchUser if *user* cannot be the name of
+        a file.
+        """
         if self._folder is None or not user:
             return self._shared
         if not is_name(user):
             raise NoSuchUser("a user's name is letters, digits, _ and, but for its start, . @ + -")
-        return self._owned(user)
+        return self._open_user_model(user)
 
     def for_learning(self, user: str) -> Classifier:
-        """The model that learns from *user*, made where there is none yet: ask for it when the lesson can be read.
+        """Return the model that learns for *user*, and create it if there is none: read the message first.
 
-        NoSuchUser as for `taught`; SpamnbError where the folder is full.
+        Raise NoSuchUser as `find_for_learning` does, and SpamnbError if the folder is full.
         """
-        own = self.taught(user)
-        if own is None:
+        model = self.find_for_learning(user)
+        if model is None:
             assert self._folder is not None
             if sum(name.endswith(SUFFIX) for name in os.listdir(self._folder)) >= MAX_MODELS:
                 raise SpamnbError(f"{self._folder}: holds models of {MAX_MODELS:,} users, the most there may be")
-            create_empty(self._folder / (user + SUFFIX), self._shared.store.addition())  # another process may, too
-            own = self._owned(user)
-            assert own is not None
-        return own
+            create_empty(self._folder / (user + SUFFIX), self._shared.store.addition())  # or another process does
+            model = self._open_user_model(user)
+            assert model is not None
+        return model
 
-    def _owned(self, user: str) -> Classifier | None:
+    def _open_user_model(self, user: str) -> Classifier | None:
         if self._folder is None:
             return None
-        path, own = self._folder / (user + SUFFIX), self._own.pop(user, None)
-        if not path.is_file():  # nor may it be judged by one that was removed
-            if own is not None:
-                own.close()
+        path, model = self._folder / (user + SUFFIX), self._user_models.pop(user, None)
+        if not path.is_file():  # a model that was removed must not classify
+            if model is not None:
+                model.close()
             return None
-        if own is None:
-            own = Classifier(Store.open(path, writable=self._writable, base=self._shared.store))
-        self._own[user] = own  # the last of them
-        if len(self._own) > MAX_OPEN_MODELS:
-            self._own.popitem(last=False)[1].close()
-        return self._own[user]
+        if model is None:
+            model = Classifier(Store.open(path, writable=self._writable, base=self._shared.store))
+        self._user_models[user] = model
+        if len(self._user_models) > MAX_OPEN_MODELS:
+            self._user_models.popitem(last=False)[1].close()
+        return model
 
     def close(self) -> None:
-        for each in (self._shared, *self._own.values()):
-            each.close()
+        """Close all models."""
+        for model in (self._shared, *self._user_models.values()):
+            model.close()

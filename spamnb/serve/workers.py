@@ -120,7 +120,7 @@ class Workers:
         """Learn or forget messages of one user in one transaction. Return for each whether the model changed."""
         assert self._learning_models is not None
         models, user = self._learning_models, tasks[0].request.user
-        model = models.taught(user)
+        model = models.find_for_learning(user)
         if model is None and any(task.request.label for task in tasks):
             for task in tasks:  # raises if a message cannot be read, before a model file is made
                 models.for_classifying("").read(task.raw)

@@ -1,4 +1,4 @@
-"""Arrays and vectors of a model file: parameters of embedded models, which are no counts of tokens."""
+"""Arrays and vectors of a model file: the parameters of embedded models, which are not counts of tokens."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spamnb.store.database import checked_rows, int_between, parse_json
 from spamnb.store.rows import MAX_COUNT
 from spamnb.store.store import AMONG, REVISION, Store
 
-VECTOR = np.dtype("<f4")
+VECTOR = np.dtype("<f4")  # of a token, in table tokens
 ARRAY = "array:"  # before the name of an array in table meta
 
 
@@ -27,17 +27,17 @@ def read_arrays(store: Store) -> dict[str, np.ndarray]:
             rows = store.execute(f"{columns} WHERE content NOT NULL AND key != ? ORDER BY key", (REVISION,))
             arrays = {}
             for key, value, content in checked_rows("meta", rows, key=str, value=str, content=bytes):
-                form = parse_json("meta", "value", value)
-                dtype, shape = form if type(form) is list and len(form) == 2 else (None, None)
+                pair = parse_json("meta", "value", value)
+                dtype, shape = pair if type(pair) is list and len(pair) == 2 else (None, None)
                 name = key.removeprefix(ARRAY)
-                arrays[name] = array_of(name, dtype, shape, content)
+                arrays[name] = parse_array(name, dtype, shape, content)
             cache["arrays"] = arrays
         arrays = cache["arrays"]
         return arrays
 
 
 def put_arrays(store: Store, arrays: Mapping[str, np.ndarray]) -> None:
-    """Keep arrays of numbers (never of objects) under their names."""
+    """Write arrays of numbers (never of objects) by name."""
     with store.writing():
         rows = ((ARRAY + name, json.dumps([a.dtype.str, a.shape]), a.tobytes()) for name, a in arrays.items())
         store.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", rows)
@@ -45,18 +45,18 @@ def put_arrays(store: Store, arrays: Mapping[str, np.ndarray]) -> None:
 
 
 def read_vectors(store: Store, tokens: Sequence[str]) -> dict[str, np.ndarray]:
-    """Return the vectors (d,) of those tokens that have one."""
+    """Return the vectors (d,) by token, for the tokens that have one."""
     with store.reading():
         hashes = json.dumps(TokenArray.of(tokens).hashes.tolist())
-        which = f"SELECT token, vector FROM tokens WHERE {AMONG} AND vector NOT NULL"  # noqa: S608
-        rows = checked_rows("tokens", store.execute(which, (hashes,)), token=str)
-        return dict(zip([token for token, _ in rows], _vectors_of([(vector,) for _, vector in rows])))
+        select = f"SELECT token, vector FROM tokens WHERE {AMONG} AND vector NOT NULL"  # noqa: S608
+        rows = checked_rows("tokens", store.execute(select, (hashes,)), token=str)
+        return dict(zip([token for token, _ in rows], _parse_vectors([(vector,) for _, vector in rows])))
 
 
 def all_vectors(store: Store) -> np.ndarray | None:
-    """Return the vectors (V, d) of all tokens, ascending by hash, 0 where one has none; None where no token has any."""
+    """Return the vectors (V, d) of all tokens, ascending by hash, or None; a token without one has 0."""
     with store.reading():
-        vectors = _vectors_of(store.execute("SELECT coalesce(vector, x'') FROM tokens ORDER BY hash").fetchall())
+        vectors = _parse_vectors(store.execute("SELECT coalesce(vector, x'') FROM tokens ORDER BY hash").fetchall())
         dense = np.zeros((len(vectors), max(map(len, vectors), default=0)), VECTOR)
         for row, vector in zip(dense, vectors):
             row[: len(vector)] = vector
@@ -64,7 +64,7 @@ def all_vectors(store: Store) -> np.ndarray | None:
 
 
 def put_vectors(store: Store, tokens: Sequence[str], vectors: np.ndarray) -> None:
-    """Keep one vector for each of ``tokens`` that the model has, the rows of ``vectors`` (k, d) that are not 0."""
+    """Write the vectors (k, d) of tokens; vectors of 0 and tokens that are not in the model are skipped."""
     with store.writing():
         store.write_changes()
         blobs, hashes = np.ascontiguousarray(vectors, VECTOR), TokenArray.of(tokens).hashes.tolist()
@@ -72,24 +72,24 @@ def put_vectors(store: Store, tokens: Sequence[str], vectors: np.ndarray) -> Non
         store.executemany("UPDATE tokens SET vector = ? WHERE hash = ?", rows)
 
 
-def array_of(name: str, dtype: Any, shape: Any, content: bytes) -> np.ndarray:
-    """Return the array that is kept so. Damaged where that is none of finite numbers."""
+def parse_array(name: str, dtype: Any, shape: Any, content: bytes) -> np.ndarray:
+    """Return the array of these bytes; raise Damaged unless it has finite numbers only."""
     try:
         if type(dtype) is not str or not all(map(int_between(MAX_COUNT), shape)):
             raise ValueError("no type, or no shape")
         array = np.frombuffer(content, np.dtype(dtype)).reshape(shape)
         if array.dtype.kind not in "iuf" or not np.isfinite(array).all():
             raise ValueError("no finite numbers")
-    except (ValueError, TypeError, SyntaxError, RecursionError):  # SyntaxError: numpy, of some types
+    except (ValueError, TypeError, SyntaxError, RecursionError):  # SyntaxError: np.dtype of some texts
         raise Damaged(f"array {name} does not hold what it should") from None
     return array
 
 
-def _vectors_of(rows: Iterable[tuple[bytes]]) -> list[np.ndarray]:
-    """Return the vectors that stand in rows."""
-    found = [vector for (vector,) in checked_rows("tokens", rows, vector=bytes)]
-    if any(len(vector) % VECTOR.itemsize for vector in found):
+def _parse_vectors(rows: Iterable[tuple[bytes]]) -> list[np.ndarray]:
+    """Return the vectors of rows; raise Damaged unless they have finite numbers only."""
+    blobs = [vector for (vector,) in checked_rows("tokens", rows, vector=bytes)]
+    if any(len(vector) % VECTOR.itemsize for vector in blobs):
         raise Damaged("vectors that were cut short")
-    if not np.isfinite(np.frombuffer(b"".join(found), VECTOR)).all():
+    if not np.isfinite(np.frombuffer(b"".join(blobs), VECTOR)).all():
         raise Damaged("vectors that hold no numbers")
-    return [np.frombuffer(vector, VECTOR) for vector in found]
+    return [np.frombuffer(vector, VECTOR) for vector in blobs]

@@ -1,10 +1,10 @@
-"""One SQLite file, safely: opening, transactions, checked rows, and SQLite's complaints as one line each.
+"""One SQLite file, safely: opening, transactions, checked rows, and one line for each error of SQLite.
 
-Write-ahead mode: a reader sees the state before or after a change and never waits for a writer; a process killed
-inside a change leaves the state before it.
+In write-ahead mode a reader sees the state before or after a change and never waits for a writer. If a process is
+killed inside a change, the file has the state before the change.
 
-SQLite keeps any value in any column, and a file can be edited by hand or damaged on its way. So rows are checked as
-they are read, and nobody further on meets a text where a number should be. Damaged says which table holds what.
+SQLite allows any value in any column, and a file can be edited by hand or damaged. So each row is checked when it is
+read, and other modules never see a text instead of a number. Damaged names the table and the value.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from spamnb.errors import Damaged, Locked, SpamnbError
 from spamnb.shown_text import escape
 
 APPLICATION_ID = 0x736E6221  # "snb!"
-_PART: contextlib.AbstractContextManager[None] = contextlib.nullcontext()  # of the transaction at hand
-BUSY_SECONDS = 60  # how long a writer waits for another: learning one message holds the file for some 3 ms
-# What SQLite says where there is no room to write; beyond a quota or a limit of file sizes it calls that an I/O error.
+_PART: contextlib.AbstractContextManager[None] = contextlib.nullcontext()  # a part of the open transaction
+BUSY_SECONDS = 60  # that a writer waits for another: to learn one message takes some 3 ms
+# Errors when there is no room to write; SQLite reports a quota and a limit of file sizes as I/O errors.
 NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMOPEN", "SQLITE_IOERR_SHMSIZE")
 LOCKED = ("SQLITE_BUSY", "SQLITE_BUSY_RECOVERY", "SQLITE_BUSY_SNAPSHOT", "SQLITE_BUSY_TIMEOUT", "SQLITE_LOCKED")
-MAX_SUM = 1 << 61  # of a sum: two of them and the few that one message adds still do not overflow
+MAX_SUM = 1 << 61  # two sums and the counts of one message do not overflow 64 bits
 
-Fits = type | Callable[[Any], bool]  # a type of Python, or what the value is asked
+Fits = type | Callable[[Any], bool]  # the type of a column's values, or a check of them
 
 
 class Database:
-    """A connection to one file, with nested transactions, and a hook to drop what was cached of its content."""
+    """A connection to one file, with nested transactions, and hooks for what a subclass caches of its content."""
 
     OWN_ID = APPLICATION_ID  # SQLite's application_id
-    KIND = "spamnb model"  # what the file is, and what to do where it is damaged
-    REMEDY = "restore a copy, or remove it and train again"
+    KIND = "spamnb model"  # the file in an error message
+    REMEDY = "restore a copy, or remove it and train again"  # if the file is damaged
 
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
-        self.path = path  # what errors call it
-        self.file = path  # its own name; not asked of SQLite, which tells no name that is not UTF-8
+        self.path = path  # in error messages
+        self.file = path  # the true path: SQLite cannot return one that is not UTF-8
         self._connection = connection
         self._busy = False  # inside a transaction
         self._data_version: int | None = None
@@ -49,67 +49,69 @@ class Database:
 
     @classmethod
     def connect(cls, path: str | Path, *, writable: bool) -> Self:
-        """An open database; where there was none and ``writable``, a new one that nobody else may read."""
+        """Open the database at ``path``. If there is none and ``writable``, create one that only its owner can read."""
         name = str(path)
-        if name == ":memory:":  # of one owner, who sees to it that one thread at a time uses it
+        if name == ":memory:":  # its owner makes sure that one thread at a time uses it
             return cls(name, sqlite3.connect(name, isolation_level=None, check_same_thread=False))
         if writable and not os.path.exists(name):
-            try:  # it will hold words of private mail; SQLite gives its log the same mode
+            try:  # the file will have words of private mail; SQLite gives its log the same mode
                 os.close(os.open(name, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
             except OSError as error:
                 why = f"cannot be made ({error.strerror}); are its permissions and its folder's right?"
                 raise SpamnbError(f"{name}: {why}") from None
         try:
-            return cls(name, _opened(name, writable))
+            return cls(name, _open_connection(name, writable))
         except sqlite3.OperationalError as error:
             if getattr(error, "sqlite_errorname", "") not in NO_ROOM:
                 why = f"cannot be opened ({error}); are its permissions and its folder's right?"
                 raise SpamnbError(f"{name}: {why}") from None
-            raise SpamnbError(f"{name}: {cls._advice(error, name)}") from None
-        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # the second as in `execute`
-            raise SpamnbError(f"{name}: {cls._advice(error, name)}") from None
+            raise SpamnbError(f"{name}: {cls._describe_error(error, name)}") from None
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # UnicodeDecodeError: see `execute`
+            raise SpamnbError(f"{name}: {cls._describe_error(error, name)}") from None
 
     def close(self) -> None:
-        """Close the file; a transaction that was cut off on the way is undone."""
+        """Close the file; an unfinished transaction is undone."""
         self._connection.close()
         self._busy = False
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> Any:
-        """Run one statement, ``values`` in place of its question marks, and hand back its cursor; for subclasses,
-        inside ``reading`` or ``writing``."""
+        """Run one statement with ``values`` for its question marks, and return its cursor.
+
+        Only subclasses and modules of the package call this, inside ``reading`` or ``writing``.
+        """
         try:
             return self._connection.execute(statement, values)
-        except UnicodeDecodeError as error:  # sqlite3 cannot read its own words: they quote a damaged schema
+        except UnicodeDecodeError as error:  # sqlite3 cannot decode its error message, which quotes a damaged schema
             raise Damaged(str(error)) from None
 
     def executemany(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Run a statement once with each of ``rows``; for subclasses, inside ``writing``."""
+        """Run a statement once with each of ``rows``, inside ``writing``."""
         self._connection.executemany(statement, rows)
 
     def create_function(self, name: str, function: Callable[[str], str]) -> None:
-        """Make a function of one text callable in statements, whose result depends on the text alone."""
+        """Register a deterministic function of one text for use in statements."""
         self._connection.create_function(name, 1, function, deterministic=True)
 
-    def copy_to(self, other: Database, **how: Any) -> None:
-        """Make ``other`` hold what this one holds, as ``sqlite3.Connection.backup`` does it."""
-        self._connection.backup(other._connection, **how)
+    def copy_to(self, other: Database, **options: Any) -> None:
+        """Replace the content of ``other`` with this one's; the options are those of ``sqlite3.Connection.backup``."""
+        self._connection.backup(other._connection, **options)
 
     def size(self) -> int:
-        """Bytes on disk, with those of the log of changes beside the file."""
+        """Return the bytes on disk of the file and its write-ahead log."""
         log = Path(f"{self.file}-wal")
         return Path(self.file).stat().st_size + (log.stat().st_size if log.exists() else 0)
 
     def as_bytes(self) -> bytes:
-        """The whole file as it is now."""
-        with self.reading(), self._told():
+        """Return the content of the whole file."""
+        with self.reading(), self._translate_errors():
             return self._connection.serialize()
 
     @classmethod
     def of_bytes(cls, content: bytes) -> Self:
-        """What ``as_bytes`` gave, in memory."""
+        """Open in memory the content that ``as_bytes`` returned."""
         database = cls.connect(":memory:", writable=True)
-        with database._told():
-            # Bytes 18 and 19 say 2 in write-ahead mode, which there is none of in memory.
+        with database._translate_errors():
+            # Bytes 18 and 19 are 2 in write-ahead mode, which a database in memory does not have.
             database._connection.deserialize(content[:18] + b"\1\1" + content[20:])
             return database
 
@@ -120,33 +122,33 @@ class Database:
         self.close()
 
     def writing(self) -> contextlib.AbstractContextManager[None]:
-        """One change, whole or not at all. Inside another ``writing`` it is part of that one."""
+        """Begin a transaction that writes. Inside another transaction it is a part of that one."""
         return _PART if self._busy else self._transaction("BEGIN IMMEDIATE")
 
     def reading(self) -> contextlib.AbstractContextManager[None]:
-        """What is read inside belongs to one state of the file, whoever writes meanwhile."""
+        """Begin a transaction that reads one state of the file, even while another connection writes."""
         return _PART if self._busy else self._transaction("BEGIN")
 
     def check_writable(self) -> None:
-        """SpamnbError where the file cannot be written."""
+        """Raise SpamnbError if the file cannot be written."""
         with self.writing():
             pass
 
     @contextlib.contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
-        with self._told():
+        with self._translate_errors():
             self._connection.execute(begin)
             self._busy = True
             try:
                 version = self.execute("PRAGMA data_version").fetchone()[0]
-                if version != self._data_version:  # another connection wrote since
-                    self.follow_changes()
+                if version != self._data_version:  # another connection has written
+                    self._follow_changes()
                     self._data_version = version
                 yield
                 self._connection.execute("COMMIT")
             except BaseException:
                 self.drop_cache()
-                # Ctrl-C can cut a context off before its block begins; then this comes late, after the file was closed.
+                # Ctrl-C can end a context before its block begins; then this runs after the file was closed.
                 if self._busy and self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
@@ -154,33 +156,34 @@ class Database:
                 self._busy = False
 
     @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
+        """Raise an error of SQLite, or Damaged, as one line that names the file and says what to do."""
         try:
             yield
         except (sqlite3.Error, Damaged) as error:
             kind = Locked if getattr(error, "sqlite_errorname", "") in LOCKED else SpamnbError
-            raise kind(f"{self.path}: {self._advice(error, self.file)}") from None
+            raise kind(f"{self.path}: {self._describe_error(error, self.file)}") from None
 
     @classmethod
-    def _advice(cls, error: Exception, file: str) -> str:
-        """What is wrong and what to do; SQLite's own words can hold what it found in the file."""
-        remedy = cls.REMEDY if cls._is_own(file) else "name another file"
-        said = escape(str(error)[:100])[:160]  # what is escaped gets longer
+    def _describe_error(cls, error: Exception, file: str) -> str:
+        """Return the problem and the remedy. A message of SQLite is escaped, because it can quote the file."""
+        remedy = cls.REMEDY if cls._has_own_id(file) else "name another file"
+        problem = escape(str(error)[:100])[:160]  # escapes make it longer
         if isinstance(error, sqlite3.OperationalError):
             if getattr(error, "sqlite_errorname", "") in LOCKED:
                 return "another process keeps writing to it; try again"
-            if "readonly" in said:
+            if "readonly" in problem:
                 return "cannot be written; are its permissions and its folder's right? In Python, open it writable=True"
             if getattr(error, "sqlite_errorname", "") in NO_ROOM:
                 return "the disk is full, or your quota; this change was not made"
-            return f"{said}; if this lasts, {remedy}"
-        if isinstance(error, sqlite3.ProgrammingError):  # no file is to blame
-            return f"{said.rstrip('.')}; open it anew"
-        return f"not a {cls.KIND}, or damaged ({said}); {remedy}"
+            return f"{problem}; if this lasts, {remedy}"
+        if isinstance(error, sqlite3.ProgrammingError):  # the caller's mistake, not the file's
+            return f"{problem.rstrip('.')}; open it anew"
+        return f"not a {cls.KIND}, or damaged ({problem}); {remedy}"
 
     @classmethod
-    def _is_own(cls, file: str) -> bool:
-        """Whether a file was made by spamnb, as its first bytes say: nobody is told to remove any other."""
+    def _has_own_id(cls, file: str) -> bool:
+        """Return whether the first bytes are of a file of spamnb: no advice to remove another program's file."""
         try:
             with open(file, "rb") as stream:
                 head = stream.read(72)
@@ -188,55 +191,54 @@ class Database:
             return False
         return head.startswith(b"SQLite format 3\0") and int.from_bytes(head[68:]) == cls.OWN_ID
 
-    def follow_changes(self) -> None:
-        """Forget what another connection changed; inside a transaction."""
+    def _follow_changes(self) -> None:
+        """Drop the cache because another connection changed the file; inside a transaction."""
         self.drop_cache()
 
     def drop_cache(self) -> None:
-        """Forget what was read: a change was undone, or made beside the methods that keep it up to date."""
+        """Forget what was read: a change was undone, or was made without the methods that update the cache."""
 
 
-def _opened(name: str, writable: bool) -> sqlite3.Connection:
-    # A reader, too, opens the file to write where it may, and then forbids itself to: a connection of mode=ro makes the
-    # write-ahead log and its index but cannot take them away when it is the last to close, so each command left both
-    # beside the model.
+def _open_connection(name: str, writable: bool) -> sqlite3.Connection:
+    # A reader also opens the file for writing if it can, and then sets query_only: a connection of mode=ro creates the
+    # write-ahead log and its index but cannot remove them, so each command would leave both beside the model.
     try:
-        connection = _tried(name, "mode=rw")
+        connection = _connect(name, "rw")
     except sqlite3.OperationalError:
-        # A reader needs the write-ahead index beside the file. Where there is no place for it, in another's folder or
-        # on a full disk, and no log is there or an empty one, nobody is writing: the file is read as it stands.
+        # A reader needs the write-ahead index beside the file. If it cannot be created (another's folder, a full disk)
+        # and there is no log, or an empty one, then nobody is writing, and the file is read without the index.
         log = Path(f"{name}-wal")
         if writable or (log.exists() and log.stat().st_size):
             raise
-        return _tried(name, "mode=ro&immutable=1")
-    connection.execute("PRAGMA cache_size = -8000")  # kB: a lesson changes some 400 pages
+        return _connect(name, "ro&immutable=1")
+    connection.execute("PRAGMA cache_size = -8000")  # kB: to learn a message changes some 400 pages
     if not writable:
         connection.execute("PRAGMA query_only = ON")
     else:
-        connection.execute("PRAGMA secure_delete = ON")  # nothing is left in the file of what is deleted
-        # A lesson writes some 350 pages: the write-ahead log is emptied after about ten.
+        connection.execute("PRAGMA secure_delete = ON")  # deleted rows are overwritten
+        # To learn a message writes some 350 pages: the write-ahead log is emptied after about ten.
         connection.execute("PRAGMA wal_autocheckpoint = 4000")
         connection.execute("PRAGMA journal_size_limit = 4000000")
     return connection
 
 
-def _tried(name: str, how: str) -> sqlite3.Connection:
-    uri = f"{Path(name).absolute().as_uri()}?{how}"
-    # The thread that closes it may be another than the one that used it.
+def _connect(name: str, mode: str) -> sqlite3.Connection:
+    uri = f"{Path(name).absolute().as_uri()}?mode={mode}"
+    # Another thread may close the connection than the one that used it.
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS, check_same_thread=False)
     try:
-        connection.execute("PRAGMA schema_version")  # opens the file at last, and its write-ahead log
+        connection.execute("PRAGMA schema_version")  # opens the file and its write-ahead log
     except sqlite3.Error:
         connection.close()
         raise
     return connection
 
 
-# -- what rows may hold ------------------------------------------------------------------------------------------
+# -- checks of rows ----------------------------------------------------------------------------------------------
 
 
 def sql_text(value: str) -> str:
-    """A text as SQLite takes it, which cannot spell bytes that are no UTF-8.
+    """Return a text that SQLite can store: surrogates, of bytes that are not UTF-8, are escaped.
 
     >>> sql_text("caf\\udce9")
     'caf\\\\udce9'
@@ -245,12 +247,12 @@ def sql_text(value: str) -> str:
 
 
 def is_digest(value: Any) -> bool:
-    """A message's digest: 16 bytes."""
+    """Return whether a value is a message's digest, 16 bytes."""
     return type(value) is bytes and len(value) == 16
 
 
 def is_class_name(value: Any) -> bool:
-    """A name that a class can have."""
+    """Return whether a value is a valid class name."""
     try:
         return type(value) is str and bool(check_class_name(value))
     except ValueError:
@@ -258,12 +260,12 @@ def is_class_name(value: Any) -> bool:
 
 
 def int_between(most: int, least: int = 0) -> Fits:
-    """A whole number from ``least`` to ``most``; True is none."""
+    """Return a check for whole numbers from ``least`` to ``most``; True is not one."""
     return lambda value: type(value) is int and least <= value <= most
 
 
-def checked_rows(table: str, found: Iterable[tuple], /, **columns: Fits) -> list[tuple]:
-    """All of ``found``, the values of each column as they should be.
+def checked_rows(table: str, unchecked: Iterable[tuple], /, **columns: Fits) -> list[tuple]:
+    """Return all rows; raise Damaged if a value does not fit its column.
 
     >>> checked_rows("classes", [("ham", 3)], name=str, documents=int_between(9))
     [('ham', 3)]
@@ -272,22 +274,22 @@ def checked_rows(table: str, found: Iterable[tuple], /, **columns: Fits) -> list
     ...
     spamnb.errors.Damaged: documents in table classes: -3
     """
-    read = list(found)
-    for (column, fits), values in zip(columns.items(), zip(*read)):
-        wrong = [v for v in values if not (type(v) is fits if isinstance(fits, type) else fits(v))]
-        if wrong:
-            raise Damaged(f"{column} in table {table}: {_told(wrong[0])}")
-    return read
+    rows = list(unchecked)
+    for (column, fits), values in zip(columns.items(), zip(*rows)):
+        misfits = [v for v in values if not (type(v) is fits if isinstance(fits, type) else fits(v))]
+        if misfits:
+            raise Damaged(f"{column} in table {table}: {_quote(misfits[0])}")
+    return rows
 
 
 def parse_json(table: str, column: str, value: Any) -> Any:
-    """The JSON of one value."""
+    """Return the value of a JSON text; raise Damaged if it is none."""
     try:
         return json.loads(value)
     except (ValueError, TypeError, RecursionError):
-        raise Damaged(f"{column} in table {table}: {_told(value)}") from None
+        raise Damaged(f"{column} in table {table}: {_quote(value)}") from None
 
 
-def _told(value: Any) -> str:
-    told = ascii(value)
-    return told if len(told) <= 40 else told[:37] + "..."
+def _quote(value: Any) -> str:
+    text = ascii(value)
+    return text if len(text) <= 40 else text[:37] + "..."

@@ -1,10 +1,11 @@
-"""Hard examples: messages that a corrected model found hard, with their tokens, so that they can be fitted again.
+"""Table ``hard``: the hard examples of a corrected model, with their tokens, so that they can be fitted again.
 
-These are the hardest of training and the last ones that were learned since. Each learned message has one of them fitted
-again. All are fitted again when a hard message of training is forgotten: they were fitted to make way for it.
+They are the hardest messages of training and the last ones that were learned. When a message is learned, one hard
+example is fitted again. When a hard example of training is forgotten, all are fitted again, because they were fitted
+together with it.
 
-A row's number is larger than that of any row before it, and the newest row always stays, empty where its message was
-forgotten: what learning a message changed in a hard example can be subtracted as long as the row of that number exists.
+Each new row has a larger number than all rows before it, and the newest row always stays, empty if its message was
+forgotten. So the change of a hard example can be subtracted as long as there is a row with its number.
 """
 
 from __future__ import annotations
@@ -19,9 +20,8 @@ from spamnb.errors import Damaged
 from spamnb.store.database import MAX_SUM, checked_rows, int_between, is_digest, parse_json
 from spamnb.store.store import Store
 
-# docs/experiments.md#correction: 100 do nearly as well, and 1,000 no better.
-MAX_HARD = 300
-MAX_TOKENS = 4_000  # of a hard example; a message that has more is not kept
+MAX_HARD = 300  # rows: 100 are nearly as good, and 1,000 no better (docs/experiments.md#correction)
+MAX_TOKENS = 4_000  # of a hard example; a message that has more is not stored, so the table is at most 10 MB
 _HASH = np.dtype("<i8")
 
 
@@ -30,77 +30,77 @@ class HardExample(NamedTuple):
 
     digest: bytes
     label: str
-    offsets: Mapping[str, float]  # by class, in nats: naive Bayes' part of its scores when it was learned
-    hashes: np.ndarray  # (k,) of its tokens, each of which the model has
-    number: int = 0  # of its row, once it has one
+    offsets: Mapping[str, float]  # by class, in nats: the part of naive Bayes in its scores when it was learned
+    hashes: np.ndarray  # (k,) of its tokens, all of which are in the model
+    number: int = 0  # of its row, after it is stored
 
 
-def every(store: Store) -> list[HardExample]:
-    """Return all of them, the oldest first."""
+def read_examples(store: Store) -> list[HardExample]:
+    """Return all hard examples, the oldest first."""
     return _read(store, "ORDER BY sequence")
 
 
-def pick(store: Store, chance: bytes) -> list[HardExample]:
-    """Return one of them, the same for the same 16 bytes ``chance``; none where there is none."""
+def pick_example(store: Store, seed: bytes) -> list[HardExample]:
+    """Return one hard example, the same for the same 16 bytes ``seed``; an empty list if there is none."""
     with store.reading():
         (messages,) = store.execute("SELECT count(digest) FROM hard").fetchone()
-        nth = int.from_bytes(chance[:8], "little") % max(messages, 1)
+        nth = int.from_bytes(seed[:8], "little") % max(messages, 1)
         return _read(store, "ORDER BY sequence LIMIT 1 OFFSET ?", nth)
 
 
-def get(store: Store, number: int) -> HardExample | None:
-    """Return the one of this number; None where it is there no longer."""
+def read_example(store: Store, number: int) -> HardExample | None:
+    """Return the hard example with this number; None if it was deleted."""
     return next(iter(_read(store, "AND sequence = ?", number)), None)
 
 
-def _read(store: Store, which: str, *values: int) -> list[HardExample]:
+def _read(store: Store, condition: str, *parameters: int) -> list[HardExample]:
     with store.reading():
         columns = "SELECT sequence, digest, class, offsets, hashes FROM hard WHERE digest NOT NULL"
         names, messages = list(store.class_ids()), []
         rows = checked_rows(
-            "hard", store.execute(f"{columns} {which}", values), sequence=int_between(MAX_SUM), digest=is_digest,
-            **{"class": int_between(len(names) - 1)}, offsets=str, hashes=bytes,
+            "hard", store.execute(f"{columns} {condition}", parameters), sequence=int_between(MAX_SUM),
+            digest=is_digest, **{"class": int_between(len(names) - 1)}, offsets=str, hashes=bytes,
         )  # fmt: skip
         for number, digest, label, offsets, hashes in rows:
-            found = _scores(parse_json("hard", "offsets", offsets), len(names))
-            scores = {name: score for name, score in zip(names, found) if score is not None}
+            values = _check_scores(parse_json("hard", "offsets", offsets), len(names))
+            scores = {name: score for name, score in zip(names, values) if score is not None}
             if names[label] not in scores or len(hashes) % _HASH.itemsize:
                 raise Damaged("a message in table hard without a score of its class, or whose hashes were cut short")
             messages.append(HardExample(digest, names[label], scores, np.frombuffer(hashes, _HASH), number))
         return messages
 
 
-def put(store: Store, message: HardExample) -> None:
-    """Keep one more, and let go of the oldest of many."""
+def add_example(store: Store, message: HardExample) -> None:
+    """Store a hard example, and delete the oldest if there are more than MAX_HARD."""
     if len(message.hashes) > MAX_TOKENS:
         return
     with store.writing():
         ids = store.class_ids()
         scores = json.dumps([message.offsets.get(name) for name in ids])
-        drop(store, message.digest)
+        delete_example(store, message.digest)
         newest = store.execute("SELECT coalesce(max(sequence), 0) + 1 FROM hard").fetchone()[0]
         row = newest, message.digest, ids[message.label], scores, message.hashes.astype(_HASH).tobytes()
         store.execute("INSERT INTO hard VALUES (?, ?, ?, ?, ?)", row)
         store.execute("DELETE FROM hard WHERE sequence <= ?", (newest - MAX_HARD,))
 
 
-def drop(store: Store, digest: bytes) -> None:
-    """Keep a message no longer."""
+def delete_example(store: Store, digest: bytes) -> None:
+    """Empty the row of a message."""
     with store.writing():
         store.execute("UPDATE hard SET digest = NULL, offsets = '', hashes = x'' WHERE digest = ?", (digest,))
 
 
-def drop_holding(store: Store, hashes: np.ndarray) -> None:
-    """Keep those no longer that hold one of the tokens with these hashes."""
+def delete_examples_with(store: Store, hashes: np.ndarray) -> None:
+    """Empty the rows of the messages that have one of the tokens with these hashes."""
     with store.writing():
-        for message in every(store) if len(hashes) else []:
+        for message in read_examples(store) if len(hashes) else []:
             if np.isin(message.hashes, hashes).any():
-                drop(store, message.digest)
+                delete_example(store, message.digest)
 
 
-def _scores(found: object, classes: int) -> list[float | None]:
-    if not isinstance(found, list) or len(found) > classes:
+def _check_scores(scores: object, classes: int) -> list[float | None]:
+    if not isinstance(scores, list) or len(scores) > classes:
         raise Damaged("scores in table hard of more classes than there are")
-    if not all(score is None or (type(score) is float and abs(score) < 1e9) for score in found):
+    if not all(score is None or (type(score) is float and abs(score) < 1e9) for score in scores):
         raise Damaged("scores in table hard that are no numbers")
-    return found
+    return scores

@@ -1,4 +1,4 @@
-"""Several models added up to one: a model is a sum, and so is a sum of models."""
+"""The sum of several models. A model is a sum of messages, so models can be added up."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from spamnb.store.rows import Cells
 from spamnb.store.snapshot import Snapshot
 from spamnb.store.state import BASE, NOISE, SIZE
 
-_OF_ONE_FILE = {SIZE, NOISE, "keep_lessons", *ORIGIN}  # models may differ in them and still add up
+_OF_ONE_FILE = {SIZE, NOISE, "keep_lessons", *ORIGIN}  # keys of meta that may differ
 _NO_SUM = "a model of vectors cannot be merged; train on both sources"
 
 
 def merge_models(models: list[Snapshot], names: list[str]) -> tuple[Snapshot, int]:
-    """The sum of models made with the same settings, and how many messages more than one of them learned.
+    """Return the sum of models with the same settings, and how many messages more than one of them learned.
 
-    Such messages count as often as they were learned: a model does not hold the mail, so they cannot be told apart.
-    Raises SpamnbError where settings differ, and for models of vectors, which do not add up.
+    Such messages count once for each model, because their tokens cannot be subtracted without the mail. Raise
+    SpamnbError if the settings differ, and for models of vectors, which do not add up.
     """
     _check_alike(models, names)
     messages: dict[bytes, LearnedMessage] = {}
@@ -34,17 +34,17 @@ def merge_models(models: list[Snapshot], names: list[str]) -> tuple[Snapshot, in
         before = messages[digest].contribution if digest in messages else {}
         both = {**before, **learned.contribution}
         contribution = {name: before.get(name, 0) + learned.contribution.get(name, 0) for name in both}
-        # Its changes are those of hard examples of one file.
+        # The changes are of one file's hard examples, which the sum does not have.
         messages[digest] = LearnedMessage(learned.label, learned.bins, contribution)
     return _sum(models, messages), repeated
 
 
 def _check_alike(models: Sequence[Snapshot], names: Sequence[str]) -> None:
-    """SpamnbError where models were made with other settings than the first, or are no sums."""
+    """Raise SpamnbError if a model has other settings than the first, or is not a sum."""
     first = models[0].meta
     for snapshot, name in zip(models, names):
         meta = snapshot.meta
-        # A model that adds to another has no settings, so what it adds to is compared first.
+        # A model that adds to another has no settings, so its base is compared first.
         for key in sorted((first.keys() | meta.keys()) - _OF_ONE_FILE, key=lambda key: (key != BASE, key)):
             if meta.get(key) != first.get(key):
                 raise SpamnbError(f"{name}: its {key} differs from that of {names[0]}; only models of one kind add up")
@@ -53,9 +53,9 @@ def _check_alike(models: Sequence[Snapshot], names: Sequence[str]) -> None:
 
 
 def _sum(models: list[Snapshot], messages: Mapping[bytes, LearnedMessage]) -> Snapshot:
-    """The sum of ``models``; it holds ``messages``."""
+    """Return the sum of models, with these learned messages."""
     classes = sorted({name for snapshot in models for name in snapshot.classes})
-    tokens, places = merge_vocabularies([snapshot.tokens for snapshot in models])
+    tokens, indices = merge_vocabularies([snapshot.tokens for snapshot in models])
     numbers = [np.array([classes.index(name) for name in snapshot.classes], np.intp) for snapshot in models]
     documents = np.zeros(len(classes), np.int64)
     histogram = np.zeros((len(classes), 2, BINS), np.int64)
@@ -63,15 +63,15 @@ def _sum(models: list[Snapshot], messages: Mapping[bytes, LearnedMessage]) -> Sn
         documents[number] += snapshot.documents
         histogram[number] += snapshot.histogram
     cells = Cells.sum(
-        np.concatenate([place[snapshot.cells.token] for snapshot, place in zip(models, places)]),
+        np.concatenate([index[snapshot.cells.token] for snapshot, index in zip(models, indices)]),
         np.concatenate([number[snapshot.cells.label] for snapshot, number in zip(models, numbers)]),
         np.concatenate([snapshot.cells.figures for snapshot in models], axis=1),
     )
     meta = {key: value for key, value in models[0].meta.items() if key not in ORIGIN}
     months: dict[int, int] = {}
-    for hash_, month in (of_token for snapshot in models for of_token in snapshot.months.items()):
+    for hash_, month in (pair for snapshot in models for pair in snapshot.months.items()):
         months[hash_] = max(month, months.get(hash_, month))
-    kept = {lesson.digest: lesson for snapshot in models for lesson in snapshot.kept if lesson.digest in messages}
+    stored = {each.digest: each for snapshot in models for each in snapshot.stored if each.digest in messages}
     return Snapshot(
         meta,
         classes,
@@ -80,6 +80,6 @@ def _sum(models: list[Snapshot], messages: Mapping[bytes, LearnedMessage]) -> Sn
         cells,
         sorted(messages.items()),
         histogram,
-        kept=sorted(kept.values(), key=attrgetter("taught_at")),
+        stored=sorted(stored.values(), key=attrgetter("taught_at")),
         months=months,
     )

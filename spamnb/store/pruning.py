@@ -1,8 +1,8 @@
-"""Taking out of a model the tokens that hardly any message holds and that nobody taught lately.
+"""Delete the tokens of a model that at most one message has and that no recently learned message has.
 
-Two thirds of a model's tokens occur in one message (docs/experiments.md#rare-tokens, docs/experiments.md#old-mail). A
-token counts as taught lately where a lesson of the last months held it (column ``month``); what training wrote has no
-date and counts as old.
+Two thirds of a model's tokens occur in one message (docs/experiments.md#rare-tokens, docs/experiments.md#old-mail).
+Column ``month`` is the last month in which a learned message had the token. Tokens of training have no date and count
+as old.
 """
 
 from __future__ import annotations
@@ -23,61 +23,65 @@ from spamnb.store.token_table import this_month
 
 
 def check_prunable(store: Store) -> None:
-    """SpamnbError where the model has tokens that belong to more than sums."""
-    kind = store.meta().get("model_type")
-    if kind not in BAYES_MODELS:
-        raise SpamnbError(f"{store.path}: a {kind} model cannot be pruned: what its tokens weigh is no sum")
+    """Raise SpamnbError if the parameters of the model are more than sums of tokens."""
+    model_type = store.meta().get("model_type")
+    if model_type not in BAYES_MODELS:
+        raise SpamnbError(f"{store.path}: a {model_type} model cannot be pruned: what its tokens weigh is no sum")
 
 
-def survey(store: Store, months: int) -> int:
-    """How many tokens ``prune`` takes out; the model stays as it is."""
+def count_prunable(store: Store, months: int) -> int:
+    """Return how many tokens ``prune`` would delete."""
     check_prunable(store)
     with store.reading():
-        return len(_taken_out(store, months)[0])
+        return len(_find_prunable(store, months)[0])
 
 
-def _taken_out(store: Store, months: int) -> tuple[np.ndarray, np.ndarray]:
-    """The hashes of the tokens to take out, and what each class has of them, (C, 2): Σ_j N_jc and Σ_j T_jc."""
+def _find_prunable(store: Store, months: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the hashes of the tokens to delete, and their sums by class, (C, 2): Σ_j N_jc and Σ_j T_jc."""
     hashes, cells = store.cells()
-    of_tokens = months_taught(store) if months else {}
-    recent = [hash_ for hash_, month in of_tokens.items() if month > this_month() - months]
-    goes = cells.sums(DOCUMENTS, cells.token, len(hashes)) <= 1
-    goes &= ~np.isin(hashes, np.array(recent, np.int64))
-    gone, sums = goes[cells.token], np.zeros((len(store.class_ids()), 2), np.int64)
-    np.add.at(sums, cells.label[gone], cells.figures[:WEIGHT, gone].T)
-    return hashes[goes], sums
+    month_of_hash = read_months(store) if months else {}
+    recent = [hash_ for hash_, month in month_of_hash.items() if month > this_month() - months]
+    is_prunable = cells.sums(DOCUMENTS, cells.token, len(hashes)) <= 1
+    is_prunable &= ~np.isin(hashes, np.array(recent, np.int64))
+    selected, sums = is_prunable[cells.token], np.zeros((len(store.class_ids()), 2), np.int64)
+    np.add.at(sums, cells.label[selected], cells.figures[:WEIGHT, selected].T)
+    return hashes[is_prunable], sums
 
 
-def months_taught(store: Store) -> dict[int, int]:
-    """The last month in which a lesson held a token, by hash, of those that one held."""
+def read_months(store: Store) -> dict[int, int]:
+    """Return by hash the last month in which a learned message had the token, for tokens with a month."""
     with store.reading():
-        found = store.execute("SELECT hash, month FROM tokens WHERE month NOT NULL").fetchall()
-        if not all(type(month) is int for _, month in found):
+        rows = store.execute("SELECT hash, month FROM tokens WHERE month NOT NULL").fetchall()
+        if not all(type(month) is int for _, month in rows):
             raise Damaged("month in table tokens")
-        return dict(found)
+        return dict(rows)
 
 
 def prune(store: Store, months: int) -> int:
-    """Take out the tokens that one message holds and that none learned in the last ``months`` held, this month counted.
-    One change; returns how many tokens left."""
+    """Delete the tokens of at most one message that no message learned in the last ``months`` has; return their number.
+
+    This month counts as one of the months.
+    """
     check_prunable(store)
     with store.writing():
-        gone, sums = _taken_out(store, months)
-        if len(gone):
-            hard_examples.drop_holding(store, gone)
-            store.execute(f"DELETE FROM tokens WHERE {AMONG}", (json.dumps(gone.tolist()),))  # noqa: S608
+        hashes, sums = _find_prunable(store, months)
+        if len(hashes):
+            hard_examples.delete_examples_with(store, hashes)
+            store.execute(f"DELETE FROM tokens WHERE {AMONG}", (json.dumps(hashes.tolist()),))  # noqa: S608
             store.executemany(
                 "UPDATE classes SET document_counts = document_counts - ?, occurrences = occurrences - ? WHERE id = ?",
                 [(*of_class, number) for number, of_class in enumerate(sums.tolist())],
             )
-            store.put_meta({SIZE: store.state.meta[SIZE] - len(gone)})
+            store.put_meta({SIZE: store.state.meta[SIZE] - len(hashes)})
             store.drop_cache()
-        return len(gone)
+        return len(hashes)
 
 
-def give_room_back(store: Store) -> bool:
-    """Give the room that became free back to the disk; False where that has to wait, as while another process reads for
-    long or the disk has no room for the copy."""
+def shrink_file(store: Store) -> bool:
+    """Give free pages of the file back to the disk, and return whether that was possible.
+
+    It is not while another process reads, or if the disk has no room for the copy.
+    """
     with contextlib.suppress(sqlite3.OperationalError):
         store.execute("VACUUM")
         return not store.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]

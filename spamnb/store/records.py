@@ -1,6 +1,6 @@
 """Table ``messages``: how each message was learned.
 
-To remember one more thing of a learned message, add the field to ``LearnedMessage``, to ``facts`` and to ``of_facts``.
+To store one more fact of a learned message, add the field to ``LearnedMessage``, to ``facts`` and to ``of_facts``.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ class LearnedMessage(NamedTuple):
     """How a message was learned."""
 
     label: str
-    bins: dict[str, int] | None  # where in the calibration it was added, by class; None where training saw it
-    contribution: Mapping[str, int] = MappingProxyType({})  # units that it adds to the weight of its tokens, by class
-    # Units by which learning it changed hard examples, by the example's number and by class.
+    bins: dict[str, int] | None  # by class, its bin of the calibration; None for a message of training
+    contribution: Mapping[str, int] = MappingProxyType({})  # units by class, added to the weights of its tokens
+    # Units by which hard examples changed when it was learned, by the number of the example and by class.
     changes: Mapping[int, Mapping[str, int]] = MappingProxyType({})
 
     def facts(self) -> dict[str, Any]:
-        """Return what is known of it beside its class: its part of a row, and of a line of an export."""
+        """Return the facts beside its class, for a row or a line of an export."""
         contribution = {name: n for name, n in self.contribution.items() if n}
         facts = {"bins": self.bins, "contribution": contribution or None, "changes": dict(self.changes) or None}
         return {name: fact for name, fact in facts.items() if fact is not None}
 
     @classmethod
     def of_facts(cls, label: str, facts: Any, classes: Collection[str]) -> LearnedMessage:
-        """From what ``facts`` gave, in a model of these classes. ValueError where it says something else."""
+        """Make a learned message from the result of ``facts``; raise ValueError if it does not fit these classes."""
         if type(facts) is not dict:
             raise ValueError("facts that are no object")
         bins, contribution, changes = facts.get("bins"), facts.get("contribution", {}), facts.get("changes", {})
@@ -51,16 +51,16 @@ class LearnedMessage(NamedTuple):
 
 
 def check_correction(value: Any, classes: Collection[str]) -> None:
-    """ValueError where that is not what a correction adds to the weight of a token, in units by class."""
-    known = type(value) is dict and {*value} <= {*classes} and all(map(_is_units, value.values()))
-    if not known or sum(value.values()):
+    """Raise ValueError unless the value is {class: units} that a correction can add to the weight of a token."""
+    is_valid = type(value) is dict and {*value} <= {*classes} and all(map(_is_units, value.values()))
+    if not is_valid or sum(value.values()):
         raise ValueError("units of a correction that are no whole numbers, or too large, or do not sum to 0")
 
 
 def learned_message(store: Store, digest: bytes) -> LearnedMessage | None:
-    """Return how a message was learned, by its digest; None if it was not."""
-    found = _read(store, "WHERE digest = ?", digest)
-    return found[0][1] if found else None
+    """Return how the message with this digest was learned; None if it was not."""
+    rows = _read(store, "WHERE digest = ?", digest)
+    return rows[0][1] if rows else None
 
 
 def learned_messages(store: Store) -> list[tuple[bytes, LearnedMessage]]:
@@ -68,16 +68,16 @@ def learned_messages(store: Store) -> list[tuple[bytes, LearnedMessage]]:
     return _read(store, "ORDER BY digest")
 
 
-def _read(store: Store, which: str, *values: Any) -> list[tuple[bytes, LearnedMessage]]:
+def _read(store: Store, condition: str, *parameters: Any) -> list[tuple[bytes, LearnedMessage]]:
     with store.reading():
         columns = "SELECT digest, class, coalesce(facts, '{}') FROM messages"
         classes, messages = list(store.class_ids()), []
         rows = checked_rows(
-            "messages", store.execute(f"{columns} {which}", values), digest=is_digest,
+            "messages", store.execute(f"{columns} {condition}", parameters), digest=is_digest,
             **{"class": int_between(len(classes) - 1)}, facts=str,
         )  # fmt: skip
-        for digest, label, written in rows:
-            facts = parse_json("messages", "facts", written)
+        for digest, label, text in rows:
+            facts = parse_json("messages", "facts", text)
             try:
                 messages.append((digest, LearnedMessage.of_facts(classes[label], facts, classes)))
             except ValueError as error:
@@ -86,7 +86,7 @@ def _read(store: Store, which: str, *values: Any) -> list[tuple[bytes, LearnedMe
 
 
 def put_learned(store: Store, messages: Iterable[tuple[bytes, LearnedMessage]]) -> None:
-    """Note that these messages were learned, by digest, in place of what is there of them."""
+    """Write how messages were learned, by digest; rows of the same digests are replaced."""
     with store.writing():
         ids, rows = store.class_ids(), []
         for digest, learned in messages:
@@ -96,6 +96,6 @@ def put_learned(store: Store, messages: Iterable[tuple[bytes, LearnedMessage]]) 
 
 
 def delete_learned(store: Store, digest: bytes) -> None:
-    """Note that a message is learned no longer."""
+    """Delete the row of a message."""
     with store.writing():
         store.execute("DELETE FROM messages WHERE digest = ?", (digest,))

@@ -1,4 +1,7 @@
-"""The whole content of a model file in memory: written to a new file, which takes its place at once, and read back."""
+"""The whole content of a model file in memory, which is read from a file or written to a new one.
+
+``atomic_replace`` puts a new file in the place of the old one in one step.
+"""
 
 from __future__ import annotations
 
@@ -20,42 +23,42 @@ from spamnb.errors import ArgumentError, Damaged, InTheWay, Outdated, SpamnbErro
 from spamnb.formulas.trust import PRIOR_NOISE
 from spamnb.reader.tokens import TokenArray
 from spamnb.store.arrays import all_vectors, put_arrays, put_vectors, read_arrays
-from spamnb.store.lessons import KeptLesson, add_lessons, kept_lessons
-from spamnb.store.pruning import months_taught
+from spamnb.store.pruning import read_months
 from spamnb.store.records import LearnedMessage, learned_messages, put_learned
 from spamnb.store.rows import DOCUMENTS, OCCURRENCES, Cells, tokens_of
 from spamnb.store.state import HISTOGRAM, NOISE, SIZE
 from spamnb.store.store import Store
+from spamnb.store.stored_messages import StoredMessage, add_messages, read_stored_messages
 
-MESSAGES_AT_ONCE = 1 << 14  # rows of messages in memory: some 10 MB
-ROWS_AT_ONCE = 256  # of tokens, written by one statement: 0.68 µs a row, and 0.95 with a statement each
-COPIED_PAGES = 8  # at a time: fewer than the tables that a model has, so that the first are never all
-STALE_SECONDS = 86_400  # seconds: nobody is still writing a file that has not changed for so long
+MESSAGES_AT_ONCE = 1 << 14  # rows of table messages in memory: some 10 MB
+ROWS_AT_ONCE = 256  # of table tokens in one statement: 0.68 µs a row, and 0.95 µs with one statement a row
+COPIED_PAGES = 8  # in one step: fewer than any model has, so that the first step is never the last
+STALE_SECONDS = 86_400  # after a day without a change nobody is still writing an unfinished file
 
 
 class Snapshot(NamedTuple):
-    """All that a model file holds."""
+    """The content of a model file."""
 
     meta: dict[str, Any]
     classes: Sequence[str]  # in the order of their numbers
     documents: np.ndarray  # (C,) N_c
     tokens: TokenArray  # ascending by hash
-    cells: Cells  # what training wrote and what was learned since, in one sum
+    cells: Cells  # sums of training and of the messages learned since
     messages: Sequence[tuple[bytes, LearnedMessage]]  # by digest
     histogram: np.ndarray  # (C, 2, BINS) of the calibration: messages of each class, and of others
     arrays: Mapping[str, np.ndarray] = MappingProxyType({})
-    vectors: np.ndarray | None = None  # (V, d) one vector a token
-    kept: Sequence[KeptLesson] = ()  # what a person taught, whole; oldest first
-    months: Mapping[int, int] = MappingProxyType({})  # by hash of those tokens that a lesson held, the last one's month
+    vectors: np.ndarray | None = None  # (V, d) one vector per token
+    stored: Sequence[StoredMessage] = ()  # learned messages, whole; the oldest first
+    months: Mapping[int, int] = MappingProxyType({})  # by hash of a token, the last month in which it was learned
 
     @property
     def counts(self) -> ClassCounts:
-        """Sums of the classes that hold a message."""
+        """The sums of the classes with messages."""
         return self.cells.counts(self.classes, self.documents, len(self.tokens)).nonempty_classes()
 
 
 def write_snapshot(store: Store, snapshot: Snapshot) -> None:
-    """Write everything into a new, empty store."""
+    """Write the content into a new, empty store."""
     with store.writing():
         tokens = [(snapshot.tokens, snapshot.cells)]
         write_sums(store, snapshot.meta, snapshot.classes, snapshot.documents, snapshot.histogram, tokens)
@@ -65,7 +68,7 @@ def write_snapshot(store: Store, snapshot: Snapshot) -> None:
             put_vectors(store, snapshot.tokens, snapshot.vectors)
         write_messages(store, snapshot.messages)
         put_arrays(store, snapshot.arrays)
-        add_lessons(store, snapshot.kept)
+        add_messages(store, snapshot.stored)
         store.recalibrate()
 
 
@@ -77,42 +80,45 @@ def write_sums(
     histogram: np.ndarray,
     tokens: Iterable[tuple[TokenArray, Cells]],
 ) -> None:
-    """Write the classes and their sums into a new, empty store. ``tokens``, ascending by hash, come with their cells
-    some at a time, because those of all at once may not fit the memory; the other parameters are as in ``Snapshot``."""
+    """Write the classes and their sums into a new, empty store.
+
+    ``tokens``, ascending by hash, come with their cells in batches, because all cells at once may not fit the memory.
+    The other parameters are as in ``Snapshot``.
+    """
     numbers = list(map(store.class_id, classes))
     sums, size = np.zeros((2, len(classes)), np.int64), 0
-    for some, cells in tokens:
-        size += len(some)
-        _put_tokens(store, some, cells.pack(len(some), store.path))
+    for batch, cells in tokens:
+        size += len(batch)
+        _write_tokens(store, batch, cells.pack(len(batch), store.path))
         sums += np.stack([cells.sums(figure, cells.label, len(classes)) for figure in (DOCUMENTS, OCCURRENCES)])
     blobs = [of_class.tobytes() for of_class in histogram.astype(HISTOGRAM)]
-    put = "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ? WHERE id = ?"
-    store.executemany(put, zip(documents.tolist(), *sums.tolist(), blobs, numbers))
+    update = "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ? WHERE id = ?"
+    store.executemany(update, zip(documents.tolist(), *sums.tolist(), blobs, numbers))
     store.put_meta({**meta, SIZE: size, NOISE: PRIOR_NOISE})
     store.drop_cache()
 
 
 def write_messages(store: Store, messages: Iterable[tuple[bytes, LearnedMessage]]) -> None:
-    """Write how messages were learned, by digest, some at a time."""
+    """Write how messages were learned, by digest, in batches."""
     messages = iter(messages)
     while batch := list(islice(messages, MESSAGES_AT_ONCE)):
         put_learned(store, batch)
 
 
-def _put_tokens(store: Store, tokens: TokenArray, cells: Sequence[bytes]) -> None:
-    """Write rows of tokens: many with each statement, whose start takes longer than a row."""
+def _write_tokens(store: Store, tokens: TokenArray, cells: Sequence[bytes]) -> None:
+    """Write rows of tokens, many with one statement, because to start a statement takes longer than a row."""
     values: list[Any] = [None] * (3 * len(tokens))
     values[::3], values[1::3], values[2::3] = tokens.hashes.tolist(), tokens, cells
     for first in range(0, len(values), 3 * ROWS_AT_ONCE):
-        some = values[first : first + 3 * ROWS_AT_ONCE]
-        rows = ", ".join(["(?, ?, ?)"] * (len(some) // 3))
-        store.execute(f"INSERT INTO tokens (hash, token, cells) VALUES {rows}", some)  # noqa: S608
+        batch = values[first : first + 3 * ROWS_AT_ONCE]
+        rows = ", ".join(["(?, ?, ?)"] * (len(batch) // 3))
+        store.execute(f"INSERT INTO tokens (hash, token, cells) VALUES {rows}", batch)  # noqa: S608
 
 
 def read_sums(store: Store) -> Snapshot:
     """Read the sums of a store, without learned messages, arrays and months.
 
-    All of them are read, so they can be checked: Damaged if tokens do not add up to the sums of their classes.
+    Raise Damaged if the tokens do not add up to the sums of their classes.
     """
     with store.reading():
         hashes, cells = store.cells()
@@ -121,9 +127,9 @@ def read_sums(store: Store) -> Snapshot:
         tokens = tokens_of([text for (text,) in rows])
         if not np.array_equal(tokens.hashes, hashes):
             raise Damaged("tokens in table tokens that have another hash")
-        added_up = [cells.sums(figure, cells.label, len(classes)) for figure in (DOCUMENTS, OCCURRENCES)]
-        fit = np.array_equal(np.transpose(added_up), sums[:, 1:]) and len(tokens) == store.state.meta[SIZE]
-        if not fit or (cells.figures[DOCUMENTS] > sums[cells.label, 0]).any():
+        sums_of_tokens = [cells.sums(figure, cells.label, len(classes)) for figure in (DOCUMENTS, OCCURRENCES)]
+        is_equal = np.array_equal(np.transpose(sums_of_tokens), sums[:, 1:]) and len(tokens) == store.state.meta[SIZE]
+        if not is_equal or (cells.figures[DOCUMENTS] > sums[cells.label, 0]).any():
             raise Damaged("the sums of all tokens are not those that stand beside them")
         return Snapshot(store.state.meta, classes, sums[:, 0], tokens, cells, [], store.state.histogram)
 
@@ -136,14 +142,15 @@ def read_snapshot(store: Store) -> Snapshot:
             messages=learned_messages(store),
             arrays=read_arrays(store),
             vectors=all_vectors(store),
-            kept=list(kept_lessons(store)),
-            months=months_taught(store),
+            stored=list(read_stored_messages(store)),
+            months=read_months(store),
         )
 
 
 def check_replaceable(path: str | Path, *, force: bool) -> None:
-    """Raise SpamnbError if a new model may not take the place of what is at ``path``: InTheWay for a model, unless
-    ``force``. Anything that is no model is never replaced.
+    """Raise SpamnbError if a new model may not replace the file at ``path``.
+
+    A model is replaced with ``force``; without it InTheWay is raised. Any other file is never replaced.
 
     >>> check_replaceable("/", force=True)
     Traceback (most recent call last):
@@ -181,57 +188,59 @@ def atomic_replace(
     force: bool = False,
     catch_up: Callable[[Store], None] = lambda store: None,
 ) -> Iterator[Store]:
-    """A new store to fill; when the block ends well it becomes the model at ``path``, all at once.
+    """Yield a new store to fill, which becomes the model at ``path`` in one step when the block ends without an error.
 
-    ``catch_up`` is called with it once the model that it replaces can no longer be changed: by then others may have
-    taught that one more.
+    ``catch_up`` is called with the new store after the old model can no longer be changed, because other processes may
+    have learned more messages meanwhile.
 
-    If this is killed, the model that was there stays, or none. Raises InTheWay where there is one already (unless
-    ``force``), also one that appeared meanwhile, and SpamnbError where what is there is no model at all.
+    If this process is killed, the old model stays. Raise InTheWay if there is a model (unless ``force``), also one that
+    appeared meanwhile, and SpamnbError if there is another file.
     """
     target = Path(path)
     check_replaceable(target, force=force)
     fresh = target.with_name(f".{target.name}.{os.getpid()}.new")
     try:
         try:
-            _clear(target)
+            _remove_unfinished(target)
             fresh.unlink(missing_ok=True)
             store = Store.create(fresh, meta)
         except (OSError, SpamnbError) as error:
             raise ArgumentError(
-                "{at}: cannot be written ({why}); {option.model} names another place", at=target, why=_reason(error)
+                "{at}: cannot be written ({why}); {option.model} names another place",
+                at=target,
+                why=_describe_failure(error),
             ) from None
-        store.path = str(target)  # what an error names
+        store.path = str(target)  # in error messages
         with store:
-            # Nobody else sees this file before it is whole, so it needs neither journal nor syncs until then.
+            # Nobody else sees this file before it is complete, so it needs no journal and no syncs until then.
             store.execute("PRAGMA journal_mode = OFF")
             store.execute("PRAGMA synchronous = OFF")
             yield store
             store.execute("PRAGMA journal_mode = WAL")
-        with open(fresh, "rb") as file:  # on the disk before it is the model
+        with open(fresh, "rb") as file:  # it must be on the disk before it becomes the model
             os.fsync(file.fileno())
         try:
-            os.link(fresh, target)  # unlike a rename, never over a model that appeared meanwhile
+            os.link(fresh, target)  # unlike a rename, this never replaces a model that appeared meanwhile
         except FileExistsError:
             check_replaceable(target, force=force)
             _replace(fresh, target, catch_up)
     finally:
         for suffix in ("", "-wal", "-shm"):
-            with contextlib.suppress(NotADirectoryError):  # where nothing could be made
+            with contextlib.suppress(NotADirectoryError):  # if the folder is a file
                 Path(f"{fresh}{suffix}").unlink(missing_ok=True)
 
 
-def _clear(target: Path) -> None:
+def _remove_unfinished(target: Path) -> None:
     """Remove unfinished files beside the model, of processes that were killed."""
     unfinished = re.compile(rf"\.{re.escape(target.name)}\.\d+\.new(-wal|-shm)?")
     for path in target.parent.glob(".*.new*"):
         if unfinished.fullmatch(path.name):
-            with contextlib.suppress(OSError):  # gone meanwhile, or another's: it is in nobody's way
+            with contextlib.suppress(OSError):  # it is gone, or another user's, and does no harm
                 if time.time() - path.lstat().st_mtime > STALE_SECONDS:
                     path.unlink()
 
 
-def _reason(error: Exception) -> str:
+def _describe_failure(error: Exception) -> str:
     if isinstance(error, (FileExistsError, NotADirectoryError)):
         return "its folder is a file"
     if "disk is full" in str(error):
@@ -240,26 +249,30 @@ def _reason(error: Exception) -> str:
 
 
 def create_empty(path: str | Path, meta: dict[str, Any]) -> None:
-    """Make an empty model at ``path``; one that is there, or that another process makes first, stays."""
+    """Create an empty model at ``path``; a model that is there, or that another process creates first, stays."""
     with contextlib.suppress(InTheWay), atomic_replace(path, meta):
         pass
 
 
 def _replace(fresh: Path, target: Path, catch_up: Callable[[Store], None]) -> None:
-    # A rename over a model that others have open would leave its write-ahead log beside the new file. SQLite's own
-    # backup replaces the content in one transaction instead: readers go on with the old state until it ends. From its
-    # first pages on nobody else can write; where ``catch_up`` changes the new file then, the backup begins again.
-    caught_up = False
+    # A rename would leave the write-ahead log of an open model beside the new file. So SQLite's backup replaces the
+    # content in one transaction, until whose end readers have the old state. From its first pages on nobody else can
+    # write; if ``catch_up`` changes the new file then, the backup begins again.
+    is_up_to_date = False
 
-    def copied(status: int, left: int, pages: int) -> None:
-        nonlocal caught_up
-        if not caught_up and status == sqlite3.SQLITE_OK:
-            caught_up = True
-            with Store.open(fresh, writable=True) as late:
-                late.path = str(target)
-                catch_up(late)
+    def report_progress(status: int, remaining: int, pages: int) -> None:
+        nonlocal is_up_to_date
+        if not is_up_to_date and status == sqlite3.SQLITE_OK:
+            is_up_to_date = True
+            with Store.open(fresh, writable=True) as store:
+                store.path = str(target)
+                catch_up(store)
 
-    with Store.connect(fresh, writable=False) as source, Store.connect(target, writable=True) as store, store._told():
-        store.execute("PRAGMA journal_mode = WAL")  # or those who read it would wait, ``catch_up`` among them
-        source.copy_to(store, pages=COPIED_PAGES, progress=copied)
+    with (
+        Store.connect(fresh, writable=False) as source,
+        Store.connect(target, writable=True) as store,
+        store._translate_errors(),
+    ):
+        store.execute("PRAGMA journal_mode = WAL")  # or readers would wait, and so would ``catch_up``
+        source.copy_to(store, pages=COPIED_PAGES, progress=report_progress)
         store.execute("PRAGMA wal_checkpoint(TRUNCATE)")

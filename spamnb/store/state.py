@@ -1,4 +1,4 @@
-"""Settings, classes and their sums, as one state of a model file has them. A change makes another state."""
+"""Settings, classes and their sums in one state of a model file. A state never changes; a change makes another."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from spamnb.formulas.calibration import BINS, Calibration
 from spamnb.store.database import MAX_SUM, Database, checked_rows, int_between, is_class_name, parse_json
 from spamnb.store.rows import MAX_COUNT
 
-MAX_CLASSES = 900
+MAX_CLASSES = 900  # of a model: each token has a figure per class in memory
 SIZE = "vocabulary_size"  # in table meta, the number of tokens
 NOISE = "label_noise"  # in table meta, the share of wrong labels
 BASE = "base"  # in table meta, the path of the model that a file adds to
-HISTOGRAM = np.dtype("<i8")
+HISTOGRAM = np.dtype("<i8")  # of the calibration's bins in table classes
 NO_CURVE = 0.0, 0.0, 1.0  # slope, intercept and knee of a class without messages
-BASE_LESSONS = 60  # a base weighs as much as so many lessons: docs/experiments.md#lessons-of-a-user
-_MAX_FITTED = 1e9  # of a slope, an intercept or a knee
+BASE_MESSAGES = 60  # learned messages that weigh as much as a base: docs/experiments.md#lessons-of-a-user
+_MAX_FITTED = 1e9  # of a slope, an intercept or a knee; larger ones are damage
 
 
 @dataclass(frozen=True)
 class State:
-    """What a file says beside its tokens and messages; classes are in the order of their numbers."""
+    """The settings and sums of a file without its tokens and messages; classes are in the order of their numbers."""
 
     meta: dict[str, Any]
     class_ids: dict[str, int]
     sums: np.ndarray  # (C, 3) N_c, Σ_j N_jc and Σ_j T_jc
     histogram: np.ndarray  # (C, 2, BINS) of the calibration: the messages of each class, and those of others
-    curves: np.ndarray | None  # (C, 3) slope, intercept and knee as they were written; None after a change
-    cache: dict[str, Any] = field(default_factory=dict)  # what else was read of this state
+    curves: np.ndarray | None  # (C, 3) slope, intercept and knee as written; None after a change
+    cache: dict[str, Any] = field(default_factory=dict)  # arrays that were read in this state
 
     @classmethod
     def read(cls, database: Database) -> State:
@@ -43,35 +43,36 @@ class State:
         rows = database.execute("SELECT key, value FROM meta WHERE content IS NULL")
         meta = {key: parse_json("meta", key, value) for key, value in checked_rows("meta", rows, key=str)}
         columns = "name, id, calibration, documents, document_counts, occurrences, slope, intercept, knee"
-        found = checked_rows(
+        classes = checked_rows(
             "classes", database.execute(f"SELECT {columns} FROM classes ORDER BY id"), name=is_class_name,  # noqa: S608
             id=int_between(MAX_CLASSES - 1), calibration=bytes, documents=int_between(MAX_COUNT),
             document_counts=int_between(MAX_SUM), occurrences=int_between(MAX_SUM), slope=_is_fitted,
             intercept=_is_fitted, knee=_is_fitted,
         )  # fmt: skip
-        if [row[1] for row in found] != list(range(len(found))):
+        if [row[1] for row in classes] != list(range(len(classes))):
             raise Damaged("numbers in table classes that are not in order")
         size, noise = meta.get(SIZE, -1), meta.get(NOISE, -1)
         if not int_between(MAX_COUNT)(size):
             raise Damaged(f"{SIZE} in table meta: {size!r}")
         if not (type(noise) is float and 0 <= noise < 1):
             raise Damaged(f"{NOISE} in table meta: {noise!a:.40}")
-        sums = np.array([row[3:6] for row in found], np.int64).reshape(-1, 3)
-        documents, held, occurring = sums.T
-        if (held > documents * float(size)).any() or (held > occurring).any():
+        sums = np.array([row[3:6] for row in classes], np.int64).reshape(-1, 3)
+        documents, document_counts, occurrences = sums.T
+        if (document_counts > documents * float(size)).any() or (document_counts > occurrences).any():
             raise Damaged("figures in table classes that do not fit together")
-        curves = np.array([row[6:] for row in found]).reshape(-1, 3)
-        return cls(meta, {row[0]: row[1] for row in found}, sums, _histogram([row[2] for row in found]), curves)
+        curves = np.array([row[6:] for row in classes]).reshape(-1, 3)
+        histogram = _parse_histograms([row[2] for row in classes])
+        return cls(meta, {row[0]: row[1] for row in classes}, sums, histogram, curves)
 
     @cached_property
     def present(self) -> np.ndarray:
-        """The numbers of the classes that hold a message, in the order of their names."""
+        """The numbers of the classes with messages, in the order of the class names."""
         names = sorted(name for name, number in self.class_ids.items() if self.sums[number, 0])
         return np.array([self.class_ids[name] for name in names], np.intp)
 
     @cached_property
     def totals(self) -> ClassTotals:
-        """The sums over all tokens of the classes that hold a message."""
+        """The sums over all tokens of the classes with messages."""
         names = list(self.class_ids)
         classes = tuple(names[number] for number in self.present.tolist())
         documents, document_counts, occurrences = self.sums[self.present].T
@@ -79,25 +80,25 @@ class State:
 
     @cached_property
     def calibration(self) -> Calibration:
-        """The calibration of the classes that hold a message: as whoever wrote the file fitted it, or fitted now."""
+        """The calibration of the classes with messages: as it was written, or fitted now if the sums changed since."""
         if self.curves is None:
             return calibration.fit(self.histogram[self.present], self.sums[self.present, 0])
         slope, intercept, knee = self.curves[self.present].T
         return Calibration(slope, intercept, knee, self.meta[NOISE])
 
     def check_calibration(self) -> None:
-        """Damaged where the curves are not those of the sums."""
+        """Raise Damaged if the curves are not those of the sums."""
         fitted = calibration.fit(self.histogram[self.present], self.sums[self.present, 0])
         pairs = zip(self.calibration, fitted)
         if not all(np.allclose(np.asarray(a), np.asarray(b), rtol=1e-3, atol=1e-3) for a, b in pairs):
             raise Damaged("curves in table classes that are not those of its calibration")
 
     def with_meta(self, changes: Mapping[str, Any]) -> State:
-        """Return the state with these settings or single figures."""
+        """Return the state with other settings or single figures."""
         return replace(self, meta={**self.meta, **changes}, cache={})
 
     def with_class(self, name: str) -> State:
-        """Return the state with one more class, which holds nothing."""
+        """Return the state with one more class, which is empty."""
         return State(
             self.meta,
             {**self.class_ids, name: len(self.class_ids)},
@@ -114,9 +115,9 @@ class State:
         return State(meta, self.class_ids, sums, self.histogram, None)
 
     def with_scores(self, label: str, bins: Mapping[str, int], sign: int) -> State:
-        """Return the state with a scored message of a class more in the calibration, or less, by its bin of each class.
+        """Return the state with a scored message added to the calibration, or subtracted, by its bin of each class.
 
-        A message of training may be subtracted with another score than it was added with: a bin can be below 0.
+        A message of training may be subtracted with another score than it was added with, so a bin can be below 0.
         """
         histogram = self.histogram.copy()
         for name, bin_ in bins.items():
@@ -124,31 +125,32 @@ class State:
         return State(self.meta, self.class_ids, self.sums, histogram, None)
 
     @cached_property
-    def weight_of_lessons(self) -> int:
-        """How many messages a lesson in a file that adds to this one counts for."""
-        return max(1, int(self.sums[:, 0].sum()) // BASE_LESSONS)
+    def learned_message_weight(self) -> int:
+        """How many times a message counts that was learned in a file that adds to this one."""
+        return max(1, int(self.sums[:, 0].sum()) // BASE_MESSAGES)
 
     def plus(self, base: State) -> State:
-        """Return the state of the sum of a file of lessons and its base, whose settings count where the file has none.
+        """Return the sum of this state and its base's. A setting that this file does not have is the base's.
 
-        The curves are those of the base; where the file has other classes they are fitted to the sum. A token that both
-        hold counts twice among the number of tokens: to tell would take a look-up of all of them.
+        The curves are those of the base; if the file has other classes, they are fitted to the sum. A token in both
+        files counts twice in the number of tokens, because an exact number needs a look-up of all of them.
         """
-        weight, whole = base.weight_of_lessons, base
+        weight, extended = base.learned_message_weight, base
         for name in self.class_ids.keys() - base.class_ids.keys():
-            whole = whole.with_class(name)
-        numbers = [whole.class_ids[name] for name in self.class_ids]
-        sums, histogram = whole.sums.copy(), whole.histogram.copy()
+            extended = extended.with_class(name)
+        numbers = [extended.class_ids[name] for name in self.class_ids]
+        sums, histogram = extended.sums.copy(), extended.histogram.copy()
         sums[numbers] += weight * self.sums
         histogram[numbers] += weight * self.histogram
         size, noise = base.meta[SIZE] + self.meta[SIZE], base.calibration.noise
         meta = {**base.meta, **self.meta, SIZE: size, NOISE: noise}
-        added = State(meta, whole.class_ids, sums, histogram, None)
-        return replace(added, curves=base.fitted_curves) if added.totals.classes == base.totals.classes else added
+        combined = State(meta, extended.class_ids, sums, histogram, None)
+        is_same = combined.totals.classes == base.totals.classes
+        return replace(combined, curves=base.fitted_curves) if is_same else combined
 
     @property
     def fitted_curves(self) -> np.ndarray:
-        """The calibration by number of class, (C, 3)."""
+        """The curves of the calibration by class number, (C, 3)."""
         curves = np.tile(NO_CURVE, (len(self.class_ids), 1))
         curves[self.present] = np.stack(self.calibration[:3], axis=1)
         return curves
@@ -166,15 +168,15 @@ class State:
 
 
 def _is_fitted(value: Any) -> bool:
-    """A number of a curve."""
+    """Return whether a value can be a number of a curve."""
     return type(value) is float and abs(value) < _MAX_FITTED
 
 
-def _histogram(blobs: list[bytes]) -> np.ndarray:
-    """The classes' histograms of the calibration, (C, 2, BINS)."""
+def _parse_histograms(blobs: list[bytes]) -> np.ndarray:
+    """Return the histograms of the classes, (C, 2, BINS)."""
     if any(len(blob) != 2 * BINS * HISTOGRAM.itemsize for blob in blobs):
         raise Damaged("calibration in table classes that was cut short")
-    found = np.frombuffer(b"".join(blobs), HISTOGRAM).reshape(-1, 2, BINS).copy()
-    if (np.abs(found) > MAX_COUNT).any():
+    histograms = np.frombuffer(b"".join(blobs), HISTOGRAM).reshape(-1, 2, BINS).copy()
+    if (np.abs(histograms) > MAX_COUNT).any():
         raise Damaged("calibration in table classes that cannot be")
-    return found
+    return histograms

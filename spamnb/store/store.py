@@ -1,17 +1,17 @@
-"""A model as one SQLite file: the sums and what was learned; no probabilities, which are derived from them.
+"""A model as one SQLite file: sums and learned messages. Probabilities are not stored but computed from the sums.
 
     meta          settings and single figures, as JSON; under "array:NAME" an array
     classes       a class's messages N_c, Σ_j N_jc, Σ_j T_jc, its histogram of the calibration, and its fitted curve
-    tokens        a token's cells (rows.py), the last month in which a learned message held it, and its vector
+    tokens        a token's cells (rows.py), the last month in which a learned message had it, and its vector
     messages      how each message was learned, and its contribution to a correction (records.py)
-    kept_lessons  messages that a person taught, whole (lessons.py)
-    hard          messages that a corrected model found hard (hard_examples.py)
+    kept_lessons  learned messages, whole (stored_messages.py)
+    hard          hard examples of a corrected model (hard_examples.py)
 
-In memory are the classes and their sums (``State``), and the rows that were asked for (``TokenTable``). Both are read
-again when another connection changed the file. A change is made in memory and written before its transaction ends.
+The classes and their sums (``State``) and the rows that were looked up (``TokenTable``) stay in memory. Both are read
+again when another connection changes the file. A change is made in memory and written before its transaction ends.
 
-A file may name a base, the model that it adds to. Then what the model says (``combined``, ``look_up``, ``weights``) is
-the sum of both, and all that is learned is written into the file: the base is only read.
+A file may name a base, the model that it adds to. Then ``combined``, ``look_up`` and ``weights`` return the sum of
+both. All learned messages are written into the file; the base is only read.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import contextlib
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
@@ -40,8 +40,8 @@ from spamnb.store.rows import DOCUMENTS, MAX_UNITS, OCCURRENCES, WEIGHT, Cells
 from spamnb.store.state import BASE, HISTOGRAM, MAX_CLASSES, NO_CURVE, NOISE, SIZE, State
 from spamnb.store.token_table import Rows, SharedTable, TokenTable, read_table
 
-FORMAT = 9  # it rises with the tables, and whenever the same sums give other scores
-PAGE_BYTES = 1024  # a lesson writes some 350 pages, whatever their size: in 4096 bytes each takes half as long again
+FORMAT = 9  # it rises when the tables change, and when the same sums give other scores
+PAGE_BYTES = 1024  # to learn a message writes some 350 pages of any size: in 4096 bytes it takes half as long again
 SCHEMA = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, content BLOB) WITHOUT ROWID",
     "CREATE TABLE classes (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, documents INTEGER NOT NULL,"
@@ -57,13 +57,14 @@ SCHEMA = (
 )
 
 ADDED = "model_type", "tokens", "tokens_version"  # of meta: what a model and its base must have in common to add up
-SUM_MODELS = "corrected", "boolean", "multinomial"  # a bernoulli model also needs how many tokens n messages hold
-REVISION = "revision"  # key in table meta of 8 random bytes, others after each transaction that wrote
+SUM_MODELS = "corrected", "boolean", "multinomial"  # a bernoulli model also needs how many tokens n messages have
+REVISION = "revision"  # key in table meta of 8 random bytes, which are others after each transaction that writes
 AMONG = "hash IN (SELECT value FROM json_each(?))"  # one of the hashes in a list of JSON
+MAX_VOCABULARY = 200_000  # tokens that are numbered before a new vocabulary begins, because hostile mail has new words
 
 
 class Store(Database):
-    """A model file, open: ``with Store.open(path) as store: store.look_up(["offer"])``."""
+    """An open model file: ``with Store.open(path) as store: store.look_up(["offer"])``."""
 
     base: Store | None = None  # the model that this file adds to
     _identity: tuple[int, int] | None = None  # of the open file
@@ -71,18 +72,19 @@ class Store(Database):
     _changed: list[Rows] | None = None  # the rows that the transaction changed; None: any of them
 
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
-        self.table = SharedTable()  # threads that judge by the same file share one
+        self.table = SharedTable()  # threads that classify by the same file share one
+        self._vocabulary = Vocabulary()
         super().__init__(path, connection)
 
     # -- the file --------------------------------------------------------------------------------------------
 
     @classmethod
     def create(cls, path: str | Path, meta: Mapping[str, Any]) -> Self:
-        """A new, empty model at ``path`` (``":memory:"`` for none), which must not exist yet."""
+        """Create an empty model at ``path``, which must not exist yet; ``":memory:"`` makes one without a file."""
         if str(path) != ":memory:" and Path(path).exists():
             raise SpamnbError(f"{path}: exists already; choose another name")
         store = cls.connect(path, writable=True)
-        with store._told():
+        with store._translate_errors():
             store.execute(f"PRAGMA page_size = {PAGE_BYTES}")
             store.execute("PRAGMA journal_mode = WAL")
             with store.writing():
@@ -91,13 +93,15 @@ class Store(Database):
                 store.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 store.execute(f"PRAGMA user_version = {FORMAT}")
                 store.put_meta({**meta, SIZE: 0, NOISE: PRIOR_NOISE})
-        store.attach()
+        store._attach()
         return store
 
     @classmethod
     def open(cls, path: str | Path, *, writable: bool = False, base: Store | None = None) -> Self:
-        """The model at ``path``; one clear line when there is none, or when it is something else. It adds to the open
-        model ``base``, or to the one that it names."""
+        """Open the model at ``path``, and add it to the open model ``base``, or to the one that the file names.
+
+        Raise SpamnbError, one line, if there is no file or if it is not a model.
+        """
         if not Path(path).is_file():
             what = "a folder, and no model there" if Path(path).is_dir() else "no model there"
             raise ArgumentError(
@@ -107,14 +111,14 @@ class Store(Database):
             raise SpamnbError(f"{path}: an empty file and no model; name another")
         store = cls.connect(path, writable=writable)
         try:
-            store._check()
-            store.attach(base)
+            store._check_format()
+            store._attach(base)
         except BaseException:
             store.close()
             raise
         return store
 
-    def attach(self, base: Store | None = None) -> None:
+    def _attach(self, base: Store | None = None) -> None:
         """Add this file to the open model ``base``, or to the one that the file names."""
         with self.reading():
             path = self.state.meta.get(BASE)
@@ -138,18 +142,20 @@ class Store(Database):
             return {BASE: path, **{key: self.state.meta.get(key) for key in ADDED}}
 
     def _check_is_sum(self) -> None:
-        """Raise SpamnbError if this is no model to which others can add."""
-        kind = self.state.meta.get("model_type")
-        if kind not in SUM_MODELS:
-            raise SpamnbError(f"{self.path}: to a {kind} model nothing can be added")
+        """Raise SpamnbError if other models cannot add to this one."""
+        model_type = self.state.meta.get("model_type")
+        if model_type not in SUM_MODELS:
+            raise SpamnbError(f"{self.path}: to a {model_type} model nothing can be added")
 
     def close(self) -> None:
+        """Close the file, and its base if the file named it."""
         super().close()
         if self._closes_base and self.base is not None:
             self.base.close()
 
-    def _check(self) -> None:
-        with self._told():
+    def _check_format(self) -> None:
+        """Raise SpamnbError if the file is not a model, Outdated if it is of an older format."""
+        with self._translate_errors():
             application = self.execute("PRAGMA application_id").fetchone()[0]
             version = self.execute("PRAGMA user_version").fetchone()[0]
             if application != APPLICATION_ID:
@@ -162,52 +168,52 @@ class Store(Database):
                 raise Outdated(
                     f"{self.path}: made by an older spamnb (format {version}), and cannot be read; train again"
                 )
-            # What a view, a trigger, an index, a generated column or a constraint of somebody else's computes may never
-            # end.
-            found = self.execute("SELECT sql FROM sqlite_schema WHERE sql NOT NULL").fetchall()
-            if {statement for (statement,) in found} != {*SCHEMA}:
+            # A stranger's view, trigger, index, generated column or constraint may compute without end.
+            statements = self.execute("SELECT sql FROM sqlite_schema WHERE sql NOT NULL").fetchall()
+            if {statement for (statement,) in statements} != {*SCHEMA}:
                 raise Damaged("other tables, views, triggers or indexes than a model's")
 
     @contextlib.contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
-        with self._told():
-            self._follow_file(begin != "BEGIN")
+        self._reopen_if_replaced(begin != "BEGIN")
         with self.base.reading() if self.base is not None else contextlib.nullcontext(), super()._transaction(begin):
             self._changed, statements = [], self._connection.total_changes
             yield
             self.write_changes()
             if self._connection.total_changes != statements:
-                self._revise()
-        if begin != "BEGIN" and _identity(self.file) != self._identity:
+                self._write_revision()
+        if begin != "BEGIN" and identify_file(self.file) != self._identity:
             raise SpamnbError(f"{self.path}: another file took its place while it was being changed; try again")
 
-    def _follow_file(self, writing: bool) -> None:
-        """Go over to the file that is at the path now. Whoever removes a model and trains another there would otherwise
-        have lessons acknowledged that nobody ever reads.
+    def _reopen_if_replaced(self, is_writing: bool) -> None:
+        """Open the file that is at the path now, if it is another one.
 
-        The open file keeps its number on the disk, so another file has another one."""
-        identity = _identity(self.file)
+        Without this, a program that removes a model and trains another there would lose all later learned messages.
+        The open file keeps its number on the disk, so another file has another one.
+        """
+        identity = identify_file(self.file)
         if self._identity is None:  # the first transaction
             self._identity = identity
         if identity == self._identity:
             return
         try:
-            writable = not self.execute("PRAGMA query_only").fetchone()[0]
+            with self._translate_errors():
+                writable = not self.execute("PRAGMA query_only").fetchone()[0]
             fresh = type(self).open(self.file, writable=writable, base=self.base)
         except SpamnbError:
-            if writing:
+            if is_writing:
                 raise
-            return  # what only reads goes on with the model that is open: mail is waiting
+            return  # a reader goes on with the open model: mail is waiting
         self._connection.close()
         self._connection, self._identity, self._data_version = fresh._connection, identity, None
         self.drop_cache()
 
-    def _revise(self) -> None:
+    def _write_revision(self) -> None:
         """Give the file's new content another revision, and tell threads of this process which rows it changed."""
         before, after = self._read_revision(), os.urandom(8)
         self.execute("REPLACE INTO meta VALUES (?, '', ?)", (REVISION, after))
         if before is not None and self._changed is not None:
-            self.table.note(before, after, self._changed)
+            self.table.add_change(before, after, self._changed)
         if self._rows is not None:
             self._rows.revision = after
 
@@ -218,26 +224,26 @@ class Store(Database):
     # -- settings and classes --------------------------------------------------------------------------------
 
     def drop_cache(self) -> None:
+        """Forget what was read of the file."""
         self._changed = None
         self._state: State | None = None
         self._combined: tuple[State, State, State] | None = None  # of the file, of its base, and their sum
         self._is_written = True  # is the state that of the file?
         self._rows: TokenTable | None = None
-        self._vocabulary = Vocabulary()
-        self._frequencies: list[dict[int, int]] | None = None  # by class number {n: tokens that n messages hold}
+        self._frequencies: list[dict[int, int]] | None = None  # by class number {n: tokens that n messages have}
 
-    def follow_changes(self) -> None:
+    def _follow_changes(self) -> None:
         """Forget what another connection changed: all, unless it shares this one's table and so says which rows."""
-        rows, vocabulary = self._rows, self._vocabulary
+        rows = self._rows
         self.drop_cache()
         if rows is None:
             return
         revision = self._read_revision()
-        changes = self.table.changes(rows.revision, revision)
+        changes = self.table.list_changes(rows.revision, revision)
         if changes is not None and len(self.state.class_ids) == rows.classes:
-            rows.follow(changes, self.state)
+            rows.apply_changes(changes, self.state)
             rows.revision = revision
-            self._rows, self._vocabulary = rows, vocabulary
+            self._rows = rows
 
     @property
     def state(self) -> State:
@@ -248,23 +254,24 @@ class Store(Database):
 
     @property
     def combined(self) -> State:
-        """The same of the model: those of this file, added to those of its base."""
+        """Settings, classes and sums of this file added to those of its base; inside a transaction."""
         if self.base is None:
             return self.state
-        own, base = self.state, self.base.state
-        if self._combined is None or self._combined[0] is not own or self._combined[1] is not base:
+        state, base = self.state, self.base.state
+        if self._combined is None or self._combined[0] is not state or self._combined[1] is not base:
             self.base._check_is_sum()
             if not self.adds_up:
                 why = f"its tokens are not those of {self.base.path}, to which it adds"
                 raise SpamnbError(f"{self.path}: {why}; {UPGRADE}")
-            self._combined = own, base, own.plus(base)
+            self._combined = state, base, state.plus(base)
         return self._combined[2]
 
     @property
     def adds_up(self) -> bool:
         """Whether this file's tokens are those of its base; inside a transaction."""
-        own, base = self.state.meta, self.base.state.meta if self.base is not None else self.state.meta
-        return all(own.get(key) == base.get(key) for key in ADDED)
+        meta = self.state.meta
+        base = self.base.state.meta if self.base is not None else meta
+        return all(meta.get(key) == base.get(key) for key in ADDED)
 
     def _set_state(self, state: State) -> None:
         self._state, self._is_written = state, False
@@ -275,7 +282,7 @@ class Store(Database):
             return self.combined.meta
 
     def put_meta(self, changes: Mapping[str, Any]) -> None:
-        """Keep settings and single figures."""
+        """Write settings and single figures."""
         with self.writing():
             self.executemany(
                 "INSERT INTO meta VALUES (?, ?, NULL) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
@@ -289,7 +296,7 @@ class Store(Database):
             return self.state.class_ids
 
     def class_id(self, name: str) -> int:
-        """Return the number of a class in the tables, a new one where there was none."""
+        """Return the number of a class in the tables; a class that is not there gets the next one."""
         if name in self.state.class_ids:
             return self.state.class_ids[name]
         number = len(self.state.class_ids)
@@ -305,16 +312,16 @@ class Store(Database):
         row = number, name, np.zeros((2, BINS), HISTOGRAM).tobytes(), *NO_CURVE
         self.execute("INSERT INTO classes VALUES (?, ?, 0, 0, 0, ?, ?, ?, ?)", row)
         self._set_state(self.state.with_class(name))
-        self._rows = self._frequencies = None  # they have no figures of it
+        self._rows = self._frequencies = None  # they have no figures of the class
         return number
 
     def totals(self) -> ClassTotals:
-        """Return the sums over all tokens of the classes that hold a message; the same object until they change."""
+        """Return the sums over all tokens of the classes with messages; the same object until they change."""
         with self.reading():
             return self.combined.totals
 
     def calibration(self) -> Calibration:
-        """Return the calibration of the classes that hold a message, in the order of their names."""
+        """Return the calibration of the classes with messages, in the order of their names."""
         with self.reading():
             return self.combined.calibration
 
@@ -329,19 +336,17 @@ class Store(Database):
     # -- tokens ----------------------------------------------------------------------------------------------
 
     @property
-    def rows(self) -> TokenTable:
-        """The rows of tokens; inside a transaction."""
-        if self._rows is not None and self._rows.is_full:
-            self._rows, self._vocabulary = None, Vocabulary()
-        if self._rows is None:
-            classes, revision = len(self.state.class_ids), self._read_revision()
-            self._rows = TokenTable(self, classes, self._vocabulary, self.table, revision)
-        return self._rows
-
-    @property
     def vocabulary(self) -> Vocabulary:
-        """The numbers under which messages are read."""
-        return self.rows.vocabulary
+        """The vocabulary that numbers the tokens of the messages that are read."""
+        if len(self._vocabulary) > MAX_VOCABULARY:
+            self._vocabulary = Vocabulary()
+        return self._vocabulary
+
+    def _open_rows(self) -> TokenTable:
+        """Return the rows of tokens that are in memory; inside a transaction."""
+        if self._rows is None or self._rows.is_full:
+            self._rows = TokenTable(self, len(self.state.class_ids), self.table, self._read_revision())
+        return self._rows
 
     def cells(self) -> tuple[np.ndarray, Cells]:
         """Return the hashes of all tokens, ascending, and their cells."""
@@ -350,85 +355,85 @@ class Store(Database):
             return read_table(self, len(self.state.class_ids))
 
     def look_up(self, tokens: Sequence[str]) -> TokenCounts:
-        """Return the counts of those of ``tokens`` (distinct) that the model knows."""
+        """Return the counts of those of the distinct ``tokens`` that are in the model."""
         with self.reading():
-            named, state = TokenArray.of(tokens), self.combined
-            figures = self._figures(state.totals.classes, lambda rows, state: rows.places(named, state))
+            array = TokenArray.of(tokens)
+            figures = self._read_figures(self.combined.totals.classes, array.hashes)
             positions = np.flatnonzero(figures[DOCUMENTS].any(axis=0))
             documents, occurrences, weights = figures[:, :, positions]
-            return TokenCounts(positions, documents, occurrences, named.groups[positions], weights)
+            return TokenCounts(positions, documents, occurrences, array.groups[positions], weights)
 
     def weights(self, hashes: np.ndarray, classes: Sequence[str]) -> np.ndarray:
         """Return the correction's weights (C, k), in units, of the tokens with these hashes in these classes."""
         with self.reading():
-            return self._figures(classes, lambda rows, state: rows.places_of_hashes(hashes, state))[WEIGHT]
+            return self._read_figures(classes, hashes)[WEIGHT]
 
-    def _figures(self, classes: Sequence[str], find: Callable[[TokenTable, State], np.ndarray]) -> np.ndarray:
-        """Return the figures (3, C, k) of tokens in these classes, added to those of the base; ``find`` says at which
-        places (k,) a file's rows are."""
-        rows, numbers = self.rows, self.state.class_ids
-        places = find(rows, self.state)
+    def _read_figures(self, classes: Sequence[str], hashes: np.ndarray) -> np.ndarray:
+        """Return the figures (3, C, k) of tokens in these classes, added to those of the base."""
+        rows, numbers = self._open_rows(), self.state.class_ids
+        places = rows.find_places(hashes, self.state)
         present = [c for c, name in enumerate(classes) if name in numbers]
         figures = np.zeros((3, len(classes), len(places)), np.int64)
         of_present = rows.figures[places[:, None], [numbers[classes[c]] for c in present]]
         figures[:, present] = of_present.transpose(2, 1, 0)
         if self.base is None:
             return figures
-        figures[:WEIGHT] *= self.base.state.weight_of_lessons
-        return figures + self.base._figures(classes, find)
+        figures[:WEIGHT] *= self.base.state.learned_message_weight
+        return figures + self.base._read_figures(classes, hashes)
 
     def add(self, label: str, message: CountedTokens, sign: int = 1) -> None:
         """Add one message's tokens (distinct) to the sums of a class, or subtract them with ``sign=-1``.
 
-        Of a token that was pruned since, what is left is subtracted. A token that no message holds has no weight.
+        If a token was pruned since, what remains is subtracted. A token that no message has gets no weight.
         """
         with self.writing():
-            number, rows = self.class_id(label), self.rows
+            number, rows = self.class_id(label), self._open_rows()
             if sign < 0 and not self.state.sums[number, 0]:
                 raise SpamnbError(f"{self.path}: class {label!r} holds no message; nothing was forgotten")
             tokens, counts = TokenArray.of(message.tokens), message.counts
-            places = rows.places(tokens, self.state)
+            places = rows.find_places(tokens.hashes, self.state)
             before = rows.figures[places, number]
             if sign > 0:
-                rows.teach(places, tokens)
+                rows.mark_learned(places, tokens)
             else:
-                at, counts = left_of(before, counts)
-                places, before = places[at], before[at]
-                rows.change(places)
-            held = np.count_nonzero(rows.is_held(places))
+                present, counts = clip_counts(before, counts)
+                places, before = places[present], before[present]
+                rows.mark_changed(places)
+            used_before = np.count_nonzero(rows.is_used(places))
             after = before.copy()
             after[:, DOCUMENTS] += sign
             after[:, OCCURRENCES] += sign * counts
             rows.figures[places, number] = after
-            is_held = rows.is_held(places)
-            rows.figures[places[~is_held]] = 0
+            is_used = rows.is_used(places)
+            rows.figures[places[~is_used]] = 0
             change = sign, sign * len(places), sign * int(counts.sum())
-            self._set_state(self.state.with_sums(number, change, int(np.count_nonzero(is_held) - held)))
+            self._set_state(self.state.with_sums(number, change, int(np.count_nonzero(is_used) - used_before)))
             if self._frequencies is not None:
-                moved = self._frequencies[number]
+                frequencies = self._frequencies[number]
                 for n, k in zip(*(values.tolist() for values in np.unique(before[:, DOCUMENTS], return_counts=True))):
-                    moved[n] = moved.get(n, 0) - k
-                    moved[n + sign] = moved.get(n + sign, 0) + k
+                    frequencies[n] = frequencies.get(n, 0) - k
+                    frequencies[n + sign] = frequencies.get(n + sign, 0) + k
 
     def add_weights(self, hashes: np.ndarray, units: Mapping[str, int]) -> None:
-        """Add so many units, by class, to the weight of each token with one of these hashes, which are distinct.
+        """Add these units, by class, to the weight of each token with one of these distinct hashes.
 
-        Tokens that no message holds stay without a weight."""
+        Tokens that no message has remain without a weight.
+        """
         if not any(units.values()) or not len(hashes):
             return
         with self.writing():
             changes = {self.class_id(name): n for name, n in units.items()}
-            rows = self.rows
-            places = rows.places_of_hashes(hashes, self.state)
-            places = places[rows.is_held(places)]
+            rows = self._open_rows()
+            places = rows.find_places(hashes, self.state)
+            places = places[rows.is_used(places)]
             weights = rows.figures[places[:, None], [*changes], WEIGHT] + [*changes.values()]
             if np.abs(weights).max(initial=0) > MAX_UNITS:
                 raise SpamnbError(f"{self.path}: a token's weight is larger than a model file holds")
-            rows.change(places)
+            rows.mark_changed(places)
             rows.figures[places[:, None], [*changes], WEIGHT] = weights
 
     def frequencies(self) -> list[dict[int, int]]:
-        """Return per class {n: number of tokens that exactly n of its messages hold}. The first time reads all rows."""
+        """Return per class {n: number of tokens that exactly n of its messages have}. The first call reads all rows."""
         with self.reading():
             state = self.state
             if self._frequencies is None:
@@ -437,8 +442,8 @@ class Store(Database):
                     raise Damaged("sums of tokens that are not those of classes")
                 of_name = dict(zip(counts.classes, counts.rows))
                 self._frequencies = [of_name[name].frequencies() for name in state.class_ids]
-            found = [{n: k for n, k in self._frequencies[c].items() if n and k} for c in state.present.tolist()]
-            return [{0: state.meta[SIZE] - sum(of.values()), **of} for of in found]
+            by_class = [{n: k for n, k in self._frequencies[c].items() if n and k} for c in state.present.tolist()]
+            return [{0: state.meta[SIZE] - sum(of.values()), **of} for of in by_class]
 
     def write_changes(self) -> None:
         """Write the rows and sums that were changed in memory; inside a transaction."""
@@ -446,12 +451,12 @@ class Store(Database):
             self._state.write(self)
             self._is_written = True
         if self._rows is not None:
-            changes = self._rows.write()
+            changes = self._rows.write_changes()
             if self._changed is not None:
                 self._changed += changes
 
     def recalibrate(self) -> None:
-        """Fit the calibration to the sums that the file has, and write it."""
+        """Fit the calibration to the sums in the file, and write it."""
         with self.writing():
             self.write_changes()
             self.drop_cache()
@@ -459,25 +464,26 @@ class Store(Database):
             self.write_changes()
 
 
-def left_of(before: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return what of a message can be subtracted: the places of those of its tokens (k,) that are still there, and of
-    their occurrences ``counts`` (k,) at most what leaves one for each other message. Others may have been pruned.
+def clip_counts(before: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the positions of a message's tokens that are in the model, and the occurrences to subtract of each.
 
-    ``before`` (k, 2 or more) are the messages of the class that hold each token, and its occurrences.
+    Tokens may have been pruned since the message was learned. So at most the occurrences are subtracted that leave one
+    for each other message. ``before`` (k, 2 or more) has per token the messages of the class that have it, and its
+    occurrences; ``counts`` (k,) are the occurrences in the message.
 
-    >>> left_of(np.array([[0, 0], [1, 2], [3, 4]]), np.array([1, 1, 9]))
+    >>> clip_counts(np.array([[0, 0], [1, 2], [3, 4]]), np.array([1, 1, 9]))
     (array([1, 2]), array([2, 2]))
     """
-    here = np.flatnonzero(before[:, DOCUMENTS] > 0)
-    documents, occurrences = before[here, :2].T
+    present = np.flatnonzero(before[:, DOCUMENTS] > 0)
+    documents, occurrences = before[present, :2].T
     most = np.where(documents == 1, occurrences, occurrences - documents + 1)
-    return here, np.where(documents == 1, most, np.minimum(counts[here], most))
+    return present, np.where(documents == 1, most, np.minimum(counts[present], most))
 
 
-def _identity(name: str) -> tuple[int, int] | None:
-    """What tells a file from another one at the same path; None in memory, and where there is none."""
+def identify_file(name: str) -> tuple[int, int] | None:
+    """Return the device and number of the file at a path; None in memory, and if there is no file."""
     try:
-        found = os.stat(name)
+        status = os.stat(name)
     except (OSError, ValueError):
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino

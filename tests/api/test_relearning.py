@@ -17,9 +17,9 @@ from spamnb.api.train import Training
 from spamnb.classifier import Classifier
 from spamnb.settings import MODELS, VECTOR_MODELS
 from spamnb.sources.entries import ReadOptions
-from spamnb.store.lessons import kept_lessons, set_bound, unpack
 from spamnb.store.records import learned_messages
 from spamnb.store.store import Store
+from spamnb.store.stored_messages import decompress, read_stored_messages, write_bound
 
 TAUGHT = [("spam", message("spam", 100)), ("ham", message("ham", 101)), ("spam", message("ham", 3))]
 
@@ -33,7 +33,7 @@ def made(path: Path, source: Path, **chosen: Any) -> list[str]:
 
 def held(path: Path) -> list[tuple[str, bytes]]:
     with Store.open(path) as store:
-        return [(lesson.label, unpack(lesson.message)) for lesson in kept_lessons(store)]
+        return [(lesson.label, decompress(lesson.message)) for lesson in read_stored_messages(store)]
 
 
 @pytest.fixture
@@ -64,13 +64,13 @@ def test_a_model_made_anew_is_one_of_the_sources_that_was_taught_the_same(
 
 def test_times_bound_and_what_is_not_kept_outlive_the_model(taught: Path, tmp_path: Path) -> None:
     with Classifier.open(taught, writable=True) as classifier:
-        set_bound(classifier.store, 1)
+        write_bound(classifier.store, 1)
         classifier.learn("spam", message("spam", 300), taught_at=1_000_000_000)
         classifier.learn("spam", message("spam", 301) + b"x" * 100_000)  # too large a part of the bound
     made(taught, tmp_path / "mail")
     with Store.open(taught) as store:
         assert store.meta()["keep_lessons"] == 1
-        assert [lesson.taught_at for lesson in kept_lessons(store)][-1] == 1_000_000_000
+        assert [lesson.taught_at for lesson in read_stored_messages(store)][-1] == 1_000_000_000
         assert store.totals().documents.tolist() == [12, 15]
 
 

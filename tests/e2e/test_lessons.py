@@ -10,8 +10,8 @@ from mail import counts, exported, folders, mail, message, sums
 
 from spamnb.classifier import Classifier
 from spamnb.reader.options import TOKENS_VERSION
-from spamnb.store.lessons import kept_lessons, unpack
 from spamnb.store.store import Store
+from spamnb.store.stored_messages import decompress, read_stored_messages
 
 
 def refused(*arguments: object) -> str:
@@ -29,7 +29,7 @@ def set_meta(model: Path, **values: Any) -> None:
 
 def held(model: Path) -> list[tuple[str, bytes]]:
     with Store.open(model) as store:
-        return [(lesson.label, unpack(lesson.message)) for lesson in kept_lessons(store)]
+        return [(lesson.label, decompress(lesson.message)) for lesson in read_stored_messages(store)]
 
 
 def content(model: Path) -> list[str]:

@@ -39,21 +39,27 @@ def folder(tmp_path: Path) -> Path:
 def test_a_user_who_was_learned_from_has_a_model_that_adds_to_the_shared_one(model, folder):
     models = Models(model, folder, writable=True)
     shared, raw = models.for_classifying(""), mail("spam", 500)
-    assert models.for_classifying("ann") is models.for_learning("") is models.taught("") is shared
-    assert models.taught("ann") is None and list(folder.iterdir()) == []
+    assert models.for_classifying("ann") is models.for_learning("") is models.find_for_learning("") is shared
+    assert models.find_for_learning("ann") is None and list(folder.iterdir()) == []
     for name in (".", "..", ".a", "-a", "@a", "a/b", "../a", "a\0", "a\n", "ä", "A" * 129):
         assert models.for_classifying(name) is shared
         with pytest.raises(NoSuchUser):
             models.for_learning(name)
     own, before = models.for_learning("ann"), shared.classify(raw)
-    assert own is models.for_learning("ann") is models.taught("ann") is models.for_classifying("ann") is not shared
+    assert (
+        own
+        is models.for_learning("ann")
+        is models.find_for_learning("ann")
+        is models.for_classifying("ann")
+        is not shared
+    )
     assert own.settings == shared.settings
     assert own.classify(raw).log_odds == before.log_odds
     own.learn("ham", raw)
     assert own.classify(raw).log_odds < before.log_odds
     assert models.for_classifying("bob") is shared and shared.classify(raw).log_odds == before.log_odds
     (folder / "ann.spamnb").unlink()
-    assert models.for_classifying("ann") is shared and models.taught("ann") is None
+    assert models.for_classifying("ann") is shared and models.find_for_learning("ann") is None
     models.close()
 
 
@@ -136,7 +142,7 @@ class Stub:
     def for_classifying(self, user: str) -> Stub:
         return self
 
-    def taught(self, user: str) -> Stub:
+    def find_for_learning(self, user: str) -> Stub:
         raise SpamnbError("the model is busy")
 
     def check_spam(self) -> None:

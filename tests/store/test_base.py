@@ -42,7 +42,7 @@ WEIGHT = 5
 def small_base() -> Iterator[None]:
     """Count each lesson as 5 messages: the shared model has 30."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(state, "BASE_LESSONS", 30 // WEIGHT)
+        patched.setattr(state, "BASE_MESSAGES", 30 // WEIGHT)
         yield
 
 

@@ -51,7 +51,7 @@ def test_a_thread_reads_only_the_rows_that_another_changed(
     with Classifier.create(tmp_path / "m") as classifier, classifier.store.writing():
         for label, raw in mail(8):
             classifier.learn(label, raw)
-    monkeypatch.setattr(token_table, "MANY", many)  # with 1 the whole table is read at once
+    monkeypatch.setattr(token_table, "MANY_TOKENS", many)  # with 1 the whole table is read at once
     raws, lesson = [message("spam", number) for number in range(20)], message("ham", 900) + b"never seen before"
     with Classifier.open(tmp_path / "m") as judge, Classifier.open(tmp_path / "m", writable=True) as teacher:
         judge.store.table = teacher.store.table

@@ -8,7 +8,7 @@ from mail import bag, filled, imported, trained
 from spamnb.errors import SpamnbError
 from spamnb.store.jsonl import export
 from spamnb.store.merging import merge_models
-from spamnb.store.pruning import months_taught, prune, survey
+from spamnb.store.pruning import count_prunable, prune, read_months
 from spamnb.store.snapshot import read_snapshot, write_snapshot
 from spamnb.store.store import Store
 from spamnb.store.token_table import this_month
@@ -27,14 +27,14 @@ def taught(monkeypatch: pytest.MonkeyPatch) -> Store:
 
 def left(store: Store, months: int) -> list[str]:
     """Return the model after pruning."""
-    said = survey(store, months)
+    said = count_prunable(store, months)
     assert prune(store, months) == said
     return sorted(read_snapshot(store).tokens)
 
 
 def test_pruning_after_an_export_and_import_is_pruning_before(taught: Store) -> None:
     again = imported(export(taught))
-    assert months_taught(again) == months_taught(taught) and len(months_taught(again)) == 3
+    assert read_months(again) == read_months(taught) and len(read_months(again)) == 3
     assert left(again, 6) == left(taught, 6) == ["b", "d", "e"]
 
 
@@ -43,7 +43,7 @@ def test_a_merged_token_was_taught_when_the_last_of_its_models_was(taught: Store
     merged = Store.create(":memory:", read_snapshot(taught).meta)
     write_snapshot(merged, merge_models([read_snapshot(taught), read_snapshot(other)], ["a", "b"])[0])
     held = dict(zip(read_snapshot(merged).tokens, read_snapshot(merged).tokens.hashes.tolist()))
-    assert months_taught(merged) == {held["c"]: now, held["d"]: now - 3, held["e"]: now}
+    assert read_months(merged) == {held["c"]: now, held["d"]: now - 3, held["e"]: now}
     assert left(merged, 2) == ["b", "c", "e"]  # two messages hold "c"
 
 

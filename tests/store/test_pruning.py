@@ -12,7 +12,7 @@ from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
 from spamnb.store import hard_examples
 from spamnb.store.jsonl import export
-from spamnb.store.pruning import prune, survey
+from spamnb.store.pruning import count_prunable, prune
 from spamnb.store.records import learned_messages
 from spamnb.store.snapshot import read_snapshot
 from spamnb.store.store import Store
@@ -35,7 +35,7 @@ def test_pruned_is_what_a_model_of_messages_without_the_rare_tokens_is(first: li
     held = Counter(token for _, tokens in [*first, *then] for token in tokens)
     rare = {token for token, n in held.items() if n == 1}
     without = [(label, {t: n for t, n in tokens.items() if t not in rare}) for label, tokens in [*first, *then]]
-    told = survey(store, 0)
+    told = count_prunable(store, 0)
     assert prune(store, 0) == told == len(rare)
     oracle = filled(without)
     assert sums_of(store) == sums_of(oracle)
@@ -49,7 +49,7 @@ def test_tokens_of_lessons_of_the_last_months_stay(monkeypatch: pytest.MonkeyPat
     for ago, token in ((7, "c"), (3, "d"), (0, "e")):
         monkeypatch.setattr("spamnb.store.token_table.this_month", lambda ago=ago: now - ago)
         store.add("ham", bag({token: 1}))
-    assert survey(store, 6) == 2  # "a" of training and "c"
+    assert count_prunable(store, 6) == 2  # "a" of training and "c"
     assert prune(store, 6) == 2
     assert sorted(read_snapshot(store).tokens) == ["b", "d", "e"]
     assert prune(store, 1) == 1
@@ -104,13 +104,13 @@ def test_weights_of_a_correction_go_with_their_tokens(first: list, then: list) -
         known[letter(words)] = label
         classifier.learn(label, letter(words))
     before, each = weights_of(store), contributions(store)
-    told = survey(store, 0)
+    told = count_prunable(store, 0)
     assert prune(store, 0) == told
     kept = set(read_snapshot(store).tokens.hashes.tolist())
     assert weights_of(store) == {key: units for key, units in before.items() if key in kept}
     assert contributions(store) == each, "a contribution is kept once a message"
     for number in range(1, 20):
-        hard = hard_examples.get(store, number)
+        hard = hard_examples.read_example(store, number)
         assert hard is None or set(hard.hashes.tolist()) <= kept
     for label, words in then:
         known[letter(words)] = label
@@ -123,4 +123,4 @@ def test_weights_of_a_correction_go_with_their_tokens(first: list, then: list) -
 
 def test_models_whose_tokens_are_more_than_sums_are_refused() -> None:
     with pytest.raises(SpamnbError, match="a lda model cannot be pruned"):
-        survey(filled([], **Settings("lda", embedding="lsa:5").as_meta()), 0)
+        count_prunable(filled([], **Settings("lda", embedding="lsa:5").as_meta()), 0)

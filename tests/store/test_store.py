@@ -206,7 +206,7 @@ def test_one_change_of_many_messages_is_many_changes_of_one(
     words, together, apart = ["a", "b", "c", "ü", "日本"], filled([]), filled([])
     forgotten = data.draw(st.lists(st.sampled_from(range(len(messages))), unique=True)) if messages else []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("spamnb.store.token_table.MAX_VOCABULARY", data.draw(st.sampled_from([1, 6, 1000])))
+        patch.setattr("spamnb.store.token_table.MAX_ROWS", data.draw(st.sampled_from([1, 6, 1000])))
         with together.writing():
             for label, tokens in messages:
                 together.add(label, bag(tokens))

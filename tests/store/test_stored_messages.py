@@ -17,18 +17,18 @@ from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
 from spamnb.sources.formats import MAX_MESSAGE
 from spamnb.store.jsonl import export
-from spamnb.store.lessons import (
+from spamnb.store.stored_messages import (
     ROW_BYTES,
-    KeptLesson,
-    add_lessons,
-    holding,
-    keep,
-    kept_lessons,
-    learned_and_not_kept,
-    pack,
-    set_bound,
-    taught,
-    unpack,
+    StoredMessage,
+    add_messages,
+    compress,
+    count_learned,
+    count_not_stored,
+    decompress,
+    measure_stored,
+    read_stored_messages,
+    store_message,
+    write_bound,
 )
 
 
@@ -40,21 +40,21 @@ def classifier(tmp_path: Path) -> Iterator[Classifier]:
 
 
 def held(classifier: Classifier) -> list[tuple[str, bytes]]:
-    return [(lesson.label, unpack(lesson.message)) for lesson in kept_lessons(classifier.store)]
+    return [(lesson.label, decompress(lesson.message)) for lesson in read_stored_messages(classifier.store)]
 
 
 @given(st.binary(max_size=5000))
 def test_a_message_comes_back_as_it_was(raw: bytes) -> None:
-    assert unpack(pack(raw)) == raw
+    assert decompress(compress(raw)) == raw
 
 
 BOMB = zlib.compress(bytes(3 * MAX_MESSAGE), 9)
 
 
-@pytest.mark.parametrize("spoilt", [b"", b"no", pack(b"tea")[:-1], pack(b"tea") + b"x", BOMB], ids=range(5))
+@pytest.mark.parametrize("spoilt", [b"", b"no", compress(b"tea")[:-1], compress(b"tea") + b"x", BOMB], ids=range(5))
 def test_what_is_no_packed_message_is_refused(spoilt: bytes) -> None:
     with pytest.raises(ValueError, match="a kept message that is"):
-        unpack(spoilt)
+        decompress(spoilt)
 
 
 def test_what_a_person_teaches_is_kept_and_what_training_saw_is_not(classifier: Classifier) -> None:
@@ -62,11 +62,11 @@ def test_what_a_person_teaches_is_kept_and_what_training_saw_is_not(classifier: 
     classifier.learn("spam", message("spam", 50))
     classifier.learn("ham", message("ham", 51))
     assert held(classifier) == [("spam", message("spam", 50)), ("ham", message("ham", 51))]
-    found = holding(classifier.store)
-    packed = len(pack(message("spam", 50))) + len(pack(message("ham", 51)))
+    found = measure_stored(classifier.store)
+    packed = len(compress(message("spam", 50))) + len(compress(message("ham", 51)))
     assert found == (2, packed + 2 * ROW_BYTES, 64_000_000)
-    assert learned_and_not_kept(classifier.store) == 0
-    assert taught(classifier.store) == {"ham": 1, "spam": 1}
+    assert count_not_stored(classifier.store) == 0
+    assert count_learned(classifier.store) == {"ham": 1, "spam": 1}
 
 
 @settings(max_examples=20)
@@ -100,7 +100,7 @@ def test_what_is_forgotten_is_nowhere_in_the_file(classifier: Classifier, tmp_pa
 
 
 def test_the_bound_is_kept_and_the_oldest_leave(classifier: Classifier) -> None:
-    set_bound(classifier.store, 0.02)
+    write_bound(classifier.store, 0.02)
     rng, taught = random.Random(1), []
     for n in range(150):
         raw = message("spam", 100 + n) + bytes(rng.randrange(32, 127) for _ in range(rng.randrange(700)))
@@ -109,27 +109,27 @@ def test_the_bound_is_kept_and_the_oldest_leave(classifier: Classifier) -> None:
         if n % 3 == 2:  # holes must not let more in
             gone = taught.pop(-2)
             classifier.forget(*gone)
-        found = holding(classifier.store)
+        found = measure_stored(classifier.store)
         assert found.bytes <= found.bound == 20_000
-    assert held(classifier) == taught[-found.lessons :]
+    assert held(classifier) == taught[-found.messages :]
     assert found.bytes > 10_000
 
 
 def test_a_smaller_bound_holds_at_once_and_0_takes_everything_out(classifier: Classifier) -> None:
     for n in range(20):
         classifier.learn("spam", message("spam", 100 + n))
-    set_bound(classifier.store, 0.003)
-    found = holding(classifier.store)
-    assert 0 < found.lessons < 20 and found.bytes <= 3000
-    set_bound(classifier.store, 0)
+    write_bound(classifier.store, 0.003)
+    found = measure_stored(classifier.store)
+    assert 0 < found.messages < 20 and found.bytes <= 3000
+    write_bound(classifier.store, 0)
     assert held(classifier) == []
     classifier.learn("spam", message("spam", 200))
     assert held(classifier) == []
-    assert learned_and_not_kept(classifier.store) == 21
+    assert count_not_stored(classifier.store) == 21
 
 
 def test_a_message_that_is_a_large_part_of_the_bound_is_learned_and_not_kept(classifier: Classifier) -> None:
-    set_bound(classifier.store, 0.1)
+    write_bound(classifier.store, 0.1)
     large, small = b"Subject: a\n\n" + b"x" * 6240, b"Subject: b\n\n" + b"x" * 6200
     assert classifier.learn("spam", large) and classifier.learn("spam", small)
     assert held(classifier) == [("spam", small)]
@@ -158,13 +158,13 @@ def test_spoilt_lessons_are_not_imported(classifier: Classifier, spoilt: dict[st
 def test_a_bound_that_is_none_is_damage(classifier: Classifier, value: object) -> None:
     classifier.store.put_meta({"keep_lessons": value})
     with pytest.raises(SpamnbError, match="keep_lessons in table meta"):
-        keep(classifier.store, b"0" * 16, "spam", b"x")
+        store_message(classifier.store, b"0" * 16, "spam", b"x")
 
 
 def test_lessons_of_another_file_are_kept_within_the_bound(classifier: Classifier) -> None:
-    set_bound(classifier.store, 0.002)
-    lessons = [KeptLesson(bytes([n]) * 16, "spam", n, pack(message("spam", n))) for n in range(9)]
-    add_lessons(classifier.store, lessons)
-    found = list(kept_lessons(classifier.store))
+    write_bound(classifier.store, 0.002)
+    lessons = [StoredMessage(bytes([n]) * 16, "spam", n, compress(message("spam", n))) for n in range(9)]
+    add_messages(classifier.store, lessons)
+    found = list(read_stored_messages(classifier.store))
     assert found == lessons[-len(found) :] and 0 < len(found) < 9
-    assert holding(classifier.store).bytes <= 2000
+    assert measure_stored(classifier.store).bytes <= 2000

@@ -1,0 +1,191 @@
+"""Table ``kept_lessons``: messages that were learned one by one, whole, so that a new model can learn them again.
+
+A row has one compressed message. When the rows take more than a bound, the oldest are deleted. ``position`` is the
+byte at which a message would begin in a file of all messages: a row is deleted if its position is less than the end of
+the last row minus the bound. So no sizes have to be added up.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from spamnb.errors import Damaged
+from spamnb.sources.formats import MAX_MESSAGE
+from spamnb.store.database import MAX_SUM, checked_rows, int_between, is_class_name, is_digest
+from spamnb.store.store import Store
+
+DEFAULT_MB = 64  # 4,400 messages like modern phishing, 26,000 like SpamAssassin's: docs/experiments.md#kept-lessons
+MAX_MB = 100_000  # of the setting
+MAX_SHARE = 16  # a message larger than 1/16 of the bound is not stored: it would replace hundreds of others
+LEVEL = 1  # of zlib: half the time of level 6, and 6 % more bytes
+ROW_BYTES = 100  # of a row beside its message: digest, its index, class and time
+_SELECT = (
+    "SELECT position, digest, name, taught_at, CASE WHEN length(message) <= ? THEN message END"
+    " FROM kept_lessons LEFT JOIN classes ON classes.id = class ORDER BY position"
+)
+
+
+class StoredMessage(NamedTuple):
+    """A learned message as it is stored."""
+
+    digest: bytes  # at the time when the message was learned
+    label: str
+    taught_at: int  # seconds since 1970, UTC
+    message: bytes  # compressed
+
+
+class StorageUse(NamedTuple):
+    """The number and size of the stored messages."""
+
+    messages: int
+    bytes: int
+    bound: int  # bytes
+
+
+def compress(raw: bytes) -> bytes:
+    """Return a raw message compressed."""
+    return zlib.compress(raw, LEVEL)
+
+
+def decompress(message: bytes) -> bytes:
+    """Return the raw message; raise ValueError if the bytes are damaged, or it has more than MAX_MESSAGE bytes.
+
+    >>> decompress(compress(b"Subject: tea"))
+    b'Subject: tea'
+    """
+    reader = zlib.decompressobj()
+    try:
+        raw = reader.decompress(message, MAX_MESSAGE + 1)
+    except zlib.error:
+        raise ValueError("a kept message that is damaged") from None
+    if len(raw) > MAX_MESSAGE or not reader.eof or reader.unused_data:
+        raise ValueError("a kept message that is cut short, or too long")
+    return raw
+
+
+def read_bound(store: Store) -> int:
+    """Return the bound of the stored messages in this model, in bytes."""
+    with store.reading():
+        megabytes = store.meta().get("keep_lessons", DEFAULT_MB)
+        if type(megabytes) not in (int, float) or not 0 <= megabytes <= MAX_MB:
+            raise Damaged(f"keep_lessons in table meta: {megabytes!a:.40}")
+        return int(megabytes * 1_000_000)
+
+
+def write_bound(store: Store, megabytes: float) -> None:
+    """Set the bound of the stored messages, and delete the oldest that exceed it."""
+    with store.writing():
+        store.put_meta({"keep_lessons": int(megabytes) if megabytes == int(megabytes) else megabytes})
+        _delete_oldest(store)
+
+
+def store_message(store: Store, digest: bytes, label: str, raw: bytes, taught_at: int | None = None) -> bool:
+    """Store a message that was learned as ``label``, and return whether it was stored.
+
+    It is not if the bound is 0, if the message is empty or larger than its share, if everybody can read the file, or
+    if the model is in memory.
+    """
+    if store.file == ":memory:":
+        return False
+    with store.writing():
+        delete_message(store, digest)
+        if not raw or len(raw) * MAX_SHARE > read_bound(store) or is_public(store):
+            return False
+        _append(
+            store, StoredMessage(digest, label, int(time.time()) if taught_at is None else taught_at, compress(raw))
+        )
+        return True
+
+
+def is_public(store: Store) -> bool:
+    """Return whether everybody on this machine can read the file; then it must not have whole messages.
+
+    Files of version 0.1.0 are public, and a model for many users has to be.
+    """
+    return store.file != ":memory:" and bool(os.stat(store.file).st_mode & stat.S_IROTH)
+
+
+def add_messages(store: Store, messages: Iterable[StoredMessage]) -> None:
+    """Store messages of another file, the oldest first."""
+    with store.writing():
+        bound = read_bound(store)
+        for message in messages:
+            delete_message(store, message.digest)
+            if len(message.message) + ROW_BYTES <= bound:
+                _append(store, message)
+
+
+def delete_message(store: Store, digest: bytes) -> None:
+    """Delete a stored message; its bytes are overwritten."""
+    with store.writing():
+        store.execute("DELETE FROM kept_lessons WHERE digest = ?", (digest,))
+
+
+def read_stored_messages(store: Store) -> Iterator[StoredMessage]:
+    """Yield all stored messages, the oldest first."""
+    with store.reading():
+        number = int_between(MAX_SUM)
+        for row in store.execute(_SELECT, (MAX_MESSAGE,)):
+            ((_, *message),) = checked_rows(
+                "kept_lessons", [row], position=number, digest=is_digest, **{"class": is_class_name}, taught_at=number,
+                message=bytes,
+            )  # fmt: skip
+            yield StoredMessage(*message)
+
+
+def measure_stored(store: Store) -> StorageUse:
+    """Return how many messages are stored, their bytes, and the bound."""
+    with store.reading():
+        statement = "SELECT count(*), coalesce(sum(length(message) + ?), 0) FROM kept_lessons"
+        messages, size = store.execute(statement, (ROW_BYTES,)).fetchone()
+        return StorageUse(messages, size, read_bound(store))
+
+
+def count_learned(store: Store) -> dict[str, int]:
+    """Return by class how many different messages were learned one by one.
+
+    Those before the last training are counted if they are stored. A sum of models that learned the same message counts
+    it once.
+    """
+    with store.reading():
+        rows = store.execute(
+            "SELECT name, count(*) FROM messages LEFT JOIN classes ON classes.id = class"
+            " WHERE json_type(facts, '$.bins') NOT NULL OR digest IN (SELECT digest FROM kept_lessons)"
+            " GROUP BY class, name ORDER BY name"
+        )
+        return dict(checked_rows("messages", rows, **{"class": is_class_name}, messages=int_between(MAX_SUM)))
+
+
+def count_not_stored(store: Store) -> int:
+    """Return how many messages were learned one by one, by a person or by the filter itself, and are not stored."""
+    with store.reading():
+        stored = "SELECT digest FROM kept_lessons"
+        learned = (
+            f"SELECT count(*) FROM messages WHERE json_type(facts, '$.bins') NOT NULL AND digest NOT IN ({stored})"  # noqa: S608
+        )
+        return store.execute(learned).fetchone()[0]
+
+
+def _append(store: Store, message: StoredMessage) -> None:
+    """Write a message after the last one, and delete the oldest that exceed the bound."""
+    row = _find_end(store), message.digest, store.class_id(message.label), message.taught_at, message.message
+    store.execute("INSERT INTO kept_lessons VALUES (?, ?, ?, ?, ?)", row)
+    _delete_oldest(store)
+
+
+def _find_end(store: Store) -> int:
+    """Return the position at which the last message ends."""
+    last = store.execute("SELECT position, length(message) FROM kept_lessons ORDER BY position DESC LIMIT 1")
+    fits = int_between(MAX_SUM)
+    rows = checked_rows("kept_lessons", last, position=fits, message=fits)
+    return rows[0][0] + rows[0][1] + ROW_BYTES if rows else 0
+
+
+def _delete_oldest(store: Store) -> None:
+    """Delete the oldest messages, until the others fit the bound."""
+    store.execute("DELETE FROM kept_lessons WHERE position < ?", (_find_end(store) - read_bound(store),))
