@@ -15,15 +15,15 @@ from numpy.typing import ArrayLike, NDArray
 from spamnb.api.arguments import FilePath, Tell, check_least, file_path, new_file, warn
 from spamnb.api.evaluate import Evaluation
 from spamnb.api.explain import Explanation, explanation_of
-from spamnb.api.given import (
+from spamnb.api.message_estimators import (
     Labels,
     MessageEstimator,
     ParameterError,
+    check_labelled,
     class_name,
-    labelled,
-    named_labels,
+    parse_labels,
+    raise_unreadable,
     set_parameters,
-    tell_unreadable,
 )
 from spamnb.api.progress import progress as shown
 from spamnb.api.words import WordsReport, words_of
@@ -189,10 +189,10 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
                 "SpamClassifier has no sample_weight and class_weight, because a model counts each message once: "
                 "decide(X, loss) and strictness weigh errors"
             )
-        return self._chosen(Settings, TokenOptions, Loss, spam=class_name(self.spam))
+        return self._make_settings(Settings, TokenOptions, Loss, spam=class_name(self.spam))
 
     def _labelled(self, X: Messages, y: ArrayLike, classes: Sequence[Any] = ()) -> tuple[Sequence[str | bytes], Labels]:
-        return labelled(X, y, type(self).__name__, classes)
+        return check_labelled(X, y, type(self).__name__, classes)
 
     # -- learning --------------------------------------------------------------------------------------------
 
@@ -466,7 +466,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         messages, labels = self._labelled(X, y)
         with self.model_.lock, shown("Classifying", self.progress) as show:
             classifier = self.model_.classifier
-            result = evaluate_model(self._entries(messages, labels.of), classifier, tell_unreadable, show)
+            result = evaluate_model(self._entries(messages, labels.of), classifier, raise_unreadable, show)
             command = "SpamClassifier.evaluate in Python"
             return Evaluation(compute_figures(result), result, classifier.settings, Path(":memory:"), command=command)
 
@@ -568,8 +568,8 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
             file.copy_to(store)
         model = MemoryModel(store)
         settings = model.classifier.settings
-        classes = named_labels([*store.totals().classes], store.meta().get("label_kind"))
-        spam = named_labels([settings.spam], classes.dtype.kind)[0]
+        classes = parse_labels([*store.totals().classes], store.meta().get("label_kind"))
+        spam = parse_labels([settings.spam], classes.dtype.kind)[0]
         mail = store.meta().get("mail")
         others = {"spam": spam.item(), "mail": mail if isinstance(mail, bool) else "auto", "n_jobs": n_jobs}
         estimator = cls(**{**settings.by_name(), **others})

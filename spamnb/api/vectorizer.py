@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spamnb.api.arguments import check_least
-from spamnb.api.given import MessageEstimator, naming, set_parameters
+from spamnb.api.message_estimators import MessageEstimator, name_errors, set_parameters
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import check_type
 from spamnb.estimators.base import Transformer
@@ -138,14 +138,14 @@ class MailVectorizer(MessageEstimator, Transformer):
         csr_array of shape (n_messages, n_tokens)
             Occurrences of each token, or 1 if ``binary``.
         """
-        with naming(self):
+        with name_errors(self):
             bounds: dict[str, Any] = {"min_df": self.min_df, "max_df": self.max_df}
             wholes = {name: x for name, x in bounds.items() if not (isinstance(x, float) and 0 <= x <= 1)}
             check_least(1, max_features=self.max_features, **wholes)
             check_type("stop_words", self.stop_words, Collection | None, "a list of words")
             if isinstance(self.stop_words, str):  # a collection of its letters
                 raise ValueError(f"stop_words is {self.stop_words!r:.60}: give a list of words")
-        counted = self._count(X, self._chosen(TokenOptions).tokens)
+        counted = self._count(X, self._make_settings(TokenOptions).tokens)
         counted = counted.select_columns(self._chosen_columns(counted))
         if not len(counted.tokens):
             raise ValueError(f"no token of X is left: min_df is {self.min_df}, max_df is {self.max_df}")
@@ -168,7 +168,7 @@ class MailVectorizer(MessageEstimator, Transformer):
             Occurrences of each token, or 1 if ``binary``.
         """
         self._check_fitted()
-        counted, hashes = self._count(X, self._chosen(TokenOptions).tokens), self.tokens_.hashes
+        counted, hashes = self._count(X, self._make_settings(TokenOptions).tokens), self.tokens_.hashes
         columns = np.minimum(np.searchsorted(hashes, counted.tokens.hashes), len(hashes) - 1)
         is_known = hashes[columns] == counted.tokens.hashes
         return self._output(self._matrix(counted.select_columns(np.flatnonzero(is_known)), columns[is_known]), X)

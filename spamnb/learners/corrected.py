@@ -92,7 +92,7 @@ class Corrected(Learner):
             scores = self.naive_bayes.leave_one_out_scores(trusted)
         passes, folds, fold_passes = PASSES if classes == 2 else MANY_PASSES
         solution = _solve(trusted, scores, noise, passes)
-        left_out = (offset_scale(classes) - fitted_offset_scale(classes)) * scores
+        left_out = (offset_scale(classes) - offset_scale(classes, fitted=True)) * scores
         left_out += _score_folds(solution, trusted, folds, fold_passes)
         doubtful_scores = None if doubtful is None else self._corrected_scores(solution, trusted, doubtful)
         correction = CorrectionFit(solution.contributions, solution.weights, _hardest_examples(solution, trusted))
@@ -256,7 +256,7 @@ class _Solution(NamedTuple):
 def _solve(training_set: TrainingSet, scores: np.ndarray, noise: float, passes: int) -> _Solution:
     """Fit the correction to left-out ``scores`` (n, C) of naive Bayes, if a share ``noise`` of the labels is wrong."""
     n, classes = scores.shape
-    problem = _make_problem(training_set, fitted_offset_scale(classes) * scores)
+    problem = _make_problem(training_set, offset_scale(classes, fitted=True) * scores)
     contributions = np.zeros((n, classes - 1), np.int64)
     weights = np.zeros((len(training_set.tokens), classes - 1), np.int64)
     parameters = {"penalty": PENALTY, "least": NEGLIGIBLE if classes > 2 else 0.0}
@@ -300,19 +300,12 @@ def _score_folds(solution: _Solution, training_set: TrainingSet, folds: int, pas
     return scores
 
 
-def offset_scale(classes: int) -> float:
+def offset_scale(classes: int, fitted: bool = False) -> float:
     """Return the log-odds in nats that one nat of naive Bayes' pooled scores means.
 
-    >>> offset_scale(2)
-    3.0
+    With ``fitted``, return the smaller scale with which the correction is fitted.
+
+    >>> offset_scale(2), offset_scale(2, fitted=True), round(offset_scale(3, fitted=True), 9)
+    (3.0, 3.0, 2.8)
     """
-    return OFFSET * (1 - 1 / max(classes, 1))
-
-
-def fitted_offset_scale(classes: int) -> float:
-    """Return the smaller scale with which the correction is fitted; messages are scored with ``offset_scale``.
-
-    >>> fitted_offset_scale(2), round(fitted_offset_scale(3), 9)
-    (3.0, 2.8)
-    """
-    return offset_scale(classes) * (FITTED_SHARE if classes > 2 else 1.0)
+    return OFFSET * (1 - 1 / max(classes, 1)) * (FITTED_SHARE if fitted and classes > 2 else 1.0)

@@ -93,10 +93,6 @@ class State:
         if not all(np.allclose(np.asarray(a), np.asarray(b), rtol=1e-3, atol=1e-3) for a, b in pairs):
             raise Damaged("curves in table classes that are not those of its calibration")
 
-    def with_meta(self, changes: Mapping[str, Any]) -> State:
-        """Return the state with other settings or single figures."""
-        return replace(self, meta={**self.meta, **changes}, cache={})
-
     def with_class(self, name: str) -> State:
         """Return the state with one more class, which is empty."""
         return State(

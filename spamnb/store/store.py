@@ -288,7 +288,8 @@ class Store(Database):
                 "INSERT INTO meta VALUES (?, ?, NULL) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
                 [(key, json.dumps(value, ensure_ascii=False, sort_keys=True)) for key, value in changes.items()],
             )
-            self._state = self.state.with_meta(json.loads(json.dumps(changes)))
+            meta = {**self.state.meta, **json.loads(json.dumps(changes))}
+            self._state = replace(self.state, meta=meta, cache={})
 
     def class_ids(self) -> dict[str, int]:
         """Return the number of each class in the tables, in their order."""

@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict
 import spamnb
 from spamnb import Classifier, Settings, SpamClassifier, SpamnbError
 from spamnb.api import spam as module
-from spamnb.api.given import as_mail
+from spamnb.api.message_estimators import as_mail
 from spamnb.engines import executor
 from spamnb.evaluation.protocols import assign_folds
 from spamnb.reader.message import digest

@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import estimator_checks
 
 from spamnb import MailVectorizer, MultinomialNB, SpamClassifier, SpamnbError
-from spamnb.api.given import as_mail
+from spamnb.api.message_estimators import as_mail
 from spamnb.engines import executor
 from spamnb.reader.message import Reader
 from spamnb.reader.options import TokenOptions

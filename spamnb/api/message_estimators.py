@@ -1,4 +1,4 @@
-"""Checks of the arguments of estimators: parameters, messages, and labels."""
+"""The base of estimators whose samples are messages, and checks of their parameters, messages and labels."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class ParameterError(SpamnbError, ValueError):
 
 
 @contextmanager
-def naming(estimator: Parameters) -> Iterator[None]:
-    """Raise errors of parameters inside as ParameterError with the estimator's name."""
+def name_errors(estimator: Parameters) -> Iterator[None]:
+    """Raise errors of parameters inside as ParameterError with the name of the estimator."""
     try:
         yield
     except (SpamnbError, ValueError) as error:
@@ -78,10 +78,10 @@ def raw_messages(X: Iterable[str | bytes], mail: bool | str = "auto") -> Iterato
         raise TypeError(f"X is a {type(X).__name__}, which has no order that labels could go by: give a list")
     if hasattr(X, "columns"):
         raise TypeError("X is a table: give the one column that holds the messages, as table['text']")
-    return _each(X, mail)
+    return _convert_messages(X, mail)
 
 
-def _each(X: Iterable[str | bytes], mail: bool | str) -> Iterator[bytes]:
+def _convert_messages(X: Iterable[str | bytes], mail: bool | str) -> Iterator[bytes]:
     for number, item in enumerate(X):
         try:
             yield as_mail(item, mail)
@@ -101,22 +101,22 @@ class MessageEstimator(Parameters):
         return {"string": True, "two_d_array": False}
 
     def _raw(self, X: Iterable[str | bytes]) -> Iterator[bytes]:
-        with naming(self):
+        with name_errors(self):
             return raw_messages(X, self.mail)
 
     def _entries(self, X: Iterable[str | bytes], labels: Sequence[str] | None = None) -> Iterator[Entry]:
         """Return X as entries, with their classes ("" without ``labels``)."""
         return (Entry(labels[i] if labels else "", f"X[{i}]", "", content=raw) for i, raw in enumerate(self._raw(X)))
 
-    def _chosen(self, *owners: type, **others: Any) -> Settings:
+    def _make_settings(self, *owners: type, **others: Any) -> Settings:
         """Make settings of the parameters that are fields of these dataclasses."""
-        with naming(self):
+        with name_errors(self):
             return settings_of(
                 {name: getattr(self, name) for fields in owners for name in settings_in(fields)} | others
             )
 
     def _threads(self) -> int:
-        with naming(self):
+        with name_errors(self):
             return threads_of(self.n_jobs)
 
     def _count(
@@ -124,10 +124,10 @@ class MessageEstimator(Parameters):
     ) -> TrainingSet:
         entries, threads = self._entries(X, labels), self._threads()
         with shown("Reading", self.progress) as show:
-            return count_parallel(entries, options, tell_unreadable, show, threads)
+            return count_parallel(entries, options, raise_unreadable, show, threads)
 
 
-def tell_unreadable(name: str, error: Exception) -> None:
+def raise_unreadable(name: str, error: Exception) -> None:
     """Raise SpamnbError, because messages in memory are always readable."""
     raise SpamnbError(f"{name}: {error}")
 
@@ -140,7 +140,7 @@ class Labels(NamedTuple):
     of: list[str]  # (n,) the name of each message's class
 
 
-def labelled(
+def check_labelled(
     X: Iterable[str | bytes], y: Any, estimator: str, earlier: Sequence[Any]
 ) -> tuple[Sequence[str | bytes], Labels]:
     """Return X as a list, and the classes in y with those of ``earlier`` calls.
@@ -171,12 +171,12 @@ def class_name(label: Any) -> str:
     return check_class_name(str(label))
 
 
-def named_labels(names: Sequence[str], kind: object) -> NDArray[Any]:
+def parse_labels(names: Sequence[str], kind: object) -> NDArray[Any]:
     """Return the labels with these names in a model file as a sorted array of this ``dtype.kind``.
 
     If one of them is no such number, all are texts.
 
-    >>> named_labels(["0", "1"], "i"), named_labels(["0", "ham"], "i")
+    >>> parse_labels(["0", "1"], "i"), parse_labels(["0", "ham"], "i")
     (array([0, 1]), array(['0', 'ham'], dtype='<U3'))
     """
     converters: dict[object, Callable[[str], Any]] = {"i": int, "u": int, "f": float, "b": lambda name: name == "True"}
