@@ -14,10 +14,10 @@ import numpy as np
 from spamnb.reader.rows import CsrRows
 
 
-def inverse_index(chosen: np.ndarray, size: int) -> np.ndarray:
-    """Return the position in ``chosen`` (k,) of each number below ``size``, or −1: (size,) int32."""
+def inverse_index(numbers: np.ndarray, size: int) -> np.ndarray:
+    """Return the position in ``numbers`` (k,) of each number below ``size``, or −1: (size,) int32."""
     places = np.full(size, -1, np.int32)
-    places[chosen] = np.arange(len(chosen), dtype=np.int32)
+    places[numbers] = np.arange(len(numbers), dtype=np.int32)
     return places
 
 
@@ -131,7 +131,7 @@ class ClassCounts(NamedTuple):
     def between(self, first: int, end: int) -> ClassCounts:
         """Select the columns from ``first`` to before ``end``."""
         places = [slice(*np.searchsorted(row.columns, [first, end])) for row in self.rows]
-        parts = [SparseRow(*(values[at] for values in row)) for row, at in zip(self.rows, places)]
+        parts = [SparseRow(*(values[cells] for values in row)) for row, cells in zip(self.rows, places)]
         rows = tuple(row._replace(columns=row.columns - first) for row in parts)
         return self._replace(vocabulary_size=end - first, rows=rows)
 

@@ -24,9 +24,9 @@ def newest(dates: np.ndarray, positions: np.ndarray, share: float) -> np.ndarray
     """
     order = np.lexsort((positions, dates))
     count = round(share * int((dates != UNDATED).sum()))
-    chosen = np.zeros(len(dates), bool)
-    chosen[order[len(order) - count :]] = True
-    return chosen
+    is_newest = np.zeros(len(dates), bool)
+    is_newest[order[len(order) - count :]] = True
+    return is_newest
 
 
 def newest_of(training_set: TrainingSet, spam: str) -> np.ndarray | None:
@@ -40,9 +40,9 @@ def newest_of(training_set: TrainingSet, spam: str) -> np.ndarray | None:
     )
     if (dates != UNDATED).sum() < MIN_DATED * len(dates):
         return None
-    chosen = newest(dates, positions, SHARE)
+    is_newest = newest(dates, positions, SHARE)
     classes = training_set.counts.classes
-    newest_sizes, sizes = (np.bincount(each, minlength=len(classes)) for each in (labels[chosen], labels))
+    newest_sizes, sizes = (np.bincount(each, minlength=len(classes)) for each in (labels[is_newest], labels))
     if (newest_sizes == sizes).any():
         return None
     if spam in classes:
@@ -51,4 +51,4 @@ def newest_of(training_set: TrainingSet, spam: str) -> np.ndarray | None:
     has_few = (newest_sizes < MIN_OF_SIDE) | (sizes - newest_sizes < MIN_OLDER * sizes)
     if len(sizes) < 2 or has_few.any():
         return None
-    return chosen
+    return is_newest

@@ -32,8 +32,12 @@ def words_of_text(counts: ClassCounts, tokens: TokenArray) -> tuple[ClassCounts,
 
     Other tokens have a prefix, and shapes of words with digits begin with a number sign (#x00r0 for X11R5).
     """
-    chosen = np.array([j for j, token in enumerate(tokens) if ":" not in token and not token.startswith("#")], np.intp)
-    return counts.reindex(inverse_index(chosen, len(tokens)), len(chosen)), tokens.take(chosen)
+    columns_of_text = np.array(
+        [j for j, token in enumerate(tokens) if ":" not in token and not token.startswith("#")], np.intp
+    )
+    return counts.reindex(inverse_index(columns_of_text, len(tokens)), len(columns_of_text)), tokens.take(
+        columns_of_text
+    )
 
 
 def top_words(

@@ -40,10 +40,6 @@ class Mail(NamedTuple):
     def classes(self) -> tuple[str, ...]:
         return self.training_set.counts.classes
 
-    def truth(self) -> dict[int, str]:
-        """Return the class of each message by its position."""
-        return dict(zip(self.positions.tolist(), map(self.classes.__getitem__, self.labels.tolist())))
-
     def mask(self, messages: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return a mask over readable messages, (n,), as a mask over all positions."""
         positions = np.zeros(len(self.names), bool)
@@ -66,14 +62,13 @@ def evaluate_positions(
 
     Only wrong verdicts have evidence, because it takes four times as long as the scores.
     """
-    truth = mail.truth()
 
     def classify(mask: NDArray[np.bool_], tokens: int) -> dict[int, EvaluatedMessage]:
         rows: dict[int, EvaluatedMessage] = {}
         for batch in mail.training_set.select(mask).batches(BATCH):
             classifications = classifier.classify_rows(mail.training_set.tokens, batch.rows, tokens)
-            for position, classification in zip(batch.positions.tolist(), classifications):
-                rows[position] = EvaluatedMessage.of(mail.names[position], truth[position], classification)
+            for position, label, classification in zip(batch.positions.tolist(), batch.labels, classifications):
+                rows[position] = EvaluatedMessage.of(mail.names[position], mail.classes[label], classification)
         return rows
 
     with Classifier(model_of(training_set, settings)) as classifier:
@@ -163,12 +158,10 @@ def evaluate_leave_one_out(mail: Mail, settings: Settings) -> Result:
     left_out = estimate(fit(prepare(mail.training_set), settings), settings)
     if not len(left_out.labels):
         raise SpamnbError("leave-one-out needs messages of two classes at least")
-    classes, truth = left_out.classes, mail.truth()
-    rows: dict[int, EvaluatedMessage] = {}
-    scores, probabilities = left_out.scores.tolist(), left_out.probabilities.tolist()
-    for position, verdict, s, p in zip(left_out.positions.tolist(), left_out.verdicts, scores, probabilities):
-        by_class = dict(zip(classes, s)), dict(zip(classes, p))
-        rows[position] = EvaluatedMessage(mail.names[position], truth[position], verdict, *by_class)
-    parts = left_out.n_folds
-    protocol = f"Left out in {parts} parts" if parts else "Leave-one-out"
-    return make_result([rows[position] for position in sorted(rows)], protocol, settings.spam)
+    classes, rows = left_out.classes, []
+    for i in np.argsort(left_out.positions).tolist():
+        scores, probabilities = (dict(zip(classes, x[i].tolist())) for x in (left_out.scores, left_out.probabilities))
+        name, truth = mail.names[left_out.positions[i]], classes[left_out.labels[i]]
+        rows.append(EvaluatedMessage(name, truth, left_out.verdicts[i], scores, probabilities))
+    protocol = f"Left out in {left_out.n_folds} parts" if left_out.n_folds else "Leave-one-out"
+    return make_result(rows, protocol, settings.spam)

@@ -142,8 +142,8 @@ def fit(histogram: np.ndarray, documents: np.ndarray, prior: float = PRIOR_MESSA
     if len(counts) != 2:
         return _fit(counts, np.stack([unscored, unscored.sum() - unscored], axis=1), prior)
     slope, intercept, knee, noise = _fit(counts[1:], unscored[None, ::-1], prior)  # two classes have one curve
-    both = np.array([-1.0, 1.0])
-    return Calibration(np.repeat(slope, 2), both * intercept, np.repeat(knee, 2), noise)
+    signs = np.array([-1.0, 1.0])
+    return Calibration(np.repeat(slope, 2), signs * intercept, np.repeat(knee, 2), noise)
 
 
 def _fit(counts: np.ndarray, unscored: np.ndarray, prior: float) -> Calibration:

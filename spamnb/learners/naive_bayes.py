@@ -141,12 +141,14 @@ class NaiveBayes(Learner):
             counts[classes:] -= own_counts * staying_rows.counts.astype(counts.dtype)
         ends = np.searchsorted(leaving, rows.indptr)
         sums = np.cumsum(np.take(table, rows.ids[leaving], axis=0), axis=0)
-        gone = np.diff(np.pad(sums, ((1, 0), (0, 0)))[ends], axis=0).T  # sums of the tokens that leave
+        leaving_sums = np.diff(np.pad(sums, ((1, 0), (0, 0)))[ends], axis=0).T  # of the tokens that leave
         totals_without = ClassTotals(
             totals.classes,
             totals.documents[:, None] - is_label,
-            totals.document_counts[:, None] - is_label * n_staying - gone[:classes],
-            totals.occurrences[:, None] - is_label * n_occurrences - (gone[classes:] if len(counts) > classes else 0),
+            totals.document_counts[:, None] - is_label * n_staying - leaving_sums[:classes],
+            totals.occurrences[:, None]
+            - is_label * n_occurrences
+            - (leaving_sums[classes:] if len(counts) > classes else 0),
             totals.vocabulary_size - (n_distinct - n_staying),
         )
         contributions = self._log_likelihoods(totals_without, counts[:classes], counts[classes:], n_staying)
