@@ -11,6 +11,7 @@ from spamnb.cli.options import (
     SOURCE,
     command_line,
     model_option,
+    models_option,
     source_options,
     tell,
     tell_of_ours,
@@ -29,19 +30,21 @@ MAX_LOSS = 0.1  # share of a class's messages that may be missing: a person dele
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
 @source_options
 @model_option
+@models_option
 @click.option("--incomplete", is_flag=True, help="Go on even if messages that the model learned can no longer be read.")
 @workers_option
 def upgrade_command(
     sources: tuple[str, ...],
     model: Path,
+    models: Path | None,
     incomplete: bool,
     workers: int | None,
     **read_options: Any,
 ) -> None:
     """Train a model of an older spamnb again, with its settings, from the SOURCEs and the messages that it keeps.
 
-    Without SOURCE, it reads the sources that the model was trained from. Upgrade a model that adds to another after
-    that one; it learns the messages again that it keeps.
+    Without SOURCE, it reads the sources that the model was trained from. A model that adds to another learns the
+    messages again that it keeps; upgrade it after that one. With --models, this is done for the model of each user.
 
     The old model stays until the new one is ready. If more than a tenth of the messages of a class can no longer be
     read, nothing changes, unless you give --incomplete.
@@ -50,6 +53,30 @@ def upgrade_command(
     Example:
       spamnb upgrade ham=~/Maildir/cur spam=~/Maildir/.Junk
     """
+    _upgrade_model(sources, model, incomplete, workers, read_options)
+    if models is not None:
+        _upgrade_users(models, incomplete)
+
+
+def _upgrade_users(folder: Path, incomplete: bool) -> None:
+    """Upgrade the model of each user in a folder. The command ends with 1 if one of them fails; the others go on."""
+    from spamnb.errors import SpamnbError
+    from spamnb.serve.users import SUFFIX
+
+    n_failed = 0
+    for path in sorted(folder.glob(f"*{SUFFIX}")):
+        try:
+            _upgrade_model((), path, incomplete, None, {})
+        except SpamnbError as error:
+            tell_of_ours(str(error))
+            n_failed += 1
+    if n_failed:
+        raise SystemExit(1)
+
+
+def _upgrade_model(
+    sources: tuple[str, ...], model: Path, incomplete: bool, workers: int | None, read_options: dict[str, Any]
+) -> None:
     from spamnb.api.relearning import relearn
     from spamnb.api.train import Training
     from spamnb.errors import SpamnbError, reason

@@ -15,6 +15,23 @@ from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
 
 
+def test_upgrade_learns_the_models_of_all_users_again_though_one_fails(base: Path, tmp_path: Path) -> None:
+    users, raw = tmp_path / "users", message("ham", 99)
+    users.mkdir()
+    for name in ("ann", "bob"):
+        done("learn", "-m", users / f"{name}.spamnb", "--base", base, "spam", stdin=raw)
+    (users / "eve.spamnb").write_text("no model")
+    train_file(base, counted(mail(30)), Settings(tokens=TokenOptions(ngrams=1)), force=True)
+    result = run("upgrade", "-m", base, "--models", users)
+    assert result.exit_code == 1 and [line for line in result.stderr.splitlines() if "eve" in line]
+    lines = [f"{users}/{name}.spamnb: made again of 1 message that it was taught" for name in ("ann", "bob")]
+    assert result.stdout.splitlines()[1:] == lines
+    (users / "eve.spamnb").unlink()
+    result = run("upgrade", "-m", base, "--models", users)
+    assert result.exit_code == 0 and result.stdout.count("nothing to do") == 3
+    assert spam_probability(users / "ann.spamnb", raw) > spam_probability(base, raw)
+
+
 @pytest.fixture
 def base(tmp_path: Path) -> Path:
     train_file(tmp_path / "base", counted(mail(30)), Settings())
@@ -53,7 +70,7 @@ def test_what_cannot_be_added_is_told_in_a_line(base: Path, tmp_path: Path) -> N
     with pytest.raises(SpamnbError, match="adds to another model; load that one"):
         SpamClassifier.load(user)
     base.rename(tmp_path / "gone")
-    assert "base: no model there" in run("classify", "-m", user, stdin=raw).stderr
+    assert "base, where no model is; restore that one" in run("classify", "-m", user, stdin=raw).stderr
 
 
 def test_upgrade_learns_again_what_was_taught_once_the_base_has_other_tokens(base: Path, tmp_path: Path) -> None:
