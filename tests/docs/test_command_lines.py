@@ -80,7 +80,7 @@ class Place:
     def local(self, line: str) -> str:
         """Return the command line with paths outside of a home moved into this home."""
         for folder in ("/var/lib/spamnb", "/run", "/etc/spamnb"):
-            (self.home / "root" / folder[1:]).mkdir(parents=True, exist_ok=True)
+            (self.home / "root" / folder[1:] / "users").mkdir(parents=True, exist_ok=True)  # of users' models
             line = re.sub(rf"(?<![\w/]){folder}(?=[/\s]|$)", str(self.home / "root" / folder[1:]), line)
         return line
 
