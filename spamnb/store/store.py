@@ -392,7 +392,7 @@ class Store(Database):
             if sign < 0 and not self.state.sums[number, 0]:
                 raise SpamnbError(f"{self.path}: class {label!r} holds no message; nothing was forgotten")
             tokens, counts = TokenArray.of(message.tokens), message.counts
-            places = rows.find_places(tokens.hashes, self.state)
+            places = rows.find_places(tokens.hashes, self.state, add=True)
             before = rows.figures[places, number]
             if sign > 0:
                 rows.mark_learned(places, tokens)
