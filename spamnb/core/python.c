@@ -69,7 +69,7 @@ void reader_delete(struct reader *reader) {
 
 /* Reads n messages into rows of the vocabulary; without a vocabulary one message, for message_part. Writes the length of
  * each row, and each message's digest, date and truncations. */
-enum failure read_stored_messages(struct reader *reader, struct vocabulary *vocabulary, const uint8_t *const raws[],
+enum failure read_messages(struct reader *reader, struct vocabulary *vocabulary, const uint8_t *const raws[],
                            const size_t sizes[], size_t n, unsigned wants, uint32_t *lengths, uint8_t *digests,
                            uint8_t *dates, uint32_t *truncations) {
     const struct message *message = &reader->message;

@@ -59,16 +59,7 @@ _new = c_function(
 )
 _delete = c_function("reader_delete", None, c_void_p)
 _read_messages = c_function(
-    "read_stored_messages",
-    c_int,
-    c_void_p,
-    c_void_p,
-    c_void_p,
-    c_void_p,
-    c_size_t,
-    c_int,
-    *[c_void_p] * 4,
-    without_lock=True,
+    "read_messages", c_int, c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, c_int, *[c_void_p] * 4, without_lock=True
 )
 _message_part = c_function("message_part", c_size_t, c_void_p, c_int, POINTER(c_void_p))
 _cells = c_function("vocabulary_cells", c_void_p, c_void_p, POINTER(c_size_t))
