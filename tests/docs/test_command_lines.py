@@ -19,7 +19,7 @@ from mail import folders, mail, message
 
 # Command lines that are not run here, by how they begin, and why. Their options are looked up all the same.
 NOT_RUN = {
-    "scripts/demo": "makes an environment out of packages from the network",
+    "scripts/demo": "makes an environment out of packages from the network; tests/scripts runs it without",
     "scripts/test": "this test is a part of it",
     ".ci/run": "this test is a part of it",
     "pip install": "needs the network; the extras that it names are looked up",
