@@ -18,7 +18,6 @@ from spamnb.api.explain import Explanation, explanation_of
 from spamnb.api.message_estimators import (
     Labels,
     MessageEstimator,
-    ParameterError,
     check_labelled,
     class_name,
     parse_labels,
@@ -108,8 +107,6 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         How messages become tokens, as in ``TokenOptions``.
     strictness, unsure_cost : str, float or None
         Costs of errors, as in ``Loss``.
-    class_weight : None
-        Refused, because a model counts each message once; ``decide`` weighs errors.
 
     Attributes
     ----------
@@ -156,7 +153,6 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
     """
 
     spam: Any
-    class_weight: Any
     classes_: NDArray[Any]  # (C,) sorted
     model_: MemoryModel
 
@@ -179,16 +175,10 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         ignore_headers: Iterable[str] = ("newsgroups", "xref", "path"),
         strictness: str = "normal",
         unsure_cost: float | None = None,
-        class_weight: Any = None,
     ) -> None:
         set_parameters(self, locals())
 
-    def _settings(self, sample_weight: Any = None) -> Settings:
-        if sample_weight is not None or self.class_weight is not None:
-            raise ParameterError(
-                "SpamClassifier has no sample_weight and class_weight, because a model counts each message once: "
-                "decide(X, loss) and strictness weigh errors"
-            )
+    def _settings(self) -> Settings:
         return self._make_settings(Settings, TokenOptions, Loss, spam=class_name(self.spam))
 
     def _labelled(self, X: Messages, y: ArrayLike, classes: Sequence[Any] = ()) -> tuple[Sequence[str | bytes], Labels]:
@@ -196,7 +186,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
 
     # -- learning --------------------------------------------------------------------------------------------
 
-    def fit(self, X: Messages, y: ArrayLike, sample_weight: Any = None) -> Self:
+    def fit(self, X: Messages, y: ArrayLike) -> Self:
         """Make a new model of these messages; of copies of a message the last one counts.
 
         Parameters
@@ -205,8 +195,6 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
             Messages.
         y : array of shape (n_messages,)
             Their classes.
-        sample_weight : None
-            Refused, as ``class_weight`` is.
 
         Returns
         -------
@@ -218,7 +206,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         SpamnbError
             If a parameter is wrong, or no message is of the class ``spam``.
         """
-        settings = self._settings(sample_weight)
+        settings = self._settings()
         messages, labels = self._labelled(X, y)
         if settings.spam != Settings().spam:
             check_has_class(settings.spam, labels.names)

@@ -180,7 +180,7 @@ def test_every_type_of_model_fits_saves_and_loads(
 
 def test_parameters_are_named_as_in_the_settings() -> None:
     # The model type follows from the others.
-    others = {"class_weight": None, "mail": "auto", "n_jobs": -1, "progress": False}
+    others = {"mail": "auto", "n_jobs": -1, "progress": False}
     assert SpamClassifier().get_params() == {**Settings().by_name(), "model_type": None, **others}
 
 
@@ -196,12 +196,6 @@ def test_parameters_are_named_as_in_the_settings() -> None:
         (lambda: SpamClassifier.load(None), SpamnbError, "path is None: give the path of a file"),
         (lambda: SpamClassifier(alpha=0).fit(["a"], ["x"]), ValueError, "^SpamClassifier: alpha is 0: it must be"),
         (lambda: SpamClassifier(mail="maybe").fit(["a"], ["x"]), ValueError, "^SpamClassifier: mail is 'maybe': give"),
-        (
-            lambda: SpamClassifier(class_weight="balanced").fit(["a"], ["x"]),
-            ValueError,
-            "no .* class_weight, .* decide",
-        ),
-        (lambda: SpamClassifier().fit(["a"], ["x"], [2]), ValueError, "no sample_weight .* counts each message once"),
         (lambda: SpamClassifier(alpah=1), TypeError, r"^SpamClassifier\.__init__\(\) got an unexpected"),
     ],
 )
