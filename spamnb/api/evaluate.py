@@ -48,7 +48,7 @@ MAX_REASONS = 6  # tokens of each message
 
 
 def describe_doubtful(doubtful: list[EvaluatedMessage]) -> list[str]:
-    """Return three lines a message: its name and classes, sender and subject, and the tokens that contradict."""
+    """Return three lines per message: name and classes, sender and subject, and tokens that contradict the label."""
     if not doubtful:
         return ["No message looks mislabelled."]
     lines = [f"{pluralize(len(doubtful), 'message')} may stand in the wrong folder, the surest first:"]
@@ -91,7 +91,7 @@ class Evaluation(Report):
     unreadable : int
         The number of messages that could not be read.
     mislabelled : list of EvaluatedMessage or None
-        The messages that look mislabelled, the surest first; None if they were not asked for.
+        The messages that look mislabelled, the surest first; None without ``doubtful``.
     command : str
         The origin that the page names.
 
@@ -118,7 +118,7 @@ class Evaluation(Report):
     command: str = "spamnb.evaluate in Python"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return every figure as JSON can hold it.
+        """Return every figure as values of JSON.
 
         Returns
         -------
@@ -159,8 +159,8 @@ class Evaluation(Report):
         Returns
         -------
         McNemar
-            How many messages only one of the two classified correctly, and the probability of so uneven a split by
-            chance.
+            The numbers of messages that only one of the two classified correctly, and the probability of such a split
+            by chance.
 
         Raises
         ------
@@ -272,7 +272,7 @@ def evaluate(
     command: str = "spamnb.evaluate in Python",
     **settings: Any,
 ) -> Evaluation:
-    """Measure the filter on labelled mail: good mail lost, spam let through, and how far its probabilities are right.
+    """Measure the filter on labelled mail: good mail lost, spam let through, and the errors of its probabilities.
 
     Choose one of the five protocols ``folds``, ``split``, ``leave_one_out``, ``online`` and ``model``. The default is
     ten folds.
@@ -286,7 +286,7 @@ def evaluate(
     split : float or None
         Train on this fraction of the mail and test on the other messages.
     leave_one_out : bool
-        Classify each message by a model of all others. It does not say which tokens decided.
+        Classify each message by a model of all others. The result has no evidence.
     online : bool
         Classify each message and then learn it, in the given order.
     model : str, Path or None
@@ -307,7 +307,7 @@ def evaluate(
     label_column : str or None
         The column of a table that has the class.
     workers : int or None
-        The number of threads; None for one a processor.
+        The number of threads; None for one per processor.
     dask : str or None
         A Dask cluster counts the mail, as for ``train``; only with ``folds``, ``split`` and ``leave_one_out``.
     progress : bool
@@ -352,12 +352,12 @@ def evaluate(
             " other: give one of them"
         )
     if by_date and not online and split is None:
-        raise ArgumentError("{option.by_date} goes with {option.online} or {option.split}")
+        raise ArgumentError("{option.by_date} needs {option.online} or {option.split}")
     if model is not None and settings:
-        raise ArgumentError("{names}: {option.model} takes the model as it was trained", names=", ".join(settings))
+        raise ArgumentError("{names}: {option.model} uses the settings of the model", names=", ".join(settings))
     if dask is not None and (online or model is not None):
         raise ArgumentError(
-            "{option.dask}: with {option.online} and {option.model} messages are judged one by one, on one machine"
+            "{option.dask}: with {option.online} and {option.model} messages are classified one by one, on one machine"
         )
     if not isinstance(split, float | int | None):
         raise ArgumentError("{option.split} is {split!r}: give a fraction between 0 and 1", split=split)
@@ -397,7 +397,7 @@ def evaluate(
                     else protocols.split_by_chance(counted_mail, split, seed)
                 )
                 which = f"{'Oldest ' if by_date else ''}{100 * split:g} % of the mail"
-                result = protocols.evaluate_parts(counted_mail, chosen, part, f"{which} learned, the rest judged")
+                result = protocols.evaluate_parts(counted_mail, chosen, part, f"{which} learned, the rest classified")
             if subjects or doubtful:
                 result = _with_heads(result, specs, options)
     if not len(result):
@@ -421,7 +421,7 @@ def _check(mail: Mail, settings: Settings) -> None:
     if not len(mail.positions):
         raise SpamnbError(NO_MAIL)
     if len(mail.classes) < 2:
-        raise SpamnbError(f"only class {mail.classes[0]!r} in the sources: to tell classes apart it takes two")
+        raise SpamnbError(f"the sources have only the class {mail.classes[0]!r}: give mail of another class, too")
     check_classes(mail.classes, settings, one_class=False)
 
 
@@ -431,10 +431,10 @@ def _with_heads(result: Result, specs: Sequence[str], options: ReadOptions) -> R
 
     heads: dict[str, EvaluatedMessage] = {}
     missing = {answer.name: answer for answer in result.errors.values()}
-    # Errors were reported the first time.
+    # Errors are not reported again.
     for entry in find_labelled_entries(specs, lambda name, error: None, options) if missing else ():
         if answer := missing.pop(entry.name, None):
-            with one_message(entry.name, lambda name, error: None):  # it has gone since
+            with one_message(entry.name, lambda name, error: None):  # the message may be gone
                 heads[entry.name] = answer.with_heading(entry.read())
             if not missing:
                 break

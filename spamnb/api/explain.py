@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from spamnb.counts.class_counts import ClassTotals, TokenCounts
 
 
-SHOWN_CLASSES = 5  # the likeliest
+SHOWN_CLASSES = 5  # the likeliest classes: a model of newsgroups has twenty
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,7 +59,7 @@ class Explanation(Report):
     counts: TokenCounts
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the explanation as JSON can hold it.
+        """Return the explanation as values of JSON.
 
         Returns
         -------
@@ -95,7 +95,7 @@ class Explanation(Report):
         return self.text()
 
     def text(self, verbose: bool = False) -> str:
-        """Return what ``print`` shows: the verdict, and for each token what it means and how many messages have it.
+        """Return the printed text: the verdict, and for each token its meaning and the messages that have it.
 
         Parameters
         ----------
@@ -123,7 +123,7 @@ class Explanation(Report):
             lines += self._probabilities(verbose)
         why = reason_for_unsure(self.totals.classes, result.enough)
         lines += [f"  {why}"] if why else []
-        lines += [f"  not read: {what}" for what in result.truncations]
+        lines += [f"  not read: {truncation}" for truncation in result.truncations]
         if len(self.totals.classes) < 2:
             return "\n".join(lines)
         if not result.evidence:
@@ -190,7 +190,7 @@ class Explanation(Report):
         return [each.rstrip() for each in lines]
 
     def _groups(self, places: Sequence[int], verbose: bool) -> list[list[int]]:
-        """Group the positions of shown tokens: an address with the wider ones that contain it, the narrowest first.
+        """Group the positions of shown tokens: an address with the networks or domains around it, narrowest first.
 
         If ``verbose``, each token is a group.
         """
@@ -210,9 +210,9 @@ class Explanation(Report):
 
 
 def reason_for_unsure(classes: Sequence[str], enough: bool) -> str:
-    """Return why a model of these classes cannot recognise spam yet; "" if it can.
+    """Return the reason why a model of some classes cannot recognise spam yet; "" if it can.
 
-    >>> reason_for_unsure(["ham"], False)
+     reason_for_unsure(["ham"], False)
     "the model has learned class 'ham' alone, and nothing to tell it from; 'spamnb learn' adds another class"
     """
     if not classes:
@@ -224,7 +224,7 @@ def reason_for_unsure(classes: Sequence[str], enough: bool) -> str:
 
 
 def why_unsure(classifier: Classifier) -> str:
-    """Return why an open model cannot recognise spam yet; "" if it can."""
+    """Return the reason why an open model cannot recognise spam yet; "" if it can."""
     return reason_for_unsure(classifier.store.totals().classes, classifier.classify(b"").enough)
 
 
@@ -242,7 +242,7 @@ def explain(
     top : int
         The number of tokens. The weight of a token is in nats of the log-odds of the likeliest class against the next.
     people : People or None
-        The people whose mail is never spam, or always.
+        The people whose mail is never spam, and the people whose mail is always spam.
     tell : callable
         Gets a line for a file that cannot be read. By default this is a warning.
 

@@ -11,12 +11,12 @@ DRAWING_INTERVAL = 0.1  # seconds
 
 
 @contextmanager
-def progress(what: str, wanted: bool = True) -> Iterator[Callable[[int], None]]:
-    """Show the number of messages done and their rate on standard error, if a person reads that.
+def progress(activity: str, is_shown: bool = True) -> Iterator[Callable[[int], None]]:
+    """Show the number of messages done and their rate on standard error, if it is a terminal or a notebook.
 
     Yield a function that takes the number of messages done. The line is cleared when the work ends.
     """
-    if not wanted or not _has_reader():
+    if not is_shown or not _has_reader():
         yield lambda done: None
         return
     start = drawn = monotonic()
@@ -26,16 +26,16 @@ def progress(what: str, wanted: bool = True) -> Iterator[Callable[[int], None]]:
         nonlocal drawn
         if monotonic() - drawn >= DRAWING_INTERVAL:
             drawn = monotonic()
-            draw(f"{what} {done:,} messages, {done / (drawn - start):,.0f}/s")
+            draw(f"{activity} {done:,} messages, {done / (drawn - start):,.0f}/s")
 
     def draw(line: str) -> None:
         nonlocal width
-        # Blanks, because notebooks do not know the code that clears a line.
+        # The old line is overwritten with blanks, because notebooks do not know the code that clears a line.
         sys.stderr.write(f"\r{line:<{width}}" if line else f"\r{'':<{width}}\r")
         sys.stderr.flush()
         width = len(line)
 
-    draw(f"{what} …")
+    draw(f"{activity} …")
     try:
         yield show
     finally:

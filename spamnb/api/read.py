@@ -22,7 +22,7 @@ class LabelledMessage:
     name : str
         The file or folder and the number of the message, with unprintable characters escaped.
     raw : bytes
-        The raw mail. Of a table or a line of text it is the text after a blank line.
+        The raw mail. For a row of a table it is a blank line and the text.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def read(
     Raises
     ------
     SpamnbError
-        At once if a source does not exist, and later if none of its files is mail.
+        At once if a source does not exist, and during the iteration if a source has no readable message.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def read(
     ...     break
     ham corpora/mail/ham/0001.eml 1261
 
-    A data frame takes them as they are: ``pandas.DataFrame(spamnb.read("corpora/mail"))``.
+    To make a data frame: ``pandas.DataFrame(spamnb.read("corpora/mail"))``.
     """
     from spamnb.sources.spec import find_labelled_entries
 

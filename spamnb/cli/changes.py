@@ -1,4 +1,4 @@
-"""`learn` and `forget` change a model by one message after the other; a hundred changes make one transaction."""
+"""Change a model by one message after another, as `learn` and `forget` do, with a transaction per hundred messages."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-_MAX_BATCH = 100  # messages of one transaction: a killed command loses little, and other writers get their turn
-_MAX_BATCH_BYTES = 4 << 20
+_MAX_BATCH = 100  # messages of one transaction: a killed command loses few, and other writers get their turn
+_MAX_BATCH_BYTES = 4 << 20  # of the messages of one transaction
 
 
 def change_messages(
@@ -29,8 +29,9 @@ def change_messages(
 ) -> Iterator[T]:
     """Apply ``change`` to each message of ``sources``, and yield each result after its transaction.
 
-    A message that fails changes nothing. A terminal shows the progress of ``activity``, such as "learning". SpamnbError
-    and KeyboardInterrupt say how many messages were done before; SpamnbError also says that there was no message.
+    A message that fails changes nothing. A terminal shows the progress of ``activity``, such as "learning". If
+    SpamnbError or KeyboardInterrupt ends the work, its text has the number of messages that were changed before. Raise
+    SpamnbError if there is no message.
     """
     from spamnb.api.progress import progress
     from spamnb.reader.read_message import is_empty
@@ -48,10 +49,10 @@ def change_messages(
                 show(done)
                 yield from results
     except SpamnbError as error:
-        before = f" (the {done:,} messages before are done)" if done else ""
+        before = f" (the {done:,} messages before it are done)" if done else ""
         raise SpamnbError(in_options(error) + before) from None
     except KeyboardInterrupt:
-        progress_so_far = f"{activity} {pluralize(done, 'message')} is done; the same command goes on with the others"
+        progress_so_far = f"{activity} {pluralize(done, 'message')} is done; repeat the command to go on with the rest"
         raise KeyboardInterrupt(progress_so_far if done else "nothing has changed") from None
     if not done and not unreadable.count:
         raise no_message(sources)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 EX_TEMPFAIL = 75
 
 
-@click.command("classify", short_help="Tell what each message is.")
+@click.command("classify", short_help="Print the verdict on each message.")
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
 @text_column_option
 @model_option
@@ -43,9 +43,13 @@ EX_TEMPFAIL = 75
     type=click.IntRange(min=0),
     default=0,
     metavar="N",
-    help="Show the N tokens that decided most; not with csv.",
+    help="Also print the N tokens that decided most; not with csv.",
 )
-@click.option("--exit-code", is_flag=True, help="End with 1 for spam, 0 for other mail, 75 when unsure or on error.")
+@click.option(
+    "--exit-code",
+    is_flag=True,
+    help="Exit with status 1 for spam, 0 for other mail, and 75 if unsure or after an error.",
+)
 @workers_option
 def classify_command(
     sources: tuple[str, ...],
@@ -56,19 +60,20 @@ def classify_command(
     exit_code: bool,
     workers: int | None,
 ) -> None:
-    """Tell what each message is; without SOURCE, the one on standard input.
+    """Print the verdict on each message. Without SOURCE, the message is read from standard input.
 
     SOURCE is a message, a folder of messages, a Maildir, MH folder, mbox, table or imaps://USER@HOST/FOLDER. In a
     terminal a line has the verdict, the probability of spam, Date, From and Subject. Otherwise it has verdict,
-    probability of spam and name, separated by tabs. Spam with a probability of 78 % is still 'ham': losing a good
-    message costs more than letting a spam through. Where no class is spam, it is the likeliest class's probability.
+    probability of spam and name, separated by tabs. A message with a spam probability of 78 % is still 'ham', because
+    losing a good message costs more than letting a spam through. If no class is spam, the probability is that of the
+    likeliest class.
 
     \b
     Example:
       spamnb classify --explain 5 ~/Maildir/new
     """
     if tokens and form == "csv":
-        raise click.UsageError("--explain: a line of CSV holds no tokens; --format json does")
+        raise click.UsageError("--explain: the CSV format has no tokens; use --format json")
     unreadable = Unreadable()
     verdicts: set[str] = set()
     try:
@@ -96,7 +101,7 @@ def classify_command(
                 tell(f"spamnb: mail is called {spam} above {format_probability(loss.threshold)}")
             if "unsure" in verdicts and (why := why_unsure(classifier)):
                 tell(f"spamnb: {model}: 'unsure' because {why}")
-    except Exception as error:  # whatever it is: Python's own exit statuses would be verdicts
+    except Exception as error:  # Python's exit status after an error, 1, would mean spam
         if not exit_code:
             raise
         tell(f"Error: {error}")
@@ -110,7 +115,7 @@ def classify_command(
 
 
 def _description(form: str, classifier: Classifier) -> Callable[[Entry, bytes, Classification], tuple[str, str]]:
-    """Return a function that gives the verdict of a message and the text of its classification in this format."""
+    """Return a function that returns the verdict on a message, and its classification as text in this format."""
     formats = {"json": _json, "csv": _csv, "text": _tabbed}
     if form != "text" or not standard_output().isatty():
         return lambda entry, raw, result: (result.verdict, formats[form](entry.name, result))
@@ -174,7 +179,7 @@ def _evidence(classification: Classification) -> str:
     """Return a line for each piece of evidence: its class, and what the token means."""
     from spamnb.reader.meaning import meaning
 
-    if len(classification.probabilities) < 2:  # nothing speaks for a class that is alone
+    if len(classification.probabilities) < 2:  # a single class has no evidence for or against it
         return ""
     likeliest = sorted(classification.probabilities, key=lambda name: -classification.probabilities[name])
     return "".join(

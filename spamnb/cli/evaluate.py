@@ -1,4 +1,4 @@
-"""``spamnb evaluate``: how good the filter is on mail whose class is known."""
+"""``spamnb evaluate``: measure the errors of the filter on labelled mail."""
 
 from __future__ import annotations
 
@@ -28,36 +28,41 @@ from spamnb.cli.options import (
     "--folds",
     type=click.IntRange(min=2),
     metavar="K",
-    help="K-fold cross-validation.  [default: 10, when no other way is chosen]",
+    help="K-fold cross-validation.  [default: 10, if no other protocol is chosen]",
 )
 @click.option("--split", type=float, metavar="FRACTION", help="Train on this fraction and test on the rest.")
 @click.option(
     "--leave-one-out",
     is_flag=True,
-    help="Judge each message by a model of all others; embedded models are made for a few parts of the mail instead.",
+    help="Classify each message by a model of all others; embedded models learn all other parts of the mail.",
 )
-@click.option("--online", is_flag=True, help="In the given order: classify each message, then learn it.")
+@click.option("--online", is_flag=True, help="Classify each message and then learn it, in the given order.")
 @click.option(
-    "-m", "--model", type=ModelPath(), help="Judge by this model as it is; mail that it has learned is left out."
+    "-m",
+    "--model",
+    type=ModelPath(),
+    help="Classify by this model without training; mail that it has learned is skipped.",
 )
-@click.option("--by-date", is_flag=True, help="With --online or --split: in the order in which mail was received.")
+@click.option("--by-date", is_flag=True, help="With --online or --split: take the mail in the order of receipt.")
 @format_option("text", "json")
-@click.option("--scores", type=NewFile(), metavar="FILE", help="Write each message's scores.")
+@click.option("--scores", type=NewFile(), metavar="FILE", help="Write the scores of each message to this file.")
 @click.option(
     "--compare",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="McNemar's test against the --scores of another run over the same messages.",
+    help="Compare with the --scores file of another run over the same messages (McNemar's test).",
 )
-@click.option("--report", type=NewFile(), metavar="FILE.html", help="Write a page with figures.")
+@click.option(
+    "--report", type=NewFile(), metavar="FILE.html", help="Write a page with figures and charts to this file."
+)
 @click.option(
     "--doubtful",
     type=click.IntRange(min=0),
     metavar="N",
     default=0,
-    help="Name up to N messages that look mislabelled, the surest first, and say why.",
+    help="List up to N messages that look mislabelled, the surest first, with the evidence.",
 )
-@click.option("-v", "--verbose", is_flag=True, help="Also precision, recall and F1 of each class.")
+@click.option("-v", "--verbose", is_flag=True, help="Also print precision, recall and F1 of each class.")
 @set_option
 @workers_option
 @dask_option
@@ -71,11 +76,11 @@ def evaluate_command(
     settings: dict[str, Any],
     **given: Any,
 ) -> None:
-    """Measure the filter on labelled mail: good mail lost, spam let through, and what its probabilities are worth.
+    """Measure the filter on labelled mail: good mail lost, spam let through, and the errors of its probabilities.
 
-    SOURCE is as for train. hm% is the share of good mail that is called spam; sm% is the share of spam that is let
-    through, the verdict 'unsure' included; 1-ROCA% is the chance that a good message scores above a spam; intervals
-    are 95 %.
+    SOURCE is as for train. hm% is the share of good mail with the verdict spam. sm% is the share of spam with another
+    verdict, including 'unsure'. 1-ROCA% is the probability that a good message has a higher score than a spam.
+    Intervals are 95 %.
 
     \b
     Example:
@@ -89,7 +94,7 @@ def evaluate_command(
     from spamnb.shown_text import escape_json
 
     if compare:
-        read_verdicts(compare)  # a wrong file is reported now, not after all the mail has been read
+        read_verdicts(compare)  # so that a wrong file is reported before all the mail is read
     evaluation = evaluate(
         sources,
         subjects=report is not None,
@@ -100,7 +105,9 @@ def evaluate_command(
         **settings,
     )
     if evaluation.model is not None and looks_swapped(evaluation.trusts()):
-        tell_of_ours("most of the first messages look like another class: were names swapped, here or in training?")
+        tell_of_ours(
+            "most of the first messages look like another class: check that the names of classes are not swapped"
+        )
     test = evaluation.compare(compare) if compare else None
     try:
         if scores:

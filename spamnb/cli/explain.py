@@ -1,4 +1,4 @@
-"""``spamnb explain``: the tokens that decided one message."""
+"""``spamnb explain``: show the tokens that decided one message."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from spamnb.cli.options import SOURCE, Unreadable, messages_of, model_option, no
 @click.command("explain", short_help="Show the tokens that decided one message.")
 @click.argument("source", required=False, type=SOURCE)
 @model_option
-@click.option("--top", type=click.IntRange(min=1), default=20, show_default=True, help="How many tokens.")
+@click.option("--top", type=click.IntRange(min=1), default=20, show_default=True, help="Number of tokens.")
 @click.option(
     "-v", "--verbose", is_flag=True, help="Also show stored tokens, weights in nats and uncalibrated probabilities."
 )
 def explain_command(source: str | None, model: Path, top: int, verbose: bool) -> None:
-    """Show what decided one message; without SOURCE, the one on standard input.
+    """Show the tokens that decided one message. Without SOURCE, the message is read from standard input.
 
-    The heaviest comes first. Each line says for which class it speaks, and what share of the messages of each class
-    has it.
+    The heaviest token comes first. Each line has the class that the token speaks for, and the share of the messages of
+    each class that have the token.
 
     \b
     Example:

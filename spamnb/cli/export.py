@@ -12,13 +12,13 @@ from spamnb.cli.options import model_option, standard_output
 @click.command("export", short_help="Write the model as lines of JSON.")
 @model_option
 @click.option(
-    "--lessons", is_flag=True, help="Also write the taught messages that the model keeps: they are whole, private mail."
+    "--lessons", is_flag=True, help="Also write the taught messages that the model keeps. They are private mail."
 )
 def export_command(model: Path, lessons: bool) -> None:
     """Write the model to standard output as lines of JSON. Equal models give equal lines.
 
-    With --lessons it also writes the messages that were taught one by one, and when and from what the model was
-    trained. 'spamnb import' reads both.
+    With --lessons the command also writes the messages that were taught one by one, and the time and the sources of
+    training. 'spamnb import' reads all of these lines.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""``spamnb forget``: take messages out of a class again."""
+"""``spamnb forget``: remove learned messages from a class."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ from spamnb.cli.changes import change_messages
 from spamnb.cli.options import SOURCE, ModelPath, Unreadable, messages_of, model_option
 
 
-@click.command("forget", short_help="Take messages out of a class again.")
+@click.command("forget", short_help="Remove learned messages from a class.")
 @click.argument("label", metavar="CLASS")
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
 @model_option
 @click.option("--journal", type=ModelPath(), help="Also delete the messages from this journal.")
 def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: Path | None) -> None:
-    """Take messages out of CLASS again, from every count; without SOURCE, the one on standard input.
+    """Subtract messages from the counts of CLASS. Without SOURCE, the message is read from standard input.
 
-    The model file no longer keeps them. Messages that CLASS has not learned stay as they are. Tokens that 'prune'
-    removed stay removed. SOURCE is a message, a folder of messages, a Maildir, MH
-    folder or mbox.
+    Taught messages are also removed from the model file. Messages that CLASS has not learned change nothing. Tokens
+    that 'prune' removed stay removed. SOURCE is a message, a folder of messages, a Maildir, MH folder or mbox.
 
     \b
     Example:
@@ -48,8 +47,8 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
         if journal is not None:
             from spamnb.journal.journal import Journal
 
-            opened_journal = stack.enter_context(Journal.there(journal))
-        check_has_class(label, sorted(classifier.store.class_ids()), f"{model}: ")  # emptied classes, too
+            opened_journal = stack.enter_context(Journal.existing(journal))
+        check_has_class(label, sorted(classifier.store.class_ids()), f"{model}: ")  # a class may have no message left
         entries = messages_of(sources, unreadable, label=label)
         results = list(change_messages(sources, entries, unreadable, forget, classifier.store, "forgetting"))
     total, forgotten = len(results), sum(is_forgotten for is_forgotten, _ in results)

@@ -1,4 +1,4 @@
-"""``spamnb import``: a model from the JSON lines of ``spamnb export``."""
+"""``spamnb import``: make a model from the JSON lines of ``spamnb export``."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from spamnb.cli.options import SOURCE, new_model_option
 from spamnb.errors import SpamnbError
 
 
-@click.command("import", short_help="Make a model from what export wrote.")
+@click.command("import", short_help="Make a model from the lines that export wrote.")
 @click.argument("file", type=SOURCE, default="-")
 @new_model_option
-@click.option("--force", is_flag=True, help="Replace the model that is there.")
+@click.option("--force", is_flag=True, help="Replace an existing model.")
 def import_command(file: str, model: Path, force: bool) -> None:
-    """Make a model from what 'spamnb export' wrote; without FILE, from standard input.
+    """Make a model from FILE, which 'spamnb export' wrote. Without FILE, the lines are read from standard input.
 
     \b
     Example:
@@ -29,22 +29,22 @@ def import_command(file: str, model: Path, force: bool) -> None:
     from spamnb.store.snapshot import atomic_replace, read_snapshot, write_snapshot
 
     if file == "-" and sys.stdin is None:
-        raise SpamnbError("standard input is closed; give a FILE, or < model.jsonl")
+        raise SpamnbError("standard input is closed; name a FILE, or redirect one with '< model.jsonl'")
     name = "standard input" if file == "-" else file
     try:
         with click.open_file(file, encoding="utf-8") as lines:
             snapshot = parse_export(lines, name)
     except UnicodeDecodeError:
-        raise SpamnbError(f"{name}: not text; 'spamnb export' writes what can be imported") from None
+        raise SpamnbError(f"{name}: not a text file; name a file that 'spamnb export' wrote") from None
     version = snapshot.meta.get("tokens_version")
     if version != TOKENS_VERSION:
         raise SpamnbError(
-            f"{name}: exported with tokens of version {str(version)[:20]}, this spamnb makes version"
-            f" {TOKENS_VERSION}; train again, or export what 'spamnb upgrade' makes of its model"
+            f"{name}: the exported model has tokens of version {str(version)[:20]}, this spamnb makes version"
+            f" {TOKENS_VERSION}; train a model again, or run 'spamnb upgrade' on the exported one and export it again"
         )
     with atomic_replace(model, snapshot.meta, force=force) as store:
         write_snapshot(store, snapshot)
-        # A snapshot that cannot be read again must not replace a model that can.
+        # The new file is read before it replaces the old one, because a damaged export must not destroy a model.
         store.path = name
         read_snapshot(store)
         Classifier(store)

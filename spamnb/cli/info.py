@@ -11,17 +11,17 @@ import click
 from spamnb.cli.options import format_option, model_option
 from spamnb.shown_text import escape
 
-MAX_SOURCES = 8  # sources that are listed: a shell may have made thousands of one pattern
+MAX_SOURCES = 8  # sources that are listed: a shell may have expanded a pattern into thousands
 MAX_TEXT = 400  # characters of a command line
 
 
-@click.command("info", short_help="Say what the model is, and how much it has learned.")
+@click.command("info", short_help="Describe the model and what it has learned.")
 @model_option
 @format_option("text", "json")
 def info_command(model: Path, form: str) -> None:
-    """Say what the model is, how it was made, how much it has learned, and which settings are not the defaults.
+    """Print the size of the model, its training, its learned messages, and the settings that are not the defaults.
 
-    --format json has all settings.
+    --format json prints all settings.
 
     \b
     Example:
@@ -60,7 +60,7 @@ def info_command(model: Path, form: str) -> None:
     if stored.messages or not_stored:
         room = f"{stored.bytes / 1e6:.1f} of at most {stored.bound / 1e6:g} MB"
         missing = f"; {pluralize(not_stored, 'message')} taught and not kept" if not_stored else ""
-        why = "; no more are kept, since everybody can read the file" if public and stored.bound else ""
+        why = "; no more are kept, because everybody can read the file" if public and stored.bound else ""
         click.echo(f"  taught messages kept for a new model: {stored.messages:,}, {room}{missing}{why}")
     for name, value in values.items():
         if value != defaults[name]:

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
 @click.option("--new-class", is_flag=True, help="Make CLASS if the model does not have it.")
 @click.option(
-    "--base", type=ModelPath(), help="The model that a new model adds to, such as one that many people share."
+    "--base", type=ModelPath(), help="Make a model that adds to this one, such as a model that many people share."
 )
 @click.option(
     "--keep-lessons",
     type=click.FloatRange(0, 100_000),
     metavar="MB",
-    help="Keep messages that are taught one by one in the model, up to this size.  [default: as the model says, or 64]",
+    help="Keep taught messages in the model, up to this size.  [default: the model's bound; 64 in a new model]",
 )
 @text_column_option
 @new_model_option
@@ -49,17 +49,17 @@ def learn_command(
     text_column: str | None,
     model: Path,
 ) -> None:
-    """Add messages to CLASS; without SOURCE, the one on standard input.
+    """Learn messages as CLASS. Without SOURCE, the message is read from standard input.
 
-    If a message looks like another class, the model counts it, but corrects nothing for its sake. A message that CLASS
-    has already learned is not learned again; one that another class has learned is moved. If there is no model,
-    'learn' makes one. --new-class adds a class that the model does not have. SOURCE is a message, a folder of
+    If a message looks like another class, the model counts it, but does not fit its correction to it. A message that
+    CLASS has already learned is not learned again; a message that another class has learned is moved. If there is no
+    model, 'learn' makes one. --new-class adds a class that the model does not have. SOURCE is a message, a folder of
     messages, a Maildir, MH folder or mbox.
 
     The model file keeps the messages, compressed, so that 'train --force' and 'upgrade' can learn them again.
-    --keep-lessons sets how much it keeps from now on; beyond that it drops the oldest.
+    --keep-lessons bounds their size: if they take more, the oldest are dropped.
 
-    With --base a new model holds what it is taught and nothing else; it answers for the sum of both.
+    With --base the new model contains only its own messages, and classifies by the sum of both models.
 
     \b
     Example:
@@ -76,7 +76,7 @@ def learn_command(
 
     is_file = Path(label).is_file() and not any(Path(source).exists() for source in sources)
     if is_file or ("/" in label and not sources):
-        raise SpamnbError(f"{escape(label)}: a file and no class; write 'spamnb learn CLASS {escape(label)}'")
+        raise SpamnbError(f"{escape(label)} is a file, not a class; write 'spamnb learn CLASS {escape(label)}'")
     try:
         check_class_name(label)
     except ValueError as error:
@@ -84,7 +84,7 @@ def learn_command(
     unreadable = Unreadable()
     entries = messages_of(sources, unreadable, text_column, label)
     if base is not None and model.exists():
-        raise click.UsageError(f"--base goes with a new model, and {model} exists")
+        raise click.UsageError(f"--base is for a new model, but {model} exists")
     if not model.exists():
         meta, others, spam = Settings().as_meta(), tuple[str, ...](), Settings().spam
         if base is not None:
@@ -93,7 +93,7 @@ def learn_command(
         check_known_class(label, others, spam, new_class)
         first = list(islice(entries, 1))
         if not first:
-            raise SpamnbError(f"{model}: no model, and no message to begin one with")
+            raise SpamnbError(f"{model}: no such model, and no message from which to make it")
         entries = chain(first, entries)
         create_empty(model, meta)
         tell(f"spamnb: a new model, {model}" + (f", that adds to {base}" if base is not None else ""))
@@ -104,13 +104,15 @@ def learn_command(
             tell(f"spamnb: a new class, {label}, beside {', '.join(others)}")
         if keep_lessons is not None:
             write_bound(classifier.store, keep_lessons)
-        classifier.store.check_writable()  # before anything is said of what it keeps
+        classifier.store.check_writable()  # first, because the next line says what the model keeps
         if is_public(classifier.store) and read_bound(classifier.store):
-            tell(f"spamnb: {model}: everybody can read it, so it keeps no message to teach again; chmod o-r lets it")
+            tell(
+                f"spamnb: {model}: everybody can read the file, so it keeps no mail; to keep taught messages: chmod o-r"
+            )
         first = list(islice(entries, SWAP_TEST_MESSAGES))
         entries = chain(first, entries)
         if len(first) == SWAP_TEST_MESSAGES and looks_swapped(_trusts(first, label, classifier)):
-            tell("spamnb: most of the first look like another class: were names swapped, here or in training?")
+            tell("spamnb: most of the first messages look like another class: check that the classes are not swapped")
 
         def learn(raw: bytes) -> tuple[bool, str, bool]:
             """Return whether the message was learned, its class before, and whether it looked like another class."""
@@ -128,15 +130,15 @@ def learn_command(
     click.echo(
         f"learned {len(new):,} of {total:,} as {label}"
         + "".join(f"; {number:,} moved from {name}" for name, number in sorted(moved.items()))
-        + (f"; {total - len(new):,} known already" if total > len(new) else "")
-        + (f"; {doubtful:,} of them looked like another class before" if doubtful else "")
+        + (f"; {total - len(new):,} already learned" if total > len(new) else "")
+        + (f"; {doubtful:,} of them looked like another class" if doubtful else "")
     )
     if unreadable.count:
         raise SystemExit(1)
 
 
 def _trusts(entries: list[Entry], label: str, classifier: Classifier) -> list[float]:
-    """Return the trust in the label of each of these messages; none if one cannot be read, which is reported later."""
+    """Return the trust in the label of each message; nothing if one cannot be read, because it is reported later."""
     from spamnb.sources.entries import attempt
 
     classifications = attempt(lambda: classifier.classify_all([entry.read() for entry in entries], 0, posterior=False))

@@ -12,7 +12,7 @@ from spamnb.cli.options import ModelPath, new_model_option, tell
 @click.command("merge", short_help="Add up models.")
 @click.argument("models", nargs=-1, required=True, type=ModelPath(), metavar="MODEL...")
 @new_model_option
-@click.option("--force", is_flag=True, help="Replace the model that is there.")
+@click.option("--force", is_flag=True, help="Replace an existing model.")
 def merge_command(models: tuple[Path, ...], model: Path, force: bool) -> None:
     """Add up models with the same settings. The sum has the counts of one model that learned all their mail.
 
@@ -38,6 +38,4 @@ def merge_command(models: tuple[Path, ...], model: Path, force: bool) -> None:
     messages = pluralize(int(merged.counts.documents.sum()), "message")
     click.echo(f"{model}: {messages}, {pluralize(len(merged.tokens), 'token')}")
     if duplicates:
-        tell(
-            f"spamnb: {pluralize(duplicates, 'message')} learned by several of the models; each counts for all of them"
-        )
+        tell(f"spamnb: {pluralize(duplicates, 'message')} learned by several of the models; each counts several times")

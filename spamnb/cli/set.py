@@ -1,4 +1,4 @@
-"""``spamnb set``: change the decisions of a model without training it again."""
+"""``spamnb set``: change the costs of errors by which a model decides, without training it again."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import click
 from spamnb.cli.options import model_option, parse_settings
 
 
-@click.command("set", short_help="Change what is called spam, or unsure.")
+@click.command("set", short_help="Change how strictly the model calls mail spam.")
 @click.argument("settings", nargs=-1, required=True, metavar="NAME=VALUE...")
 @model_option
 def set_command(settings: tuple[str, ...], model: Path) -> None:
-    """Change how the model decides: strictness (cautious, normal or strict) and unsure_cost.
+    """Change the settings by which the model decides: strictness (cautious, normal or strict) and unsure_cost.
 
-    What it has learned stays as it is. Filters that have the model open decide so from then on.
+    The learned messages stay as they are. Filters that have the model open use the new settings from then on.
 
     \b
     Example:
@@ -28,7 +28,7 @@ def set_command(settings: tuple[str, ...], model: Path) -> None:
     from spamnb.settings import Settings
     from spamnb.store.store import Store
 
-    chosen = parse_settings(settings, settings_in(Loss), "", "; 'spamnb train --set' chooses all others")
+    chosen = parse_settings(settings, settings_in(Loss), "", "; for all others use 'spamnb train --set'")
     with Store.open(model, writable=True) as store, store.writing():
         before = Settings.from_meta(store.meta(), str(model)).loss
         after = replace(before, **chosen)

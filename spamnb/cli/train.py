@@ -1,4 +1,4 @@
-"""``spamnb train``: a new model from labelled mail."""
+"""``spamnb train``: make a new model from labelled mail."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from spamnb.cli.options import (
 )
 
 
-@click.command("train", short_help="Make a model from labelled mail; say how well it does.")
+@click.command("train", short_help="Make a model from labelled mail, and estimate its errors.")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", type=SOURCE)
 @source_options
 @new_model_option
-@click.option("--force", is_flag=True, help="Replace the model. The new one also learns what the old one was taught.")
+@click.option("--force", is_flag=True, help="Replace the model. The new one also learns the old one's taught messages.")
 @click.option("--one-class", is_flag=True, help="Train on messages of a single class; 'learn' adds others later.")
 @set_option
 @workers_option
 @dask_option
 def train_command(sources: tuple[str, ...], model: Path, settings: dict[str, Any], **given: Any) -> None:
-    """Make a new model from labelled mail, and say how well it judges each message when that message is left out.
+    """Make a new model from labelled mail. Estimate its errors by classifying each message without having learned it.
 
     A SOURCE is a directory with a folder per class; CLASS=PATH where PATH is a folder, Maildir, MH folder, mbox, single
     message or folder of an IMAP account, imaps://USER@HOST/FOLDER; thunderbird:PATH for a profile or account of
@@ -62,5 +62,5 @@ def train_command(sources: tuple[str, ...], model: Path, settings: dict[str, Any
     for name in mailboxes_of(sources):
         try:
             tell_recipients(escape(name), sent_mail(name))
-        except SpamnbError as error:  # the model is made: 'watch' may find out later whom its user writes to
-            tell_of_ours(f"{error}; no recipients of your mail are read there")
+        except SpamnbError as error:  # the model is finished, and 'watch' will try to read the sent mail again
+            tell_of_ours(f"{error}; the recipients of your mail there are not known")

@@ -1,4 +1,4 @@
-"""``spamnb words``: what each class is made of."""
+"""``spamnb words``: show the words of each class, and the words that tell classes apart."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 from spamnb.cli.options import format_option, model_option, tell_of_ours
 
 
-@click.command("words", short_help="Show the words of each class, and those that tell classes apart.")
+@click.command("words", short_help="Show the words of each class, and the words that tell classes apart.")
 @click.argument("word", required=False)
 @model_option
 @click.option("--top", type=click.IntRange(min=1), default=15, show_default=True, help="Rows of the report.")
@@ -17,17 +17,17 @@ from spamnb.cli.options import format_option, model_option, tell_of_ours
     "--all",
     "everything",
     is_flag=True,
-    help="Show evidence from headers, hosts and structure too, not only words of the body and the subject.",
+    help="Also show evidence from headers, hosts and structure, not only words of the body and the subject.",
 )
 @format_option("text", "json")
 def words_command(word: str | None, model: Path, top: int, everything: bool, form: str) -> None:
     """Show the likeliest words of each class, and the words with the highest mutual information.
 
-    With WORD, show which share of each class's messages has this word, and where.
+    With WORD, show the share of each class's messages that have this word, in the body and elsewhere.
 
-    A word is likely when many messages of a class hold it, as "the" is. Its mutual information with the class, in bits,
-    is how much knowing whether a message holds it tells about the message's class. It speaks for the class whose
-    messages hold it most often.
+    A word is likely if many messages of a class have it, such as "the". The mutual information of a word and the class,
+    in bits, is the uncertainty about a message's class that the word's presence or absence removes. A word speaks for
+    the class in which the largest share of messages has it.
 
     \b
     Example:

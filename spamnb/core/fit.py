@@ -1,4 +1,4 @@
-"""The loops of ``formulas/correction.py``: ``fit.c``, with the checks of its arrays. Calls let go of Python's lock."""
+"""The loops of ``formulas/correction.py``: ``fit.c``, called without Python's lock, and checks of its arrays."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _scores = c_function("fit_scores", c_bool, POINTER(_Fit), c_void_p, without_lock
 class FitRows:
     """The columns of n messages; message i has ``columns[begins[i]:ends[i]]``, each below ``n_columns``.
 
-    ValueError for arrays that do not fit together, here and in all methods.
+    All methods raise ValueError for arrays whose shapes do not fit together.
     """
 
     def __init__(self, begins: np.ndarray, ends: np.ndarray, columns: np.ndarray, n_columns: int) -> None:
@@ -65,18 +65,18 @@ class FitRows:
         return _Fit(*pointers, len(visits), classes - 1, *numbers)
 
     def sweep(self, *arrays: Any, penalty: float, noise: float, unit: float, least: float) -> float:
-        """Solve for each message of the visits; return the largest change of a coefficient."""
+        """Fit the contribution of each visited message; return the largest change of a coefficient."""
         change = _sweep(byref(self._fit(*arrays, penalty, noise, unit, least)))
         if change < 0:
             raise MemoryError
         return change
 
     def take_out(self, *arrays: Any) -> None:
-        """Subtract the contributions of these messages from the weights."""
+        """Subtract the contributions of the visited messages from the weights."""
         _take_out(byref(self._fit(*arrays)))
 
     def scores(self, *arrays: Any, unit: float) -> np.ndarray:
-        """Return the scores (m, C) of the messages of the visits by the weights."""
+        """Return the scores (m, C) of the visited messages by the weights."""
         values, offsets, labels, visits, weights = arrays
         scores = np.empty((len(visits), offsets.shape[-1]))
         fit = self._fit(values, offsets, labels, visits, None, weights, 0.0, 0.0, unit)

@@ -1,6 +1,6 @@
-"""The compiled library by way of ctypes, and the checks without which no array reaches it.
+"""The compiled library, loaded by ctypes, and checks of the arrays that are passed to it.
 
-The library knows nothing of the sizes of Python's arrays. Whoever calls it checks them with ``checked_array``.
+The library cannot know the sizes of Python's arrays. So each caller checks them with ``checked_array``.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from spamnb.errors import SpamnbError
 _MAKE = "'pip install -e .' in its checkout makes it"
 _spec = find_spec("spamnb.core._core")
 if _spec is None or _spec.origin is None:
-    raise SpamnbError(f"the compiled part of spamnb is missing; {_MAKE}")
+    raise SpamnbError(f"the compiled library of spamnb is missing; {_MAKE}")
 _with_lock = ctypes.PyDLL(_spec.origin)
 _without_lock = ctypes.CDLL(_spec.origin)
 
 
 def c_function(name: str, result: Any, *arguments: Any, without_lock: bool = False) -> Callable[..., Any]:
-    """Return a function of the library; ``without_lock``: other threads of Python run during a call."""
+    """Return a function of the library. With ``without_lock`` other Python threads run during a call."""
     try:
         function = getattr(_without_lock if without_lock else _with_lock, name)
     except AttributeError:
-        raise SpamnbError(f"the compiled part of spamnb is of another version; {_MAKE} anew") from None
+        raise SpamnbError(f"the compiled library is of another version of spamnb; {_MAKE} again") from None
     function.restype, function.argtypes = result, arguments
     return function
 
@@ -44,7 +44,7 @@ def pointers(texts: Sequence[bytes]) -> Any:
 
 
 def checked_array(values: Any, dtype: Any, *shape: int, writable: bool = False) -> np.ndarray:
-    """Return an array that the library may read as it lies in memory; ValueError for another kind or shape."""
+    """Return values as a contiguous array for the library. Raise ValueError for another kind or shape."""
     if (
         not isinstance(values, np.ndarray)
         or values.dtype != dtype
@@ -52,15 +52,15 @@ def checked_array(values: Any, dtype: Any, *shape: int, writable: bool = False) 
         or values.flags.writeable < writable
         or values.shape != (shape or values.shape[:1])
     ):
-        raise ValueError("arrays have other numbers or shapes, or do not fit together")
+        raise ValueError("an array has another type or shape than the library expects")
     return values
 
 
 def owned_pointer(owner: object, pointer: int | None, delete: Callable[[int], None]) -> int:
-    """Return the pointer to what the library made for an object, which is deleted with the object."""
+    """Return the pointer to an object of the library, which is deleted together with ``owner``."""
     if not pointer:
         raise MemoryError
-    weakref.finalize(owner, delete, pointer).atexit = False  # other threads may still be at work then
+    weakref.finalize(owner, delete, pointer).atexit = False  # at exit other threads may still use it
     return pointer
 
 
@@ -72,16 +72,16 @@ class Locked(Protocol):
 
 @contextmanager
 def locked(owner: Locked) -> Iterator[None]:
-    """Hold the lock of an object; RuntimeError if another thread has it."""
+    """Hold the lock of an object. Raise RuntimeError if another thread holds it."""
     if not owner.lock.acquire(blocking=False):
-        raise RuntimeError("another thread uses it: each thread needs one of its own")
+        raise RuntimeError("another thread uses this object: give each thread its own")
     try:
         yield
     finally:
         owner.lock.release()
 
 
-# The library points to these texts for ever.
+# The library keeps pointers to these texts, so they are never freed.
 _REFERENCES = dict(sorted(html5.items()))
 _REFERENCE_TEXTS = [pointers([text.encode() for text in texts]) for texts in (_REFERENCES, _REFERENCES.values())]
 # The hash tables' secret is new in each process, so that a sender cannot choose the slots of tokens.

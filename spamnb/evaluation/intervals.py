@@ -4,8 +4,8 @@ hm%, sm% and accuracy are counts of independent trials, so their intervals are e
 resampled (bootstrap), and the spread is computed on the logit scale, as in the TREC spam track.
 
 The bootstrap is not used for counts, because it fails at the low error rates of filters. With one good message of 1,000
-lost its interval was .030 to .329 %, below the bound of .368 % for none lost; Clopper and Pearson's is .0025 to .556 %.
-At a true rate of .02 % its interval contained the rate in 82 of 100 corpora.
+lost its interval was .030 to .329 %, although the upper bound for none lost is .368 %. The exact interval is .0025 to
+.556 %. At a true rate of .02 % the bootstrap's interval contained the rate in 82 of 100 corpora.
 
 For the ROC ham and spam are resampled separately, so that no replicate lacks one of them. Resampling n messages with
 replacement is one multinomial draw over the distinct outcomes, so messages are sorted once: 1000 replicates of 75,000
@@ -25,7 +25,7 @@ from spamnb.evaluation.metrics import RocCounts, least_missed_spam, misordered_s
 REPLICATES = 1000
 Z = 1.959963984540054  # the 97.5 % quantile of the standard normal distribution
 HM_LIMIT = 0.1  # percent of good mail lost at which the spam let through is reported
-_MAX_CELLS = 4_000_000  # drawn at once: 64 MB of counts for both classes
+_MAX_CELLS = 4_000_000  # counts that are drawn at once for each class: 64 MB in all
 
 
 class Estimate(NamedTuple):
@@ -54,7 +54,7 @@ def binomial_interval(events: int, trials: int) -> Estimate:
 
 
 class ErrorRates(NamedTuple):
-    """hm% and sm%. A rate is NaN if there is no such mail."""
+    """hm% and sm%. A rate is NaN if there is no mail of its class."""
 
     hm: Estimate  # good mail lost: ham with the verdict spam
     sm: Estimate  # spam let through: spam with another verdict, also unsure
@@ -78,9 +78,8 @@ def bootstrap_interval(value: float, replicates: ArrayLike, trials: float, exact
     """Return logit⁻¹(logit value ± 1.96 × standard deviation of the replicates' logits), from rates, in percent.
 
     Rates are clipped to half an event of ``trials``, because the logits of 0 and 1 are infinite. If all replicates
-    equal the value, they have no spread. At 0 and 1 the bound is then the exact binomial one for ``exact_trials``
-    independent trials without an event, 1 − .025^(1/n). At other values, as for a filter with a constant score, there
-    is no interval.
+    equal the value, they have no spread. Then the interval of the values 0 and 1 is the exact binomial one for
+    ``exact_trials`` independent trials. Other values, such as that of a filter with a constant score, have no interval.
     """
     from scipy.special import expit, logit
 
@@ -105,9 +104,9 @@ class RocEstimates(NamedTuple):
 def roc_estimates(steps: RocCounts, replicates: int = REPLICATES, seed: int = 0) -> RocEstimates:
     """Return 1-ROCA% and sm% at HM_LIMIT with intervals, from one resampling.
 
-    sm% has no interval if a sample of so much good mail contains no message above the threshold with a probability of
-    more than 1/40: resampling cannot tell where the threshold lies. With 500 and 1,000 good messages the intervals of
-    sm% at hm% ≤ .1 contained the true rate 65 and 81 times in 100. 3,688 messages are enough.
+    With few good messages sm% has no interval, because then no message of a sample may be above the threshold, and
+    resampling does not show the threshold's spread. With 500 and 1,000 good messages the intervals contained the true
+    rate only 65 and 81 times in 100. With 3,688 messages the probability of such a sample is 1/40, which is enough.
     """
     ham, spam = int(steps.ham.sum()), int(steps.spam.sum())
     if not ham or not spam:

@@ -65,22 +65,22 @@ def precision_recall(confusion: ArrayLike) -> PrecisionRecall:
 
 
 class McNemar(NamedTuple):
-    """Messages that only one of two runs got right, and the probability of such a split by chance."""
+    """The messages that only one of two runs classified correctly, and the probability of such a split by chance."""
 
     only_first_right: int
     only_second_right: int
     p_value: float
 
     def __str__(self) -> str:
-        counts = f"{self.only_first_right} right only here, {self.only_second_right} only there"
+        counts = f"{self.only_first_right} right only in this run, {self.only_second_right} only in the other"
         return f"{counts}, p = {self.p_value:.3g}"
 
 
 def mcnemar(first_right: ArrayLike, second_right: ArrayLike) -> McNemar:
     """Return McNemar's exact two-sided test of the hypothesis that two filters are equally good.
 
-    Under the hypothesis the messages that only one filter got right are coin tosses. Both arguments are boolean vectors
-    over the same messages in the same order. Without such a message p is 1.
+    Under the hypothesis each message that only one filter classified correctly is a coin toss. Both arguments are
+    boolean vectors over the same messages in the same order. If there is no such message, p is 1.
 
     >>> mcnemar([True, True, True, True, True, True], [False, False, False, False, False, True])
     McNemar(only_first_right=5, only_second_right=0, p_value=0.0625)
@@ -167,15 +167,15 @@ def one_minus_roca(is_spam: ArrayLike, scores: ArrayLike) -> float:
 def least_missed_spam(steps: RocCounts, ham_limit: float) -> NDArray[np.float64]:
     """Return the least rate of spam missed by a threshold that misclassifies at most the rate ``ham_limit`` of the ham.
 
-    Shapes are those of ``misordered_share``. A threshold is one of the scores or above all scores. There is no
-    interpolation, because half a message cannot be lost.
+    The shapes are as in ``misordered_share``. A threshold is one of the scores, or above all scores. Rates are not
+    interpolated, because half a message cannot be lost.
 
     >>> float(least_missed_spam(roc_counts([False, False, True, True], [0.1, 0.4, 0.35, 0.8]), 0.0))
     0.5
     """
     ham, spam = np.asarray(steps.ham), np.asarray(steps.spam)
     hams, spams = ham.sum(axis=-1), spam.sum(axis=-1)
-    # The limit is a count, rounded down: rates would reject 1/1000 under a limit of .001 on some machines.
+    # The limit is a count, rounded down. If rates were compared, some machines would not accept 1/1000 under .001.
     max_ham = np.floor(ham_limit * hams + 1e-9)
     is_allowed = np.cumsum(ham, axis=-1) <= np.expand_dims(max_ham, -1)
     missed = spams - (spam * is_allowed).sum(axis=-1)
@@ -198,7 +198,7 @@ class Bin(NamedTuple):
     high: float
     messages: int
     predicted: float  # mean probability in the bin; NaN when empty
-    observed: float  # share of messages in the bin for which it came true; NaN when empty
+    observed: float  # share of messages in the bin whose true class is the predicted one; NaN when empty
 
 
 def log_loss(truth: ArrayLike, probabilities: ArrayLike) -> float:
@@ -215,9 +215,9 @@ def log_loss(truth: ArrayLike, probabilities: ArrayLike) -> float:
 def reliability_table(truth: ArrayLike, probabilities: ArrayLike, positive: int | None = None) -> list[Bin]:
     """Return the reliability table of one probability over bins of equal width.
 
-    With ``positive`` it is p(that class) against the share of that class, because a threshold for spam is one on this
-    probability. Otherwise it is the largest probability of each message against the share of right ones, which is
-    defined for any number of classes.
+    With ``positive`` the table compares the probability of that class with its share, because spam is decided by a
+    threshold on this probability. Otherwise it compares the largest probability of each message with the share of right
+    verdicts, which works for any number of classes.
     """
     true, p = np.asarray(truth), np.asarray(probabilities)
     if positive is None:

@@ -19,7 +19,7 @@ from spamnb.settings import Settings
 from spamnb.shown_text import pluralize
 from spamnb.sources.entries import Entry, NumberedMessage, Report, one_message, read_entries, work_in_batches
 
-BATCH_MESSAGES = 4  # classified together: even the largest ones fit into memory
+BATCH_MESSAGES = 4  # messages classified together: so few that even the longest ones fit into memory
 
 
 def evaluate_stream(
@@ -33,7 +33,7 @@ def evaluate_stream(
     Raise SpamnbError for a model with an embedding, because an embedding is computed from mail.
     """
     if settings.embedding is not None:
-        raise SpamnbError("an embedding cannot be chosen before the first message of a stream: use folds or a split")
+        raise SpamnbError("a stream has no mail from which to compute an embedding: use folds or a split")
     rows: list[EvaluatedMessage] = []
     # One transaction for the whole stream, because the model is written at the end of each.
     with Classifier.create(":memory:", settings) as classifier, classifier.store.writing():
@@ -55,8 +55,8 @@ def evaluate_stream(
 def _score_of_new_class(row: EvaluatedMessage, classifier: Classifier) -> float:
     """Return the score of a class without a message while the stream has messages of one class only.
 
-    The rule of succession gives it odds of 1 : n+1 after n messages. A score of −∞ would rank the first spam below all
-    good mail: that was two thirds of 1-ROCA% on a stream of 5,857 messages.
+    The rule of succession gives the class odds of 1 : n+1 after n messages. A score of −∞ would rank the first spam
+    below all good mail: this one error was two thirds of 1-ROCA% on a stream of 5,857 messages.
     """
     if len(row.scores) != 1:
         return -inf
@@ -96,14 +96,14 @@ def evaluate_model(
         on_progress(done)
     skipped = f", without {pluralize(learned, 'message')} that it has learned" if learned else ""
     if learned == done > 0:
-        raise SpamnbError(f"model {where} has learned all {learned:,} messages: measure it on mail that is new to it")
+        raise SpamnbError(f"model {where} has learned all {learned:,} messages: give mail that it has not learned")
     return make_result(rows, f"Model {where}{skipped}", classifier.settings.spam)
 
 
 def sort_by_date(entries: Iterable[Entry], on_unreadable: Report) -> list[Entry]:
     """Return entries in the order of ``message.arrival``, the time at which a message was received.
 
-    A message without a time has that of the message before it. The order is the same on every run.
+    A message without a time gets the time of the message before it. The order is the same on every run.
     """
     last = 0
     dated: list[tuple[int, Entry]] = []

@@ -83,8 +83,8 @@ def group_copies(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the group of each message (n,), and the groups ordered by class and within a class by chance.
 
-    Messages of equal ``digests`` (n,) are one group. Parts that receive the ordered groups in turn have equal sizes and
-    equal shares of the classes.
+    Messages with equal ``digests`` (n,) are one group. If the ordered groups are dealt out in turn, all parts have
+    equal sizes and equal shares of the classes.
     """
     _, first, group = np.unique(digests, return_index=True, return_inverse=True)
     random_keys = np.random.default_rng(seed).random(len(first))
@@ -125,7 +125,7 @@ def split_by_date(mail: Mail, fraction: float) -> NDArray[np.intp]:
     """
     _check_fraction(fraction)
     if (mail.dates == UNDATED).all():
-        raise ArgumentError("{option.by_date}: no message says when it was received")
+        raise ArgumentError("{option.by_date}: no message has a date")
     _, first, group = np.unique(mail.digests, return_index=True, return_inverse=True)
     group_dates = np.full(len(first), UNDATED)
     np.maximum.at(group_dates, group, mail.dates)
@@ -134,13 +134,13 @@ def split_by_date(mail: Mail, fraction: float) -> NDArray[np.intp]:
 
 def _check_fraction(fraction: float) -> None:
     if not 0 < fraction < 1:
-        raise SpamnbError(f"a split of {fraction:g} leaves nothing on one side: give a fraction between 0 and 1")
+        raise SpamnbError(f"a split of {fraction:g} leaves one part empty: give a fraction between 0 and 1")
 
 
 def evaluate_parts(mail: Mail, settings: Settings, part: NDArray[np.intp], protocol: str) -> Result:
-    """Classify each message with a model of all messages in other parts, (n,). Messages of part −1 are only learned."""
+    """Classify each message with a model of the other parts. ``part`` (n,) is −1 for messages that are only learned."""
     if len(np.unique(part)) < 2:
-        raise SpamnbError("the split leaves no message on one side: give more messages or another fraction")
+        raise SpamnbError("the split leaves one part empty: give more messages or another fraction")
     total = mail.training_set.deduplicate()
     rows: dict[int, EvaluatedMessage] = {}
     for number in range(part.max() + 1):
@@ -152,12 +152,12 @@ def evaluate_parts(mail: Mail, settings: Settings, part: NDArray[np.intp], proto
 def evaluate_leave_one_out(mail: Mail, settings: Settings) -> Result:
     """Classify every message with a model of all other messages, without its copies.
 
-    If the model is more than sums, or its words are selected, it is a model of all messages in other parts. The result
-    has no evidence, because each message has another model.
+    If the model is more than sums, or selects words, the mail is split into parts, and each message is classified with
+    a model of the other parts. The result has no evidence, because each message has another model.
     """
     left_out = estimate(fit(prepare(mail.training_set), settings), settings)
     if not len(left_out.labels):
-        raise SpamnbError("leave-one-out needs messages of two classes at least")
+        raise SpamnbError("leave-one-out needs messages of at least two classes")
     classes, rows = left_out.classes, []
     for i in np.argsort(left_out.positions).tolist():
         scores, probabilities = (dict(zip(classes, x[i].tolist())) for x in (left_out.scores, left_out.probabilities))

@@ -60,22 +60,22 @@ def verdicts_by_name(result: Result) -> Verdicts:
 
 
 def read_verdicts(path: str | os.PathLike[str]) -> Verdicts:
-    """Return the verdicts of a scores file. Raise SpamnbError if the file is no scores file."""
+    """Return the verdicts in a scores file. Raise SpamnbError for any other file."""
     try:
         with open(path, encoding="utf-8", errors="surrogateescape", newline="") as stream:
             head = stream.readline(1 << 20)
             delimiter = "," if head.startswith("name,") else "\t"
             columns = head.rstrip("\n").split(delimiter)
             if columns[:3] != _FIRST_COLUMNS:
-                raise SpamnbError(f"{path}: no scores file; spamnb evaluate --scores FILE writes one")
+                raise SpamnbError(f"{path}: not a scores file; to write one, run 'spamnb evaluate --scores FILE'")
             rows = list(csv.reader(stream, delimiter=delimiter))
     except OSError as error:
         raise SpamnbError(f"{path}: cannot be read: {error.strerror}") from error
     except csv.Error as error:
-        raise SpamnbError(f"{path}: a damaged scores file: {error}") from error
+        raise SpamnbError(f"{path}: the scores file is damaged: {error}") from error
     for line, row in enumerate(rows, 2):
         if len(row) < len(_FIRST_COLUMNS):
-            raise SpamnbError(f"{path}:{line}: a damaged scores file: the line ends before its third column")
+            raise SpamnbError(f"{path}:{line}: the scores file is damaged: the line has fewer than three columns")
     return {name: TruthAndVerdict(truth, verdict) for name, truth, verdict, *_ in rows}
 
 
@@ -86,7 +86,7 @@ def compare_verdicts(first: Verdicts, second: Verdicts) -> McNemar:
     """
     if first.keys() != second.keys():
         unpaired = min(first.keys() ^ second.keys())
-        raise SpamnbError(f"the runs hold different messages: {unpaired} is in only one")
+        raise SpamnbError(f"the runs have different messages: {unpaired} is in only one of them")
     for name, row in first.items():
         if row.truth != second[name].truth:
             raise SpamnbError(f"the runs disagree about the true class of {name}")

@@ -2,9 +2,10 @@
 
     E(w) = Σ_n s_n E_n + λ |w|²/2        E_n = −ln P(y_n|x_n), nats        Σ_n s_n = 1
 
-P is the softmax of the classes' activations w_cᵀx + b_c; of two classes the first one's is 0, so that P(1|x) is σ of
-the second's. Constants are not penalised. The probabilities at the last w are stored, because a step of Newton's method
-computes the curvature there dozens of times: each takes two products with X instead of three.
+P is the softmax of the classes' activations w_cᵀx + b_c. With two classes the activation of the first is 0, so that
+P(1|x) is σ of the activation of the second. Constants are not penalised. The probabilities at the last w are stored,
+because a step of Newton's method computes the curvature there dozens of times, with two products with X instead of
+three.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from spamnb.formulas.softmax import log_softmax
 
 
 def with_first_of_two(activation: np.ndarray) -> np.ndarray:
-    """Return the activations (n, C) of all classes. For two classes, given as (n, 1), the first one's is 0."""
+    """Return the activations (n, C) of all classes. With two classes, given as (n, 1), the first column is 0."""
     return activation if activation.shape[1] > 1 else np.column_stack([np.zeros(len(activation)), activation])
 
 
@@ -51,7 +52,7 @@ class CrossEntropy:
         return product.ravel()
 
     def _move_to(self, w: np.ndarray) -> None:
-        """Compute the error without penalty, its residuals and the probabilities at w, unless they are those of w."""
+        """Compute the error without penalty, its residuals and the probabilities at w, unless w has not changed."""
         if np.array_equal(w, self._at):
             return
         log_p = log_softmax(with_first_of_two(self._activation(w)))
@@ -76,5 +77,5 @@ class CrossEntropy:
         change = self._activation(v)
         change -= np.einsum("ij,ij->i", self._probability, change)[:, None]
         change *= self._probability
-        change *= self.share[:, None]  # of the residuals
+        change *= self.share[:, None]  # the change of the residuals
         return self._gradient(change, v)

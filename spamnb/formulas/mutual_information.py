@@ -27,15 +27,15 @@ def mutual_information_from_counts(document_counts: Any, documents: np.ndarray, 
         raise ValueError(f"alpha must be a finite number, at least 0, got {alpha!r:.60}")
     n, N = np.asarray(documents, dtype=float), csr_array(document_counts)
     if not 0 < n.sum() < np.inf:
-        raise ValueError("no documents: there is nothing to measure information from")
+        raise ValueError("mutual information needs at least one document")
     if not ((N.data >= 0) & (N.data <= np.repeat(n, np.diff(N.indptr)))).all():
-        raise ValueError("a class cannot have fewer documents than hold a column, nor can a count be negative")
+        raise ValueError("a count of documents is negative, or larger than the number of the class's documents")
     seen = n > 0  # a class without documents has π = 0
     n, N = n[seen], N[seen]
     total, size = n.sum(), n + 2 * alpha
 
-    # I = H(θ_j) − Σ_c π_c H(θ_jc). A cell without count holds one value per class, so the sums over classes
-    # are that of an empty column plus a correction for stored cells: no C × V array of logarithms is made.
+    # I = H(θ_j) − Σ_c π_c H(θ_jc). All cells of a class without a count have one value. So the sum over classes is the
+    # sum of an empty column plus a correction for the stored cells, without a C × V array of logarithms.
     # All 130,146 columns of 20news-bydate's training posts: 6 ms on a quiet machine, 12 on a busy one.
     row = np.repeat(np.arange(len(n)), np.diff(N.indptr))
     stored = _entropy((N.data + alpha) / size[row], (n[row] - N.data + alpha) / size[row])
@@ -44,8 +44,8 @@ def mutual_information_from_counts(document_counts: Any, documents: np.ndarray, 
     def by_column(cells: np.ndarray) -> np.ndarray:
         return np.bincount(N.indices, weights=cells, minlength=N.shape[1])
 
-    # N π_c/(N_c + 2α): 1 where α = 0, so that these sums are whole numbers then and a column that every
-    # document holds has θ_j = 1 and no rounding error that log 0 would blow up.
+    # N π_c/(N_c + 2α) is 1 if α = 0. Then these sums are whole numbers, and a column that every document has gets
+    # exactly θ_j = 1: a rounding error would make a large error next to log 0.
     share = n / size
     present = by_column(share[row] * N.data)
     marginal = _entropy((alpha * share.sum() + present) / total, (share @ (n + alpha) - present) / total)
@@ -62,8 +62,8 @@ def _entropy(p: np.ndarray, q: np.ndarray) -> np.ndarray:
 def top_columns(values: np.ndarray, k: int, tokens: Sequence[str]) -> np.ndarray:
     """Return the k columns with the highest values, the highest first. Ties are in the order of their tokens.
 
-    The order of columns depends on the order of the messages in training. The order of tokens does not, so that the
-    same columns are selected.
+    The order of the columns depends on the order of the training messages, and the order of tokens does not. So the
+    same messages select the same columns in any order.
 
     >>> top_columns(np.array([1.0, 3.0, 1.0]), 2, ["beta", "gamma", "alpha"]).tolist()
     [1, 2]

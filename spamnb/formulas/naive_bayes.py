@@ -3,15 +3,15 @@
     multinomial  φ_jc = (T_jc + α) / (T_c + αV)        (N_jc for T_jc where only presence counts)
     Bernoulli    θ_jc = (N_jc + α) / (N_c + 2α)
 
-T_jc is how often class c holds token j, T_c = Σ_j T_jc, V the number of different tokens; N_jc is the number of
-documents of class c that hold token j, N_c that of all its documents. All logarithms are natural.
+T_jc is the count of token j in class c, T_c = Σ_j T_jc, V the number of different tokens; N_jc is the number of
+documents of class c that have token j, N_c the number of its documents. All logarithms are natural.
 
-The estimators, the mail models and the leave-one-out estimate all use these functions. They differ in how many of the
-counts see the same total, which ``lengths`` says: counts (…, k) stand side by side, and
+The estimators, the mail models and the leave-one-out estimate all use these functions. The argument ``lengths`` says
+which total belongs to each of the counts (…, k):
 
-    without ``lengths``       totals (C,)     every count of class c sees total c
-    with ``lengths`` (m,)     totals (…, m)   the first lengths[0] counts see the first total, the next lengths[1] the
-                                              second, and so on: rows of a sparse matrix, or of left-out documents
+    without ``lengths``       totals (C,)     every count of class c has total c
+    with ``lengths`` (m,)     totals (…, m)   the first lengths[0] counts have the first total, the next lengths[1] have
+                                              the second, and so on: rows of a sparse matrix, or left-out documents
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Evidence: what each token of a message says, pooled into one score per class.
+"""Pooling: the contributions of a message's tokens → one score per class.
 
 A token contributes log p(token | class) in nats. The textbook posterior ("sum") adds the contributions up, as if tokens
-were independent given the class. They are not: hundreds of small contributions drown the few that matter, and a long
-message is always sure. "mean" is a mean in which each token weighs as much as it tells about the class, group by group:
+were independent given the class. They are not: hundreds of small contributions drown the few that matter, and each long
+message has an extreme probability. "mean" is a weighted mean: a token's weight is its information about the class, and
+groups of tokens have weights, too:
 
     score_c = Σ_g K_g^b m_gc / (w₀ + Σ_g K_g^b),    m_gc = Σ_{t in g} w_t (l_tc − mean_c' l_tc') / K_g,
     w_t = I_t^a,    K_g = Σ_{t in g} w_t
@@ -10,12 +11,13 @@ message is always sure. "mean" is a mean in which each token weighs as much as i
 with a = INFORMATION_EXPONENT, b = GROUP_EXPONENT and w₀ = PRIOR_WEIGHT. The caller says which group a token is in.
 
 I_t, between 0 and 1, is the information about the class that the token gives on its own: 1 − H(q_t)/log C, where q_t
-is its posterior over C equally likely classes. A group counts for less than the sum of its tokens (b < 1), because they
-repeat one another: a novel below an offer, or the ten headers that a mailing list adds, are one voice among others. The
-mean needs no threshold, works for any number of classes, and depends on the message's own tokens alone.
+is its posterior over C equally likely classes. A group has less weight than the sum of its tokens (b < 1), because its
+tokens repeat one another, such as the words of a novel below an offer, or the ten headers of a mailing list. The mean
+needs no threshold, works for any number of classes, and depends only on the message's own tokens.
 
-V = Σ_g K_g^b also says how much the model knows of a message. s = V⁴ / (V⁴ + v⁴) with v = SUFFICIENT_VOTES is the share
-of the calibrated log-odds that counts; the rest is the class prior's (``towards_prior``).
+V = Σ_g K_g^b is the number of votes, which measures the evidence that the model has on a message. With few votes the
+calibrated log-odds are moved towards the class prior's: their share is s = V⁴ / (V⁴ + v⁴), with v = SUFFICIENT_VOTES
+(``towards_prior``).
 """
 
 from __future__ import annotations
@@ -28,23 +30,23 @@ from spamnb.formulas.priors import class_log_prior
 
 POOLINGS = ("mean", "sum")
 
-# How these three were chosen: docs/experiments.md#pooling. An exponent of 2 does as well on mail and worse on SMS. The
-# groups have no weights of their own: fitted ones made mail of another collection worse.
+# How these three were chosen: docs/experiments.md#pooling. An exponent of 2 is as good on mail, and worse on SMS. The
+# groups have no fitted weights, because fitted weights made more errors on mail of another collection.
 INFORMATION_EXPONENT = 1.5
 # Between 1, where a long body outvotes the header, and 0, where every group counts the same: both err more.
 GROUP_EXPONENT = 2 / 3
-# The weight of knowing nothing, in every message: a short message is less sure than a long one.
+# The weight of the prior in every message, so that a short message gets a less extreme score than a long one.
 PRIOR_WEIGHT = 2.5
 # Of mail 1 % has fewer than 12 votes, of SMS 1 % fewer than 2: docs/experiments.md#next-to-nothing
 SUFFICIENT_VOTES = 1.5
 
 
 class Pooled(NamedTuple):
-    """Scores of n messages over C classes, and the weights that they are sums of."""
+    """Scores of n messages for C classes, and the weights of the tokens, whose sums they are."""
 
     scores: np.ndarray  # (n, C) in nats
-    weights: np.ndarray  # (C, nnz) the part of each token, in nats
-    shares: np.ndarray  # (n,) s, between 0 for a message of which the model knows nothing and 1
+    weights: np.ndarray  # (C, nnz) the weight of each token, in nats
+    shares: np.ndarray  # (n,) s, from 0 (none of the tokens is in the model) to 1
 
 
 def row_sums(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
@@ -65,7 +67,7 @@ def information(contributions: np.ndarray) -> np.ndarray:
     classes = len(contributions)
     if classes < 2:
         return np.zeros(contributions.shape[1])
-    if classes == 2:  # the likelier's exponent is 0: the same to the last bit in two thirds of the time
+    if classes == 2:  # the larger contribution's exponent is 0: the same bits as below in two thirds of the time
         shifted = -abs(contributions[:1] - contributions[1:])
         q = np.exp(shifted)
         total = 1 + q[0]
@@ -88,11 +90,11 @@ def pool(
 ) -> Pooled:
     """Pool the evidence of n messages.
 
-    ``contributions`` (C, nnz): log p(token | class) of the messages' tokens, message after message. ``occurrences``
-    (nnz,), or one number for all: how often a token counts in its message. ``indptr`` (n + 1,): where the messages
-    begin. ``log_prior`` (C,), or (n, C) with one row per message: what "sum" adds; "mean" leaves the classes' shares to
-    the calibration. ``groups`` (nnz,): the numbers of the tokens' groups, from 0.
-    A score is the sum of its weights, for "sum" plus the prior; "sum" takes every known token at its word.
+    ``contributions`` (C, nnz) are log p(token | class) of the messages' tokens, message after message. ``occurrences``
+    (nnz,), or one number for all, are the tokens' counts in their messages. ``indptr`` (n + 1,) are the messages'
+    bounds. ``log_prior`` (C,), or (n, C) with a row per message, is added by "sum"; "mean" ignores it, because the
+    calibration has the classes' shares. ``groups`` (nnz,) are the numbers of the tokens' groups, from 0. A score is the
+    sum of its weights, and for "sum" of the prior.
 
     >>> log_p, repeats, indptr = np.log([[.5, .1], [.1, .5]]), np.array([2, 1]), np.array([0, 2])
     >>> pool(log_p, repeats, indptr, np.log([.5, .5]), np.array([0, 0]), pooling="sum").scores.round(3)
@@ -115,7 +117,9 @@ def pool(
 
 
 def towards_prior(probabilities: np.ndarray, documents: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Return p^s π^(1 − s), normalised: log-odds a share s (n,) of the way from the prior's to those of p (n, C).
+    """Return p^s π^(1 − s), normalised. Its log-odds are s × the log-odds of p + (1 − s) × the log-odds of π.
+
+    ``probabilities`` are p (n, C), and ``shares`` are s (n,).
 
     The prior π follows from the messages of each class, ``documents`` (C,).
 

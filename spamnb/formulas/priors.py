@@ -52,11 +52,11 @@ def class_log_prior(
                 "use prior_concentration >= 1 or class_prior='dirichlet'"
             )
         if not weight.sum() > 0:
-            raise ValueError("no class has any weight: nothing to estimate the class prior from")
+            raise ValueError("no class has any weight, so the class prior cannot be estimated")
         probability = weight / weight.sum()
     else:
         raise ValueError(f"class_prior={prior!r} is unknown: use one of {', '.join(KINDS)} or an array")
-    with np.errstate(divide="ignore"):  # log 0 = -inf is meant
+    with np.errstate(divide="ignore"):  # log 0 is -inf here
         return np.log(probability)
 
 

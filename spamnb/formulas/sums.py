@@ -1,4 +1,4 @@
-"""Sums of rows by class, and their exact subtraction: the sums that the estimators learn.
+"""Sums of rows by class, and their exact subtraction. The estimators learn these sums.
 
 Naive Bayes stores sums of columns, which are whole numbers for rows of whole numbers. Every Gaussian model stores the
 weight, the mean and the scatter about the mean of each class:
@@ -10,8 +10,8 @@ Chan, Golub and LeVeque (1979), with δ = μ_b − μ_a:
 
     n = n_a + n_b    μ = μ_a + δ n_b/n    S = S_a + S_b + δδᵀ n_a n_b/n
 
-and subtraction is the same equation solved for a. For standard normal numbers about 1e8, learned one by one, the
-relative error of the variance is 1e-7; a variance computed from Σx² is anything between −2 and 4.
+and subtraction is the same equation solved for a. For normal numbers with mean 1e8 and variance 1, learned one by one,
+the relative error of the variance is 1e-7. A variance computed from Σx² is anything between −2 and 4.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 # The least share of a feature's variance that the other features must leave unexplained. Rounding leaves about 1e-16 of
 # an exact copy of another column; a share of 1e-12 still has four good digits.
 MIN_OWN_VARIANCE = 1e-12
-MAX_ROUNDING = 1e-9  # of the squares of all rows; a value that is further below zero is no rounding error
+MAX_ROUNDING = 1e-9  # share of the squares of all rows: a difference further below zero is no rounding error
 # If squares overflow, the sums contain inf or NaN, and the models raise an error.
 _overflow_shows = np.errstate(over="ignore", invalid="ignore")
 
@@ -85,7 +85,7 @@ def subtract(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     if difference.dtype.kind == "f":
         difference[np.abs(difference) <= 1e-12 * a] = 0.0
     if (difference < 0).any():
-        raise ValueError("more would be taken out than was learned")
+        raise ValueError("these rows were not learned: a sum would be below zero without them")
     return difference
 
 
@@ -164,7 +164,7 @@ class Scatter:
         scatter[~has_rows] = 0.0
         squares, before = (s if s.ndim == 2 else np.einsum("cii->ci", s) for s in (scatter, self.scatter))
         if (squares < -MAX_ROUNDING * (before + self.documents[:, None] * self.mean**2)).any():
-            raise ValueError("rows would be taken out that were not learned")
+            raise ValueError("these rows were not learned: a sum would be below zero without them")
         np.maximum(squares, 0.0, out=squares)  # rounding errors of constant features
         return Scatter(documents, mean, scatter)
 
@@ -174,7 +174,7 @@ class Scatter:
         return scaled * shift if self.scatter.ndim == 2 else scaled[:, :, None] * shift[:, None, :]
 
     def overall_variance(self) -> np.ndarray:
-        """Return the variance of every feature over all rows, including that between the classes, (d,)."""
+        """Return the variance of every feature over all rows, (d,), within and between classes."""
         squares = self.scatter if self.scatter.ndim == 2 else np.einsum("cii->ci", self.scatter)
         n = self.documents.sum() or 1.0
         shift = self.mean - self.documents @ self.mean / n
@@ -186,14 +186,14 @@ def shrink(covariance: np.ndarray, shrinkage: float | str | None, n: float, spre
 
     "oas" is the oracle approximating shrinkage of Chen, Wiesel, Eldar and Hero (2010) in the form of scikit-learn.
     Ledoit and Wolf's needs more than the sums. s converges to 0 with n, so that the limit is the maximum-likelihood Σ.
-    If v is zero, because all rows are equal, ``spread`` replaces it, the variance of other rows. Raise ValueError for
-    any other ``shrinkage``.
+    If v is zero, because all rows are equal, it is replaced by ``spread``, the variance of other rows. Raise ValueError
+    for any other ``shrinkage``.
     """
     if shrinkage is None:
         return covariance
     d = len(covariance)
     scale = float(np.trace(covariance)) / d
-    if is_constant := scale <= MIN_OWN_VARIANCE * spread:  # a rounding error, from which s cannot be computed
+    if is_constant := scale <= MIN_OWN_VARIANCE * spread:  # v is a rounding error, and s cannot be computed from it
         covariance, scale = np.zeros_like(covariance), 0.0
     if isinstance(shrinkage, str):
         if shrinkage != "oas":

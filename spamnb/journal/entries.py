@@ -1,6 +1,6 @@
-"""One verdict as the journal keeps it: header fields of the message, the evidence of the verdict, and its tokens.
+"""An entry of the journal: a verdict with header fields of its message, the evidence, and the message's tokens.
 
-The file is `journal`'s; this module neither reads nor writes it.
+The module `journal` reads and writes the file.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from spamnb.settings import Settings
 from spamnb.store.database import sql_text
 
 MAX_FIELD = 200  # characters of a sender, a subject, a Message-ID: a sender may have written a megabyte
-INBOX, JUNK, OTHER = "inbox", "junk", "other"  # what a folder is for
+INBOX, JUNK, OTHER = "inbox", "junk", "other"  # roles of folders
 MAX_PLACE = 4096  # bytes of a path: the most that Linux accepts
 MAX_EVIDENCE = 20  # tokens: more do not fit on a screen
 MAX_TOKEN = 80  # characters of a token of the evidence: a line of the page
-MAX_TOKENS = 5_000  # tokens of a message, to bound the file: one that has more is learned from the mail alone
+MAX_TOKENS = 5_000  # tokens of a message, to bound the file: a message with more can only be learned from the mailbox
 MAX_UNPACKED = 2_000_000  # bytes of unpacked tokens: 5,000 of the longest
 LEVEL = 1  # of zlib: docs/experiments.md#the-journal
-#: Mail is doubtful if `JournalEntry.distance` is between these two: from 50 to 96 % if mail is spam from 90 % on.
+#: Mail is doubtful if `JournalEntry.distance` is between these two: from 50 to 96 % if mail is spam above 90 %.
 DOUBTFUL_FROM, DOUBTFUL_TO = -1.0, 0.5
 _MAX_LOG_ODDS = 700.0  # nats: beyond it math.exp overflows
 
@@ -67,7 +67,7 @@ class JournalEntry(NamedTuple):
     - ``log_odds``: calibrated log-odds of spam; ``threshold``: log-odds above which mail is spam; both in nats
     - ``evidence``: the heaviest tokens with their weights in nats, positive towards spam, as JSON
     - ``place`` to ``junk``: a `Place`
-    - ``made_by``: which tokens a message has: see `token_rules`
+    - ``made_by``: an identifier of the rules by which the tokens were made: see `token_rules`
     - ``tokens``: the result of `pack_tokens`; empty if there are too many, and in lists of verdicts
     - ``position``: the row of the journal
     """
@@ -102,12 +102,12 @@ class JournalEntry(NamedTuple):
 
     @property
     def doubt(self) -> float:
-        """How far the score is from another verdict; the most doubtful mail has 0."""
+        """The distance of the score from another verdict; the most doubtful mail has 0."""
         return 0.0 if self.verdict == UNSURE else abs(self.distance)
 
     @property
     def doubtful(self) -> bool:
-        """Whether another verdict is likely: at even odds or more, but not much above the threshold."""
+        """Whether the verdict is likely to be wrong: at even odds or more, but not much above the threshold."""
         return self.verdict == UNSURE or DOUBTFUL_FROM <= self.distance < DOUBTFUL_TO
 
     @property
@@ -116,12 +116,12 @@ class JournalEntry(NamedTuple):
         return 1 / (1 + math.exp(-max(-_MAX_LOG_ODDS, min(_MAX_LOG_ODDS, self.log_odds))))
 
     def at_place(self, place: Place) -> JournalEntry:
-        """Return the entry of a message that is at a place; a place that is too long becomes an unknown one."""
+        """Return a copy with the message's place. A place longer than MAX_PLACE becomes an unknown one."""
         short = Place(*map(sql_text, place)) if max(map(len, place)) <= MAX_PLACE else NOWHERE
         return self._replace(**short._asdict())
 
     def heaviest(self, most: int = MAX_EVIDENCE) -> list[tuple[str, float]]:
-        """Return the heaviest tokens with their weights. Damaged if the file holds something else."""
+        """Return the heaviest tokens with their weights. Raise Damaged if the file contains anything else."""
         try:
             pairs = json.loads(self.evidence)
             return [(str(token), float(weight)) for token, weight in pairs[:most]]
@@ -132,7 +132,7 @@ class JournalEntry(NamedTuple):
 def entry_of(
     message: ReadMessage, classification: Classification, settings: Settings, *, user: str = ""
 ) -> JournalEntry:
-    """Return the entry of a message that a model with these settings classified just now, at an unknown place."""
+    """Return a new entry for a classification by a model with these settings. The message's place is unknown."""
     evidence = [(token[:MAX_TOKEN], round(weight, 4)) for token, weight in classification.reasons[:MAX_EVIDENCE]]
     now = int(time.time())
     return JournalEntry(
@@ -170,7 +170,7 @@ def entry_of_note(note: str, digest: bytes) -> JournalEntry | None:
 
 @lru_cache(64)
 def token_rules(settings: Settings) -> str:
-    """Return an identifier of the way in which a model makes tokens: models with another one cannot learn them.
+    """Return an identifier of a model's rules for making tokens. A model with other rules cannot learn the tokens.
 
     >>> token_rules(Settings()) == token_rules(Settings(alpha=2)), len(token_rules(Settings()))
     (True, 16)
@@ -193,7 +193,7 @@ def pack_tokens(tokens: Sequence[str], occurrences: np.ndarray) -> bytes:
 
 
 def unpack_tokens(packed: bytes) -> dict[str, int]:
-    """Return the tokens of `pack_tokens` with their occurrences. Damaged if the file holds something else."""
+    """Return the tokens of `pack_tokens` with their occurrences. Raise Damaged if the file contains anything else."""
     reader = zlib.decompressobj()
     try:
         plain = reader.decompress(packed, MAX_UNPACKED)
@@ -208,5 +208,5 @@ def unpack_tokens(packed: bytes) -> dict[str, int]:
 
 
 def field_text(value: str) -> str:
-    """Return the beginning of a header field, in one line, as SQLite accepts it."""
+    """Return the beginning of a header field in one line, without characters that SQLite rejects."""
     return sql_text(" ".join(value[: 4 * MAX_FIELD].split())[:MAX_FIELD])

@@ -1,8 +1,8 @@
 """The journal's file: verdicts with their evidence, and corrections; bounded by age and size.
 
-The ``position`` of a verdict is the sum of the sizes of all earlier ones. So the position of the last row, less the
-bound, says which rows have to leave, without adding up sizes. Several programs may write to one file. It is as private
-as the mail: its mode is 0600, and rows that leave are overwritten.
+The ``position`` of a verdict is the sum of the sizes of all earlier verdicts. So a verdict is beyond the bound if its
+position is less than the last one's minus the bound, and no sizes are added up. Several programs may write to one file.
+It is as private as the mail: its mode is 0600, and deleted rows are overwritten.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ DAYS = 60  # after which verdicts leave: people look for a message for some week
 MAX_BYTES = 256_000_000  # of rows, some 70,000 messages: docs/experiments.md#the-journal
 ROW_BYTES = 400  # bytes of a row beside its texts and tokens, with its part of the indexes
 TIDY_EVERY = 1 << 16  # bytes of verdicts: some 20 messages
-BUSY_MS = 2_000  # milliseconds: mail does not wait longer for a person who looks at the journal
-MAX_SEARCH_WORDS = 8  # words of a search: more find nothing that these do not
+BUSY_MS = 2_000  # milliseconds that a writer waits for a lock: mail must not wait long for a reader of the journal
+MAX_SEARCH_WORDS = 8  # words of a search: a longer search finds hardly fewer messages
 TABLES = (
     "CREATE TABLE verdicts (position INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
     " digest BLOB NOT NULL, message_id TEXT NOT NULL, sender TEXT NOT NULL,"
@@ -39,13 +39,13 @@ TABLES = (
     " UNIQUE (digest, user))",
     "CREATE INDEX verdicts_by_digest ON verdicts (digest)",
     "CREATE INDEX verdicts_by_time ON verdicts (at, user, verdict, doubtful)",
-    # With all that a search reads: from the table 70,000 rows take three times as long.
+    # An index with all columns that a search reads: reading 70,000 rows of the table takes three times as long.
     "CREATE INDEX verdicts_by_date ON verdicts (received, sender, subject, user, digest, verdict, doubtful)",
     "CREATE INDEX corrections_by_time ON corrections (at)",
 )
 _DAY = 86_400  # seconds
 _CORRECTED = "verdicts AS v LEFT JOIN corrections AS c ON c.digest = v.digest AND c.user = v.user"
-#: The lists of `Journal.mail`: a condition on a verdict v and its correction c. Mail is what a person said that it is.
+#: The lists of `Journal.mail`: a condition on a verdict v and its correction c. A correction overrides the verdict.
 SHOWN = {
     "all": "1",
     "spam": "coalesce(c.spam, v.verdict = 'spam')",
@@ -66,8 +66,8 @@ class Correction(NamedTuple):
     - ``label``: the class; ``spam``: whether it is the class of spam
     - ``source``: "page", "move" or "client"
     - ``verdict``: the verdict of the filter; if it is empty, the journal looks it up
-    - ``before``: the class that the message was learned as before, or empty
-    - ``batch``: an identifier of all messages that were taught at once
+    - ``before``: the class that had learned the message before, or empty
+    - ``batch``: an identifier that all messages of one request share
     - ``moved_from``: the place from which the message was moved when it was taught, or empty
     - ``at``: the time, in seconds since 1970; 0 for now
     """
@@ -100,15 +100,15 @@ class Day(NamedTuple):
 
 
 class Journal(Database):
-    """A journal; `at` opens the one at a path."""
+    """A journal. `at` opens or makes the journal at a path, and `existing` only opens it."""
 
     OWN_ID = APPLICATION_ID
     KIND = "journal of verdicts"
-    REMEDY = "remove it: a new one is begun"
+    REMEDY = "remove it to begin a new one"
 
     @classmethod
     def at(cls, path: str | Path) -> Self:
-        """Open the journal at ``path``, and make it if there is none. SpamnbError if the file is something else."""
+        """Open the journal at ``path``, or make it. Raise SpamnbError if the file is something else."""
         journal = cls.connect(path, writable=True)
         try:
             journal._prepare()
@@ -118,10 +118,10 @@ class Journal(Database):
         return journal
 
     @classmethod
-    def there(cls, path: Path) -> Self:
-        """Open the journal at ``path``. SpamnbError if there is none."""
+    def existing(cls, path: Path) -> Self:
+        """Open the journal at ``path``. Raise SpamnbError if there is none."""
         if not path.exists():
-            raise SpamnbError(f"{path}: no journal there; filter, sort, watch and serve write one with --journal")
+            raise SpamnbError(f"{path}: no such journal; filter, sort, watch and serve write one with --journal")
         return cls.at(path)
 
     def _prepare(self) -> None:
@@ -129,32 +129,32 @@ class Journal(Database):
             self.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
             self.create_function("folded", str.casefold)
             with self.reading():
-                if self._identified():
+                if self._is_journal():
                     return
             self.execute("PRAGMA journal_mode = WAL")
             with self.writing():
-                if self._identified():  # another program made it meanwhile
+                if self._is_journal():  # another program has just made it
                     return
                 for statement in TABLES:
                     self.execute(statement)
                 self.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 self.execute(f"PRAGMA user_version = {VERSION}")
 
-    def _identified(self) -> bool:
+    def _is_journal(self) -> bool:
         """Return whether the file is a journal of this version; False if it is empty."""
         application = self.execute("PRAGMA application_id").fetchone()[0]
         version = self.execute("PRAGMA user_version").fetchone()[0]
         if application == APPLICATION_ID and version != VERSION:
-            raise SpamnbError(f"{self.path}: a journal of another version of spamnb; remove it: a new one is begun")
+            raise SpamnbError(f"{self.path}: a journal of another version of spamnb; remove it to begin a new one")
         others = application == 0 and self.execute("SELECT 1 FROM sqlite_schema").fetchone()
         if others or application not in (0, APPLICATION_ID):
-            raise SpamnbError(f"{self.path}: no journal, but another program's database; name another file")
+            raise SpamnbError(f"{self.path}: a database of another program, not a journal; name another file")
         return application == APPLICATION_ID
 
     # -- writing ---------------------------------------------------------------------------------------------
 
     def add(self, entries: Sequence[JournalEntry]) -> None:
-        """Write verdicts, all or none. A verdict that is there already, as after a kill, is not written again."""
+        """Write verdicts in one transaction. A verdict that the journal already has, as after a kill, is skipped."""
         with self.writing():
             last = self.execute("SELECT position + size FROM verdicts ORDER BY position DESC LIMIT 1").fetchone()
             begin = position = last[0] if last else 0
@@ -174,7 +174,7 @@ class Journal(Database):
                 self.tidy(position)
 
     def tidy(self, end: int, *, days: float = DAYS, most: int = MAX_BYTES) -> None:
-        """Delete what is older than ``days``, and the oldest verdicts until ``most`` bytes are left.
+        """Delete rows older than ``days``, and the oldest verdicts until at most ``most`` bytes are left.
 
         ``end`` is the position behind the last row.
         """
@@ -231,9 +231,9 @@ class Journal(Database):
         most: int = 50,
         skip: int = 0,
     ) -> list[JournalEntry]:
-        """Return verdicts: a list of SHOWN, in an order of ORDERS, of one user or (empty) of all.
+        """Return the verdicts of a list of SHOWN, in an order of ORDERS, of one user or (empty) of all users.
 
-        Each of ``words`` must be in the sender or in the subject, in any case.
+        Each of ``words`` must be in the sender or in the subject, in upper or lower case.
         """
         texts = words.casefold().split()[:MAX_SEARCH_WORDS]
         conditions = [SHOWN[shown], *["instr(folded(v.sender || ' ' || v.subject), ?)"] * len(texts)]
@@ -264,7 +264,7 @@ class Journal(Database):
             return [JournalEntry._make([*row[:-1], b"", row[-1]]) for row in checked_rows("verdicts", rows, **fits)]
 
     def users(self) -> list[str]:
-        """Return the names of all users who have mail here."""
+        """Return the names of all users who have mail in the journal."""
         with self.reading():
             rows = self.execute("SELECT DISTINCT user FROM verdicts WHERE user != '' ORDER BY user")
             return [user for (user,) in checked_rows("verdicts", rows, user=str)]
@@ -280,7 +280,7 @@ class Journal(Database):
         return next(iter(self._corrections("WHERE digest = ? AND user = ?", (digest, user))), None)
 
     def corrections(self, batch: str = "") -> list[Correction]:
-        """Return the corrections that were made at once, or (empty) all; the newest first."""
+        """Return the corrections of one batch, or (empty) all corrections, the newest first."""
         return self._corrections("WHERE ? IN (batch, '') ORDER BY number DESC", (batch,))
 
     def _corrections(self, which: str, values: tuple[Any, ...]) -> list[Correction]:
@@ -293,7 +293,7 @@ class Journal(Database):
         return [each._replace(spam=bool(each.spam)) for each in corrections]
 
     def days(self, number: int = 30) -> list[Day]:
-        """Return the numbers of verdicts of the last days, the oldest first, also of days without mail.
+        """Return the numbers of verdicts on each of the last days, the oldest first, including days without mail.
 
         >>> [day.total for day in Journal.at(":memory:").days(2)]
         [0, 0]

@@ -1,4 +1,4 @@
-"""A thread that writes the journal, so that mail does not wait for it, and an error of the journal costs no mail."""
+"""A thread that writes the journal: mail does not wait for the disk, and an error of the journal stops no mail."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from spamnb.journal.entries import JournalEntry
 from spamnb.journal.journal import Correction, Journal
 from spamnb.shown_text import pluralize
 
-MAX_WAITING = 10_000  # verdicts, some 30 MB of memory: more are left out, and reported
-_PAUSE = 0.2  # seconds in which verdicts gather: one transaction for them takes a fifth of the time of many
+MAX_WAITING = 10_000  # verdicts, some 30 MB of memory: further ones are dropped, and their number is reported
+_PAUSE = 0.2  # seconds in which verdicts gather for one transaction, which takes a fifth of the time of many
 
 
 class JournalWriter:
     """A writer of verdicts and corrections.
 
-    ``tell`` is called with a line if the journal cannot be opened or written, once for each error in a row; each new
-    verdict tries again.
+    ``tell`` is called with a line if the journal cannot be opened or written. An error that repeats is reported once.
+    The writer tries again with each new verdict.
     """
 
     def __init__(self, path: Path, tell: Callable[[str], None]) -> None:
         self._path = path
         self._tell = tell
         self._waiting: queue.Queue[JournalEntry | Correction | None] = queue.Queue(MAX_WAITING)  # None ends it
-        self._left_out = 0  # verdicts for which there was no room, and that are not yet reported
+        self._dropped = 0  # verdicts that were dropped since the last report
         self._lock = threading.Lock()
-        self._hurry = threading.Event()
+        self._hurry = threading.Event()  # set: do not wait for further verdicts
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
         self._thread.start()
 
@@ -40,7 +40,7 @@ class JournalWriter:
             self._waiting.put_nowait(row)
         except queue.Full:
             with self._lock:
-                self._left_out += 1
+                self._dropped += 1
 
     def flush(self) -> None:
         """Wait until everything is written, or an error is reported."""
@@ -56,7 +56,7 @@ class JournalWriter:
 
     def _run(self) -> None:
         journal: Journal | None = None
-        batch: list[JournalEntry | Correction | None] = []  # the rows that came while the last batch was written
+        batch: list[JournalEntry | Correction | None] = []
         last_error = ""
         with contextlib.ExitStack() as stack:
             while True:
@@ -73,11 +73,11 @@ class JournalWriter:
                 except (SpamnbError, OSError) as error:
                     if str(error) != last_error:
                         last_error = str(error)
-                        self._tell(f"{last_error}; the journal notes nothing until that is mended")
+                        self._tell(f"{last_error}; until the error is repaired, the journal gets no verdicts")
                 with self._lock:
-                    left_out, self._left_out = self._left_out, 0
-                if left_out:
-                    self._tell(f"the journal could not keep up and lacks {pluralize(left_out, 'verdict')}")
+                    dropped, self._dropped = self._dropped, 0
+                if dropped:
+                    self._tell(f"the journal was too slow and lacks {pluralize(dropped, 'verdict')}")
                 for _ in batch:
                     self._waiting.task_done()
                 if None in batch:

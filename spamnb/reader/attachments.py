@@ -1,4 +1,4 @@
-"""Answers to the core while it reads a message: characters, rare charsets, documents, words by nltk. Rare, and slow."""
+"""Answers to the core's questions while it reads a message: characters, rare charsets, documents, words by nltk."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spamnb.reader.characters import describe_characters, is_invisible
 from spamnb.reader.charsets import decode
 from spamnb.reader.options import TokenOptions
 
-_Entity = tuple[bytes, bool]  # a MIME entity or nothing, and whether it has all of the document
+_Entity = tuple[bytes, bool]  # a MIME entity, perhaps empty, and whether it has all of the document
 
 
 def _format_file(name: str, content: bytes) -> bytes:
@@ -53,7 +53,7 @@ def _stem_function(language: str) -> Callable[[str], str]:
 
 
 class Program:
-    """Answers the questions of the core: one method for each kind, named as in ``enum ask`` of core/reader.h.
+    """Answers the core's questions. Each kind of question has a method, named as in ``enum ask`` of core/reader.h.
 
     >>> Program(TokenOptions()).decode("день".encode("utf-16"), b"utf-16").decode()
     'день'
@@ -64,7 +64,7 @@ class Program:
         self._stem = _stem_function(options.stem) if options.stem is not None else str
 
     def characters(self, encoded: bytes) -> bytes:
-        """Describe the 256 characters that this one is among, as ``struct character`` of core/unicode.h."""
+        """Describe this character's block of 256 characters, each as ``struct character`` of core/unicode.h."""
         return describe_characters(ord(encoded.decode()) & ~255)
 
     def decode(self, octets: bytes, charset: bytes) -> bytes | None:
@@ -110,7 +110,7 @@ class Program:
         """Return a PDF document as a page of HTML."""
         from html import escape
 
-        from spamnb.reader.pdf import read_pdf  # few messages need it
+        from spamnb.reader.pdf import read_pdf  # imported here, because few messages have a PDF
 
         text, links, is_whole = read_pdf(document)
         elements = "".join([f'<a href="{escape(link)}"></a>' for link in links])

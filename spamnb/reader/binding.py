@@ -1,7 +1,8 @@
 """The core's reader of messages, by way of ctypes.
 
-While it reads, the core asks a program (``attachments.Program``) for what it cannot know. Each question is a call with
-Python's lock. An exception there ends the message, and is raised again by the call that was to read it.
+The core asks questions while it reads, such as for the text in a rare charset, and a program (``attachments.Program``)
+answers them in Python, with Python's lock. If an answer raises an exception, the reading of the message ends, and
+``ReaderCore`` raises the exception again.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from spamnb.reader.rows import CsrRows, ReadRows
 from spamnb.reader.tokens import Vocabulary
 
 DIGEST_BYTES, DATE_BYTES = 16, 64
-# What is to be read of a message: the WANT_ bits of core/reader.h.
+# The parts of a message that can be read: the WANT_ bits of core/reader.h.
 FIELDS, BODY, DIGEST, DATE = 1, 2, 4, 8
 _FAILURES = {1: MemoryError, 2: RuntimeError, 3: RuntimeError}  # enum failure of core/bytes.h
 _QUESTIONS = "characters decode compose host stem split pdf smime tnef".split()  # enum ask of core/reader.h
@@ -67,7 +68,7 @@ _forget_rows = c_function("vocabulary_forget_rows", None, c_void_p)
 
 
 class MessageParts(NamedTuple):
-    """What was read of one message; empty where it was not wanted."""
+    """The parts of one message. A part that was not requested is empty."""
 
     headers: list[tuple[str, str]]  # (name as written, decoded value) of the header fields
     texts: list[str]
@@ -80,7 +81,7 @@ class MessageParts(NamedTuple):
 
 
 class _Answerer:
-    """Answers the core by the methods of a program; keeps their exception, and each answer until the next question."""
+    """Answers the core with the methods of a program. Keeps each answer until the next question, and any exception."""
 
     def __init__(self, program: Any) -> None:
         self._program = program
@@ -146,7 +147,7 @@ class ReaderCore:
         return ReadRows(CsrRows(indptr, ids, counts), digests.tobytes(), dates, truncations)
 
     def read_parts(self, raw: bytes, wants: int) -> MessageParts:
-        """Return the parts of one message that are wanted: FIELDS, BODY, DIGEST, DATE, or several of them."""
+        """Return the requested parts of one message; ``wants`` is a sum of FIELDS, BODY, DIGEST and DATE."""
         with locked(self):
             _, digests, dates, truncations = self._read([raw], None, wants)
             fields, texts, links, hidden, files = map(self._list, range(5))

@@ -1,4 +1,4 @@
-"""Describes characters for the core, by ``unicodedata``: the core asks for 256 when it first meets one of them."""
+"""Describes characters for the core by ``unicodedata``, in blocks of 256 when the core first reads one of a block."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def is_invisible(char: str) -> bool:
 
 
 def _word_form(char: str) -> str:
-    """Return a character as words have it: itself, a Latin letter, nothing, or a space if no word has it."""
+    """Return the form of a character in words: itself, a Latin letter, nothing, or a space if it ends a word."""
     if char in _GUISES:
         return _GUISES[char]
     if char.isascii():
@@ -55,7 +55,7 @@ def _word_form(char: str) -> str:
 
 
 def _flags(char: str, word: str, is_itself: bool) -> int:
-    """Return what a character is, as the bits of core/unicode.h in its order."""
+    """Return the properties of a character, as the bits of core/unicode.h in the same order."""
     point, category = ord(char), unicodedata.category(char)
     combines = unicodedata.combining(char) or 0x1161 <= point <= 0x11C2 or point in (0xFF9E, 0xFF9F)
     is_blank = char in _BLANKS
@@ -71,16 +71,16 @@ def _flags(char: str, word: str, is_itself: bool) -> int:
 
 
 def _map_each(change: Callable[[str], str], chars: list[str]) -> list[str]:
-    """Return what each character becomes. One call for all: with a call each, 262,144 characters take 1.9 s."""
+    """Return ``change`` of each character, by one call for all: with a call for each, 262,144 characters take 1.9 s."""
     return change("\ud800".join(chars)).split("\ud800")  # a lone surrogate, which no change touches
 
 
 def describe_characters(first: int) -> bytes:
     """Return the description of the 256 characters from ``first`` on, each as ``struct character`` of core/unicode.h.
 
-    That is its flags, where each form ends, and its forms: in words, in lower case, without accents, and the Latin
-    letter that it looks like. A character without other forms has none; if all 256 are alike, as in most scripts, one
-    description stands for all.
+    A description has flags, the end of each form, and the forms: in words, in lower case, without accents, and the
+    Latin letter that the character looks like. If no form differs from the character, it has none. If all 256
+    descriptions are equal, as in most scripts, there is only one.
     """
     chars = list(map(chr, range(first, first + 256)))
     text = "".join(chars)

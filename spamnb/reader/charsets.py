@@ -1,4 +1,4 @@
-"""Bytes in a charset that the core does not read → text, and which codec a charset's name means.
+"""Bytes in a charset that the core does not read → text, and the name of a charset → Python's codec.
 
 A message's claim may be wrong, unknown, or the name of a codec that is no charset. The result is always text without
 lone surrogates.
@@ -16,7 +16,7 @@ SUPERSETS = {
     "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949", "big5": "cp950",
 }  # fmt: skip
 
-# Names that mail uses and Python lacks, with "_" for their punctuation. Numbered code pages are read by CODE_PAGE.
+# Names of charsets in mail that Python does not have, with "_" for punctuation. CODE_PAGE matches numbered code pages.
 OTHER_NAMES = {
     "iso_8859_8_i": "iso8859_8", "iso_8859_8_e": "iso8859_8", "logical": "iso8859_8", "visual": "iso8859_8",
     "koi8_ru": "koi8_u", "koi8": "koi8_r", "koi": "koi8_r", "windows_31j": "cp932", "cn_big5": "big5",
@@ -26,15 +26,16 @@ OTHER_NAMES = {
 }  # fmt: skip
 CODE_PAGE = re.compile(r"(?:windows|win|cp|ibm|ms|dos)_?([0-9]{3,5})\Z")
 
-# Text in a charset that writes ASCII otherwise, or mixes it with escapes, has one of these escapes. Text in another one
-# has a byte that is not ASCII, or else the core reads it. UTF-16 and UTF-32 have no long run of printable ASCII.
+# The escapes of the charsets that write other characters in ASCII bytes: a text of such a charset has one of them. A
+# text of any other charset has a byte that is not ASCII; otherwise it is ASCII, and the core reads it. UTF-16 and
+# UTF-32 have no long run of printable ASCII.
 ESCAPES = {
     "utf-7": re.compile(rb"\+[A-Za-z0-9+/]{3}"), "utf-8": re.compile(rb""), "hz": re.compile(rb"~\{"),
     "iso2022": re.compile(rb"[\x0e\x1b]"),
 }  # fmt: skip
 NOT_ASCII = re.compile(rb"[^\x00-\x7f]")
 PRINTABLE = re.compile(rb"[\t\n\r -~]{32}|\A[\t\n\r -~]*\Z")
-PROBE = bytes(range(256))  # a codec that refuses it with "replace", as idna and undefined do, is no charset
+PROBE = bytes(range(256))  # a codec that raises for it even with "replace", such as idna, is no charset
 BYTE_ORDER_MARKS = (
     (b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe\0\0", "utf-32-le"), (b"\0\0\xfe\xff", "utf-32-be"),
     (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"),
@@ -44,7 +45,7 @@ BYTE_ORDER_MARKS = (
 def decode(octets: bytes, charset: str) -> str | None:
     r"""Decode ``octets`` by their byte order mark, else by the claimed charset; never raise.
 
-    None for what the core reads: plain ASCII, whatever the claim, UTF-8 and windows-1252.
+    Return None for text that the core reads by itself: plain ASCII, whatever the claim, UTF-8 and windows-1252.
 
     >>> decode(b"caf\xe9", "iso-8859-15"), decode("café".encode(), "no-such-charset"), decode(b"hello", "utf-16")
     ('café', None, None)
@@ -64,7 +65,7 @@ def decode(octets: bytes, charset: str) -> str | None:
 
 @functools.lru_cache(maxsize=512)
 def resolve(charset: str) -> str:
-    """Return Python's codec for a claimed charset; cp1252 for a name that means no charset.
+    """Return Python's codec for a claimed charset; cp1252 if no charset has this name.
 
     >>> resolve("KS_C_5601-1987"), resolve("zip"), resolve("ISO-2022-JP"), resolve("windows-874")
     ('cp949', 'cp1252', 'iso2022_jp', 'cp874')
@@ -85,7 +86,7 @@ def resolve(charset: str) -> str:
 
 @functools.cache
 def _codec_names() -> frozenset[str]:
-    """Return Python's names of codecs; ``codecs.lookup`` caches each other name for ever."""
+    """Return Python's names of codecs. Other names must not reach ``codecs.lookup``, which caches them for ever."""
     import encodings
     import encodings.aliases
     import pkgutil
@@ -95,7 +96,7 @@ def _codec_names() -> frozenset[str]:
 
 
 def _may_be(octets: bytes, codec: str) -> bool:
-    """Return whether this codec could have written ``octets``, by its escapes."""
+    """Return whether ``octets`` may be text of this codec, by its escapes."""
     if codec.startswith(("utf-16", "utf-32")):
         return not PRINTABLE.search(octets)
     escape = next((escape for family, escape in ESCAPES.items() if codec.startswith(family)), NOT_ASCII)

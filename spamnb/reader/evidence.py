@@ -1,4 +1,4 @@
-"""What of a message is evidence: which header fields count and how, and the kinds of tokens with their groups.
+"""The parts of a message that are evidence: header fields and how they are read, and kinds of tokens with their groups.
 
 Figures: docs/experiments.md#header-fields, docs/experiments.md#groups-of-tokens.
 """
@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-# The tokens of one group repeat one another, so each group is pooled by itself: neither ten headers of a mailing list
-# nor a thousand words outvote what the rest of the message says.
+# The tokens of one group repeat one another, so each group is pooled by itself. Otherwise ten headers of a mailing
+# list, or a thousand words, would outvote the other evidence.
 GROUPS = ("text", "pairs", "subject", "headers", "structure")
 
 # The parts of a message that are not read because a bound was reached: name, and words for people; in the order of the
@@ -40,8 +40,8 @@ _NO_FIELDS = [prefix for prefix, group in KINDS.items() if group == "structure" 
 IGNORED, VOLATILE, PRESENCE, NAMES, SUBJECT, RECEIVED, SIGNATURE = range(7)
 
 # In the names of fields below "*" stands for any end.
-# Only the presence of these fields is evidence: the words of ten List-* fields say one thing ten times, and the words
-# of References are ids of other messages.
+# Only the presence of these fields is evidence. The ten List-* fields of a mailing list have the same words, and the
+# words of References are ids of other messages.
 PRESENCE_ONLY = (
     "list-*",
     "date",
@@ -52,7 +52,7 @@ PRESENCE_ONLY = (
     "delivery-date*",
     "x-originalarrivaltime*",
     "content-id*",
-    # Their words are opaque: each message has dozens that occur in no other message.
+    # Each message has dozens of words in these fields that occur in no other message.
     "x-gm-*",
     "x-google-smtp-source*",
     "x-microsoft-antispam-message-info*",
@@ -62,8 +62,8 @@ PRESENCE_ONLY = (
 )
 # The signing domain, the key's name and the signed fields are evidence. The signature itself differs in each message.
 SIGNATURES = ("dkim-signature", "x-google-dkim-signature", "domainkey-signature", "arc-message-signature", "arc-seal")
-# Fields that name the same people share one prefix. That helps most if training mail and new mail came by different
-# routes.
+# Fields that name the same people share one prefix. That helps most if training mail and new mail have different fields
+# of this kind, because different servers received them.
 SHARED_PREFIXES = {
     "return-path": "sender",
     "errors-to": "sender",

@@ -1,4 +1,4 @@
-"""What a token says, in words for a person: the glossary of ``explain`` and of the review page."""
+"""The meaning of tokens, in words for a person: the glossary of ``explain`` and of the review page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from spamnb.reader.evidence import TRUNCATIONS
 
-# What a token says, by its prefix; {} is the rest of the token. Other prefixes are header fields.
+# The meaning of a token by its prefix; {} is the text behind the prefix. Other prefixes are names of header fields.
 _PHRASES = {
     "attachment": "an attachment of type {}",
     "charset": "text in the charset {}",
@@ -22,7 +22,7 @@ _PHRASES = {
     "to": "To or Cc: {}",
     "url": "a link to {}",
 }
-_FACTS = {  # what a token says as a whole
+_FACTS = {  # the meaning of whole tokens
     "charset:": "text without a charset",
     "encoding:": "a part without a transfer encoding",
     "html:hidden": "HTML that hides text",
@@ -31,7 +31,7 @@ _ADDRESS = re.compile(r"\d{1,3}(\.\d{1,3}){1,3}")
 
 
 def meaning(token: str) -> str:
-    """Return what a token says, in words; "" for a word of the text, which needs no words.
+    """Return the meaning of a token in words; "" for a word of the text, which needs no explanation.
 
     >>> meaning("received:213.105.180"), meaning("subject:caps:0"), meaning("p:¶"), meaning("url:example.org")
     ('passed through 213.105.180.*', 'Subject: no words in capitals', 'the sign ¶', 'a link to example.org')

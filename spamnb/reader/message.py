@@ -44,9 +44,9 @@ class Message(NamedTuple):
 
 
 class Reader(ReaderCore):
-    r"""Reads messages with one set of options, for one thread at a time; other threads may run meanwhile.
+    r"""Reads messages with one set of options. Only one thread at a time may use a reader; other threads may run.
 
-    SpamnbError for a stemmer that does not exist.
+    Raise SpamnbError for a stemmer that does not exist.
 
     >>> reader = Reader(TokenOptions(body_only=True))
     >>> reader.tokens(b"Subject: offer\n\nBuy NOW: $5!")
@@ -79,7 +79,7 @@ class Reader(ReaderCore):
 
 
 def describe_truncations(bits: int) -> tuple[str, ...]:
-    """Return for people what was not read of a message, by its member of ``ReadRows.truncations``.
+    """Return descriptions of the parts of a message that were not read, from its number in ``ReadRows.truncations``.
 
     >>> describe_truncations(0), describe_truncations(1)
     ((), ('a part of the header section, which is too long',))
@@ -150,7 +150,7 @@ def digest(raw: bytes) -> bytes:
 
 
 def arrival(raw: bytes) -> int | None:
-    r"""Return when a message was received, in seconds since 1970; None if it has no legible date.
+    r"""Return the time of receipt of a message, in seconds since 1970; None if it has no legible date.
 
     >>> arrival(b"Received: from a by b; Thu, 22 Aug 2002 18:26:25 +0700\nDate: Fri, 1 Jan 2038 00:00:00 +0000\n\n")
     1030015585
@@ -161,10 +161,10 @@ def arrival(raw: bytes) -> int | None:
 
 
 def parse_date(date: str) -> int | None:
-    """Return a member of ``ReadRows.dates`` in seconds since 1970; None if it is illegible, or before 1970.
+    """Return the time in ``date`` in seconds since 1970; None if it is illegible, or before 1970.
 
-    The date follows the last semicolon of the topmost Received field. The recipient's own server wrote it, so a sender
-    cannot forge it. If there is no such field, it is the Date field. A missing or unknown zone is UTC. See
+    The core takes the date behind the last semicolon of the topmost Received field. The recipient's server wrote it, so
+    a sender cannot forge it. Without such a field it is the Date field. A missing or unknown zone is UTC. See
     docs/experiments.md#dates-that-cannot-be-forged.
     """
     from email.utils import parsedate_to_datetime  # 9 ms to import

@@ -11,7 +11,7 @@ from spamnb.setting_fields import check_settings, setting
 TOKENS_VERSION = 11  # raised whenever a message gets other tokens than before; a model stores its version
 
 TOKENIZERS = ("own", "tweet", "treebank")
-# The first words of a text say what it is. Pairs of all its words would triple the vocabulary and gain little:
+# The first words of a text are the best evidence. Pairs of all words would triple the vocabulary and gain little:
 # docs/experiments.md#pairs-of-words. MAX_JOINED in core/words.c is the same number.
 BIGRAM_WORDS = 75
 

@@ -1,9 +1,9 @@
 """PDF documents → their text and links, by pypdf (the extra ``pdf``) in a process of its own.
 
-A hostile document can take any time and memory. The process, this file run as a program, bounds both and answers with
-the pages read until then; if that is not enough, it is killed, and the next document starts a new one. One process
-reads many documents, and ends with this one. A request is the document's length (four bytes, big-endian) and its bytes;
-the answer is a line of JSON, ``[text, links, is_whole]``.
+A hostile document can take any time and memory. So this file is run as a second program, which bounds both, and answers
+with the pages that it read within the bounds. If it does not answer in MAX_WAIT seconds, it is killed, and started
+again for the next document. It ends together with the process that started it. A request is the document's length (four
+bytes, big-endian) and its bytes; the answer is a line of JSON, ``[text, links, is_whole]``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from threading import Lock, Timer
 from typing import Any, NamedTuple
 
 MAX_BYTES = 1 << 22  # of one document; the PDFs of 24 phishing messages have less than a tenth of this
-MAX_WAIT = 10.0  # seconds: on a busy machine MAX_SECONDS of the processor and the start of the process take longer
+MAX_WAIT = 10.0  # seconds: on a busy machine the process needs more time than MAX_SECONDS of the processor
 MAX_ANSWER_BYTES = 1 << 23  # more than MAX_CHARACTERS and the links of MAX_PAGES can have
 MAX_PAGES = 5
 MAX_CHARACTERS = 20_000  # of text in one document
@@ -53,7 +53,7 @@ def read_pdf(document: bytes) -> PdfText:
         return PdfText("", [], True)
     if len(document) > MAX_BYTES:
         return PdfText("", [], False)
-    # A fork must not use its parent's process, whose lock may have been held when it forked.
+    # Each process that reads mail starts its own: after a fork the parent's lock may be locked for ever.
     return processes.setdefault(os.getpid(), _Process()).read(document)
 
 

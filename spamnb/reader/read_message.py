@@ -13,18 +13,18 @@ from spamnb.reader.message import Reader, describe_truncations, read_fields
 from spamnb.reader.tokens import TokenArray, Vocabulary
 
 _FIELD = re.compile(rb"\s*(?:From |[!-9;-~]+[ \t]*:)")
-_CONTROL = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")  # bytes that no text has
+_CONTROL = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")  # controls that do not occur in ordinary text
 MAX_CONTROL_SHARE = 0.05  # of a text's bytes; in random bytes a tenth are controls
 
 
 @dataclass(frozen=True)
 class ReadMessage:
-    r"""A raw message and its tokens. Its header fields are decoded when one is first asked for.
+    r"""A raw message and its tokens. Its header fields are decoded at the first call of ``header``.
 
-    raw: empty for a message of which only the tokens are stored
+    raw: empty if only the message's tokens are stored
     reader: the reader of its tokens; a model with another reader reads ``raw`` again. None for stored tokens
-    tokens: distinct, in the order of their first occurrence. Of two with the same hash, which a sender may search for,
-        only the first: a model could not tell their counts apart
+    tokens: distinct, in the order of their first occurrence. If two tokens have the same hash, as a sender can achieve,
+        only the first is here, because a model cannot tell their counts apart
     occurrences: (k,) how often each token occurs
     digest: 16 bytes that identify the message, however it is stored
     truncations: the parts that were not read because a bound was reached, in words
@@ -53,7 +53,7 @@ class ReadMessage:
 
     @classmethod
     def of_counts(cls, counts: Mapping[str, int], digest: bytes) -> ReadMessage:
-        """Return a message of which only the tokens, with their occurrences, and the digest are stored.
+        """Return a message without raw bytes, from its tokens with their occurrences, and its digest.
 
         >>> ReadMessage.of_counts({"four": 2, "tea": 1}, bytes(16)).counts
         {'four': 2, 'tea': 1}

@@ -1,7 +1,7 @@
 """Messages as rows in compressed sparse row (CSR) form: the tokens of each message and their counts.
 
-One message and ten thousand have the same form, so they are scored by the same code. Ids are indices of a vocabulary,
-of a training set's columns, or of a list of tokens beside the rows.
+One message and ten thousand messages have the same form, so the same code scores them. Ids are indices of a vocabulary,
+of a training set's columns, or of a list of tokens that accompanies the rows.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class CsrRows(NamedTuple):
         return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
 
     def renumbered(self) -> tuple[np.ndarray, CsrRows]:
-        """Return the k distinct ids that occur, ascending, and the rows with indices of these as their ids."""
+        """Return the k distinct ids, ascending, and the rows with each id replaced by its index among them."""
         size = int(self.ids.max(initial=-1)) + 1
         if size > 16 * len(self.ids):  # a few messages with ids of a large vocabulary: sorting them is faster
             distinct, ids = np.unique(self.ids, return_inverse=True)

@@ -1,7 +1,7 @@
 """Replaces the X-Spam-* fields of a raw message by the filter's own.
 
-All other bytes stay as they were received, line endings included. The removed fields are a sender's forgery or the
-verdict of an earlier filter: a delivery rule that trusts ``X-Spam-Flag`` must see this filter's verdict only.
+All other bytes stay as they were received, with their line endings. The removed fields are a forgery or the verdict of
+another filter, and a delivery rule that trusts ``X-Spam-Flag`` must see the verdict of this filter only.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ EMPTY_LINE = re.compile(rb"^\r*+\n", re.MULTILINE)
 FOLDED = rb"[^\n]*(?:\n[ \t][^\n]*)*(?:\n|\Z)"  # the rest of a field, with its folded lines
 ENVELOPE_FIELDS = re.compile(rb"(?i)(?-i:From [^\n]*\n)?((?:x-envelope-" + FOLDED + rb")+)received\s*:" + FOLDED)
 ENVELOPE = re.compile(rb"(?im)^x-envelope-(from|to)\s*:")
-# An mbox's line, and then lines that would continue a field above them.
+# An mbox's separator line, and lines behind it that look like the continuation of a field.
 BEGINNING = re.compile(rb"(From [^\n]*\n)?(?:[ \t][^\n]*(?:\n|\Z))*")
 # Some mail readers take a lone CR for a line end, so a field may hide behind one.
 _FIELD = rb"[ \t\f\v]*x-spam-[^:\r\n]*:[^\r\n]*(?:(?:\r*\n|\r)[ \t][^\r\n]*)*"
@@ -36,9 +36,9 @@ def section_length(raw: bytes) -> int:
 def strip_filter_headers(raw: bytes) -> bytes:
     r"""Return a message without the fields that mail software puts on top for a filter.
 
-    Exim and spamass-milter ask the filter before delivery. They precede the message with X-Envelope-From,
-    X-Envelope-To, and the Received field that they are about to add, or one like it. If both envelope fields are there,
-    they and this Received field are removed, so that a message gets the same verdict as after delivery.
+    Exim and spamass-milter send a message to the filter before delivery. On top they put X-Envelope-From,
+    X-Envelope-To, and a Received field like the one that they add at delivery. If both envelope fields are there, they
+    and this Received field are removed, so that a message gets the same verdict before and after delivery.
 
     >>> strip_filter_headers(b"X-Envelope-From: a\nX-Envelope-To: b\nReceived: here\n now\nReceived: there\n\nhi")
     b'Received: there\n\nhi'

@@ -1,8 +1,8 @@
-"""Millions of tokens: a list with its text in one array and a 64-bit hash for each, and a vocabulary that numbers them.
+"""Lists of millions of tokens, with the texts in one array and a hash of 64 bits each; and a vocabulary of tokens.
 
-A list of a million Python strings takes 70 MB, and a second to sort or to merge. Everything but showing tokens works
-with their hashes. Two tokens with the same hash count as one. By chance one in 37 million models of a million tokens
-has such a pair; a sender who makes two such words gains no more than that they count as one.
+A list of a million Python strings takes 70 MB, and a second to sort or to merge. So all code works with the hashes,
+except to show tokens. Two tokens with the same hash count as one. By chance this happens in one of 37 million models of
+a million tokens. A sender who makes such a pair of words only achieves that they count as one.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class TokenArray(Sequence[str]):
 
     @classmethod
     def of(cls, tokens: Iterable[str]) -> TokenArray:
-        """Return the array of these strings; a TokenArray as it is."""
+        """Return the array of some strings. A TokenArray is returned unchanged."""
         if isinstance(tokens, TokenArray):
             return tokens
         encoded = [token.encode() for token in tokens]
@@ -68,7 +68,7 @@ class TokenArray(Sequence[str]):
 
     @classmethod
     def of_packed(cls, text: np.ndarray, lengths: np.ndarray) -> TokenArray:
-        """Return the array of tokens of these lengths, which follow one another in ``text``."""
+        """Return the array of the tokens that follow one another in ``text``, with these lengths in bytes."""
         return cls(text, np.cumsum(lengths, dtype=np.int64) - lengths, lengths)
 
     @property
@@ -90,7 +90,7 @@ class TokenArray(Sequence[str]):
         return vocabulary.describe(vocabulary.ids(self).view(np.uint32))
 
     def __sizeof__(self) -> int:
-        """Return the bytes in memory, those of the arrays included: Dask measures a worker's memory by this."""
+        """Return the bytes in memory, including the arrays: Dask measures a worker's memory by this."""
         arrays = (self.text, self.offsets, self.lengths, self._hashes, self._groups)
         return object.__sizeof__(self) + sum(values.nbytes for values in arrays if values is not None)
 
@@ -141,7 +141,7 @@ class TokenArray(Sequence[str]):
 
 
 def merge_vocabularies(lists: Sequence[TokenArray]) -> tuple[TokenArray, list[np.ndarray]]:
-    """Return the distinct tokens of these lists, ascending by hash, and for each list its tokens' indices in them.
+    """Return the distinct tokens of all lists, ascending by hash, and for each list its tokens' indices among them.
 
     >>> tokens, indices = merge_vocabularies([TokenArray.of(["c", "a"]), TokenArray.of(["a", "b"])])
     >>> sorted(tokens), [list(tokens.take(index)) for index in indices]
@@ -153,7 +153,7 @@ def merge_vocabularies(lists: Sequence[TokenArray]) -> tuple[TokenArray, list[np
 
 
 class Vocabulary:
-    """Maps tokens to ids and back. A new token gets the next id. For one thread at a time.
+    """Maps tokens to ids and back. A new token gets the next id. Only one thread at a time may use a vocabulary.
 
     >>> vocabulary = Vocabulary()
     >>> vocabulary.ids(["a", "b", "a"]), vocabulary.ids(["c"]), list(vocabulary.take(np.array([2, 0])))

@@ -1,8 +1,8 @@
 """The charts of an evaluation page as inline SVG: ROC and reliability.
 
 The charts are drawn without a library, so that every installation has them. matplotlib takes 100 MB on the disk, 0.4 s
-to import and 0.2 s per chart; one of its ROC curves has 104 style attributes, which the page's policy forbids. Colours
-and fonts are in the style sheet.
+to import and 0.2 s per chart. One of its ROC curves has 104 style attributes, which the page's content security policy
+forbids; here the style sheet has colours and fonts.
 """
 
 from __future__ import annotations
@@ -148,6 +148,6 @@ def reliability_chart(table: list[Bin], x_label: str) -> str:
         if row.messages:
             bounds = binomial_interval(round(row.observed * row.messages), row.messages)[1:]
             plot.line([(row.predicted, bound / 100) for bound in bounds], "whisker")
-            title = f"{pluralize(row.messages, 'message')}: said {row.predicted:.3f}, came true {row.observed:.3f}"
+            title = f"{pluralize(row.messages, 'message')}: predicted {row.predicted:.3f}, observed {row.observed:.3f}"
             plot.dot(row.predicted, row.observed, 2.5 + math.log10(row.messages), "point", title)
     return str(plot)

@@ -1,7 +1,7 @@
-"""Pictures of words by matplotlib (extra ``plot``), made as scikit-learn's displays are.
+"""Charts of words by matplotlib (extra ``plot``), with the interface of scikit-learn's displays.
 
-Words come out of hostile mail: they are escaped, and never read as formulas. ROC, confusion and calibration are
-scikit-learn's own displays, which take these estimators.
+Words come from hostile mail, so they are escaped, and matplotlib does not read them as formulas. For ROC curve,
+confusion matrix and calibration curve use scikit-learn's own displays, which accept these estimators.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from spamnb.formulas.mutual_information import mutual_information_from_counts, t
 from spamnb.reader.meaning import meaning
 from spamnb.shown_text import escape
 
-COLOURS = ("#1f6f8b", "#b5532d", "#2a8a4a", "#5b3e8f", "#d08a00", "#7a7a7a")  # of classes, again from the first
+COLOURS = ("#1f6f8b", "#b5532d", "#2a8a4a", "#5b3e8f", "#d08a00", "#7a7a7a")  # of classes; more classes repeat them
 LONGEST = 40  # characters of a word
 
 
@@ -61,7 +61,7 @@ class _Bars:
         for number, name in enumerate(sorted({word.label for word in self.words})):
             rows = [row for row, word in enumerate(self.words) if word.label == name]
             values = [self.words[row].value for row in rows]
-            # A name that begins with "_" would be no label; a dollar sign would begin a formula.
+            # matplotlib omits labels that begin with "_" from the legend, and reads a dollar sign as a formula.
             label = escape(name).replace("$", r"\$")
             self.ax_.barh(rows, values, color=COLOURS[number % len(COLOURS)], label=f" {label}")
         tokens = [escape(word.token[:LONGEST]) for word in self.words]

@@ -22,8 +22,8 @@ def format_figures(figures: Figures, verbose: bool = False) -> str:
 def figure_tables(figures: Figures, verbose: bool = False) -> list[Table]:
     """Return the tables of the main figures, of classes and of verdicts.
 
-    For spam and one class of good mail the main figures contain those of the classes. So that table is shown for other
-    classes, or if ``verbose``.
+    The table of classes is shown if ``verbose``, or if the classes are not spam and one class of good mail: the main
+    figures contain the figures of these two.
     """
     title = f"{figures.protocol}: {pluralize(figures.messages, 'message')}"
     tables = [Table(title, ("", "value", "95 % interval"), headline_rows(figures))]
@@ -48,12 +48,12 @@ def headline_rows(figures: Figures) -> list[tuple[str, ...]]:
     reason = ""
     if figures.spam is not None:
         spam = figures.spam
-        reason = "no good mail was judged" if math.isnan(spam.hm.value) else "no spam was judged"
+        reason = "there is no good mail" if math.isnan(spam.hm.value) else "there is no spam"
         add("hm%  good mail called spam", spam.hm)
         add("sm%  spam let through" + (", unsure included" if spam.unsure_spam > 0 else ""), spam.sm)
         add("1-ROCA%  chance that good mail scores above spam", spam.one_minus_roca)
         add(f"sm% at hm% ≤ {HM_LIMIT:g}", spam.sm_at_hm)
-        if spam.unsure_ham > 0 or spam.unsure_spam > 0:  # false for NaN, which means that there is no such mail
+        if spam.unsure_ham > 0 or spam.unsure_spam > 0:  # false for NaN, the share of a class without mail
             both = f"{format_percent(spam.unsure_ham)} / {format_percent(spam.unsure_spam)}"
             rows.append(("unsure, % of good mail / of spam", both, ""))
     add("accuracy %", figures.accuracy)

@@ -22,7 +22,7 @@ GAP = "  "
 class Heading(NamedTuple):
     """Sender, subject and date of a message, printable and of bounded length.
 
-    ``day`` is that of the sender's clock. A Date field without a date remains as it is.
+    ``day`` is the date by the sender's clock. An illegible Date field is copied.
     """
 
     sender: str
@@ -55,7 +55,7 @@ def terminal_width() -> int:
 
 
 def column_width(texts: Iterable[str]) -> int:
-    """Return the columns that the widest text needs, at most MAX_COLUMN.
+    """Return the width of the widest text in columns, at most MAX_COLUMN.
 
     >>> column_width(["ham", "spam", "unsure"])
     6
@@ -66,7 +66,7 @@ def column_width(texts: Iterable[str]) -> int:
 
 
 def probability_width(names: Sequence[str]) -> int:
-    """Return the columns that the probability of any of these classes needs."""
+    """Return the width of the probabilities of some classes, in columns."""
     return len("P() under 0.1 %") + column_width([*names, ""])
 
 

@@ -103,7 +103,7 @@ def _charts(result: Result, figures: Figures) -> list[tuple[str, str, str]]:
         pictures.append(("ROC", charts.roc_chart(result, figures, result.spam_index), caption))
     x_label = "probability of spam" if figures.spam else "probability of the likeliest class"
     picture = charts.reliability_chart(figures.calibration.reliability, x_label)
-    return [*pictures, ("Reliability", picture, "On the dashed line a probability means what it says.")]
+    return [*pictures, ("Reliability", picture, "On the dashed line predicted and observed share are equal.")]
 
 
 def frequent_mistakes(result: Result) -> list[tuple[str, ...]]:
@@ -165,13 +165,13 @@ def _group(result: Result, title: str, rows: NDArray[np.int64]) -> ErrorGroup:
     errors = []
     for row in rows[:MAX_ERRORS].tolist():
         p = result.probabilities[row]
-        likeliest = result.classes[int(p.argmax())]  # of the evidence; another class may have the highest score
+        likeliest = result.classes[int(p.argmax())]  # the evidence is for it; another class may have the highest score
         errors.append((result.errors[row], float(p[result.truth[row]]), likeliest))
     return ErrorGroup(title, shown, errors)
 
 
 def _list_origin(settings: Settings, origin: Mapping[str, str]) -> dict[str, str]:
-    """Return the date, the origin and all settings. A setting that is no default is followed by the default."""
+    """Return the date, the origin and all settings. If a setting is not the default, the default follows it."""
     defaults = Settings().by_name()
     rows = {"Date": f"{datetime.now().astimezone():%Y-%m-%d %H:%M %z}", **origin}
     for name, value in settings.by_name().items():

@@ -1,4 +1,4 @@
-"""Tables of text, as a terminal and as a notebook shows them."""
+"""Tables of text for terminals and notebooks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Table(NamedTuple):
     rows: Sequence[tuple[str, ...]]
 
     def html(self) -> str:
-        """Return the table as plain HTML, which also a notebook that is not trusted shows."""
+        """Return the table as plain HTML, which a notebook shows even if it is not trusted."""
 
         def row(tag: str, cells: Sequence[str]) -> str:
             return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"

@@ -1,10 +1,10 @@
 """Sources of labelled mail: folders, mailboxes of mail programs, lists of messages and tables of text.
 
-A message's way, from CLASS=PATH to its bytes:
+The modules in the order in which a message passes them, from CLASS=PATH to its bytes:
 
-spec            what a SOURCE is, and which of the files below reads it; a new kind of source is named here
-folders         trees of messages, Maildirs and their folders, MH; notes on them before they are read
-mbox            a file by itself: an mbox or a single message
+spec            parses a SOURCE, and chooses the module that reads it; a new kind of source is registered here
+folders         trees of messages, Maildirs and their folders, MH; notes on folders that are not read
+mbox            a file that is an mbox or a single message
 tables          a message in each row: CSV, TSV, JSON lines, label TAB text, TREC indexes
 thunderbird     Thunderbird's folders, classes by their names
 gmail           Google Takeout, classes by labels
@@ -13,7 +13,7 @@ entries         one message of a source, and how its bytes are read; gzip, limit
 formats         tables by their names, and other formats than mail by their first bytes
 outlook         Outlook's .msg
 
-These modules serve filing, too:
+``spamnb/mailbox/`` uses these modules, too:
 
 mailbox         folders and messages of a mailbox; folders' names on disk and in many languages
 accounts        IMAP accounts: URLs, and the file in which a person describes them

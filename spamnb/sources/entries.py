@@ -1,7 +1,7 @@
 """One message of a source: its class, its name for people, and how its bytes are read.
 
-Files are opened without following what another program may have put in their place. Errors of one message are reported
-here, and the other messages are read.
+An error of one message is reported, and the other messages are read. Another program may replace a file by a fifo or a
+symbolic link at any time, so files are opened without waiting, and links of other users are not followed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from spamnb.errors import SpamnbError, describe_error, reason
 from spamnb.shown_text import escape
 from spamnb.sources.formats import COMPOUND_FILE, COMPRESSED, COMPRESSIONS, MAX_MESSAGE, NotMail, foreign_format
 
-Report = Callable[[str, Exception], None]  # takes the name of what cannot be read, and the reason
+Report = Callable[[str, Exception], None]  # takes the name of an unreadable file or message, and its error
 
 # A fifo may have taken the file's place since the folder was listed, and must not block the open.
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -37,7 +37,7 @@ class ReadOptions(NamedTuple):
     label_column: str | None = None
 
     def command_line(self) -> list[str]:
-        """Return the options of a command that reads sources so."""
+        """Return the options of a command line that mean the same."""
         columns = {"--text-column": self.text_column, "--label-column": self.label_column}
         named = [part for option, column in columns.items() if column is not None for part in (option, column)]
         return ["--recursive"] * self.recursive + named
@@ -46,8 +46,8 @@ class ReadOptions(NamedTuple):
 class Entry(NamedTuple):
     r"""A message with its class: the path of its file, or its bytes (``content``).
 
-    ``name`` is for people: unprintable characters are escaped, the third message of an mbox is ``inbox#3``, and a line
-    of a table is ``sms.txt:7``. ``path`` is for opening.
+    ``name`` is shown to people: unprintable characters are escaped, the third message of an mbox is ``inbox#3``, and a
+    line of a table is ``sms.txt:7``. ``path`` is the file to open.
 
     >>> Entry("ham", "note", "", content=b"Subject: tea\n\nAt four?\n").read()
     b'Subject: tea\n\nAt four?\n'
@@ -129,7 +129,7 @@ def _message_error(error: Exception) -> OSError:
 
 @contextmanager
 def one_message(name: str, report: Report) -> Iterator[None]:
-    """Report what is raised inside as an error of the message of this name, and go on."""
+    """Report an exception inside as an error of the message ``name``, and go on."""
     try:
         yield
     except Exception as error:

@@ -29,7 +29,7 @@ class Listing(NamedTuple):
 
     files: list[str]  # that can be messages
     folders: list[str]
-    hidden: list[str]  # in a Maildir, the names that begin with a dot, as those of its folders do
+    hidden: list[str]  # the names that begin with a dot; in a Maildir they are its folders
     is_maildir: bool
 
 
@@ -51,7 +51,7 @@ def list_folder(folder: str, on_unreadable: Report) -> Listing:
                         files.append(item.name)
             except OSError as error:
                 on_unreadable(escape(item.path), error)
-    if len(_MAILDIR.intersection(folders)) > 1:  # a Maildir: files beside its folders are a server's indexes
+    if len(_MAILDIR.intersection(folders)) > 1:  # a Maildir: its other files are indexes of a mail server
         return Listing([], [name for name in folders if name != "tmp"], hidden, True)
     if ".mh_sequences" in hidden:  # an MH folder: ",12" is a removed message
         files = sorted((name for name in files if name.isascii() and name.isdecimal()), key=int)
@@ -85,7 +85,7 @@ def folder_entries(label: str | None, root: str, on_unreadable: Report, recursiv
 def _messages(label: str | None, prefix: str, files: list[str], on_unreadable: Report) -> Iterator[Entry]:
     """Yield the messages in a folder's files, whose paths are ``prefix`` and their names.
 
-    Only a name says that a file is an mbox, because single messages of the SpamAssassin corpus begin like one.
+    A file is an mbox only by its name, because single messages of the SpamAssassin corpus also begin with "From ".
     """
     indexes = {name for name in files if name.endswith(INDEX_SUFFIX)}
     for name in files:
@@ -93,7 +93,7 @@ def _messages(label: str | None, prefix: str, files: list[str], on_unreadable: R
         if name.endswith(MBOXES) or (name + INDEX_SUFFIX in indexes and starts_as_mbox(path)):
             yield from file_entries(label, path, on_unreadable)
         elif name.endswith(_TABLE_SUFFIXES):
-            table = "a table of text; its rows have classes of their own, so it is a SOURCE by itself"
+            table = "a table of text, whose rows have classes; name the table as a SOURCE by itself"
             on_unreadable(escape(path), NotMail(table, path))
         elif name not in indexes:
             yield Entry(label, escape(path), path)
@@ -108,14 +108,14 @@ def _select_subfolders(
         others = [name for name in listing.folders if name in _MAILDIR]
         if not recursive:
             return others, maildirs
-    else:  # a folder of Maildirs, as mbsync makes it, may have one for junk beside those of the class
+    else:  # a folder of Maildirs, as mbsync makes it, may contain a Maildir for junk
         others = [name for name in listing.folders if name not in maildirs]
     skipped = [name for name in maildirs if label is not None and _is_unwanted(label, name)]
     return sorted(others + [name for name in maildirs if name not in skipped]), skipped
 
 
 def _is_unwanted(label: str, name: str) -> bool:
-    """Return whether mail of this class is not expected in a folder of this name, as good mail in Junk."""
+    """Return whether a folder of this name should not have mail of this class, such as good mail in Junk."""
     from spamnb.sources.mailbox import NOT_WANTED, folder_role
 
     roles = {folder_role(part) for part in name.split(".")}  # a folder within .Trash is called .Trash.Work
@@ -131,11 +131,11 @@ def is_maildir(path: str | Path) -> bool:
 
 
 def folder_notes(label: str | None, folder: str, recursive: bool | None = None) -> Iterator[str]:
-    """Yield a line that names the mail folders that are not read, and a line that counts unseen mail.
+    """Yield a line that names the mail folders that are not read, and a line that counts unseen messages.
 
-    The second is for a Maildir of good mail: nobody has looked at the messages in ``new``, so some may be spam. If
-    ``cur`` is empty, a program filled the Maildir, and there is no such line. ``recursive`` is None if a person cannot
-    choose it.
+    Unseen messages are counted in a Maildir of good mail: nobody has looked at the messages in ``new``, so some may be
+    spam. If ``cur`` is empty, a program filled the Maildir, and they are not counted. ``recursive`` is None if the
+    command has no such option.
     """
     try:
         listing = list_folder(folder, lambda name, error: None)

@@ -21,7 +21,7 @@ OUTLOOK = (
 )
 _UNPACK = "; unpack it, and name the folder or mailbox that was in it"
 COMPRESSED = "compressed in another way than gzip, the only one that is read" + _UNPACK
-# zstd, xz, LZ4 and bzip2. Dovecot can store mail so. Compressed bytes read as text mostly look like spam.
+# zstd, xz, LZ4 and bzip2. Dovecot can store mail in these formats. Compressed bytes mostly look like spam.
 COMPRESSIONS = (b"(\xb5/\xfd", b"\xfd7zXZ\0", b"Dovecot-LZ4", *(b"BZh%d1AY&SY" % level for level in range(1, 10)))
 # Formats that consist mostly of text, or for which there is advice. All others are "binary data".
 _MAGIC: dict[bytes, str] = {
@@ -36,7 +36,7 @@ _MAGIC: dict[bytes, str] = {
     COMPOUND_FILE: OUTLOOK,
     b"!BDN": "an Outlook data file; 'readpst -o FOLDER FILE' makes mailboxes of it",
     b"// <!-- <mdb:mork": "an index of Thunderbird (.msf)",
-    b"# POP3 State File": "Thunderbird's list of what it fetched (popstate.dat)",
+    b"# POP3 State File": "Thunderbird's list of fetched messages (popstate.dat)",
     b'version="': "Thunderbird's rules (msgFilterRules.dat)",
 }
 _STARTS = tuple(_MAGIC)
@@ -71,8 +71,8 @@ def is_table(path: str) -> bool:
 def foreign_format(raw: bytes) -> str | None:
     r"""Return the name of a file's format, or None if the file may be mail or text without headers.
 
-    A file with many control characters and NULs is binary data, unless it begins with a header field: a server
-    delivers messages unchanged, and a sender must not be able to prevent that a message is learned.
+    A file with many control characters and NULs is binary data, unless it begins with a header field: otherwise a
+    sender could add such characters to a message, and it could not be learned.
 
     >>> foreign_format(b"%PDF-1.7"), foreign_format(b"Subject: tea\n\n" + bytes(99))
     ('a PDF document', None)

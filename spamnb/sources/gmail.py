@@ -14,7 +14,7 @@ from spamnb.sources.formats import MBOXES
 from spamnb.sources.mailbox import folder_role
 from spamnb.sources.mbox import TOP, file_entries
 
-# Google writes its fields before those of the message. Labels further down are the sender's, and not read.
+# Google writes its fields before the message's own. X-Gmail-Labels below them may be a forgery, and is not read.
 _LABELS = re.compile(rb"From [^\n]*+\n(?:X-GM-[^\n]*+\n)*+X-Gmail-Labels:([^\n]*+(?:\n[ \t][^\n]*+)*+)")
 _SKIPPED = frozenset({"trash", "drafts", "sent", "chats", "templates", "outbox"})
 

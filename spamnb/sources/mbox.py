@@ -1,7 +1,7 @@
 """Files that hold mail: an mbox (plain, gzipped or Thunderbird's), or a single message.
 
-An mbox is messages one after the other, each under a separator line ``From sender date`` that follows a blank
-line; body lines that look like one are quoted as ``>From ``. https://www.rfc-editor.org/rfc/rfc4155
+An mbox is a sequence of messages. Before each message are a blank line and a separator line ``From sender date``. A
+line of a body that begins with ``From `` is quoted as ``>From ``. https://www.rfc-editor.org/rfc/rfc4155
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from spamnb.sources.formats import HEAD, MAX_MESSAGE
 TOP = 8 << 10  # the first bytes of a message, in which Thunderbird and Google write their own fields
 INDEX_SUFFIX = ".msf"  # Thunderbird's index of a mailbox, beside it
 _CHUNK = 1 << 20  # bytes read at once
-_LOOKAHEAD = 2048  # bytes behind a candidate for a separator that are examined: its line and the next header's name
+_LOOKAHEAD = 2048  # bytes from a possible separator on that are examined: its line, and the name of the first header
 _EXPUNGED = 0x0008  # nsMsgMessageFlags::Expunged
-# Thunderbird writes its lines before those of the message. The same lines further down are the sender's, and not read.
+# Thunderbird writes its fields before the message's own. The same fields below them may be a forgery, and are not read.
 _STATUS = re.compile(
     rb"From [^\n]*+\n(?:X-(?:Account-Key|UIDL):[^\n]*+\n)*+X-Mozilla-Status:[ \t]*([0-9A-Fa-f]{1,8})\s"
 )
@@ -30,7 +30,7 @@ _STATUS = re.compile(
 def file_entries(label: str | None, path: str, on_unreadable: Report) -> Iterator[Entry]:
     """Yield the messages of an mbox, or the file as one message. An empty file contains none.
 
-    Messages that were deleted stay in Thunderbird's mailbox until it is compacted, and are skipped.
+    Deleted messages are skipped: Thunderbird keeps them in the file until a person compacts the folder.
     """
     try:
         with open_mail(path) as stream:
@@ -90,11 +90,12 @@ def split_mbox(stream: BinaryIO) -> Iterator[bytes | None]:
     """Yield the messages of an mbox with their separator lines, without the blank line after each message.
 
     Yield None for a message of more than MAX_MESSAGE bytes. A mebibyte is read at a time. The file is not mapped into
-    memory, because a program that shortens the mailbox meanwhile would end this one with SIGBUS.
+    memory, because SIGBUS would end this program if another one shortened the mailbox.
     """
     buffer = bytearray(b"\n\n")  # the first separator, too, follows a blank line
     search = 1  # no separator begins before this position
-    is_inside = is_long = False  # whether the buffer begins with a message; whether its first bytes were dropped
+    is_inside = False  # whether the buffer begins with a message
+    is_long = False  # whether the first bytes of this message were dropped
 
     def message(stop: int) -> bytes | None:
         return None if is_long or stop > MAX_MESSAGE else bytes(buffer[:stop])
@@ -125,9 +126,10 @@ def split_mbox(stream: BinaryIO) -> Iterator[bytes | None]:
 
 
 def _is_separator(buffer: bytearray, at: int) -> bool:
-    r"""Return whether the ``\nFrom `` at ``at`` begins a message: after a blank line, and before a time or a header.
+    r"""Return whether the ``\nFrom `` at ``at`` begins a message.
 
-    The second condition is for programs that do not quote: neither follows prose such as "From now on ...".
+    It follows a blank line, and its line has a time, or the next line begins with a header field. A line such as "From
+    now on ..." in a body has neither: some programs do not quote it.
     """
     if buffer[at - 1 : at] != b"\n" and buffer[at - 2 : at] != b"\n\r":
         return False

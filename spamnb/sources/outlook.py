@@ -1,8 +1,8 @@
 """Outlook's ``.msg``, a compound file of properties, as a message.
 
 https://learn.microsoft.com/en-us/openspecs/exchange_server_protocols/ms-oxmsg/ olefile reads the file (the extra
-``outlook``). The header section is that of the received message, if the file contains it; text, HTML and attachments
-follow as parts. A body in RTF is not read, because Outlook stores the text beside it.
+``outlook``). The message gets the header section of the received message, if the file contains it, and text, HTML and
+attachments as parts. A body in RTF is not read, because Outlook stores the same text without format, too.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class _Reader:
         self._bytes_left = _MAX_BYTES
         self._boundary = sha256(raw).hexdigest()[
             :32
-        ]  # the same on every run, because a digest of bytes is a message's key
+        ]  # made from the file's digest, because the message must have the same bytes on every run
         self._boundary_numbers = count()
         self._attachments_left = _MAX_ATTACHMENTS
         self._storages = sorted(map(tuple, ole.listdir(streams=False, storages=True)))
@@ -106,7 +106,7 @@ class _Reader:
             inner_message = (*storage, f"__substg1.0_{_DATA}000D")
             if self._ole.exists([*inner_message, "__properties_version1.0"]):
                 if depth == _MAX_DEPTH:
-                    raise ValueError(f"more than {_MAX_DEPTH} messages within one another")
+                    raise ValueError(f"messages nested more than {_MAX_DEPTH} deep")
                 parts.append(b"Content-Type: message/rfc822\n\n" + self.read_message(inner_message, 24, depth + 1))
                 continue
             name = self._read_text(storage, _LONG_NAME, charset) or self._read_text(storage, _NAME, charset)

@@ -2,16 +2,16 @@
 
     DIRECTORY           a folder per class; folders inside a class's folder belong to the class
     CLASS=PATH          a folder, Maildir, MH folder, mbox (also gzipped) or single message, all of one class
-    CLASS=imaps://…     the same of a folder of an IMAP account
+    CLASS=imaps://…     a folder of an IMAP account, all of one class
     index:PATH          a TREC index: lines ``spam ../data/inmail.1``, relative to the index's folder, order kept
     thunderbird:PATH    a profile, account or folder of Thunderbird, classes by the folders' names
     gmail:PATH          an mbox of Google Takeout, classes by Gmail's labels
     TABLE.csv           a row per message (.tsv and .jsonl too), classes by a column
     FILE                lines of ``label TAB text``
 
-Each format is a function in a file of its own that yields the entries of a path, and reports to ``on_unreadable`` what
-it cannot read. A SOURCE of no such form raises SpamnbError before a message is read. A SOURCE of which no file can be
-read as mail raises it when its turn comes.
+Each format has a module with a function that yields the entries of a path, and reports unreadable files and messages to
+``on_unreadable``. A SOURCE without one of these forms raises SpamnbError before any message is read. A SOURCE without a
+readable message raises SpamnbError when it is read.
 """
 
 from __future__ import annotations
@@ -137,18 +137,18 @@ def _labelled_entries(source: Source, on_unreadable: Report, options: ReadOption
     """Return the entries of a SOURCE."""
     spec, path, label = source.spec, source.path, source.label
     shown = escape(spec)
-    if os.path.isfile(path) and not os.path.getsize(path):  # the person meant another file, or a copy failed
-        raise SpamnbError(f"{shown}: an empty file, so no message")
+    if os.path.isfile(path) and not os.path.getsize(path):  # probably a wrong name, or a copy that failed
+        raise SpamnbError(f"{shown}: the file is empty")
     if label is not None:
         _check_class(source)
         return _with_mail(shown, lambda report: _class_entries(label, path, spec, report, options), on_unreadable, True)
     if is_account(path):
         from spamnb.sources.accounts import parse_url
 
-        raise SpamnbError(f"{escape(parse_url(path).account)}: an account, which has no class; write CLASS={shown}")
+        raise SpamnbError(f"{escape(parse_url(path).account)}: an account without a class; write CLASS={shown}")
     if _is_folder(path, spec, hint="" if source.kind else f"; {_FORMS}") and not source.kind:
         return _folder_per_class(path, on_unreadable, options)
-    from spamnb.sources import gmail, tables, thunderbird  # these formats contain the classes
+    from spamnb.sources import gmail, tables, thunderbird  # formats in which each message has a class
 
     kinds = {
         "gmail": gmail.gmail_entries,
@@ -183,10 +183,10 @@ def _folder_per_class(folder: str, on_unreadable: Report, options: ReadOptions) 
     except OSError as error:
         raise SpamnbError(f"{escape(folder)}: cannot be listed: {error.strerror}") from error
     if maildir and {"cur", "new"}.issubset(folders):
-        raise SpamnbError(f"{escape(folder)}: a Maildir, which has no class; write CLASS={escape(folder)}")
+        raise SpamnbError(f"{escape(folder)}: a Maildir without a class; write CLASS={escape(folder)}")
     if not folders:
         lack = "messages but no folder per class" if files else "no folder per class"
-        raise SpamnbError(f"{escape(folder)}: {lack}; write CLASS={escape(folder)} if all is of one class")
+        raise SpamnbError(f"{escape(folder)}: {lack}; if all mail in it has one class, write CLASS={escape(folder)}")
     if files:
         more = f" (and {pluralize(len(files) - 1, 'file')} more)" if len(files) > 1 else ""
         no_class = ValueError(f"beside the class folders, so in no class{more}")
@@ -200,7 +200,7 @@ def _folder_per_class(folder: str, on_unreadable: Report, options: ReadOptions) 
 
 
 def _is_folder(path: str, spec: str, hint: str = "") -> bool:
-    """Return whether a path is a folder, and no file. Raise SpamnbError if it is neither."""
+    """Return True for a folder and False for a file. Raise SpamnbError if the path is neither."""
     shown = escape(spec)
     try:
         mode = os.stat(path).st_mode
@@ -221,7 +221,7 @@ def _check_class(source: Source) -> None:
     if not source.path:
         raise SpamnbError(f"{shown}: no path after the '='; write CLASS=PATH")
     if is_table(source.path) and not is_account(source.path):
-        raise SpamnbError(f"{shown}: a table, whose rows have classes of their own; write {escape(source.path)}")
+        raise SpamnbError(f"{shown}: a table, whose rows have classes; write {escape(source.path)} without a class")
     try:
         check_class_name(source.label or "")
     except ValueError as error:
@@ -237,7 +237,7 @@ def _check_one_class_each(sources: Iterable[Source]) -> None:
         other = first.setdefault(resolved, source)
         if other.label != source.label:
             both = f"{escape(other.spec)} and {escape(source.spec)}"
-            raise SpamnbError(f"{both}: one source for two classes; name a source of its own for each")
+            raise SpamnbError(f"{both}: two classes have the same source; name another source for one of them")
 
 
 def _with_mail(

@@ -1,13 +1,13 @@
 """Lists with a message in each row: CSV, TSV, JSON lines, lines of ``label TAB text``, and TREC indexes.
 
-A file may be gzipped. Each line of a TREC index names a file. The columns of the text and of the class are found by
-their names, if only one name fits:
+A file may be gzipped. Each line of a TREC index names a file. The columns of the text and of the class are recognised
+by their names, if there is only one such name:
 
     v1,v2,,,                       Kaggle's spam.csv, which is latin-1
     Category,Message
     text,spam                      1 is spam and 0 is ham
 
-Each kind of table has a generator of its rows. The first row contains the names of the columns.
+Each kind of table has a generator of its rows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from spamnb.sources.entries import Entry, ReadOptions, Report, message_from_text
 from spamnb.sources.formats import MAX_MESSAGE, TABLES, NotMail, foreign_format
 
 MAX_ROW = 4 << 20  # bytes; a longer row has a quote that was never closed
-_LONG_ROW = f"a row of more than {MAX_ROW >> 20} MiB, as where a quote is never closed"
+_LONG_ROW = f"a row of more than {MAX_ROW >> 20} MiB; perhaps a quote is not closed"
 MAX_FIELD = 1 << 20  # characters of a text
 # Names of columns with the class, with the text, and with whole messages including their headers.
 LABEL_NAMES = frozenset({"label", "labels", "class", "category", "target", "v1", "spam/ham", "ham/spam", "label_text"})
@@ -45,8 +45,8 @@ Row = tuple[int, Cells | ValueError]
 def table_entries(path: str, options: ReadOptions, labelled: bool, on_unreadable: Report) -> Iterator[Entry]:
     """Return the message of each row, with its class if ``labelled``. Rows without a message are reported.
 
-    A file whose name is not that of a table contains lines of ``label TAB text``. Raise SpamnbError at once if a column
-    is missing, or if several could be meant.
+    If the file's name does not end with one of TABLES, it contains lines of ``label TAB text``. Raise SpamnbError at
+    once if there is no column for the text or the class, or if there are several.
     """
     kind = path.lower().removesuffix(".gz").rpartition(".")[2]
     is_plain = f".{kind}" not in TABLES
@@ -122,13 +122,13 @@ def _find_column(names: list[str], choice: str | None, usual: frozenset[str], co
     shown = ", ".join(escape(name[:40]) for name in names[:_MAX_NAMES]) + (", …" if len(names) > _MAX_NAMES else "")
     if choice is not None:
         if choice not in names:
-            raise ValueError(f"no column {escape(choice)!r} beside {shown}")
+            raise ValueError(f"no column {escape(choice)!r}; the columns are {shown}")
         return choice
     candidates = [name for name in names if name.lower() in usual]
     if len(candidates) != 1:
-        doubt = "several columns could hold" if candidates else "no column's name says that it holds"
-        advice = f"name the columns in the first line, as label and text, or give --{content}-column NAME"
-        raise ValueError(f"{doubt} the {content} (columns: {shown}); {advice}")
+        problem = "several columns may be" if candidates else "no column has a usual name of"
+        advice = f"name the columns label and text in the first line, or choose one with --{content}-column NAME"
+        raise ValueError(f"{problem} the {content} (columns: {shown}); {advice}")
     return candidates[0]
 
 
@@ -138,7 +138,7 @@ def _parse_message(text: Any, column: str) -> bytes:
         raise ValueError(f"no text under {escape(column)!r}")
     has_headers = column.lower() in RAW_NAMES
     if len(text) > (MAX_MESSAGE if has_headers else MAX_FIELD):
-        raise ValueError("a text that is too long")
+        raise ValueError("the text is too long")
     if not text.strip():
         raise ValueError("no text in this row")
     return text.encode("utf-8", "replace") if has_headers else message_from_text(text)
@@ -178,10 +178,10 @@ def _lines(path: str) -> Iterator[tuple[int, str]]:
 def _cells(path: str) -> Iterator[Row]:
     """Yield rows of RFC 4180, separated by commas, tabs, or semicolons as in Europe's spreadsheets.
 
-    Cells at the end of a row may be missing. In a .tsv each line is a row, so that a quote in a text does not continue
-    in the next rows.
+    Cells at the end of a row may be missing. In a .tsv file each line is a row, because a quote in a text is mostly an
+    ordinary character there, and would swallow the next rows.
     """
-    csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW))  # a setting of the whole process
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW))  # for the whole process, so it is never lowered
     lines = _lines(path)
     first = next(((number, line) for number, line in lines if line.strip()), (0, ""))
     number = last = first[0]  # the first and the last line of a row
@@ -226,4 +226,4 @@ def _objects(path: str) -> Iterator[Row]:
             value = json.loads(line)
         except (ValueError, RecursionError):
             value = None
-        yield number, value if isinstance(value, dict) else ValueError("no object of JSON in this line")
+        yield number, value if isinstance(value, dict) else ValueError("no JSON object in this line")

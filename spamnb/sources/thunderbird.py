@@ -35,7 +35,7 @@ def thunderbird_entries(path: str, on_unreadable: Report) -> Iterator[Entry]:
     folders = [folder for root in roots for folder in _folders(root, (), set(), on_unreadable)]
     if not folders:
         raise SpamnbError(
-            f"{escape(path)}: no folder of Thunderbird; give a profile, or its 'Mail/Local Folders' or 'ImapMail/HOST'"
+            f"{escape(path)}: no folder of Thunderbird; name a profile, or its 'Mail/Local Folders' or 'ImapMail/HOST'"
         )
     return chain.from_iterable(
         (folder_entries if os.path.isdir(file) else file_entries)(label, file, on_unreadable)

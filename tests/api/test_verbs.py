@@ -71,7 +71,7 @@ def test_an_evaluation_from_python_has_the_figures_of_the_command(
 def test_an_evaluation_of_a_model_as_it_is(folder: Path, model: Path) -> None:
     with pytest.raises(SpamnbError, match="has learned all 60 messages"):
         spamnb.evaluate(folder, model=model)
-    with pytest.raises(SpamnbError, match="alpha: model takes the model as it was trained"):
+    with pytest.raises(SpamnbError, match="alpha: model uses the settings of the model"):
         spamnb.evaluate(folder, model=model, alpha=1)
 
 
@@ -136,7 +136,7 @@ def test_what_is_left_out_is_a_warning_or_what_one_wants(folder: Path, tmp_path:
     [
         (lambda mail, model: spamnb.evaluate(mail, alhpa=1), "no setting is called 'alhpa'"),
         (lambda mail, model: spamnb.evaluate(mail, folds=3, online=True), "folds, split, leave_one_out=True, "),
-        (lambda mail, model: spamnb.evaluate(mail, by_date=True), "by_date=True goes with online=True"),
+        (lambda mail, model: spamnb.evaluate(mail, by_date=True), "by_date=True needs online=True"),
         (lambda mail, model: spamnb.evaluate(mail, split="half"), "split is 'half': give a fraction"),
         (lambda mail, model: spamnb.evaluate(mail, folds=999), "folds takes 2 up to"),
         (lambda mail, model: spamnb.evaluate(mail, spam="trian"), "spam is 'trian': no class has this name"),

@@ -71,7 +71,7 @@ def test_tables_columns_and_folders_are_options(tmp_path: Path) -> None:
     table, model = tmp_path / "spam.csv", tmp_path / "m"
     rows = [f"ham,tea at {n},x" for n in range(20)] + [f"spam,win {n} pounds now,x" for n in range(20)]
     table.write_text("\n".join(["kind,said,more", *rows]))
-    assert "or give --text-column NAME" in run("train", "-m", model, table).stderr
+    assert "or choose one with --text-column NAME" in run("train", "-m", model, table).stderr
     chosen = ["--text-column", "said", "--label-column", "kind", table]
     assert "40 messages" in done("train", "-m", model, *chosen)
     done("evaluate", "--folds", "2", *chosen)
@@ -154,7 +154,7 @@ def test_learn_and_forget_are_inverse_and_say_what_they_did(model: Path) -> None
     before, raw = undated(exported(model)), message("spam", 800)
     for command, label, said in [
         ("learn", "spam", "learned 1 of 1 as spam"),
-        ("learn", "spam", "learned 0 of 1 as spam; 1 known already"),
+        ("learn", "spam", "learned 0 of 1 as spam; 1 already learned"),
         ("learn", "ham", "learned 1 of 1 as ham; 1 moved from spam"),
         ("forget", "spam", "forgot 0 of 1 from spam; 1 not learned as spam (1 as ham)"),
         ("forget", "ham", "forgot 1 of 1 from ham"),
@@ -295,7 +295,7 @@ def test_no_terminal_escape_comes_out_of_a_model(model: Path, tmp_path: Path) ->
         (["import", "/dev/null"], "/dev/null: empty"),
         (["import"], "standard input: empty; 'spamnb export' writes what can be imported"),
         (["import", "/no/such/export"], "/no/such/export: No such file or directory"),
-        (["import", sys.executable], "not text; 'spamnb export' writes what can be imported"),
+        (["import", sys.executable], "not a text file; name a file that 'spamnb export' wrote"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_1(tmp_path: Path, arguments: list[str], says: str) -> None:
@@ -320,7 +320,7 @@ def test_learn_without_a_class_takes_no_file_for_one(model: Path, folder: Path, 
     for label in (next((folder / "spam").iterdir()), "mail/1"):
         result = run("learn", "-m", model, label, stdin=message("spam", 1))
         assert result.exit_code == 1
-        assert result.output == f"Error: {label}: a file and no class; write 'spamnb learn CLASS {label}'\n"
+        assert result.output == f"Error: {label} is a file, not a class; write 'spamnb learn CLASS {label}'\n"
     assert run("export", "-m", model).output == before
 
 
@@ -478,7 +478,7 @@ def test_a_model_that_cannot_tell_spam_yet_says_why(tmp_path: Path) -> None:
 def test_swapped_names_are_told(model: Path, tmp_path: Path) -> None:
     folders(tmp_path / "new", mail(90)[120:])
     swapped = run("learn", "ham", "-m", model, tmp_path / "new" / "spam")
-    assert swapped.exit_code == 0 and "were names swapped" in swapped.stderr
+    assert swapped.exit_code == 0 and "are not swapped" in swapped.stderr
 
 
 def test_set_changes_decisions_and_nothing_that_was_learned(model: Path) -> None:
@@ -497,7 +497,7 @@ def test_set_changes_decisions_and_nothing_that_was_learned(model: Path) -> None
     assert [line for line in done("export", "-m", model).splitlines() if '"meta"' not in line] == before
     for wrong, said in (
         ("strictness=lax", "strictness is 'lax': it must be normal, cautious or strict"),
-        ("alpha=1", "no setting is called 'alpha'; the settings are strictness, unsure_cost; 'spamnb train --set'"),
+        ("alpha=1", "no setting is called 'alpha'; the settings are strictness, unsure_cost; for all others use"),
         ("strictness", "write NAME=VALUE"),
     ):
         result = run("set", wrong, "-m", model)

@@ -79,7 +79,7 @@ def test_a_model_is_measured_on_mail_that_it_has_not_learned(folder: Path, tmp_p
     assert found["protocol"] == f"Model {model}, without 40 messages that it has learned"
     assert found["messages"] == 2 * EACH - 40 and found["accuracy"]["value"] == 100
     swapped = run("-m", model, f"spam={folder / 'ham'}", f"ham={folder / 'spam'}")
-    assert "were names swapped" in swapped.stderr
+    assert "are not swapped" in swapped.stderr
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_a_model_is_measured_on_mail_that_it_has_not_learned(folder: Path, tmp_p
         (("--set", "alhpa=1"), 2, "no setting is called 'alhpa'; the settings are model_type, alpha, prior, "),
         (("--set", "alpha"), 2, "write NAME=VALUE; the settings are"),
         (("--set", "model_type=boolean", "--set", "embedding=lsa:9"), 1, "a boolean model counts words"),
-        (("-m", "missing", "--set", "alpha=3", "--set", "ngrams=1"), 1, "alpha, ngrams: --model takes"),
+        (("-m", "missing", "--set", "alpha=3", "--set", "ngrams=1"), 1, "alpha, ngrams: --model uses the settings"),
     ],
 )
 def test_refusals_are_one_line(folder: Path, options: tuple[object, ...], code: int, said: str) -> None:

@@ -46,7 +46,7 @@ def test_a_file_of_lessons_is_made_read_set_and_moved_like_any_model(base: Path,
     user, raw, content = tmp_path / "user", message("ham", 99), base.read_bytes()
     made = run("learn", "-m", user, "--base", base, "spam", stdin=raw)
     assert made.exit_code == 0 and f"a new model, {user}, that adds to {base}" in made.stderr
-    assert done("learn", "-m", user, "spam", stdin=raw) == "learned 0 of 1 as spam; 1 known already\n"
+    assert done("learn", "-m", user, "spam", stdin=raw) == "learned 0 of 1 as spam; 1 already learned\n"
     before, after = (spam_probability(model, raw) for model in (base, user))
     assert after > before
     said = done("info", "-m", user)
@@ -66,7 +66,7 @@ def test_what_cannot_be_added_is_told_in_a_line(base: Path, tmp_path: Path) -> N
     user, raw = tmp_path / "user", message("ham", 99)
     assert run("learn", "-m", user, "--base", base, "spma", stdin=raw).exit_code == 1 and not user.exists()
     done("learn", "-m", user, "--base", base, "spam", stdin=raw)
-    assert "--base goes with a new model" in run("learn", "-m", user, "--base", base, "spam", stdin=raw).stderr
+    assert "--base is for a new model" in run("learn", "-m", user, "--base", base, "spam", stdin=raw).stderr
     with pytest.raises(SpamnbError, match="adds to another model; load that one"):
         SpamClassifier.load(user)
     base.rename(tmp_path / "gone")
@@ -80,7 +80,7 @@ def test_upgrade_learns_again_what_was_taught_once_the_base_has_other_tokens(bas
     train_file(base, counted(mail(30)), Settings(tokens=TokenOptions(ngrams=1)), force=True)
     assert "'spamnb upgrade' makes it again" in run("classify", "-m", user, stdin=raw).stderr
     assert done("upgrade", "-m", user) == f"{user}: made again of 1 message that it was taught\n"
-    assert done("learn", "-m", user, "spam", stdin=raw) == "learned 0 of 1 as spam; 1 known already\n"
+    assert done("learn", "-m", user, "spam", stdin=raw) == "learned 0 of 1 as spam; 1 already learned\n"
     fresh = tmp_path / "fresh"
     done("learn", "-m", fresh, "--base", base, "spam", stdin=raw)
     assert done("classify", "-m", fresh, stdin=raw) == done("classify", "-m", user, stdin=raw)

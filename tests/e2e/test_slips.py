@@ -87,7 +87,7 @@ def test_ctrl_c_tells_how_many_were_done_and_keeps_these(
     if command == "forget":
         assert run("learn", "-m", model, "spam", tmp_path / "more").exit_code == 0
     change, before = getattr(Classifier, command), documents(model)
-    rest = f"{doing} 200 messages is done; the same command goes on with the others"
+    rest = f"{doing} 200 messages is done; repeat the command to go on with the rest"
     calls: Iterator[int] = iter(())
 
     def pressing_at_0(*given: object, **more: object) -> bool:
@@ -134,7 +134,7 @@ def test_a_source_for_two_classes_is_refused(tmp_path: Path) -> None:
         for command in (["train", "-m", tmp_path / "model"], ["evaluate"]):
             done = run(*command, f"ham={ham}", f"spam={other}")
             assert done.exit_code == 1 and not (tmp_path / "model").exists()
-            assert f"ham={ham} and spam={other}: one source for two classes" in done.stderr
+            assert f"ham={ham} and spam={other}: two classes have the same source" in done.stderr
     assert run("train", "-m", tmp_path / "model", "--one-class", f"ham={ham}", f"ham={ham}").exit_code == 0
 
 

@@ -84,10 +84,10 @@ def test_runs_are_paired_by_name_whatever_their_order():
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "s: no scores file; spamnb evaluate --scores"),
-        (b"\xff\xfe\x00\n", "s: no scores file"),
-        (b"name\ttruth\tverdict\nx\tham\n", "s:2: a damaged scores file"),
-        (b'name,truth,verdict\n"' + b"x" * 3000, "s: a damaged scores file"),
+        (b"", "s: not a scores file; to write one, run 'spamnb evaluate --scores"),
+        (b"\xff\xfe\x00\n", "s: not a scores file"),
+        (b"name\ttruth\tverdict\nx\tham\n", "s:2: the scores file is damaged"),
+        (b'name,truth,verdict\n"' + b"x" * 3000, "s: the scores file is damaged"),
         (None, "s: cannot be read"),
     ],
     ids=range(5),

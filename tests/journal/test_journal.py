@@ -89,14 +89,14 @@ def test_mail_is_sorted_and_moves_are_learned_without_a_journal_too(model, tmp_p
     assert filtered.stdout == done("filter", "-m", model, stdin=message("spam", 900)) and filtered.exit_code == 0
     assert filtered.stderr.count("\n") == 1
     told = run("sort", *options)
-    assert told.exit_code == 0 and told.stderr.count("notes nothing") == 1, told.output
+    assert told.exit_code == 0 and told.stderr.count("the journal gets no verdicts") == 1, told.output
     assert "3 messages: 3 to Junk\n" in told.stderr
     done("watch", "--once", "-m", model, box)
     moved, *_ = maildir.files(box / ".Junk" / "new")
     os.rename(moved, box / "cur" / "1.back:2,S")
     told = run("watch", "--once", *options)
     assert told.exit_code == 0 and told.stdout.startswith("learned\tham\t"), told.output
-    assert told.stderr.count("notes nothing") == 1
+    assert told.stderr.count("the journal gets no verdicts") == 1
 
 
 def test_only_its_owner_can_read_it(tmp_path):
@@ -222,7 +222,9 @@ def test_a_servers_thread_writes_all_it_was_handed_and_tells_of_faults(tmp_path)
     writer.put(made_up(time.time()))
     writer.close()
     (line,) = told
-    assert "cannot be made (No such file" in line and line.endswith("; the journal notes nothing until that is mended")
+    assert "cannot be made (No such file" in line and line.endswith(
+        "; until the error is repaired, the journal gets no verdicts"
+    )
 
 
 def test_verdicts_that_came_too_fast_are_told_by_their_number(tmp_path, monkeypatch):
@@ -234,7 +236,7 @@ def test_verdicts_that_came_too_fast_are_told_by_their_number(tmp_path, monkeypa
             writer.put(made_up(time.time(), number=number))
     writer.close()
     with Journal.at(tmp_path / "journal") as journal:
-        assert all(line.startswith("the journal could not keep up and lacks ") for line in told)
+        assert all(line.startswith("the journal was too slow and lacks ") for line in told)
         assert 1 <= len(told) < 9 and sum(int(line.split()[-2]) for line in told) == 300 - verdicts(journal) > 0
 
 

@@ -48,7 +48,7 @@ def test_spam_called_unsure_is_let_through_and_that_is_said(sure: float, said: s
     assert (shown.count("unsure") > 1) == (sure == 0.8)  # the table of verdicts has its column
 
 
-@pytest.mark.parametrize(("left", "said"), [(0, "no spam was judged"), (1, "no good mail was judged")])
+@pytest.mark.parametrize(("left", "said"), [(0, "there is no spam"), (1, "there is no good mail")])
 def test_what_cannot_be_measured_says_why(left: int, said: str) -> None:
     truth, log_p = np.full(9, left), np.log(np.tile([0.7, 0.3], (9, 1)))
     result = Result("made up", ("ham", "spam"), list("abcdefghi"), truth, log_p, np.exp(log_p), np.zeros(9, int))

@@ -175,7 +175,7 @@ def test_messages_within_messages_end() -> None:
         return inner | (attachment(0, {"__substg1.0_3701000D": nested(depth - 1)}) if depth else {})
 
     assert b"Subject: at 0\n" in outlook.message_from_msg(compound(nested(8)), "a")
-    with pytest.raises(OSError, match="more than 8 messages within one another"):
+    with pytest.raises(OSError, match="messages nested more than 8 deep"):
         outlook.message_from_msg(compound(nested(9)), "a")
     many: Tree = {"__properties_version1.0": properties(32)}
     for number in range(251):

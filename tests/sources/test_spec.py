@@ -250,14 +250,14 @@ def test_messages_over_the_bound_are_reported(tmp_path: Path, monkeypatch: pytes
         ("={0}", "cannot name a class"),
         ("unsure={0}/loose", "cannot name a class"),
         ("a\nb={0}/loose", "cannot name a class"),
-        ("{0}/loose", "messages but no folder per class; write CLASS="),
+        ("{0}/loose", "messages but no folder per class; if all mail in it has one class, write CLASS="),
         ("{0}/nothing", "no folder per class"),
-        ("{0}/Maildir", "a Maildir, which has no class"),
+        ("{0}/Maildir", "a Maildir without a class"),
         ("{0}/loose/1", "no label TAB text"),
         ("/dev/null", "neither file nor folder"),
         ("{0}/a\0b", "cannot be opened"),
         ("", "no such file or folder"),
-        ("spam={0}/empty", "an empty file, so no message"),
+        ("spam={0}/empty", "the file is empty"),
     ],
 )
 def test_mistakes_are_one_line_and_told_before_anything_is_read(tmp_path: Path, spec: str, what: str) -> None:

@@ -46,7 +46,7 @@ def test_kaggles_table_is_latin_1_and_its_header_no_message(tmp_path: Path) -> N
         ("ham", ":6", "ok"),
     ]
     assert [entry.label for entry in find_entries([str(path)], pytest.fail)] == [None] * 4
-    with pytest.raises(SpamnbError, match="a table, whose rows have classes of their own; write"):
+    with pytest.raises(SpamnbError, match="a table, whose rows have classes; write"):
         find_labelled_entries([f"spam={path}"], pytest.fail)
 
 
@@ -78,7 +78,7 @@ def test_label_tab_text(tmp_path: Path) -> None:
     told: list[str] = []
     expected = [("ham", ":2", "Subject: tea?"), ("spam", ":4", "WIN a £ prize\tnow"), ("ham", ":7", '"last')]
     assert read(path, told) == expected
-    assert told == [":5 no label TAB text in this line", ":6 a text that is too long"]
+    assert told == [":5 no label TAB text in this line", ":6 the text is too long"]
     write(path, b"label\ttext\nham\thello\nlabel\ttext\n")  # a header is no message
     assert read(path) == [("ham", ":2", "hello"), ("label", ":3", "text")]
     with pytest.raises(SpamnbError, match="no label TAB text in this line; for a mailbox or a message write CLASS="):
@@ -107,11 +107,11 @@ def test_an_index_names_files_relative_to_itself(tmp_path: Path) -> None:
 
 def test_columns_are_asked_for_where_there_is_doubt(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", b"text,message,kind\na,b,ham\nc,d,spam\n")
-    with pytest.raises(SpamnbError, match=r"several columns could hold the text \(columns: text, message, kind\)"):
+    with pytest.raises(SpamnbError, match=r"several columns may be the text \(columns: text, message, kind\)"):
         read(path)
-    with pytest.raises(SpamnbError, match="no column's name says that it holds the label"):
+    with pytest.raises(SpamnbError, match="no column has a usual name of the label"):
         read(path, text_column="text")
-    with pytest.raises(SpamnbError, match="no column 'subject' beside text, message, kind"):
+    with pytest.raises(SpamnbError, match="no column 'subject'; the columns are text, message, kind"):
         read(path, text_column="subject", label_column="kind")
     expected = [("ham", ":2", "b"), ("spam", ":3", "d")]
     assert read(path, text_column="message", label_column="kind") == expected
@@ -142,13 +142,13 @@ def test_rows_without_a_message_are_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "raw", "what"),
     [
-        ("a.jsonl", b"[1]\n", "no object of JSON in this line"),
+        ("a.jsonl", b"[1]\n", "no JSON object in this line"),
         ("a.csv", "text,label\n".encode("utf-16"), "UTF-16"),
         ("a.csv", b"x" * (5 << 20), "more than 4 MiB"),
         ("a.csv", b"\x1f\x8bbroken", "broken gzip data"),
         ("a.parquet", b"PAR1\x15\0\x15", "a Parquet table, not mail; pandas.read_parquet"),
-        ("a.csv", b"From: a\n\nhello\n", "no column's name"),
-        ("a.tsv", b"ham\thello\nspam\tWIN\n", "name the columns in the first line, as label and text"),
+        ("a.csv", b"From: a\n\nhello\n", "no column has a usual name"),
+        ("a.tsv", b"ham\thello\nspam\tWIN\n", "name the columns label and text in the first line"),
     ],
 )
 def test_what_is_no_table_is_one_line(tmp_path: Path, name: str, raw: bytes, what: str) -> None:
@@ -179,5 +179,5 @@ def test_a_column_of_raw_messages_holds_mail_with_its_headers(tmp_path: Path) ->
     [entry] = find_labelled_entries([str(path)], lambda name, error: told.append(f"{name} {error}"))
     assert entry.read() == raw.encode() and told == [f"{path}:2 no text under 'raw'"]
     both = write(tmp_path / "b.csv", b"raw,text,label\na,b,ham\n")
-    with pytest.raises(SpamnbError, match="several columns could hold the text"):
+    with pytest.raises(SpamnbError, match="several columns may be the text"):
         list(find_labelled_entries([str(both)], pytest.fail))
