@@ -71,7 +71,7 @@ class MailVectorizer(MessageEstimator, Transformer):
     ((2, 10), array([0, 2]))
     >>> sorted(vectorizer.get_feature_names_out()[X[[0]].indices])
     ['at', 'capitals:0', 'caps:0', 'length:2', 'line:4', 'lunch', 'noon']
-    >>> vectorizer.fit(["lunch at noon"]).transform(["lunch at eight"]).nnz
+    >>> vectorizer.set_output(transform="default").fit(["lunch at noon"]).transform(["lunch at eight"]).nnz
     6
     >>> X = MailVectorizer(stop_words=["at"], body_only=True).fit(["tea at noon"]).inverse_transform([[1] * 6])
     >>> sorted(X[0])

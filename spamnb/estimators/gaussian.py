@@ -304,6 +304,8 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis, Transformer):
     ([1], [[0.0, 12.0]], array([0.]))
     >>> model.fit_transform(X, [1, 1, 1, 2, 2, 2]).shape, model.transform([[0, 0]]).shape
     ((6, 1), (1, 1))
+    >>> model.set_output(transform="pandas").transform(X).shape, len(model.get_feature_names_out())
+    ((6, 1), 1)
     """
 
     _: KW_ONLY

@@ -51,7 +51,9 @@ def test_what_a_function_takes_is_explained() -> None:
     for name in ("train", "evaluate", "words", "explain", "read"):
         function = getattr(spamnb, name)
         for parameter in inspect.signature(function).parameters:
-            documented = rf"``{parameter}``|^ *[*]*{parameter} : "  # numpydoc's test checks the sections
+            documented = (
+                rf"``{parameter}``|^ *(?:\w+, )*[*]*{parameter}(?:, \w+)* : "  # numpydoc's test checks the sections
+            )
             assert re.search(documented, function.__doc__, re.MULTILINE) or parameter == "model", f"{name}: {parameter}"
 
 
