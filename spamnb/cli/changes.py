@@ -34,12 +34,11 @@ def change_messages(
     SpamnbError if there is no message.
     """
     from spamnb.api.progress import progress
-    from spamnb.reader.read_message import is_empty
     from spamnb.sources.entries import work_in_batches
 
     def change_batch(batch: list[NumberedMessage]) -> list[T]:
         with store.writing():
-            return [change(each.raw) for each in batch if not is_empty(each.raw)]
+            return [change(each.raw) for each in batch]
 
     done = 0
     try:

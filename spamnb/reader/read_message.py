@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,10 +10,6 @@ import numpy as np
 
 from spamnb.reader.message import Reader, describe_truncations, read_fields
 from spamnb.reader.tokens import TokenArray, Vocabulary
-
-_FIELD = re.compile(rb"\s*(?:From |[!-9;-~]+[ \t]*:)")
-_CONTROL = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")  # controls that do not occur in ordinary text
-MAX_CONTROL_SHARE = 0.05  # of a text's bytes; in random bytes a tenth are controls
 
 
 @dataclass(frozen=True)
@@ -73,15 +68,3 @@ class ReadMessage:
     def header(self, name: str) -> str:
         """Return the decoded value of the first header field called ``name`` (lower case); empty if there is none."""
         return self._first_fields.get(name, "")
-
-
-def is_empty(raw: bytes) -> bool:
-    r"""Return whether a message has no evidence: it is whitespace, or has neither a header field nor text.
-
-    >>> is_empty(b"\n"), is_empty(bytes(range(256))), is_empty(b"Subject: x\n\n" + bytes(99))
-    (True, True, False)
-    """
-    begin = raw[:4096]
-    if _FIELD.match(begin):
-        return False
-    return not raw or raw.isspace() or len(_CONTROL.findall(begin)) > MAX_CONTROL_SHARE * len(begin)

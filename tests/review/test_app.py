@@ -221,7 +221,9 @@ def test_what_was_hidden_stands_apart_from_what_was_read(review, tmp_path, model
     assert "unseen words" in tree.css_first("pre.hidden").text() and "unseen" not in tree.css_first("pre.text").text()
     (box / "new" / "1").unlink()
     page = LexborHTMLParser(client.get("/message/0").text)
-    assert "This message cannot be shown" in page.text() and "no longer in this folder" in page.css_first(".lies").text()
+    assert (
+        "This message cannot be shown" in page.text() and "no longer in this folder" in page.css_first(".lies").text()
+    )
     assert not page.css(".lies button"), "what is gone cannot be moved"
 
 
