@@ -10,13 +10,16 @@ import numpy as np
 from spamnb.errors import SpamnbError
 from spamnb.formulas.calibration import BINS
 from spamnb.reader.tokens import merge_vocabularies
-from spamnb.settings import ORIGIN
+from spamnb.settings import ORIGIN, Settings
 from spamnb.store.records import LearnedMessage
 from spamnb.store.rows import Cells
 from spamnb.store.snapshot import Snapshot
-from spamnb.store.state import BASE, NOISE, SIZE
+from spamnb.store.state import BASE
 
-_OF_ONE_FILE = {SIZE, NOISE, "keep_lessons", *ORIGIN}  # keys of meta that may differ
+_ALIKE = (
+    BASE,
+    *Settings().as_meta(),
+)  # keys of meta that must be equal; a model that adds to another has the base alone
 _NO_SUM = "a model of vectors cannot be merged; train on both sources"
 
 
@@ -43,10 +46,8 @@ def _check_alike(models: Sequence[Snapshot], names: Sequence[str]) -> None:
     """Raise SpamnbError if a model has other settings than the first, or is not a sum."""
     first = models[0].meta
     for snapshot, name in zip(models, names):
-        meta = snapshot.meta
-        # A model that adds to another has no settings, so its base is compared first.
-        for key in sorted((first.keys() | meta.keys()) - _OF_ONE_FILE, key=lambda key: (key != BASE, key)):
-            if meta.get(key) != first.get(key):
+        for key in _ALIKE:
+            if snapshot.meta.get(key) != first.get(key):
                 raise SpamnbError(f"{name}: its {key} differs from that of {names[0]}; only models of one kind add up")
         if snapshot.arrays:
             raise SpamnbError(f"{name}: {_NO_SUM}")
