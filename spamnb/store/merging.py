@@ -46,7 +46,7 @@ def _check_alike(models: Sequence[Snapshot], names: Sequence[str]) -> None:
     """Raise SpamnbError if a model has other settings than the first, or is not a sum."""
     first = models[0].meta
     for snapshot, name in zip(models, names):
-        for key in _ALIKE:
+        for key in _EQUAL_KEYS:
             if snapshot.meta.get(key) != first.get(key):
                 raise SpamnbError(f"{name}: its {key} differs from that of {names[0]}; only models of one kind add up")
         if snapshot.arrays:
