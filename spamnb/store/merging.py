@@ -16,10 +16,8 @@ from spamnb.store.rows import Cells
 from spamnb.store.snapshot import Snapshot
 from spamnb.store.state import BASE
 
-_ALIKE = (
-    BASE,
-    *Settings().as_meta(),
-)  # keys of meta that must be equal; a model that adds to another has the base alone
+# Keys of meta that must be equal. A model that adds to another has only the base.
+_EQUAL_KEYS = (BASE, *Settings().as_meta())
 _NO_SUM = "a model of vectors cannot be merged; train on both sources"
 
 
