@@ -34,7 +34,7 @@ class _Options:
 
 
 class Wording(str):
-    r"""A line that names arguments of Python, and as ``in_options`` options of the command line.
+    r"""A line in two wordings: the str names arguments of Python, ``in_options`` names options of the command line.
 
     >>> line = Wording("{path}: exists already; {option.force} replaces it", path="mail.spamnb")
     >>> print(line, line.in_options, sep="\n")
@@ -52,7 +52,7 @@ class Wording(str):
 
 
 def in_options(text: str | Exception) -> str:
-    """Return a line or an error with the names of options of the command line.
+    """Return the text of a line or an error, with the command line's options in place of Python's arguments.
 
     >>> in_options(Wording("{note}; or less", note=Wording("{option.workers} 1"))), in_options(SpamnbError("no mail"))
     ('--workers 1; or less', 'no mail')

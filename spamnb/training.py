@@ -27,7 +27,7 @@ from spamnb.store.store import Store
 
 
 class NewestResult(NamedTuple):
-    """The verdicts on the newest n messages by a model of the older ones, with the calibration of the whole model."""
+    """Verdicts on the newest n messages, from scores of a model of the older ones and the whole model's calibration."""
 
     since: int  # time of arrival of the first, in seconds since 1970
     labels: np.ndarray  # (n,) true class numbers
@@ -65,7 +65,7 @@ def prepare(training_set: TrainingSet) -> TrainingSet:
 
 
 def check_classes(classes: tuple[str, ...], settings: Settings, one_class: bool) -> None:
-    """Raise SpamnbError if these classes with messages are too few or alike, or if the setting ``spam`` is not one."""
+    """Raise SpamnbError if classes are too few, if two differ only in case, or if none is named ``settings.spam``."""
     if not classes:
         raise SpamnbError("no messages in the sources: nothing to train on")
     folded = [name.casefold() for name in classes]
@@ -90,7 +90,7 @@ def fit(training_set: TrainingSet, settings: Settings) -> Fit:
 def _newest_scores(training_set: TrainingSet, learner: Learner) -> NewestScores | None:
     """Score the newest fifth of the messages by a model of the older ones.
 
-    None if these messages are too few (``newest_of``), or if it would take another training.
+    Return None if these messages are too few (``newest_of``), or if the model of the older ones needs a training.
     """
     if (is_newest := newest_of(training_set, learner.settings.spam)) is None:
         return None
@@ -102,7 +102,7 @@ def _newest_scores(training_set: TrainingSet, learner: Learner) -> NewestScores 
 
 
 def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
-    """Return the probabilities and verdicts of the left-out scores."""
+    """Calibrate the left-out scores, and return the classification of each message."""
     training_set, labels, scores = fitted.training_set, fitted.labels, fitted.scores
     classes, documents = training_set.counts.classes, training_set.counts.documents
     positions = training_set.included_positions()
@@ -177,6 +177,6 @@ def _make_records(
     labels = training_set.included_labels()
     for first in range(0, len(labels), CHUNK_TOKENS):
         chunk = slice(first, first + CHUNK_TOKENS)
-        units = repeat([]) if correction is None else with_first(correction.contributions[chunk]).tolist()
-        for digest, label, contribution in zip(digests[chunk], labels[chunk].tolist(), units):
+        contributions = repeat([]) if correction is None else with_first(correction.contributions[chunk]).tolist()
+        for digest, label, contribution in zip(digests[chunk], labels[chunk].tolist(), contributions):
             yield digest.tobytes(), LearnedMessage(classes[label], None, dict(zip(classes, contribution)))

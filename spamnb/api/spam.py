@@ -1,4 +1,4 @@
-"""The command line's model as an estimator: fitted on lists of messages, calibrated, and a model file where wanted."""
+"""The command line's model as an estimator, which is fitted to lists of messages and can be saved as a model file."""
 
 from __future__ import annotations
 
@@ -43,10 +43,11 @@ from spamnb.store.snapshot import atomic_replace
 from spamnb.store.store import Store
 from spamnb.training import model_of
 
-# Messages for each more thread, whose copy of the model takes memory and time: 7,532 posts of 20 classes took 2.6 s of
-# processor time and .72 GB with two, 1.9 s and .45 GB with one, which was sooner done on a busy machine.
+# Messages per additional thread, because the thread's copy of the model takes memory and time: 7,532 posts of
+# 20 classes took 2.6 s of processor time and .72 GB with two threads, and 1.9 s and .45 GB with one. On a busy machine
+# one thread finished first.
 MESSAGES_A_THREAD = 20_000
-MESSAGES_AT_ONCE = 100  # in one change of the model: what it holds back until then takes memory
+MESSAGES_AT_ONCE = 100  # learned in one transaction, whose changes stay in memory until it ends
 Messages = Iterable[str | bytes]
 
 
@@ -54,7 +55,7 @@ class MemoryModel:
     """A ``Classifier`` of a model in memory, which can be pickled; whoever uses it holds ``lock``."""
 
     def __init__(self, store: Store) -> None:
-        store.path = "SpamClassifier"  # what an error names
+        store.path = "SpamClassifier"  # error messages name this in place of a file
         self.classifier = Classifier(store)
         self.lock = RLock()
         finalize(self, store.close)
@@ -73,10 +74,12 @@ class MemoryModel:
         workers = min(workers, 1 + len(entries) // MESSAGES_A_THREAD)
         with self.lock:
             content = self.__getstate__() if workers > 1 else b""
-            parts = map_parts(entries, self._judge, lambda: MemoryModel(Store.of_bytes(content))._judge, workers)
+            parts = map_parts(
+                entries, self._classify_part, lambda: MemoryModel(Store.of_bytes(content))._classify_part, workers
+            )
             return [classification for part in parts for classification in part]
 
-    def _judge(self, part: list[Entry]) -> list[Classification]:
+    def _classify_part(self, part: list[Entry]) -> list[Classification]:
         return self.classifier.classify_all((entry.read() for entry in part), tokens=0, posterior=False)
 
 
@@ -122,8 +125,8 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
 
     Notes
     -----
-    A wrong parameter raises SpamnbError, which is a ValueError here. ValueError is also raised if X and y do not fit
-    together or a label cannot name a class, and TypeError for an X that holds no messages.
+    A wrong parameter raises an error that is a SpamnbError and a ValueError. ValueError is also raised if X and y do
+    not fit together or a label cannot name a class, and TypeError for an X that holds no messages.
 
     Examples
     --------
@@ -227,7 +230,8 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
     def partial_fit(self, X: Messages, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn more messages, as ``spamnb learn`` does; a model that was not fitted starts empty.
 
-        A message that its class holds already changes nothing; one that another class holds moves.
+        A message that the model has in the same class changes nothing. A message that the model has in another class is
+        moved.
 
         Parameters
         ----------
@@ -285,7 +289,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
                     raise ValueError(f"X[{number}] is no part of class {name!r}; nothing was forgotten")
         return self
 
-    # -- asking ----------------------------------------------------------------------------------------------
+    # -- predictions -----------------------------------------------------------------------------------------
 
     def _names(self) -> list[str]:
         return [class_name(label) for label in self.classes_.tolist()]
@@ -295,7 +299,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         return self.model_.classifications(list(self._entries(X)), self._threads())
 
     def predict_proba(self, X: Messages) -> NDArray[np.float64]:
-        """Return P(c|x), calibrated: of messages given .9 for a class nine in ten are of it.
+        """Return calibrated P(c|x): of the messages with probability .9 for a class, nine in ten are of this class.
 
         Parameters
         ----------
@@ -331,7 +335,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
             return np.log(self.predict_proba(X))
 
     def decision_function(self, X: Messages) -> NDArray[np.float64]:
-        """Return the log-odds of each class in ``predict_proba``; of two classes, those of the second.
+        """Return the calibrated log-odds of each class; for two classes, only those of ``classes_[1]``.
 
         Parameters
         ----------
@@ -357,8 +361,8 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         Returns
         -------
         list of str
-            Name of the class of least expected loss, or "unsure": if that costs least, or in place of spam if the model
-            has seen too few messages.
+            Name of the class of least expected loss. It is "unsure" if that has the least expected loss, and in place
+            of spam if the model has learned too few messages.
         """
         return [each.verdict for each in self._classifications(X)]
 

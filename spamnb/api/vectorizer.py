@@ -31,9 +31,10 @@ class MailVectorizer(MessageEstimator, Transformer):
     Parameters
     ----------
     min_df, max_df : int or float, default=1 and 1.0
-        Tokens of fewer, and of more messages are left out; a float is a share of the messages, from 0 to 1.
+        Tokens in fewer than ``min_df`` or more than ``max_df`` messages are left out. A float is a share of the
+        messages, from 0 to 1.
     max_features : int, default=None
-        Number of tokens to keep, those of most messages; None: all.
+        Number of tokens to keep; tokens that more messages have come first. None keeps all.
     stop_words : collection of str, default=None
         Words to leave out, and all pairs with one of them.
     binary : bool, default=False
@@ -60,8 +61,8 @@ class MailVectorizer(MessageEstimator, Transformer):
 
     Notes
     -----
-    A wrong parameter raises SpamnbError, which is a ValueError here. ValueError is also raised for messages without any
-    token, and TypeError for an X that holds no messages.
+    A wrong parameter raises an error that is a SpamnbError and a ValueError. ValueError is also raised for messages
+    without any token, and TypeError for an X that holds no messages.
 
     Examples
     --------
@@ -84,7 +85,7 @@ class MailVectorizer(MessageEstimator, Transformer):
     stop_words: Collection[str] | None
     binary: bool
     _fitted = "tokens_"
-    tokens_: TokenArray  # (V,) those of the columns, ascending by hash
+    tokens_: TokenArray  # (V,) the token of each column, ascending by hash
 
     def __init__(
         self,
@@ -140,16 +141,16 @@ class MailVectorizer(MessageEstimator, Transformer):
         """
         with name_errors(self):
             bounds: dict[str, Any] = {"min_df": self.min_df, "max_df": self.max_df}
-            wholes = {name: x for name, x in bounds.items() if not (isinstance(x, float) and 0 <= x <= 1)}
-            check_least(1, max_features=self.max_features, **wholes)
+            integer_bounds = {name: x for name, x in bounds.items() if not (isinstance(x, float) and 0 <= x <= 1)}
+            check_least(1, max_features=self.max_features, **integer_bounds)
             check_type("stop_words", self.stop_words, Collection | None, "a list of words")
-            if isinstance(self.stop_words, str):  # a collection of its letters
+            if isinstance(self.stop_words, str):  # a str is a collection too, of its letters
                 raise ValueError(f"stop_words is {self.stop_words!r:.60}: give a list of words")
         counted = self._count(X, self._make_settings(TokenOptions).tokens)
         counted = counted.select_columns(self._chosen_columns(counted))
         if not len(counted.tokens):
             raise ValueError(f"no token of X is left: min_df is {self.min_df}, max_df is {self.max_df}")
-        # A copy: the text of those left out goes.
+        # A copy, because ``counted.tokens`` also holds the text of the tokens that are left out.
         self.tokens_ = TokenArray.of_packed(counted.tokens.packed(), counted.tokens.lengths)
         self.__dict__.pop("vocabulary_", None)
         return self._output(self._matrix(counted, np.arange(len(self.tokens_))), X)
@@ -213,7 +214,7 @@ class MailVectorizer(MessageEstimator, Transformer):
         return [names[np.sort(rows.indices[a:b][rows.data[a:b] != 0])] for a, b in pairwise(rows.indptr)]
 
     def _chosen_columns(self, counted: TrainingSet) -> NDArray[np.int64]:
-        """Return the columns to keep, ascending by hash; of equally frequent ones the first."""
+        """Return the columns to keep, ascending by hash; of equally frequent tokens, those with lower hashes."""
         n, columns = len(counted.included_positions()), counted.by_hash()
         least, most = (bound * n if isinstance(bound, float) else bound for bound in (self.min_df, self.max_df))
         frequency = counted.counts.document_frequency()
@@ -228,7 +229,7 @@ class MailVectorizer(MessageEstimator, Transformer):
         return columns
 
     def _matrix(self, counted: TrainingSet, columns: NDArray[np.int64]) -> csr_array:
-        """Return the messages as rows (n, V); ``columns`` (k,) are those of the counted tokens, each row ascending."""
+        """Return rows (n, V) of the messages, indices ascending; token i of ``counted`` is in column ``columns[i]``."""
         from scipy.sparse import csr_array
 
         rows = counted.matrix()[np.argsort(counted.included_positions())]

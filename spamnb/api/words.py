@@ -99,7 +99,7 @@ class WordsReport(Report):
 
         tables = [table.rich([1], box=None, padding=(0, 2, 0, 0), pad_edge=False) for table in self._tables()]
         for table in tables:
-            table.add_row()  # before what stands below it
+            table.add_row()  # an empty row, which separates the table from the table below it
         lines = render_text(Columns(tables, padding=(0, 2)), width=width).rstrip().splitlines()
         return "\n".join(line.rstrip() for line in lines) + "\n"
 
@@ -199,9 +199,10 @@ class WordReport(Report):
     word : str
         The word.
     documents : dict
-        Messages by class.
+        Number of learned messages of each class.
     tokens : dict of dict
-        Of each token that has the word, its messages by class; the most common token first.
+        For each token that contains the word, the number of messages of each class that have the token; the most common
+        token first.
 
     Examples
     --------
@@ -234,7 +235,7 @@ class WordReport(Report):
 
 
 def word(model: FilePath, word: str) -> WordReport:
-    """Return which share of each class's messages has a word, in the body, in the subject and in other places.
+    """Return how many messages of each class have a word: in the body, in the subject and in other places.
 
     Raises SpamnbError if there is no such model.
     """
@@ -245,19 +246,19 @@ def word(model: FilePath, word: str) -> WordReport:
 
 
 def word_of(store: Store, word: str) -> WordReport:
-    """Return the same for a model that is open."""
+    """Return the report of ``word`` for a model that is open."""
     with store.reading():
         encoded = word.lower().encode("utf-8", "replace")
-        ending = "substr(CAST(token AS BLOB), -length(?1) - 1)"  # bytes: all of a text stands before its first NUL
+        ending = "substr(CAST(token AS BLOB), -length(?1) - 1)"  # of bytes: substr of a text ends at its first NUL
         which = f"SELECT token FROM tokens WHERE CAST(token AS BLOB) = ?1 OR {ending} = ?2"  # noqa: S608
         rows = store.execute(which, (encoded, b":" + encoded))
         tokens = [token for (token,) in rows] if encoded else []
         counts, totals = store.look_up(tokens), store.totals()
     in_model = [tokens[place] for place in counts.positions.tolist()]
-    of_class = {
-        token: dict(zip(totals.classes, of_token.tolist()))
-        for token, of_token in zip(in_model, counts.document_counts.T)
+    counts_by_token = {
+        token: dict(zip(totals.classes, token_counts.tolist()))
+        for token, token_counts in zip(in_model, counts.document_counts.T)
     }
-    common = sorted(of_class, key=lambda token: (-sum(of_class[token].values()), token))
+    common = sorted(counts_by_token, key=lambda token: (-sum(counts_by_token[token].values()), token))
     documents = dict(zip(totals.classes, totals.documents.tolist()))
-    return WordReport(word, documents, {token: of_class[token] for token in common})
+    return WordReport(word, documents, {token: counts_by_token[token] for token in common})

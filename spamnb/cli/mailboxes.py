@@ -31,7 +31,7 @@ junk_option = click.option(
 
 
 class Target(NamedTuple):
-    """A mailbox with its settings: those of the command line, or else of the file of accounts."""
+    """A mailbox and its settings, from the command line or else from the file of accounts."""
 
     name: str  # its path or URL
     model: Path
@@ -104,9 +104,8 @@ def filing(
         classifier = stack.enter_context(Classifier.open(target.model, writable=writable))
         mailbox = open_mailbox(target.name, target.junk)
         stack.callback(mailbox.close)
-        if (
-            target.unsure is not None and not target.is_account
-        ):  # raises SpamnbError for a wrong name before any folder is made
+        if target.unsure is not None and not target.is_account:
+            # Raise SpamnbError for a wrong name now, before any folder is made.
             mailbox.locate(target.unsure)
         record = stack.enter_context(MailboxRecord.open(mailbox, unreadable, dry_run))
         writer = JournalWriter(journal, tell_of_ours) if journal is not None and not dry_run else None
@@ -159,7 +158,7 @@ def retry(work: Callable[[], None]) -> None:
     for pause in imap_reading.PAUSES:
         try:
             return work()
-        except NeverReached:  # the host is mostly mistyped
+        except NeverReached:  # usually because the name of the host is mistyped
             raise
         except (Unreachable, imap_reading.Renumbered) as error:
             tell_of_ours(f"{error}; again in {pause:g} s")

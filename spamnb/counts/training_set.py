@@ -25,7 +25,7 @@ class TrainingSet(NamedTuple):
     """Messages, the tokens of their columns, and the counts of the included messages.
 
     The commonest tokens have the first columns, because their counts are read most often and then lie together in
-    memory. A part of the messages has the same columns; columns that do not occur are not in its vocabulary.
+    memory. A subset of the messages keeps all columns; its vocabulary size counts the columns that occur.
     """
 
     tokens: TokenArray
@@ -38,7 +38,7 @@ class TrainingSet(NamedTuple):
         return (self.rows(included[first : first + messages]) for first in range(0, len(included), messages))
 
     def rows(self, numbers: np.ndarray) -> LabelledRows:
-        """Return the messages with these numbers, ascending, one or more."""
+        """Return a batch of the messages with these numbers: one or more, ascending."""
         messages = self.messages
         return LabelledRows(messages.rows(numbers), messages.labels[numbers], messages.positions[numbers])
 
@@ -70,7 +70,11 @@ class TrainingSet(NamedTuple):
         return self.split(mask[self.included_positions()])[0]
 
     def split(self, chosen: np.ndarray) -> tuple[TrainingSet, TrainingSet]:
-        """Return the training set without the ``chosen`` messages, a mask (n,), and these messages with its counts."""
+        """Return two training sets: one without the ``chosen`` messages, and one of the chosen messages.
+
+        ``chosen`` is a mask (n,) over the included messages. Both training sets have the counts of the messages that
+        were not chosen.
+        """
         included = self.messages.included
         selected = included.copy()
         selected[included] = chosen
@@ -101,7 +105,7 @@ class TrainingSet(NamedTuple):
         return TrainingSet(self.tokens.take(columns), counts, self.messages.reindex(number))
 
     def nonempty_classes(self) -> TrainingSet:
-        """Drop classes without a message, or with copies of messages of other classes alone."""
+        """Drop the classes that have no message, or only copies of messages that count in other classes."""
         nonempty = np.flatnonzero(self.counts.documents)
         if len(nonempty) == len(self.counts.classes):
             return self
@@ -112,8 +116,8 @@ class TrainingSet(NamedTuple):
     def stratified_folds(self, n_folds: int) -> np.ndarray:
         """Return the fold of each included message, (n,), in the order of the batches.
 
-        The messages of each class are assigned to the folds in turn. If all messages were, each n-th message could be
-        of one class, and the class would be in one fold.
+        The messages of each class are assigned to the folds in turn. If the class were ignored, a class that has every
+        n-th message would be in one fold only.
         """
         fold = np.empty(int(self.messages.included.sum()), np.int64)
         fold[np.lexsort((self.included_positions(), self.included_labels()))] = np.arange(len(fold)) % n_folds

@@ -104,20 +104,20 @@ def parts_of(entries: Iterable[Entry], max_messages: int, max_bytes: int) -> Ite
 
 def map_parts(
     entries: Iterable[Entry],
-    alone: Callable[[list[Entry]], R],
-    make: Callable[[], Callable[[list[Entry]], R]],
+    function: Callable[[list[Entry]], R],
+    make_function: Callable[[], Callable[[list[Entry]], R]],
     workers: int,
 ) -> Generator[R]:
     """Yield the result of each part of the entries, in order.
 
-    ``alone`` works on the first part in this thread, and on all parts if there is one worker. The others are for
-    ``workers`` threads, each of which calls ``make`` once for a function of its own.
+    ``function`` computes the result of the first part in this thread; with one worker it computes all results. The
+    other parts are divided among ``workers`` threads: each thread calls ``make_function`` once for its own function.
     """
     parts = parts_of(entries, MAX_PART_MESSAGES, MAX_PART_BYTES)
-    yield from map(alone, parts if workers == 1 else islice(parts, 1))
+    yield from map(function, parts if workers == 1 else islice(parts, 1))
     if (second := next(parts, None)) is None:
         return
-    functions = PerThread(make)
+    functions = PerThread(make_function)
     with threads(workers) as executor:
 
         def submit(part: list[Entry]) -> Future[R]:

@@ -30,7 +30,7 @@ class Parameters:
     """Parameters of an estimator, read from the signature of its constructor; no parameter is an estimator."""
 
     _fitted = "classes_"  # the attribute that only a fitted estimator has
-    _poor_score = False  # scikit-learn's tag: whether the model is inaccurate on real numbers, which are no counts
+    _poor_score = False  # scikit-learn's tag: True if the model needs counts or categories, not real numbers
 
     def _check_fitted(self) -> None:
         if not hasattr(self, self._fitted):
@@ -79,7 +79,7 @@ class Parameters:
         Raises
         ------
         ValueError
-            If the estimator has no parameter of a name.
+            If the estimator has no parameter with one of these names.
 
         Examples
         --------
@@ -109,7 +109,7 @@ class Parameters:
         raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn's tools ask about an estimator."""
+        """Return the estimator's tags, which scikit-learn's tools read."""
         from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags, TransformerTags
 
         is_classifier = isinstance(self, ClassifierMixin)
@@ -154,7 +154,7 @@ class Transformer(Parameters):
         raise NotImplementedError
 
     def _output(self, rows: Any, X: Any) -> Any:
-        """Return the rows made of X as ``set_output`` says, a data frame with the index of X."""
+        """Return the rows computed from X, as they are or as a data frame with the index of X: see ``set_output``."""
         if getattr(self, "_sklearn_output_config", {}).get("transform") != "pandas":
             return rows
         from pandas import DataFrame
@@ -227,7 +227,7 @@ class ClassifierMixin(Parameters):
         >>> import spamnb
         >>> met = ["pug", "pug", "poodle", "poodle", "elephant", "elephant"]
         >>> model = spamnb.GaussianNB().fit([[3.0], [5.0], [6.0], [8.0], [40.0], [90.0]], met)
-        >>> loss = [[0, 20, 20],  # to say elephant, where it is an elephant, a poodle or a pug
+        >>> loss = [[0, 20, 20],  # "elephant": the cost if it is an elephant, a poodle, a pug
         ...         [20, 0, 1],
         ...         [20, 1, 0],
         ...         [0.3, 0.3, 0.3]]  # unsure
@@ -286,7 +286,7 @@ class BaseClassifier(ClassifierMixin):
     _integer = False  # whether the values of X are category numbers
 
     n_features_in_: int
-    class_log_prior_: np.ndarray  # of those that have one
+    class_log_prior_: np.ndarray  # (C,) in nats; only models with class priors have it
 
     def _input_tags(self) -> dict[str, bool]:
         return {"sparse": self._sparse, "positive_only": self._nonnegative, "categorical": self._integer}
@@ -316,7 +316,7 @@ class BaseClassifier(ClassifierMixin):
         return X, y, check_weight(sample_weight, X.shape[0])
 
     def _first_classes(self, classes: ArrayLike | None) -> np.ndarray | None:
-        """Return the classes that the first ``partial_fit`` names, ascending; None at a later one."""
+        """Return the ``classes`` of the first call of ``partial_fit``, ascending; return None in later calls."""
         if not hasattr(self, "classes_"):
             if classes is None:
                 raise ValueError("classes must be passed on the first call to partial_fit.")
@@ -413,7 +413,7 @@ class BaseClassifier(ClassifierMixin):
 
 
 class DecisionFunction(BaseClassifier):
-    """A classifier of rows of any numbers whose scores are of use by themselves."""
+    """A classifier of rows of real numbers that also has ``decision_function``."""
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the log-odds of ``classes_[1]`` over ``classes_[0]``; for more classes, their scores.
@@ -461,13 +461,13 @@ class SumClassifier(BaseClassifier):
     def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None, like: Any) -> Any:
         """Return the sums of checked rows of the classes ``codes`` (n,), with a weight per row or None.
 
-        Sums are any object with ``documents`` (C,), ``n_features``, + and −. These ones will be added to the sums
-        ``like``; None: they are the first.
+        Sums are any object with ``documents`` (C,), ``n_features``, + and −. The caller adds the returned sums to the
+        sums ``like``, or subtracts them; ``like`` is None in the first fit.
         """
         raise NotImplementedError
 
     def _derive(self, sums: Any) -> None:
-        """Set the parameters from ``sums``; must not touch them when it raises."""
+        """Set the parameters from ``sums``. If this raises an error, the parameters must be unchanged."""
         raise NotImplementedError
 
     def _class_log_prior(self, documents: np.ndarray) -> np.ndarray:
@@ -538,7 +538,7 @@ class SumClassifier(BaseClassifier):
         return self._replace(self.sums_ + self._more_sums(X, y, sample_weight))
 
     def _begin(self, X: Any, y: Any, classes: np.ndarray | None, sample_weight: Any) -> Self:
-        """Learn from these rows alone; ``classes``, ascending, are the labels' own if None."""
+        """Learn from these rows alone. ``classes`` are ascending; None means the classes that occur in y."""
         names = feature_names(X)
         X, y, weight = self._check_training(X, y, sample_weight, first=True)
         classes = np.unique(y) if classes is None else classes
@@ -558,7 +558,7 @@ class SumClassifier(BaseClassifier):
     def fit_sums(self, sums: Any, classes: ArrayLike) -> Self:
         """Learn from the sums of training rows instead of the rows.
 
-        A model that was kept as its sums needs none of its rows, and models of the same classes add up.
+        A model can be restored from its sums without its rows, and the sums of models of the same classes can be added.
 
         Parameters
         ----------
@@ -575,7 +575,7 @@ class SumClassifier(BaseClassifier):
         Raises
         ------
         ValueError
-            If the classes are not those of the sums in number, or not ascending.
+            If the sums have another number of classes, or the classes are not ascending.
 
         Examples
         --------
@@ -654,11 +654,11 @@ class SumClassifier(BaseClassifier):
         check_whole("n", n, 0)
         rng, priors = np.random.default_rng(random_state), np.exp(self.class_log_prior_)
         codes = rng.choice(len(priors), n, p=priors / priors.sum())
-        of_class = np.concatenate(
+        sorted_rows = np.concatenate(
             [self._draw(c, k, rng) for c, k in enumerate(np.bincount(codes, minlength=len(priors)))]
         )
-        X = np.empty_like(of_class)
-        X[np.argsort(codes, kind="stable")] = of_class
+        X = np.empty_like(sorted_rows)
+        X[np.argsort(codes, kind="stable")] = sorted_rows
         return X, self.classes_[codes]
 
     def _draw(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
