@@ -56,11 +56,11 @@ def nearest_name(name: str, names: Sequence[str]) -> str | None:
 
 
 def check_known_class(name: str, classes: Sequence[str], spam: str, new: bool = False, where: str = "") -> None:
-    """Raise SpamnbError if a message shall be learned as a class that the model does not have, unless ``new``.
+    """Raise SpamnbError if the model does not have the class that a message is to be learned as, unless ``new``.
 
-    A mistyped name would become a class: with one message in it, a filter is unsure where the verdict was spam. The
-    class of spam, and a first class of good mail, may be missing and are added, unless the name is similar to that of
-    an existing class.
+    A mistyped name would become a new class. Even with one message, this class takes probability from spam, so that
+    fewer messages get the verdict spam. No error is raised for the class of spam, nor for the first other class, unless
+    its name is similar to that of a class.
 
     >>> check_known_class("spam", [], "spam"), check_known_class("ham", ["spam"], "spam")
     (None, None)

@@ -29,7 +29,7 @@ from spamnb.store.store import Store
 class NewestResult(NamedTuple):
     """Verdicts on the newest n messages, from scores of a model of the older ones and the whole model's calibration."""
 
-    since: int  # time of arrival of the first, in seconds since 1970
+    since: int  # time of arrival of the first of these messages, in seconds since 1970
     labels: np.ndarray  # (n,) true class numbers
     verdicts: list[str]
 
@@ -37,15 +37,15 @@ class NewestResult(NamedTuple):
 class LeaveOneOutResult(NamedTuple):
     """The classification of each training message by a model without it, in the order of the sources.
 
-    The last ``doubtful`` messages are those whose labels are not trusted; the model did not learn them. ``n_folds`` is
-    the number of folds that were left out, or None if each message was left out by itself.
+    The messages whose labels are not trusted are at the end. ``doubtful`` is their number, and the model did not learn
+    them. ``n_folds`` is the number of folds that were left out, or None if each message was left out by itself.
     """
 
     classes: tuple[str, ...]
     documents: np.ndarray  # (C,) messages per class
     tokens: int  # distinct tokens in the model
     n_folds: int | None
-    positions: np.ndarray  # (n,) places of the messages in the mail
+    positions: np.ndarray  # (n,) positions of the messages in the sources
     labels: np.ndarray  # (n,) class numbers as labelled
     scores: np.ndarray  # (n, C) nats
     probabilities: np.ndarray  # (n, C) calibrated
@@ -136,7 +136,7 @@ def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
 
 
 def model_of(training_set: TrainingSet, settings: Settings) -> Store:
-    """Make a model in memory of a training set's messages."""
+    """Fit a model to a training set, and return it as a store in memory."""
     store = Store.create(":memory:", settings.as_meta())
     write_model(store, fit(prepare(training_set), settings), settings)
     return store

@@ -34,7 +34,7 @@ class ParameterError(SpamnbError, ValueError):
 
 @contextmanager
 def name_errors(estimator: Parameters) -> Iterator[None]:
-    """Raise errors of parameters inside as ParameterError with the name of the estimator."""
+    """Convert errors about parameters in this block to ParameterError with the name of the estimator."""
     try:
         yield
     except (SpamnbError, ValueError) as error:
@@ -65,7 +65,10 @@ def as_mail(message: Any, mail: bool | str = "auto") -> bytes:
 
 
 def raw_messages(X: Iterable[str | bytes], mail: bool | str = "auto") -> Iterator[bytes]:
-    """Yield each of X as raw mail. Raises TypeError if X or an item is no message, and ValueError for a wrong mail.
+    """Yield each message in X as raw mail, which ``as_mail`` makes.
+
+    Raises TypeError if X is no list of messages or an item is no message, and ParameterError if ``mail`` has a wrong
+    value.
 
     >>> [*raw_messages(["Subject: tea", b"Subject: tea"])]
     [b'\\nSubject: tea\\n', b'Subject: tea']
@@ -91,7 +94,7 @@ def _convert_messages(X: Iterable[str | bytes], mail: bool | str) -> Iterator[by
 
 
 class MessageEstimator(Parameters):
-    """Base of estimators whose samples are messages, which it reads and counts."""
+    """Base of estimators whose samples are messages: it reads the messages and counts their tokens."""
 
     mail: bool | str
     n_jobs: int | None
@@ -108,11 +111,11 @@ class MessageEstimator(Parameters):
         """Return X as entries, with their classes ("" without ``labels``)."""
         return (Entry(labels[i] if labels else "", f"X[{i}]", "", content=raw) for i, raw in enumerate(self._raw(X)))
 
-    def _make_settings(self, *owners: type, **others: Any) -> Settings:
-        """Make settings of the parameters that are fields of these dataclasses."""
+    def _make_settings(self, *dataclasses: type, **overrides: Any) -> Settings:
+        """Make settings from the parameters of the estimator that are settings of these dataclasses."""
         with name_errors(self):
             return settings_of(
-                {name: getattr(self, name) for fields in owners for name in settings_in(fields)} | others
+                {name: getattr(self, name) for each in dataclasses for name in settings_in(each)} | overrides
             )
 
     def _threads(self) -> int:
@@ -128,7 +131,7 @@ class MessageEstimator(Parameters):
 
 
 def raise_unreadable(name: str, error: Exception) -> None:
-    """Raise SpamnbError, because messages in memory are always readable."""
+    """Raise SpamnbError, because an unreadable message in memory is not skipped as an unreadable file is."""
     raise SpamnbError(f"{name}: {error}")
 
 
@@ -143,12 +146,12 @@ class Labels(NamedTuple):
 def check_labelled(
     X: Iterable[str | bytes], y: Any, estimator: str, earlier: Sequence[Any]
 ) -> tuple[Sequence[str | bytes], Labels]:
-    """Return X as a list, and the classes in y with those of ``earlier`` calls.
+    """Return X as a list, and the labels in y. Their classes are those in y and in ``earlier``, the previous classes.
 
-    Raises ValueError for a label that cannot name a class, for another number of labels than messages, and without
-    messages.
+    Raises ValueError if a label cannot name a class, if there are more or fewer labels than messages, and if there are
+    no messages.
     """
-    raw_messages(X)  # raises TypeError for a single text, which has a length, too
+    raw_messages(X)  # raises TypeError for a single str, whose length would be compared with the number of labels
     messages, label_array = X if isinstance(X, (list, tuple)) else list(X), check_labels(y, estimator)
     if len(messages) != len(label_array):
         raise ValueError(f"{len(messages)} messages but {len(label_array)} labels")
@@ -172,9 +175,9 @@ def class_name(label: Any) -> str:
 
 
 def parse_labels(names: Sequence[str], kind: object) -> NDArray[Any]:
-    """Return the labels with these names in a model file as a sorted array of this ``dtype.kind``.
+    """Convert the class names of a model file to a sorted array of labels with this ``dtype.kind``.
 
-    If one of them is no such number, all are texts.
+    If a name cannot be converted, all labels are texts.
 
     >>> parse_labels(["0", "1"], "i"), parse_labels(["0", "ham"], "i")
     (array([0, 1]), array(['0', 'ham'], dtype='<U3'))

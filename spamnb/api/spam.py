@@ -52,7 +52,7 @@ Messages = Iterable[str | bytes]
 
 
 class MemoryModel:
-    """A ``Classifier`` of a model in memory, which can be pickled; whoever uses it holds ``lock``."""
+    """A ``Classifier`` of a model in memory, which can be pickled. Hold ``lock`` while you use the classifier."""
 
     def __init__(self, store: Store) -> None:
         store.path = "SpamClassifier"  # error messages name this in place of a file
@@ -70,7 +70,7 @@ class MemoryModel:
         self.__init__(Store.of_bytes(content))  # type: ignore[misc]
 
     def classifications(self, entries: list[Entry], workers: int) -> list[Classification]:
-        """Return the classifications of the messages, in their order; with many messages each thread has a copy."""
+        """Return the classifications of the messages, in order; each further thread has a copy of the model."""
         workers = min(workers, 1 + len(entries) // MESSAGES_A_THREAD)
         with self.lock:
             content = self.__getstate__() if workers > 1 else b""
@@ -90,7 +90,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
     mail called ``spam`` costs nine times as much as spam let through. With ``strictness="strict"``, or if no class is
     ``spam``, it says the likeliest class.
 
-    **Mail is read otherwise than text.** ``mail`` says what the messages X are: True for raw mail, whose headers,
+    **Mail is read differently from text.** ``mail`` says what the messages X are: True for raw mail, whose headers,
     links and parts count; False for texts without headers; "auto" for both: bytes are raw mail, and so is a str that
     begins with a mail's header (From among its fields).
 
@@ -101,7 +101,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
     mail : bool or "auto", default="auto"
         Whether messages are raw mail or texts without headers.
     n_jobs : int, default=-1
-        Threads that share many messages; -1 is one per core. The results do not depend on it.
+        Number of threads that read and classify; -1 is one per core. The results do not depend on it.
     progress : bool, default=False
         Whether to show progress, in a terminal or a notebook.
     model_type, alpha, prior, pooling, embedding : str, float or None
@@ -190,7 +190,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
     # -- learning --------------------------------------------------------------------------------------------
 
     def fit(self, X: Messages, y: ArrayLike) -> Self:
-        """Make a new model of these messages; of copies of a message the last one counts.
+        """Fit a new model to these messages; if a message has copies, only the last copy is learned.
 
         Parameters
         ----------
@@ -216,16 +216,17 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         counted = self._count(messages, settings.tokens, labels.of)
         with shown("Fitting", self.progress):
             self.model_ = MemoryModel(model_of(counted, settings))
-        self._remember(labels.classes, trained=True)
+        self._set_classes(labels.classes, trained=True)
         return self
 
-    def _remember(self, classes: NDArray[Any], trained: bool = False) -> None:
+    def _set_classes(self, classes: NDArray[Any], trained: bool = False) -> None:
+        """Set ``classes_``, and write into the model what ``load`` needs to restore the labels."""
         self.classes_ = classes
-        facts: dict[str, Any] = {"label_kind": classes.dtype.kind, "mail": self.mail}
+        meta: dict[str, Any] = {"label_kind": classes.dtype.kind, "mail": self.mail}
         if trained:
-            facts["trained_at"] = datetime.now().astimezone().isoformat(timespec="seconds")
-            facts["pdf_read"] = is_available()
-        self.model_.classifier.store.put_meta(facts)
+            meta["trained_at"] = datetime.now().astimezone().isoformat(timespec="seconds")
+            meta["pdf_read"] = is_available()
+        self.model_.classifier.store.put_meta(meta)
 
     def partial_fit(self, X: Messages, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn more messages, as ``spamnb learn`` does; a model that was not fitted starts empty.
@@ -240,7 +241,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         y : array of shape (n_messages,)
             Their classes.
         classes : array of shape (n_classes,), default=None
-            Classes that will come; others may turn up at any time.
+            Classes that later calls will have; later calls may have other classes, too.
 
         Returns
         -------
@@ -253,7 +254,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         if not hasattr(self, "model_"):
             self.model_ = MemoryModel(Classifier.create(":memory:", self._settings()).store)
         with self.model_.lock:
-            self._remember(labels.classes)
+            self._set_classes(labels.classes)
             classifier, raws = self.model_.classifier, self._raw(messages)
             for first in range(0, len(messages), MESSAGES_AT_ONCE):
                 with classifier.store.writing():
@@ -262,7 +263,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         return self
 
     def forget(self, X: Messages, y: ArrayLike) -> Self:
-        """Take messages out of their classes again, exactly.
+        """Remove messages from their classes exactly, whatever was learned since.
 
         Parameters
         ----------
@@ -279,7 +280,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         Raises
         ------
         ValueError
-            If a message is no part of its class; then nothing changes.
+            If a message is not in its class. In this case no message is removed.
         """
         self._check_fitted()
         messages, labels = self._labelled(X, y)
@@ -449,7 +450,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         Raises
         ------
         SpamnbError
-            If the model has learned all messages, or lacks a class of ``y``.
+            If the model has already learned all these messages, or does not have a class in ``y``.
         """
         from spamnb.evaluation.figures import compute_figures
         from spamnb.evaluation.online import evaluate_model
@@ -523,7 +524,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         Raises
         ------
         SpamnbError
-            If there is a model already and ``force`` is False, or if the file is no model.
+            If there is a model at ``path`` and ``force`` is False, or if there is a file that is no model.
         """
         self._check_fitted()
         memory = self.model_.classifier.store
@@ -551,7 +552,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         Raises
         ------
         SpamnbError
-            If there is no model, or it adds to another model.
+            If there is no model at ``path``, or if this model is an addition to another model file.
         """
         with Store.open(file_path(path, "path")) as file, file.reading():
             if file.base is not None:

@@ -25,7 +25,7 @@ class WordsReport(Report):
     Parameters
     ----------
     likeliest : dict of list of Word
-        Of each class the likeliest tokens, each with θ_jc, the probability that a message of the class has it.
+        The likeliest tokens of each class, each with θ_jc, the probability that a message of the class has it.
     informative : list of TellingWord
         Tokens with the highest mutual information with the class, in bits, and the class that each speaks for; empty
         for a single class.
@@ -52,7 +52,7 @@ class WordsReport(Report):
     informative: list[TellingWord]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as json can hold it.
+        """Return the report as a dict that json can write.
 
         Returns
         -------
@@ -174,7 +174,7 @@ def words(model: FilePath, top: int = 15, *, everything: bool = False, tell: Tel
 
 
 def words_of(store: Store, top: int, everything: bool, tell: Tell) -> WordsReport:
-    """Return the words of a model that is open."""
+    """Return the report of ``words`` from an open model."""
     from spamnb.counts.top_words import top_words, words_of_text
     from spamnb.store.snapshot import read_sums
 
@@ -192,7 +192,7 @@ def words_of(store: Store, top: int, everything: bool, tell: Tell) -> WordsRepor
 
 @dataclass(frozen=True, repr=False)
 class WordReport(Report):
-    """A word in a model; ``print`` shows what 'spamnb words WORD' does.
+    """The share of messages that have a word, by class; ``print`` shows the table of 'spamnb words WORD'.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ class WordReport(Report):
     tokens: dict[str, dict[str, int]]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as json can hold it."""
+        """Return the report as a dict that json can write."""
         return {"word": self.word, "messages": self.documents, "tokens": self.tokens}
 
     def __str__(self) -> str:
@@ -228,9 +228,9 @@ class WordReport(Report):
         lines = ["  ".join(f"{name:>7}" for name in self.documents)]
         for token, counts in self.tokens.items():
             shares = [100 * count / max(1, self.documents[name]) for name, count in counts.items()]
-            meant = meaning(token)
-            what = f"{escape(token)}{meant and f'  ({escape(meant)})'}"
-            lines.append("  ".join([*(f"{share:>5.3g} %" for share in shares), what]))
+            explanation = meaning(token)
+            description = f"{escape(token)}{explanation and f'  ({escape(explanation)})'}"
+            lines.append("  ".join([*(f"{share:>5.3g} %" for share in shares), description]))
         return "\n".join(lines) + "\n"
 
 
@@ -250,8 +250,8 @@ def word_of(store: Store, word: str) -> WordReport:
     with store.reading():
         encoded = word.lower().encode("utf-8", "replace")
         ending = "substr(CAST(token AS BLOB), -length(?1) - 1)"  # of bytes: substr of a text ends at its first NUL
-        which = f"SELECT token FROM tokens WHERE CAST(token AS BLOB) = ?1 OR {ending} = ?2"  # noqa: S608
-        rows = store.execute(which, (encoded, b":" + encoded))
+        query = f"SELECT token FROM tokens WHERE CAST(token AS BLOB) = ?1 OR {ending} = ?2"  # noqa: S608
+        rows = store.execute(query, (encoded, b":" + encoded))
         tokens = [token for (token,) in rows] if encoded else []
         counts, totals = store.look_up(tokens), store.totals()
     in_model = [tokens[place] for place in counts.positions.tolist()]

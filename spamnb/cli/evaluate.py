@@ -34,7 +34,7 @@ from spamnb.cli.options import (
 @click.option(
     "--leave-one-out",
     is_flag=True,
-    help="Classify each message by a model of all others; embedded models learn all other parts of the mail.",
+    help="Classify each message by a model that has not learned it: a model of all others, or of all other folds.",
 )
 @click.option("--online", is_flag=True, help="Classify each message and then learn it, in the given order.")
 @click.option(
@@ -74,7 +74,7 @@ def evaluate_command(
     report: Path | None,
     verbose: bool,
     settings: dict[str, Any],
-    **given: Any,
+    **options: Any,
 ) -> None:
     """Measure the filter on labelled mail: good mail lost, spam let through, and the errors of its probabilities.
 
@@ -101,7 +101,7 @@ def evaluate_command(
         progress=True,
         tell=tell_of_ours,
         command=command_line(),
-        **given,
+        **options,
         **settings,
     )
     if evaluation.model is not None and looks_swapped(evaluation.trusts()):

@@ -46,9 +46,9 @@ class TrainingSet(NamedTuple):
         """Return the included messages as a scipy CSR array (n, V) of occurrences, in the order of the batches."""
         from scipy.sparse import csr_array, vstack
 
-        none = csr_array((0, len(self.tokens)), dtype=np.int64)
+        empty = csr_array((0, len(self.tokens)), dtype=np.int64)
         parts = [batch.rows.matrix(len(self.tokens)) for batch in self.batches(1 << 14)]
-        return vstack([none, *parts], format="csr")
+        return vstack([empty, *parts], format="csr")
 
     def included_positions(self) -> np.ndarray:
         """Return the positions (n,) of the included messages in the sources, in the order of the batches."""
@@ -59,7 +59,7 @@ class TrainingSet(NamedTuple):
         return self.messages.labels[self.messages.included]
 
     def select(self, mask: np.ndarray) -> TrainingSet:
-        """Include only the messages in a mask over positions in the sources; the counts stay."""
+        """Include only the messages in a mask over positions in the sources; the counts do not change."""
         return self._including(self.messages.included & mask[self.messages.positions])
 
     def _including(self, included: np.ndarray) -> TrainingSet:
@@ -78,8 +78,8 @@ class TrainingSet(NamedTuple):
         included = self.messages.included
         selected = included.copy()
         selected[included] = chosen
-        surplus = self._including(selected).messages.class_counts(self.counts.classes, len(self.tokens))
-        others = self._including(included & ~selected)._replace(counts=self.counts - surplus)
+        selected_counts = self._including(selected).messages.class_counts(self.counts.classes, len(self.tokens))
+        others = self._including(included & ~selected)._replace(counts=self.counts - selected_counts)
         return others, others._including(selected)
 
     def deduplicate(self) -> TrainingSet:

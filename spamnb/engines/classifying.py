@@ -25,15 +25,15 @@ def classify_parallel(
     posterior: bool = True,
     workers: int | None = None,
 ) -> Iterator[T]:
-    """Yield what ``describe`` returns of each entry, its raw message and its classification, in the entries' order.
+    """Yield ``describe(entry, raw message, classification)`` for each entry, in the order of the entries.
 
     The first messages are classified by ``classifier`` in this thread, the others by ``workers`` threads (default: one
-    a processor), each of which opens the same file. ``describe`` runs in the thread that classified. ``tokens`` limits
-    the evidence of each message (None: all of it).
+    per processor), each of which opens the same file. ``describe`` runs in the thread that classified the message.
+    ``tokens`` limits the evidence of each message (None: all of it).
     """
 
     def classify_part(model: Classifier, part: list[Entry]) -> list[T | OSError]:
-        """Return the description of each message, or why it cannot be read."""
+        """Return the description of each message, or an OSError if the message cannot be read."""
         results: list[T | OSError] = []
 
         def classify_batch(batch: list[NumberedMessage]) -> list[T]:
@@ -48,13 +48,13 @@ def classify_parallel(
             results += descriptions
         return results
 
-    def open_model() -> Callable[[list[Entry]], list[T | OSError]]:
+    def make_classify_part() -> Callable[[list[Entry]], list[T | OSError]]:
         model = models.enter_context(Classifier.open(classifier.store.path))
-        model.store.table = classifier.store.table
+        model.store.table = classifier.store.table  # all threads share one table of the file's tokens
         return partial(classify_part, model)
 
     with ExitStack() as models:
-        for results in map_parts(entries, partial(classify_part, classifier), open_model, workers or cores()):
+        for results in map_parts(entries, partial(classify_part, classifier), make_classify_part, workers or cores()):
             for result in results:
                 if isinstance(result, OSError):
                     on_unreadable(result.filename, OSError(result.strerror))

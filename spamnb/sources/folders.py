@@ -1,4 +1,4 @@
-"""Folders of mail: trees of single messages, Maildirs and their folders, MH; notes on the folders that are not read.
+"""Folders of mail: trees of message files, Maildirs with subfolders, and MH folders; notes on subfolders not read.
 
 The order is the same on every run: the files of a folder by name, then its folders by name. Hidden files and folders,
 files called ``cmds`` (the SpamAssassin corpus has them), empty files, fifos, sockets and devices are skipped, and are
@@ -63,7 +63,7 @@ def list_folder(folder: str, on_unreadable: Report) -> Listing:
 def folder_entries(label: str | None, root: str, on_unreadable: Report, recursive: bool = False) -> Iterator[Entry]:
     """Yield the messages below ``root``. A folder that symbolic links reach twice is read once.
 
-    The folders of a Maildir are read if ``recursive``, but not those for junk, trash, drafts and templates.
+    The subfolders of a Maildir are read if ``recursive``, except those for junk, trash, drafts and templates.
     """
     pending, seen = [root], set()
     while pending:
@@ -83,9 +83,10 @@ def folder_entries(label: str | None, root: str, on_unreadable: Report, recursiv
 
 
 def _messages(label: str | None, prefix: str, files: list[str], on_unreadable: Report) -> Iterator[Entry]:
-    """Yield the messages in a folder's files, whose paths are ``prefix`` and their names.
+    """Yield the messages in these files of a folder; the path of a file is ``prefix`` + its name.
 
-    A file is an mbox only by its name, because single messages of the SpamAssassin corpus also begin with "From ".
+    A file is read as an mbox if its name ends like that of an mbox, or if it has an index file. A first line "From " is
+    not enough, because single messages of the SpamAssassin corpus also begin with it.
     """
     indexes = {name for name in files if name.endswith(INDEX_SUFFIX)}
     for name in files:
@@ -102,16 +103,16 @@ def _messages(label: str | None, prefix: str, files: list[str], on_unreadable: R
 def _select_subfolders(
     label: str | None, folder: str, listing: Listing, recursive: bool
 ) -> tuple[list[str], list[str]]:
-    """Return the folders in a folder that are read, and the Maildirs in it that are not read."""
+    """Return the subfolders that are read, and the Maildirs among the subfolders that are not read."""
     maildirs = [name for name in (*listing.hidden, *listing.folders) if is_maildir(os.path.join(folder, name))]
     if listing.is_maildir:
-        others = [name for name in listing.folders if name in _MAILDIR]
+        subfolders = [name for name in listing.folders if name in _MAILDIR]
         if not recursive:
-            return others, maildirs
+            return subfolders, maildirs
     else:  # a folder of Maildirs, as mbsync makes it, may contain a Maildir for junk
-        others = [name for name in listing.folders if name not in maildirs]
+        subfolders = [name for name in listing.folders if name not in maildirs]
     skipped = [name for name in maildirs if label is not None and _is_unwanted(label, name)]
-    return sorted(others + [name for name in maildirs if name not in skipped]), skipped
+    return sorted(subfolders + [name for name in maildirs if name not in skipped]), skipped
 
 
 def _is_unwanted(label: str, name: str) -> bool:
@@ -134,7 +135,7 @@ def folder_notes(label: str | None, folder: str, recursive: bool | None = None) 
     """Yield a line that names the mail folders that are not read, and a line that counts unseen messages.
 
     Unseen messages are counted in a Maildir of good mail: nobody has looked at the messages in ``new``, so some may be
-    spam. If ``cur`` is empty, a program filled the Maildir, and they are not counted. ``recursive`` is None if the
+    spam. If ``cur`` is empty, they are not counted, because a program filled the Maildir. ``recursive`` is None if the
     command has no such option.
     """
     try:
