@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { BLOCK = 1 << 20 };
+enum { BLOCK = 1 << 20 }; /* bytes of a block; larger allocations get a block of their own size */
 
 /* ---- Spans ---- */
 
@@ -83,7 +83,7 @@ static uint8_t *take(struct arena *arena, size_t size) {
         arena_fail(arena, FAILED_ASSERTION);
     if (size > SIZE_MAX / 4)
         arena_fail(arena, FAILED_MEMORY);
-    size_t aligned = ((size ? size : 1) + 15) & ~(size_t)15; /* so that each piece is aligned to eight bytes at least */
+    size_t aligned = ((size ? size : 1) + 15) & ~(size_t)15; /* multiples of 16, for items of 8 bytes */
     if ((size_t)(arena->end - arena->at) < aligned)
         new_block(arena, aligned);
     uint8_t *memory = arena->at;
@@ -137,7 +137,7 @@ void writer_grow(struct writer *writer, size_t n) {
         arena_fail(arena, FAILED_MEMORY);
     uint8_t *before = writer->begin;
     arena->is_writing = false;
-    arena->at = before; /* the reserved memory is free again; its bytes stay until they are copied */
+    arena->at = before; /* take may allocate the same memory again; the written bytes stay there until memcpy */
     writer->begin = take(arena, 2 * (written + n));
     arena->is_writing = true;
     if (writer->begin != before && written)

@@ -1,7 +1,8 @@
 /* Spans of bytes, and the memory of one message.
  *
- * A span is a pointer and its end. Each function of the core takes text as a span and reads nothing beyond its end. Texts
- * are compared "in any case" with a text in lower case.
+ * A span is a text: the address of its first byte, and the address behind its last byte. Functions of the core take
+ * texts as spans, and read nothing beyond the end of a span. Functions that compare or search "in any case" take the
+ * expected text in lower case.
  */
 #pragma once
 
@@ -34,7 +35,7 @@ static inline bool is_empty(span s) { return s.at == s.end; }
 /* Returns the first bytes of a span, at most n. */
 static inline span first_bytes(span s, size_t n) { return size_of(s) > n ? span_of(s.at, n) : s; }
 
-/* Returns a span without its first n bytes; its empty end if it has fewer. */
+/* Returns a span without its first n bytes; an empty span at its end if the span has fewer bytes. */
 static inline span skip_bytes(span s, size_t n) {
     s.at += size_of(s) < n ? size_of(s) : n;
     return s;
@@ -46,7 +47,7 @@ static inline bool is_letter(uint8_t c) { return is_lower(c | 32); }
 static inline bool is_digit(uint8_t c) { return c >= '0' && c <= '9'; }
 static inline uint8_t to_lower(uint8_t c) { return is_upper(c) ? c | 32 : c; }
 static inline bool is_blank(uint8_t c) { return c == ' ' || c == '\t'; }
-/* A space as HTML and style sheets define it. */
+/* Returns whether a byte is a space in HTML and in style sheets. */
 static inline bool is_space(uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r' && c != '\v'); }
 
 static inline int hex_value(uint8_t c) {
@@ -78,10 +79,10 @@ static inline bool ends_with(span s, span end) {
     return size_of(s) >= size_of(end) && !memcmp(s.end - size_of(end), end.at, size_of(end));
 }
 
-/* Returns the first place of a byte; NULL if there is none. */
+/* Returns the address of the first byte c in a span; NULL if the span has no such byte. */
 static inline const uint8_t *find_byte(span s, uint8_t c) { return is_empty(s) ? NULL : memchr(s.at, c, size_of(s)); }
 
-/* Returns the last place of a byte; NULL if there is none. */
+/* Returns the address of the last byte c in a span; NULL if the span has no such byte. */
 static inline const uint8_t *find_last(span s, uint8_t c) {
     for (const uint8_t *at = s.end; at > s.at;)
         if (*--at == c)
@@ -89,18 +90,19 @@ static inline const uint8_t *find_last(span s, uint8_t c) {
     return NULL;
 }
 
-/* Returns the first place of a text, in linear time; NULL if there is none. */
+/* Returns the address at which a text first occurs in a span; NULL if it does not occur. Takes linear time. */
 const uint8_t *find(span s, span what);
-/* The same in any case; quadratic, so for short texts only. */
+/* Finds a text in any case, as find does. Takes quadratic time, so one of the texts must be short. */
 const uint8_t *find_any_case(span s, span lower);
 
-/* Returns the text before the first c; all of it if there is none. */
+/* Returns the text before the first byte c; the whole text if it has no such byte. */
 static inline span before_first(span s, uint8_t c) {
     const uint8_t *separator = find_byte(s, c);
     return separator ? span_between(s.at, separator) : s;
 }
 
-/* Moves text behind its next line, and line to that line without its line feed; false if the text is empty. */
+/* Sets line to the first line of text, without its line feed, and moves text behind this line; false if text is
+ * empty. */
 static inline bool next_line(span *text, span *line) {
     bool has_line = !is_empty(*text);
     *line = before_first(*text, '\n');
@@ -122,7 +124,7 @@ static inline span strip(span s) {
     return s;
 }
 
-/* Moves text behind its next word and returns the word; empty if there is none. */
+/* Returns the first word of text and moves text behind this word; an empty span if text has no word. */
 static inline span next_word(span *text) {
     while (text->at < text->end && is_space(*text->at))
         text->at++;
@@ -133,7 +135,7 @@ static inline span next_word(span *text) {
     return word;
 }
 
-/* Returns a span without any of these bytes at its ends. */
+/* Returns a span without these bytes at its beginning and at its end. */
 static inline span strip_any(span s, const char *bytes) {
     while (s.at < s.end && *s.at && strchr(bytes, *s.at))
         s.at++;
@@ -142,13 +144,13 @@ static inline span strip_any(span s, const char *bytes) {
     return s;
 }
 
-/* Returns a text without the ASCII at its beginning. */
+/* Returns a text from its first byte that is not ASCII; an empty span if all bytes are ASCII. */
 span behind_ascii(span s);
 bool is_ascii(span s);
-/* Returns whether a word is one of several with blanks between them. */
+/* Returns whether a list of words, separated by blanks, contains this word. */
 bool is_one_of(span word, const char *words);
 
-/* Returns the number of binary digits. */
+/* Returns the number of binary digits of n; 0 for n = 0. */
 static inline unsigned bit_length(size_t n) {
     unsigned bits = 0;
     for (; n; n >>= 1)
@@ -176,7 +178,8 @@ static inline uint64_t load_64(const uint8_t *at) {
 
 /* ---- Memory ---- */
 
-/* Why a message could not be read. binding.py has the same numbers. */
+/* The reasons for which a message cannot be read: too little memory, a defect of the core, or a question that Python
+ * could not answer. spamnb/reader/binding.py has the same numbers. */
 enum failure { FAILED_NOT, FAILED_MEMORY, FAILED_ASSERTION, FAILED_ANSWER };
 
 struct block {
@@ -185,41 +188,43 @@ struct block {
     uint8_t bytes[];
 };
 
-/* The memory of one message. Allocated memory stays in place until the arena is emptied for the next message. If there is
- * no more memory, the message fails: no caller checks for NULL.
+/* The memory of one message. Allocated memory stays in place until arena_begin empties the arena for the next message.
+ * If an allocation fails, it ends the reading of the message by longjmp, so no caller checks for NULL.
  *
- * One writer may be at the arena's end and grow; until it is closed, nothing else can be allocated. Two texts that grow at
- * the same place would overwrite each other, and no sanitizer would notice.
+ * One writer may be open at a time. Its text grows at the end of the arena, so nothing else can be allocated until the
+ * writer is closed: two texts that grow at the same address would overwrite each other, and no sanitizer would notice.
  */
 struct arena {
-    struct block *blocks; /* the newest first */
-    uint8_t *at, *end;    /* the free memory of the newest */
-    size_t used, most;    /* bytes of all blocks, and their bound */
-    bool is_writing;
-    jmp_buf failed; /* set by the caller of arena_begin */
+    struct block *blocks; /* the newest block first */
+    uint8_t *at, *end;    /* the free memory of the newest block */
+    size_t used, most;    /* used: bytes of all blocks; most: the largest allowed value of used */
+    bool is_writing;      /* a writer is open */
+    jmp_buf failed; /* where arena_fail jumps to; set by the caller of arena_begin */
 };
 
-/* Empties the arena, which may then allocate at most so many bytes. */
+/* Empties the arena; from now on its blocks may have at most this many bytes. */
 void arena_begin(struct arena *arena, size_t most);
 void arena_free(struct arena *arena);
-/* Ends the reading of the message. */
+/* Ends the reading of the message for this reason, by a jump to arena->failed. */
 _Noreturn void arena_fail(struct arena *arena, enum failure why);
 /* Allocates zeroed memory for count items. */
 void *arena_take(struct arena *arena, size_t count, size_t size);
 /* Allocates memory with arbitrary contents. */
 void *arena_room(struct arena *arena, size_t count, size_t size);
-/* Copies a text, or two texts as one. */
+/* Copies a text. */
 span arena_copy(struct arena *arena, span text);
+/* Copies two texts, one behind the other, as one text. */
 span two_spans(struct arena *arena, span one, span other);
 
+/* A text that is being written: from begin to at; the memory up to end is reserved. */
 struct writer {
     struct arena *arena;
     uint8_t *begin, *at, *end;
 };
 
-/* Begins a text of about so many bytes. */
+/* Opens a writer, with memory reserved for the expected number of bytes. */
 struct writer writer_open(struct arena *arena, size_t expected);
-/* Makes room for n more bytes; the written text may move. */
+/* Reserves memory for n more bytes, which may move the written text to another address. */
 void writer_grow(struct writer *writer, size_t n);
 span writer_close(struct writer *writer);
 
@@ -244,7 +249,7 @@ static inline void put_span(struct writer *writer, span text) {
 /* Copies a text in lower case. */
 span lower_copy(struct arena *arena, span text);
 
-/* Arrays that grow. LIST(type) is their type; LIST_ADD adds an item and returns a pointer to it. */
+/* Arrays that grow. LIST(type) is the type of an array; LIST_ADD adds an item and returns a pointer to the new item. */
 #define LIST(type)         \
     struct {               \
         type *items;       \

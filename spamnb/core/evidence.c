@@ -1,14 +1,16 @@
-/* Tokens of header fields, parts, links and structure. Python's evidence.py defines which fields count, and how. */
+/* The tokens of header fields, links, HTML, hidden text and parts. spamnb/reader/evidence.py defines how each header
+ * field is read. */
 #include "reader.h"
 
 enum {
-    MAX_FIELD_NAME = 40,  /* bytes of a name in tokens */
-    MAX_VALUE = 2000,     /* bytes of a value whose words are read */
+    MAX_FIELD_NAME = 40,  /* bytes of a field's name in its tokens */
+    MAX_VALUE = 2000,     /* bytes of a field's value in which words are read */
 };
 
 /* ---- Rules ---- */
 
-/* Returns the bucket of a name, from 1 to 32, by two letters in any case; 1 for names of one or two letters. */
+/* Returns the bucket of a name, from 1 to 32. It depends on the first and the third letter, in any case; names of one
+ * or two letters are in bucket 1. */
 static size_t bucket_of(span name) { return 1 + (size_of(name) < 3 ? 0 : (name.at[0] ^ name.at[2]) & 31); }
 
 void rules_sort(struct rule_table *table) {
@@ -52,7 +54,8 @@ uint8_t group_of(const struct group_table *table, span token) {
 
 /* ---- Header fields ---- */
 
-/* Counts the words of a signature without the parameters that differ in each message: signature, body's hash, times. */
+/* Counts the words of a signature field, except the parameters that differ in each message: b, the signature; bh, the
+ * hash of the body; t and x, times. */
 static void add_signature(struct reader *reader, const struct place *place, span value) {
     while (!is_empty(value)) {
         span item = before_first(value, ';');
@@ -79,7 +82,7 @@ static void add_field(struct reader *reader, const struct field *field) {
     case HOW_SIGNATURE:
         add_signature(reader, &place, value);
         break;
-    case HOW_RECEIVED: /* without the date: it would be evidence of when the mail was collected */
+    case HOW_RECEIVED: /* without the date, which would be evidence of when a mailbox was collected */
         date = find_last(value, ';');
         place.method = WORD_HOST;
         add_words(reader, &place, date ? span_between(value.at, date) : value);
@@ -88,7 +91,7 @@ static void add_field(struct reader *reader, const struct field *field) {
         place.method = rule->how == HOW_SUBJECT ? WORD_PARTS : WORD_WHOLE;
         add_words(reader, &place, value);
     }
-    if (rule->how == HOW_SUBJECT) /* again, as text: so subjects and bodies learn from each other */
+    if (rule->how == HOW_SUBJECT) /* again without a prefix, so that words of subjects and bodies are the same tokens */
         add_texts(reader, &(span_list){&value, 1, 1}, LITERAL("subject:"));
 }
 
@@ -107,7 +110,7 @@ static void add_part(struct reader *reader, const struct entity *part) {
 
 void add_evidence(struct reader *reader) {
     struct message *message = &reader->message;
-    for (int essential = 1; essential >= 0; essential--) /* essential fields first, since others may fill the row */
+    for (int essential = 1; essential >= 0; essential--) /* first, as others may use up MAX_TOKENS */
         for (size_t i = 0; i < message->section.fields.count; i++)
             if (message->section.fields.items[i].is_essential == essential)
                 add_field(reader, &message->section.fields.items[i]);

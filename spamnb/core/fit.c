@@ -3,24 +3,25 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MAX_STEPS = 100 };             /* of Newton's method; it takes some seven */
-static const double FURTHEST = 1e300; /* from 0, of a score and of a difference of two scores */
+enum { MAX_STEPS = 100 };             /* of Newton's method, which needs about seven */
+static const double FURTHEST = 1e300; /* nats: bounds scores, and the difference of two scores */
 
-/* Wright's omega function: the w > 0 with w + log w = x. */
+/* Returns Wright's omega function of x: the number w > 0 for which w + log w = x. */
 static double omega(double x) {
     if (x < -30.0)
         return exp(x);
     double w = x < 1.0 ? exp(x) / (1 + exp(x)) : x - log(x) * x / (1 + x);
     double step = 2.0;
-    for (int i = 0; i < 4 && fabs(step - 1) > 1e-9; i++) { /* Newton's method on log w; it does not overshoot twice */
+    for (int i = 0; i < 4 && fabs(step - 1) > 1e-9; i++) { /* Newton's method for log w; only step 1 overshoots */
         step = exp((x - w - log(w)) / (1 + w));
         w *= step;
     }
     return w;
 }
 
-/* Returns P(label y is right) by formulas/trust.py: a share noise of labels is wrong, and the model without the message
- * gives label y the softmax of these scores. */
+/* Returns the trust in a label: the probability that label y is right (spamnb/formulas/trust.py). noise: the share of
+ * labels that are wrong. scores: the message's scores by the model without this message; their softmax has the
+ * probability of y. */
 static double trust(const double *scores, size_t classes, size_t y, double noise) {
     if (noise <= 0 || classes < 2)
         return 1.0;
@@ -33,9 +34,14 @@ static double trust(const double *scores, size_t classes, size_t y, double noise
     return (1 - noise) / (1 - noise + noise * odds);
 }
 
-/* Solves the dual problem of one message in one unknown, u = log((1 - p_y)/p_y): then c_y = C sigma(u),
- * log Z = scores_y + c_y + log(1 + e^u), and each other c_k = -a follows from a = C exp(scores_k - a - log Z), which is
- * Wright's omega function. The sum of these a falls as u rises, and c_y rises. */
+/* Writes the coefficients c of one message, which solve its dual problem. C is the penalty, Z the sum of exp(score + c)
+ * of all classes, and p_y the corrected probability of label y. The only unknown is u = log((1 - p_y)/p_y), because
+ *
+ *     c_y = C sigma(u),    log Z = scores_y + c_y + log(1 + e^u),
+ *
+ * and each other coefficient is c_k = -a_k, where a_k = C exp(scores_k - a_k - log Z) is a value of Wright's omega
+ * function. All coefficients sum to 0, so c_y is the sum of all a_k. As u rises, this sum falls and c_y rises, so there
+ * is one solution; Newton's method finds it, with bisection between low and high if a step leads too far. */
 static void solve(const double *scores, size_t classes, size_t y, double penalty, double *coefficients) {
     double top = -FURTHEST, low = -FURTHEST, high = FURTHEST;
     for (size_t k = 0; k < classes; k++)
@@ -47,7 +53,7 @@ static void solve(const double *scores, size_t classes, size_t y, double penalty
         u = fmax(log(s / (penalty - s)), -gap - 2 * penalty);
     }
     for (int i = 0; i < MAX_STEPS; i++) {
-        double p = u > -700 ? 1 / (1 + exp(-u)) : 0.0; /* 1 - p_y */
+        double p = u > -700 ? 1 / (1 + exp(-u)) : 0.0; /* p is 1 - p_y */
         double s = penalty * p;
         double log_z = scores[y] + s + (u > 0 ? u + log1p(exp(-u)) : log1p(exp(u)));
         double slope = total = 1e-300;
@@ -58,7 +64,7 @@ static void solve(const double *scores, size_t classes, size_t y, double penalty
                 total += a;
                 slope += a / (1 + a);
             }
-        if (s < 1e-30) /* far less than a unit */
+        if (s < 1e-30) /* the coefficients are far less than a unit */
             break;
         double error = log(total / s);
         *(error > 0 ? &low : &high) = u;
@@ -72,7 +78,7 @@ static void solve(const double *scores, size_t classes, size_t y, double penalty
     coefficients[y] = total;
 }
 
-/* Adds a multiple of units to the weights of message i's columns, which are distinct. */
+/* Adds times * units to the weights of each column of message i. */
 static void move_weights(const struct fit *fit, size_t i, const int64_t *units, int64_t times) {
     for (int64_t j = fit->begins[i]; j < fit->ends[i]; j++)
         for (size_t k = 0; k < fit->n_others; k++)
@@ -81,19 +87,20 @@ static void move_weights(const struct fit *fit, size_t i, const int64_t *units, 
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* Memory of a visit: numbers for all classes, and units for all but the first. */
+/* Memory that visits share: scores and coefficients of all classes, and units of all classes but the first. */
 struct visit {
     double *scores, *coefficients;
     int64_t *units;
 };
 
-/* Writes the scores of message i by all other messages; sums: memory for a number of each class but the first. */
+/* Writes the scores of message i, in nats, by the contributions of all other messages. sums: memory for a number of
+ * each class but the first. */
 static void score(const struct fit *fit, size_t i, int64_t *sums, double *scores) {
     size_t others = fit->n_others;
     int64_t begin = fit->begins[i], end = fit->ends[i], of_first = 0;
     for (size_t k = 0; k < others; k++)
         sums[k] = fit->contributions ? (begin - end) * fit->contributions[i * others + k] : 0;
-    if (others == 1) { /* two classes, without an inner loop */
+    if (others == 1) { /* two classes need no inner loop */
         int64_t sum = 0;
         for (int64_t j = begin; j < end; j++)
             sum += fit->weights[fit->columns[j]];
@@ -111,7 +118,8 @@ static void score(const struct fit *fit, size_t i, int64_t *sums, double *scores
     scores[0] = offsets[0] + scale * (double)of_first;
 }
 
-/* Fits the contribution of message i; returns the largest change of a coefficient. */
+/* Fits the contribution of message i, and adds the change to the weights. Returns the largest change of a coefficient,
+ * in nats. */
 static double visit_message(const struct fit *fit, size_t i, struct visit *visit) {
     size_t others = fit->n_others, classes = others + 1, y = (size_t)fit->labels[i];
     int64_t *contributions = fit->contributions + i * others, *change = visit->units, of_label = 0, of_first = 0, largest = 0;

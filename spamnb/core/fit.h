@@ -1,27 +1,41 @@
-/* The loops of formulas/correction.py, where the formulas are explained. Sums have one order, so that all machines get the
- * same results. */
+/* The loops of spamnb/formulas/correction.py, which explains the formulas. Each sum is computed in one fixed order, so
+ * that the results are the same on all machines. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* n messages; message i has columns[begins[i]] to columns[ends[i] - 1]. The rows of contributions (of messages) and
- * weights (of columns) are whole numbers of units, one for each class but the first: those of all classes sum to 0.
- * contributions may be NULL: then the messages have no part in the weights. */
+/* The problem: n messages whose scores are corrected.
+ *
+ * columns: the tokens of message i are columns[begins[i]] to columns[ends[i] - 1], without repetition
+ * values: 1/sqrt(number of tokens) of each message
+ * offsets: naive Bayes' scores in nats, a row of all classes for each message
+ * labels: the class number of each message
+ * visits: the n_visits messages that a call visits, each once
+ * contributions: a row for each message; NULL if the weights contain no contributions of these messages
+ * weights: a row for each column
+ * penalty, noise: C, and the share of labels that are wrong
+ * unit, least: nats of one unit; nats below which a coefficient becomes 0
+ *
+ * A row of contributions or weights has whole numbers of units, one for each of the n_others classes but the first. The
+ * number of the first class is left out, because the numbers of all classes sum to 0.
+ */
 struct fit {
     const int64_t *begins, *ends;
     const int32_t *columns;
     const double *values, *offsets;
-    const int64_t *labels, *visits; /* visits: the messages that a call visits, each once */
+    const int64_t *labels, *visits;
     int64_t *contributions, *weights;
-    size_t n_visits, n_others; /* n_others: the classes but the first */
+    size_t n_visits, n_others;
     double penalty, noise, unit, least;
 };
 
-/* Fits the contribution of each message; returns the largest change of a coefficient, -1 without memory. */
+/* Fits the contribution of each visited message, and adds its changes to the weights. Returns the largest change of a
+ * coefficient, in nats; -1 if there is too little memory. */
 double fit_sweep(const struct fit *fit);
-/* Subtracts the contributions of the messages from the weights. */
+/* Subtracts the contributions of the visited messages from the weights. */
 void fit_take_out(const struct fit *fit);
-/* Writes the scores of the messages, a row each; false without memory. */
+/* Writes the scores of each visited message, in nats, as a row of all classes. The contribution of the message itself
+ * is left out. Returns false if there is too little memory. */
 bool fit_scores(const struct fit *fit, double *scores);

@@ -33,10 +33,10 @@ static void compress(uint64_t h[8], uint64_t n_bytes, const uint8_t block[128], 
         v[i] = h[i];
         v[8 + i] = BLAKE2B_IV[i];
     }
-    v[12] ^= n_bytes; /* v[13] is for messages of 2^64 bytes */
+    v[12] ^= n_bytes; /* v[13] has the high half of n_bytes, which is 0 below 2^64 bytes */
     if (is_last)
         v[14] = ~v[14];
-#pragma GCC unroll 12 /* so that all words are in registers, and their order is constant */
+#pragma GCC unroll 12 /* unrolled: all words stay in registers, and their order is known to the compiler */
     for (int round = 0; round < 12; round++) {
         const uint8_t *order = BLAKE2B_ORDER[round % 10];
 #pragma GCC unroll 4

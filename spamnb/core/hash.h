@@ -1,4 +1,4 @@
-/* Two hashes: a fast keyed one for tables in memory, and BLAKE2b for model files. */
+/* Two hash functions: a fast one with a secret key for tables in memory, and BLAKE2b for model files and digests. */
 #pragma once
 
 #include "bytes.h"
@@ -16,19 +16,19 @@ static inline uint64_t folded_product(uint64_t a, uint64_t b) {
 #endif
 }
 
-/* Returns at most eight bytes as a number. */
+/* Returns a text of at most eight bytes as a number. */
 static inline uint64_t load_tail(span text) {
     size_t n = size_of(text);
     if (n == 8)
         return load_64(text.at);
-    if (n >= 4) /* two loads that may overlap */
+    if (n >= 4) /* the two loads may overlap */
         return load_32(text.at) | (uint64_t)load_32(text.end - 4) << 8 * (n - 4);
     if (!n)
         return 0;
     return text.at[0] | (uint64_t)text.at[n / 2] << 8 * (n / 2) | (uint64_t)text.at[n - 1] << 8 * (n - 1);
 }
 
-/* The key of all hash tables, new in each process: a sender cannot choose the slots of tokens. */
+/* The key of all hash tables. Each process has a new one, so that a sender cannot choose tokens that fill one slot. */
 extern uint64_t SECRET[2];
 
 static inline uint64_t fast_hash(const uint64_t key[2], span text) {
@@ -38,7 +38,7 @@ static inline uint64_t fast_hash(const uint64_t key[2], span text) {
     return folded_product(hash ^ load_tail(text), key[1] + size);
 }
 
-/* Hashes a text in any case as its lower case. */
+/* Hashes a text in lower case, so that texts that differ only in case have the same hash. */
 static inline uint64_t hash_any_case(const uint64_t key[2], span text) {
     uint64_t hash = key[1];
     for (; text.at < text.end; text.at++)
@@ -46,10 +46,10 @@ static inline uint64_t hash_any_case(const uint64_t key[2], span text) {
     return hash;
 }
 
-/* Returns the hash of a token in model files, the first half of its digest. */
+/* Returns the hash that stands for a token in model files: the first eight bytes of the token's digest. */
 uint64_t file_hash(span token);
 
-enum { DIGEST = 16 };
+enum { DIGEST = 16 }; /* bytes */
 
-/* Computes BLAKE2b of 16 bytes (RFC 7693). */
+/* Writes the BLAKE2b digest of a text, without a key (RFC 7693). */
 void digest_of(span text, uint8_t digest[DIGEST]);

@@ -2,12 +2,12 @@
 #include "reader.h"
 
 enum {
-    MAX_FIELDS = 1000,
-    MAX_ESSENTIAL = 20000,       /* fields, the essential ones included */
-    MAX_VALUE = 1 << 18,         /* bytes of a field */
-    MAX_BROKEN = 1 << 14,        /* bytes behind a line that is no field, in which fields are searched for */
-    MAX_PARAMETER_BYTES = 10000, /* of a value whose parameters are read */
-    MAX_WORD_CHARSET = 75,       /* bytes: an encoded word has no more (RFC 2047) */
+    MAX_FIELDS = 1000,           /* fields of a section; more of them only if they are essential */
+    MAX_ESSENTIAL = 20000,       /* fields of a section, essential and others */
+    MAX_VALUE = 1 << 18,         /* bytes of a field's value */
+    MAX_BROKEN = 1 << 14,        /* bytes behind a line that is no field; further fields are searched for in them */
+    MAX_PARAMETER_BYTES = 10000, /* of a value, in which parameters are searched for */
+    MAX_WORD_CHARSET = 75,       /* bytes of a charset's name: a whole encoded word has 75 (RFC 2047) */
 };
 
 span with_line_feeds(struct arena *arena, span text) {
@@ -26,8 +26,9 @@ span with_line_feeds(struct arena *arena, span text) {
     return writer_close(&writer);
 }
 
-/* Names of fields by which a text is recognized as mail; "-" at the end stands for any end. The first N_ESSENTIAL are read
- * however many fields precede them. */
+/* Names of the fields that show that a text is mail. A name that ends with "-" stands for all names with this
+ * beginning. The first N_ESSENTIAL names are those of essential fields, which are read even behind MAX_FIELDS other
+ * fields. */
 static const char *const MAIL_FIELDS[] = {
     "subject", "from", "to", "cc", "sender", "reply-to", "received", "date", "message-id", "content-type",
     "content-transfer-encoding", "content-disposition", "list-", "bcc", "return-path", "in-reply-to", "references",
@@ -38,7 +39,7 @@ static const char *const MAIL_FIELDS[] = {
 
 enum { N_ESSENTIAL = 13 };
 
-/* Returns whether a name is among the first n of these. */
+/* Returns whether a name, in any case, is among the first n names of MAIL_FIELDS. */
 static bool is_mail_field(span name, size_t n) {
     for (size_t i = 0; i < n; i++) {
         if (is_empty(name) || to_lower(*name.at) != (uint8_t)*MAIL_FIELDS[i])
@@ -50,8 +51,8 @@ static bool is_mail_field(span name, size_t n) {
     return false;
 }
 
-/* Returns the name of the field that a line begins; empty if it is none. "Content-Type : x" is a field, other words with a
- * blank before a colon are not. */
+/* Returns the name of the field that begins with this line; an empty span if the line begins no field.
+ * "Content-Type : x" is a field. Any other word with a blank before the colon is text. */
 static span field_name(span line) {
     const uint8_t *at = line.at, *colon;
     while (at < line.end && *at > ' ' && *at < 127 && *at != ':')
@@ -72,7 +73,7 @@ const uint8_t *skip_envelope(span message) {
     return is_empty(field_name(tail)) ? message.at : tail.at;
 }
 
-/* Returns the end of a field's value: the first line feed that no blank follows. */
+/* Returns where a field's value ends: at the first line feed that is not followed by a blank. */
 static const uint8_t *value_end(span text) {
     for (span tail = text;; tail.at++) {
         tail.at = before_first(tail, '\n').end;
@@ -81,7 +82,7 @@ static const uint8_t *value_end(span text) {
     }
 }
 
-/* Reads the field that text begins with and moves text behind it; false if there is none. */
+/* Reads the field at the beginning of text and moves text behind the field; false if text begins with no field. */
 static bool read_field(span *text, struct field *field) {
     field->name = field_name(*text);
     if (is_empty(field->name))
@@ -92,7 +93,7 @@ static bool read_field(span *text, struct field *field) {
     return true;
 }
 
-/* Adds a field to a section; after MAX_FIELDS only essential ones. */
+/* Adds a field to a section. After MAX_FIELDS fields only essential fields are added. */
 static void add_field(struct reader *reader, struct section *section, struct field field) {
     size_t count = section->fields.count;
     field.is_essential = is_mail_field(field.name, N_ESSENTIAL);
@@ -132,7 +133,7 @@ struct section read_section(struct reader *reader, span message) {
     return section;
 }
 
-/* An encoded word =?charset?B or Q?text?=, and the text behind it. */
+/* An encoded word, =?charset?B?text?= or =?charset?Q?text?=, and the text behind the word (RFC 2047). */
 struct encoded_word {
     span charset, text, tail;
     bool is_base64;
@@ -147,8 +148,9 @@ static bool read_encoded_word(span value, struct encoded_word *word) {
     word->is_base64 = (tail.at[1] | 32) == 'b';
     tail.at += 3;
     for (word->text = word->tail = tail;; word->tail.at++) {
-        /* Some programs write a question mark in a word as it is. One behind "=" may begin the next word, so the search
-         * ends: otherwise each of a thousand words without an end would be searched to the end of the field. */
+        /* Some programs do not encode a question mark in a word, so the search for "?=" goes on behind it. The search
+         * ends at "=?", which may begin the next word. Otherwise a field of a thousand words without an end would be
+         * searched a thousand times. */
         word->tail.at = word->text.end = before_first(word->tail, '?').end;
         if (size_of(word->tail) < 2 || (word->tail.at > tail.at && word->tail.at[-1] == '=' && word->tail.at[1] != '='))
             return false;
@@ -159,7 +161,8 @@ static bool read_encoded_word(span value, struct encoded_word *word) {
     }
 }
 
-/* Returns a value with its encoded words decoded; neighbours of one charset are joined first. */
+/* Returns a value with its encoded words decoded. Adjacent words in one charset are joined before they are decoded,
+ * because a character may be divided between two words. */
 static span decode_words(struct reader *reader, span value) {
     struct arena *arena = &reader->arena;
     span_list pieces = {0};
@@ -180,7 +183,7 @@ static span decode_words(struct reader *reader, span value) {
             value = word.tail;
             next = skip_blanks(value);
             if (starts_with(next, LITERAL("=?")))
-                value = next; /* without the blanks between words */
+                value = next; /* blanks between two encoded words are not shown */
         } while (starts_with(next, LITERAL("=?")) && read_encoded_word(next, &word) &&
                  is_same_any_case(word.charset, charset));
         *LIST_ADD(arena, &pieces) = decode_text(reader, writer_close(&writer), charset);
@@ -231,16 +234,18 @@ span value_of(struct reader *reader, const struct section *section, span name, b
     return field ? field_value(reader, field->value, with_words) : (span){0};
 }
 
-/* The parameters that are read. */
+/* The parameters that are read, in the order of PARAMETER_NAMES. */
 enum { CHARSET, BOUNDARY, NAME, FILENAME, DELSP, N_PARAMETERS };
 static const char *const PARAMETER_NAMES[N_PARAMETERS] = {"charset", "boundary", "name", "filename", "delsp"};
 
+/* A parameter, which may be written in several pieces: name*0=, name*1= (RFC 2231). */
 struct parameter {
     span_list pieces;
-    span charset; /* of a text with percent-encoding */
+    span charset; /* the charset of percent-encoded pieces */
 };
 
-/* Returns the value that tail begins with, without quotation marks and their escapes; moves tail behind it. */
+/* Returns the value at the beginning of tail, without quotation marks and without backslashes that escape characters.
+ * Moves tail behind the value. */
 static span parameter_value(struct arena *arena, span *tail) {
     if (!starts_with(*tail, LITERAL("\""))) {
         span text = before_first(*tail, ';');
@@ -256,7 +261,8 @@ static span parameter_value(struct arena *arena, span *tail) {
     return writer_close(&writer);
 }
 
-/* Adds a piece of a parameter (RFC 2231). The first one may begin with charset'language' if it has percent-encoding. */
+/* Adds a piece of a parameter (RFC 2231). If the first piece is percent-encoded, it may begin with
+ * charset'language'. */
 static void add_piece(struct arena *arena, struct parameter *parameter, span text, bool has_percents) {
     const uint8_t *language = has_percents && !parameter->pieces.count ? find_byte(text, '\'') : NULL;
     const uint8_t *begin = language ? find_byte(span_between(language + 1, text.end), '\'') : NULL;

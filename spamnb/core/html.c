@@ -1,24 +1,26 @@
 /* HTML -> shown text, hidden text, URLs and tags.
  *
- * One pass by the HTML standard's tokenization rules, with a stack of open elements and no tree. Text is written after the
- * whole page was read, because style sheets may follow it.
+ * read_html reads a page in one pass, by the tokenization rules of the HTML standard, with a stack of open elements and
+ * without a tree. It writes the text after it has read the whole page, because style sheets may follow the text that
+ * they hide.
  */
 #include "reader.h"
 
 enum {
-    MAX_TAGS = 50000,        /* in one message; later ones open and close nothing */
-    MAX_OPEN_ELEMENTS = 512, /* deeper ones are not opened, as in browsers */
-    MAX_URLS = 1000,         /* in one message */
-    MAX_PIECES = 1 << 17,    /* of text in memory; before more are read, these are written as shown */
+    MAX_TAGS = 50000,        /* of one message; later tags open and close no elements */
+    MAX_OPEN_ELEMENTS = 512, /* deeper elements are not opened, as in browsers */
+    MAX_URLS = 1000,         /* of one message */
+    MAX_PIECES = 1 << 17,    /* of text in memory; when there are more, the text of these is written as shown text */
 };
 
-/* An element from which text inherits its style. The style is made when the text is written. */
+/* An element as a source of style, which texts and elements inside inherit. Its style is computed by make_styles, after
+ * the whole page was read. */
 struct node {
     unsigned tag;
     uint32_t parent;
     span name;
-    uint64_t hash; /* of a name that HTML does not have */
-    const struct attributes *attributes; /* of style; NULL: none */
+    uint64_t hash; /* of the name, if HTML has no such tag; else 0 */
+    const struct attributes *attributes; /* the attributes that set style; NULL if it has none */
     const struct style *style;
 };
 
@@ -26,11 +28,11 @@ struct node {
 struct element {
     unsigned tag;
     uint32_t node;
-    uint16_t paragraph; /* the place of the paragraph that a block inside ends; 0: none */
-    bool is_dropped;    /* its text is shown nowhere */
+    uint16_t paragraph; /* index of the open p element that a new block would close; 0 if there is none */
+    bool is_dropped;    /* text in the element is never shown and not read */
 };
 
-/* A piece of text, or without text a place where a word ends, or may end. */
+/* A piece of text; or, without text, a place in the page at which a word ends or may end. */
 struct piece {
     span text;
     uint32_t node;
@@ -42,34 +44,36 @@ struct document {
     struct arena *arena;
     span html;
     struct sheet sheet;
-    struct attributes page_attributes[2]; /* of html and body */
+    struct attributes page_attributes[2]; /* of the elements html and body */
     LIST(struct node) nodes;
     LIST(struct piece) pieces;
-    span_list written, titles; /* shown text of earlier pieces; titles, which mail programs do not show */
-    bool has_hidden;
+    span_list written, titles; /* written: shown text of pieces that are no longer in memory; titles: texts of title
+                                * elements, which mail readers do not show */
+    bool has_hidden; /* a piece is hidden */
     struct element stack[MAX_OPEN_ELEMENTS + 1];
     size_t depth;
-    uint16_t counts[N_TAGS]; /* of open elements, by tag */
+    uint16_t counts[N_TAGS]; /* the number of open elements with each tag */
 };
 
-/* MOVED_NODE: of what is in a table but in none of its cells, which browsers show before the table; it is not hidden.
- * MAY_END: a control in shown text where a word may end. */
+/* MOVED_NODE: the node of text that is in a table but in no cell. Browsers show such text before the table, so its
+ * style is unknown and it is not hidden. MAY_END: the control character in shown text that marks where a word may
+ * end. */
 enum { MOVED_NODE = 2, MAY_END = 1 };
 
 static struct element *top_of(struct document *d) { return &d->stack[d->depth - 1]; }
 
 /* ---- Open elements ---- */
 
-/* Returns whether a tag is that of a table or a part of one. */
+/* Returns whether a tag is a table or a part of a table. */
 static bool is_part(unsigned tag) { return TAGS[tag].kind >= TABLE && TAGS[tag].kind <= CELL; }
 
-/* Returns whether an element is a table or its rows, which have no text. */
+/* Returns whether an element is a table, rows or a row: an element that contains cells, but no text. */
 static bool is_row(const struct element *element) {
     return TAGS[element->tag].kind >= TABLE && TAGS[element->tag].kind <= ROW && !(element->tag != TAG_TABLE &&
            TAGS[element->tag].flags & IS_BARRIER);
 }
 
-/* Sets node and paragraph of the element at this place of the stack. */
+/* Adds the node of the element at this index of the stack, and sets the element's node and paragraph. */
 static void settle(struct document *d, size_t at, struct node node) {
     struct element *element = &d->stack[at];
     bool is_barrier = TAGS[element->tag].flags & IS_BARRIER || !at;
@@ -80,8 +84,8 @@ static void settle(struct document *d, size_t at, struct node node) {
     *LIST_ADD(d->arena, &d->nodes) = node;
 }
 
-/* Closes the element at this place, and all inside; at 0 none. Browsers open formatting again that was not closed by its
- * own end tag. This parser does not: then the page is in doubt. */
+/* Closes the element at this index of the stack, and all elements inside; closes none at 0. If formatting inside was
+ * not closed by its own end tag, browsers open the formatting again. This parser does not, so the page is in doubt. */
 static void pop_to(struct document *d, size_t at) {
     while (at > 1 && d->depth > at) {
         unsigned tag = d->stack[--d->depth].tag;
@@ -91,7 +95,8 @@ static void pop_to(struct document *d, size_t at) {
     }
 }
 
-/* Returns the place of the innermost such element; 0 if there is none, or if a barrier is open inside it. */
+/* Returns the index of the innermost open element that an end tag closes; 0 if there is none, or if a barrier is open
+ * inside the element. */
 static size_t find_open(const struct document *d, unsigned tag, span name) {
     unsigned kind = TAGS[tag].kind;
     bool is_inline = TAGS[tag].flags & IS_INLINE;
@@ -117,15 +122,15 @@ static void push(struct document *d, unsigned tag, span name, const struct attri
     settle(d, d->depth++, (struct node){.tag = tag, .name = name, .hash = hash, .attributes = attributes});
 }
 
-/* Handles the end tag of formatting. If blocks are open inside, browsers end the formatting in these: the page is in
- * doubt. */
+/* Handles the end tag of formatting. If blocks are open inside the formatting, browsers end the formatting in these
+ * blocks, too. This parser does not, so the page is in doubt. */
 static void end_formatting(struct document *d, unsigned tag, span name) {
     size_t at = find_open(d, tag, name);
     pop_to(d, at);
     d->sheet.is_in_doubt = d->sheet.is_in_doubt || (!at && d->counts[tag]);
 }
 
-/* Closes the item before a new one of the same list. */
+/* Closes the open item of a list before the next item of this list. */
 static void end_item(struct document *d, unsigned tag) {
     for (size_t at = d->depth - 1; at > 1; at--) {
         unsigned other = d->stack[at].tag;
@@ -138,13 +143,13 @@ static void end_item(struct document *d, unsigned tag) {
     }
 }
 
-/* Closes the elements that a new table or part of a table ends; false if the part is in no table. */
+/* Closes the elements that a new table, or a new part of a table, ends. Returns false if the part is in no table. */
 static bool make_place(struct document *d, unsigned kind) {
     if (kind == TABLE) {
-        size_t at = d->depth - 1; /* of the innermost part of a table */
+        size_t at = d->depth - 1; /* at: the innermost part of a table */
         while (at > 1 && !is_part(d->stack[at].tag))
             at--;
-        bool is_between_cells = at > 1 && is_row(&d->stack[at]); /* then the outer table ends */
+        bool is_between_cells = at > 1 && is_row(&d->stack[at]); /* browsers end the outer table */
         while (is_between_cells && at > 2 && d->stack[at].tag != TAG_TABLE)
             at--;
         pop_to(d, is_between_cells ? at : top_of(d)->paragraph);
@@ -163,7 +168,8 @@ static bool make_place(struct document *d, unsigned kind) {
     return at > 2;
 }
 
-/* Returns whether MAX_TAGS is reached; then the page is in doubt. */
+/* Returns whether the message has more than MAX_TAGS tags. Then the page is in doubt, because elements are not
+ * opened. */
 static bool has_too_many_tags(struct document *d) {
     if (d->reader->message.n_tags <= MAX_TAGS)
         return false;
@@ -171,7 +177,7 @@ static bool has_too_many_tags(struct document *d) {
     return d->sheet.is_in_doubt = true;
 }
 
-/* Adds the attributes of another html or body tag that the page does not have. */
+/* Adds the attributes of an html or body tag to the page. Attributes that the page already has stay as they are. */
 static void merge_page(struct document *d, unsigned tag, const struct attributes *attributes) {
     struct attributes *page = &d->page_attributes[tag == TAG_BODY];
     uint32_t added = attributes->present & ((UINT32_C(1) << N_STYLE_ATTRIBUTES) - 1) & ~page->present;
@@ -224,7 +230,7 @@ static void end_element(struct document *d, unsigned tag, span name) {
 
 /* ---- Text ---- */
 
-/* Returns whether a text is only spaces, in any script. */
+/* Returns whether all characters of a text are spaces, of any script. */
 static bool shows_nothing(struct reader *reader, span text) {
     while (!is_empty(text)) {
         uint8_t c = *text.at;
@@ -237,7 +243,8 @@ static bool shows_nothing(struct reader *reader, span text) {
 
 static span written_pieces(struct document *d, bool hidden_ones);
 
-/* Adds a piece. After MAX_PIECES the page is in doubt, and the pieces before are written. */
+/* Adds a piece. If there are MAX_PIECES already, they are written first. Then the page is in doubt, because style
+ * sheets that follow could hide the written text. */
 static void add_piece(struct document *d, struct piece piece) {
     if (d->pieces.count == MAX_PIECES) {
         d->sheet.is_in_doubt = true;
@@ -247,7 +254,7 @@ static void add_piece(struct document *d, struct piece piece) {
     *LIST_ADD(d->arena, &d->pieces) = piece;
 }
 
-/* Adds the text between two places of the document. */
+/* Adds the text between two addresses in the document. */
 static void add_text(struct document *d, const uint8_t *begin, const uint8_t *end) {
     span text = span_between(begin, end);
     if (is_empty(text))
@@ -258,7 +265,8 @@ static void add_text(struct document *d, const uint8_t *begin, const uint8_t *en
         add_piece(d, (struct piece){text, is_moved ? MOVED_NODE : top->node, TEXT});
 }
 
-/* Adds the attributes that browsers show as text: the text for a picture, and the value or label of a field. */
+/* Adds the attributes that browsers show as text: the alternative text of a picture, and the placeholder, label or
+ * value of a form field. */
 static void add_attribute_texts(struct document *d, unsigned tag, const struct attributes *attributes) {
     for (enum attribute which = A_ALT; which <= A_VALUE; which++) {
         span text = value_of_attribute(attributes, which);
@@ -270,7 +278,7 @@ static void add_attribute_texts(struct document *d, unsigned tag, const struct a
     }
 }
 
-/* Returns the style of a node; its parent's if nothing changes it. */
+/* Returns the style of a node. It is the parent's style if neither attributes nor rules can change it. */
 static const struct style *style_of(struct document *d, uint32_t number) {
     struct node *node = &d->nodes.items[number];
     if (node->style)
@@ -283,7 +291,7 @@ static const struct style *style_of(struct document *d, uint32_t number) {
     return node->style;
 }
 
-/* Makes the styles of all pieces, which may put the page in doubt. */
+/* Computes the styles of all pieces. Must precede written_pieces, because a style may put the page in doubt. */
 static void make_styles(struct document *d) {
     d->sheet.page = style_of(d, 1);
     for (size_t i = 0; i < d->pieces.count; i++)
@@ -294,12 +302,13 @@ static bool is_hidden(struct document *d, const struct piece *piece) {
     return !d->sheet.is_in_doubt && style_of(d, piece->node)->is_hidden;
 }
 
-/* Returns whether an element has a style of its own, which may put room around it. */
+/* Returns whether an element has a style or class attribute, which may put space around its text. */
 static bool has_own_style(const struct node *node) {
     return node->attributes && node->attributes->present & STYLES;
 }
 
-/* Returns the shown text, or the hidden text, of all pieces. Hidden spaces separate shown words. */
+/* Returns the shown text, or the hidden text, of all pieces. In shown text, a hidden piece of spaces is a space,
+ * because it separates words. */
 static span written_pieces(struct document *d, bool hidden_ones) {
     struct writer writer = writer_open(d->arena, size_of(first_bytes(d->html, MAX_TEXT)));
     uint32_t last = 0;
@@ -336,7 +345,8 @@ static span resolved(struct document *d, span value) {
     return writer_close(&writer);
 }
 
-/* Reads the attributes of a tag whose name ends at this place; returns the end of the tag, NULL if it has none. */
+/* Reads the attributes of a tag whose name ends at this address. Returns where the tag ends; NULL if the tag has no
+ * end. */
 static const uint8_t *read_attributes(struct document *d, const uint8_t *at, struct attributes *attributes) {
     const uint8_t *end = d->html.end;
     attributes->present = 0;
@@ -379,7 +389,8 @@ static const uint8_t *read_attributes(struct document *d, const uint8_t *at, str
     }
 }
 
-/* Adds a URL; after MAX_URLS it replaces one of the second half, so that first and last ones are read. */
+/* Adds a URL. After MAX_URLS, the URL replaces another one of the second half, so that both the first and the last URLs
+ * of a message are read. */
 static void add_url(struct document *d, span url) {
     struct message *message = &d->reader->message;
     span_list *urls = &message->links;
@@ -392,7 +403,7 @@ static void add_url(struct document *d, span url) {
     *place = strip(url);
 }
 
-/* Adds the URL of a meta refresh, if it has one. */
+/* Adds the URL of a meta refresh, "0; url=...", if its value has a URL. */
 static void add_refresh(struct document *d, span value) {
     const uint8_t *begin = find_any_case(first_bytes(value, 100), LITERAL("url"));
     span url = begin ? strip(span_between(begin + 3, value.end)) : (span){0};
@@ -403,7 +414,7 @@ static void add_refresh(struct document *d, span value) {
     add_url(d, is_quoted ? before_first(skip_bytes(url, 1), *url.at) : url);
 }
 
-/* Adds the URLs of a tag. */
+/* Adds the URLs in the attributes of a tag. */
 static void add_urls(struct document *d, unsigned tag, const struct attributes *attributes) {
     for (uint32_t left = attributes->present & URL_ATTRIBUTES; left; left &= left - 1) {
         enum attribute which = (enum attribute)__builtin_ctz(left);
@@ -415,10 +426,11 @@ static void add_urls(struct document *d, unsigned tag, const struct attributes *
     if (tag == TAG_META && is_same_any_case(value_of_attribute(attributes, A_HTTP_EQUIV), LITERAL("refresh")))
         add_refresh(d, content);
     if (tag == TAG_META && find_any_case(first_bytes(content, 100), LITERAL("dark")))
-        d->sheet.is_in_doubt = true; /* a dark color scheme: the page may have another color */
+        d->sheet.is_in_doubt = true; /* the page has a dark color scheme, so its colors are unknown */
 }
 
-/* Returns the begin of the end tag of an element whose text has no other tags. */
+/* Returns where the next end tag with this name begins; the end of the page if there is none. For elements in which no
+ * other tags are read. */
 static const uint8_t *raw_end(const struct document *d, span name, const uint8_t *at) {
     const uint8_t *end = d->html.end;
     while ((at = find_byte(span_between(at, end), '<'))) {
@@ -438,10 +450,10 @@ static void read_sheet(struct document *d, const struct attributes *attributes, 
         sheet_add(&d->sheet, text, value_of_attribute(attributes, A_MEDIA));
 }
 
-/* Returns whether a picture or formula is open, in which the names of elements mean nothing. */
+/* Returns whether an svg or math element is open. In these, tags do not have the meaning that they have in HTML. */
 static bool is_foreign(const struct document *d) { return d->counts[TAG_SVG] || d->counts[TAG_MATH]; }
 
-/* Handles a start tag that ends at this place; returns where to read on. */
+/* Handles a start tag that ends at this address. Returns the address from which to read on. */
 static const uint8_t *start_tag(struct document *d, unsigned tag, span name, const struct attributes *attributes,
                                 const uint8_t *at) {
     d->reader->message.tags[tag] = true;
@@ -454,7 +466,7 @@ static const uint8_t *start_tag(struct document *d, unsigned tag, span name, con
     if (!is_empty(value_of_attribute(attributes, A_SRCDOC)))
         *LIST_ADD(d->arena, &d->reader->message.frames) = attributes->values[A_SRCDOC];
     unsigned kind = TAGS[tag].text;
-    if (is_foreign(d)) { /* there all text is markup; some elements end the picture or formula */
+    if (is_foreign(d)) { /* tags in any text are read; some HTML elements end svg and math, which is not followed */
         kind = NORMAL;
         d->sheet.is_in_doubt = d->sheet.is_in_doubt || tag != TAG_UNKNOWN;
     }
@@ -469,7 +481,7 @@ static const uint8_t *start_tag(struct document *d, unsigned tag, span name, con
             end_element(d, tag, name);
         return at;
     }
-    /* The text of the other elements goes on until their end tag. */
+    /* In elements of the other kinds, everything up to the end tag is text. */
     span text = span_between(at, kind == REST ? d->html.end : raw_end(d, TAGS[tag].name, at));
     if (tag == TAG_TITLE)
         *LIST_ADD(d->arena, &d->titles) = two_spans(d->arena, LITERAL("\n"), resolved(d, text));
@@ -486,12 +498,12 @@ static const uint8_t *start_tag(struct document *d, unsigned tag, span name, con
 static void end_tag(struct document *d, unsigned tag, span name) {
     size_t depth = d->depth;
     end_element(d, tag, name);
-    uint32_t node = d->stack[d->depth < depth ? d->depth : depth - 1].node; /* of the element that ended */
+    uint32_t node = d->stack[d->depth < depth ? d->depth : depth - 1].node; /* the node of the element that ended */
     if (TAGS[tag].flags & ENDS_WORD)
         add_piece(d, (struct piece){.node = node, .kind = END_OF_WORD});
 }
 
-/* Returns the end of a comment, or of what is read as one, whose "!" or "?" is at this place. */
+/* Returns where a comment, or markup that browsers read as a comment, ends. at: the byte behind its "<". */
 static const uint8_t *comment_end(span html, const uint8_t *at) {
     span tail = span_between(at, html.end);
     const uint8_t *stop;
@@ -513,7 +525,7 @@ static const uint8_t *comment_end(span html, const uint8_t *at) {
 
 static void read_tags(struct document *d) {
     span html = d->html;
-    const uint8_t *at = html.at, *search = html.at, *less_than; /* at: text begins; search: tags are searched for */
+    const uint8_t *at = html.at, *search = html.at, *less_than; /* at: begin of text; search: begin of search for tags */
     struct attributes attributes = {0};
     while ((less_than = find_byte(span_between(search, html.end), '<')) && less_than + 1 < html.end) {
         bool is_end = less_than[1] == '/';
@@ -526,7 +538,7 @@ static void read_tags(struct document *d) {
             const uint8_t *end = read_attributes(d, name.end, &attributes);
             add_text(d, at, less_than);
             at = search = html.end;
-            if (!end) /* a tag without an end is no tag */
+            if (!end) /* a tag without an end is dropped, with the rest of the page */
                 break;
             d->reader->message.n_tags++;
             if (is_end)
@@ -539,7 +551,7 @@ static void read_tags(struct document *d) {
             at = end ? end + 3 : html.end;
         } else if (is_end || *begin == '!' || *begin == '?') {
             add_text(d, at, less_than);
-            at = comment_end(html, less_than + 1); /* "</" and no letter begins a comment, too */
+            at = comment_end(html, less_than + 1); /* "</" without a letter begins a comment, too */
         } else {
             search = begin;
             continue;
@@ -566,7 +578,7 @@ struct html_text read_html(struct reader *reader, span html) {
     make_styles(d);
     span hidden = d->has_hidden ? strip(written_pieces(d, true)) : (span){0};
     *LIST_ADD(d->arena, &d->written) = written_pieces(d, false);
-    *LIST_ADD(d->arena, &d->written) = joined(d->arena, &d->titles); /* last, since nobody sees them */
+    *LIST_ADD(d->arena, &d->written) = joined(d->arena, &d->titles); /* last, as titles are not shown */
     span shown = joined(d->arena, &d->written);
     while (!is_empty(shown) && is_space(*shown.at))
         shown.at++;

@@ -1,14 +1,14 @@
-/* The hosts of links, as browsers resolve them. */
+/* The hosts of links, read from URLs as browsers read them. */
 #define _DEFAULT_SOURCE /* inet_aton */
 #include "reader.h"
 
 #include <arpa/inet.h>
 
-enum { MAX_SCHEME = 31 };
+enum { MAX_SCHEME = 31 }; /* bytes of a URL in which the end of its scheme is searched for */
 
 static bool is_slash(uint8_t c) { return c == '/' || c == '\\'; }
 
-/* Returns an IPv4 address such as "0x7f.1" in dotted form; a host that is no address as it is. */
+/* Returns an IPv4 address such as "0x7f.1" in dotted form, "127.0.0.1"; returns a host that is no address unchanged. */
 static span dotted_address(struct arena *arena, span host) {
     char written[MAX_HOST + 1] = {0}, dotted[INET_ADDRSTRLEN];
     struct in_addr address;
@@ -20,16 +20,17 @@ static span dotted_address(struct arena *arena, span host) {
     return arena_copy(arena, span_of(dotted, strlen(dotted)));
 }
 
-/* Returns the name or address of a host as written in a URL, up to the first byte that no host has. */
+/* Returns the name or the address of a host that is written as in a URL. The host ends at the first byte that no host
+ * may contain. */
 static span canonical_host(struct reader *reader, span written) {
     struct arena *arena = &reader->arena;
-    span host = first_characters(written, 3 * MAX_HOST); /* with "%61" for each letter */
+    span host = first_characters(written, 3 * MAX_HOST); /* each letter may be written as three bytes: "%61" */
     if (find_byte(host, '%'))
         host = percent_decoded(arena, host);
     host = lower_copy(arena, host);
     if ((!is_ascii(host) || find(host, LITERAL("xn--"))) && may_ask(reader))
         host = ask(reader, ASK_HOST, host, (span){0}).text;
-    host.end = host.at + valid_utf8(host); /* percent-encoding can make any bytes */
+    host.end = host.at + valid_utf8(host); /* percent-encoded bytes may be invalid UTF-8 */
     for (const uint8_t *at = host.at; at < host.end; at++)
         if (*at <= ' ' || *at == 127 || strchr("\"#%/:<>?@[\\]^`{|}", *at))
             host.end = at;
@@ -40,7 +41,7 @@ static span canonical_host(struct reader *reader, span written) {
     return is_digit(dot ? dot[1] : *host.at) ? dotted_address(arena, host) : host; /* "0x7f" begins with a digit, too */
 }
 
-/* Returns the part of a URL behind its scheme and slashes; empty if its scheme has no host. */
+/* Returns the part of a URL behind its scheme and slashes; an empty span if URLs with this scheme have no host. */
 static span behind_scheme(span url) {
     span tail = first_bytes(url, MAX_SCHEME);
     while (tail.at < tail.end && (is_letter(*tail.at) || is_digit(*tail.at) || *tail.at == '+' || *tail.at == '-'))
@@ -56,7 +57,7 @@ static span behind_scheme(span url) {
     return tail;
 }
 
-/* Returns the shortest form of an IPv6 address; empty if it is none. */
+/* Returns the shortest form of an IPv6 address; an empty span if the host is no IPv6 address. */
 static span shortest_address(struct arena *arena, span host) {
     char written[INET6_ADDRSTRLEN + 1] = {0}, shortest[INET6_ADDRSTRLEN];
     struct in6_addr address;
@@ -66,7 +67,7 @@ static span shortest_address(struct arena *arena, span host) {
     return is_address ? arena_copy(arena, span_of_text(shortest)) : (span){0};
 }
 
-/* Returns the host that a text begins with, without user and port. */
+/* Returns the host at the beginning of a text, without the user before it and the port behind it. */
 static span host_of(struct reader *reader, span text) {
     span host = span_of(text.at, 0);
     while (host.end < text.end && !is_slash(*host.end) && *host.end != '?' && *host.end != '#')
@@ -78,7 +79,7 @@ static span host_of(struct reader *reader, span text) {
                         : canonical_host(reader, before_first(host, ':'));
 }
 
-/* Returns a URL without blanks, line ends and controls. */
+/* Returns a URL without spaces, line ends and control characters. */
 static span trimmed_url(struct arena *arena, span url) {
     struct writer writer = writer_open(arena, size_of(url));
     for (; url.at < url.end; url.at++)

@@ -1,10 +1,10 @@
 /* A message: raw bytes -> a row of tokens, or spans of its parts. */
 #include "reader.h"
 
-/* Adds a shown text; of a text that is too long its beginning and end. */
+/* Adds a text that a mail reader shows. Of a text that is too long, only the beginning and the end are added. */
 static void add_shown(struct reader *reader, span text) {
     struct message *message = &reader->message;
-    text = with_line_feeds(&reader->arena, text); /* references of HTML may be carriage returns */
+    text = with_line_feeds(&reader->arena, text); /* "&#13;" in HTML makes a CR */
     size_t room = message->bytes_left > MIN_TEXT ? message->bytes_left : MIN_TEXT;
     if (size_of(text) > room) {
         message->truncations |= TRUNCATED_TEXT;
@@ -25,7 +25,7 @@ static void add_page(struct reader *reader, span html) {
         *LIST_ADD(arena, &reader->message.hidden) = first_characters(with_line_feeds(arena, page.hidden), MAX_TEXT);
 }
 
-/* Adds subject and sender of a message inside the message as text. */
+/* Adds the subject and the sender of a message inside the message as a text. */
 static void read_inner_header(struct reader *reader, span body) {
     struct section section = read_section(reader, body);
     span subject = value_of(reader, &section, LITERAL("subject"), true);
@@ -34,12 +34,12 @@ static void read_inner_header(struct reader *reader, span body) {
     add_shown(reader, text);
 }
 
-/* Returns whether a mail reader shows a leaf only when it is opened. */
+/* Returns whether a mail reader shows a leaf only when the user opens it. */
 static bool is_attached(const struct entity *leaf) {
     return leaf->as != AS_MESSAGE && is_same(leaf->disposition, LITERAL("attachment"));
 }
 
-/* Returns the text of a leaf without its folds. */
+/* Returns the text of a leaf with its folded lines joined, as RFC 3676 (DelSp), calendars and vCards fold them. */
 static span unfolded(struct arena *arena, const struct entity *leaf, span text) {
     if (leaf->deletes_spaces)
         return without(arena, text, LITERAL(" \n"));
@@ -69,7 +69,7 @@ static void read_leaf(struct reader *reader, const struct entity *leaf) {
         add_page(reader, frames->items[i]);
 }
 
-/* Returns the fields of a section without those that mailboxes add, and without line feeds around them. */
+/* Returns the fields of a section, except fields that mailboxes add, without line feeds at both ends. */
 static span stable_fields(struct reader *reader, const struct section *section) {
     struct writer writer = writer_open(&reader->arena, 4096);
     for (size_t i = 0; i < section->fields.count; i++) {
@@ -82,7 +82,7 @@ static span stable_fields(struct reader *reader, const struct section *section) 
     return strip_any(writer_close(&writer), "\n");
 }
 
-/* Computes 16 bytes that are the same however the message is stored. */
+/* Computes the digest of a message. It does not depend on the fields and the line feeds that a mailbox adds. */
 static void make_digest(struct reader *reader, uint8_t digest[DIGEST]) {
     const struct message *message = &reader->message;
     span fields = stable_fields(reader, &message->section);
@@ -92,7 +92,8 @@ static void make_digest(struct reader *reader, uint8_t digest[DIGEST]) {
     digest_of(two_spans(&reader->arena, two_spans(&reader->arena, fields, LITERAL("\n\n")), body), digest);
 }
 
-/* Copies the date of the topmost Received field, or else of the Date field, with "?" for what is not ASCII. */
+/* Copies the date of the topmost Received field, or else of the Date field, with "?" for each byte that is not
+ * ASCII. */
 static void copy_date(struct reader *reader, uint8_t date[DATE]) {
     const struct section *section = &reader->message.section;
     span value = value_of(reader, section, LITERAL("received"), false);
@@ -104,7 +105,7 @@ static void copy_date(struct reader *reader, uint8_t date[DATE]) {
         date[i] = value.at[i] && value.at[i] < 128 ? value.at[i] : '?';
 }
 
-/* Lists the parts that are files. */
+/* Adds the name and the type of each leaf with a filename to the message's files. */
 static void list_files(struct reader *reader) {
     struct message *message = &reader->message;
     for (size_t i = 0; i < message->leaves.count; i++) {
@@ -120,7 +121,7 @@ static void read_body(struct reader *reader, span text) {
     struct message *message = &reader->message;
     message->leaves = read_leaves(reader, text);
     list_files(reader);
-    for (int attached = 0; attached < 2; attached++) /* attachments last */
+    for (int attached = 0; attached < 2; attached++) /* first the other leaves, then attachments */
         for (size_t i = 0; i < message->leaves.count; i++)
             if (is_attached(&message->leaves.items[i]) == attached)
                 read_leaf(reader, &message->leaves.items[i]);

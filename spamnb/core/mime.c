@@ -2,18 +2,20 @@
 #include "reader.h"
 
 enum {
-    MAX_TYPE = 100, MAX_CHARSET = 60, MAX_ENCODING = 40, MAX_FILENAME = 255, /* bytes in tokens */
-    MAX_DOCUMENTS = 4,            /* that Python opens: a PDF may take a second */
-    MAX_ENCODED_BYTES = 3 << 22,  /* of a document or an encoded message */
-    MAX_PARTS = 10000,            /* each reading of a part counts */
-    MANY_PARTS = 1000,            /* after this many, parts without a body are not read */
-    MAX_SEARCHES = 16,            /* of each byte for boundaries, on average ... */
-    MIN_SEARCHED_BYTES = 32 << 20, /* ... or this many bytes, so that a short message may be nested deeply */
-    MAX_READINGS = 4,             /* of each byte as text or in a header section, on average */
+    MAX_TYPE = 100, MAX_CHARSET = 60, MAX_ENCODING = 40, MAX_FILENAME = 255, /* bytes that are read of each */
+    MAX_DOCUMENTS = 4,            /* that Python opens in one message, because one PDF may take a second */
+    MAX_ENCODED_BYTES = 3 << 22,  /* of a document, or of an encoded message inside the message */
+    MAX_PARTS = 10000,            /* of a message; a part that programs read in two ways counts twice */
+    MANY_PARTS = 1000,            /* of a multipart; after these, parts without a body are not read, so that empty parts
+                                   * cannot use up MAX_PARTS */
+    MAX_SEARCHES = 16,            /* for boundaries, of each byte on average: each level of nested multiparts is one
+                                   * search */
+    MIN_SEARCHED_BYTES = 32 << 20, /* in any message besides MAX_SEARCHES: a short one may be nested deeply */
+    MAX_READINGS = 4,             /* of each byte on average: bytes are read once for each reading of their part */
 };
 
-/* How a type is shown, or all types that begin with one that ends with "/". A file without such a type is shown by the end
- * of its name. */
+/* How mail readers show parts of a type. A name that ends with "/" stands for all types with this beginning. A name
+ * that begins with "." is the end of a filename, by which parts of an unknown type "application/..." are shown. */
 static const struct shown_type {
     const char *name;
     enum shown_as as;
@@ -49,7 +51,8 @@ static enum shown_as shown_as(const struct entity *part) {
     return dot ? shown_type_of(span_between(dot, part->filename.end)) : AS_NOTHING;
 }
 
-/* Returns a name in lower case without comments, quotes, commas and blanks: programs write "base 64" and "text/html,". */
+/* Returns a name in lower case, without comments, quotation marks, commas and blanks, because some programs write
+ * "base 64" or "text/html,". */
 static span plain_name(struct arena *arena, span value, size_t most) {
     value = lower_copy(arena, first_characters(before_first(before_first(uncommented(value), ';'), '('), most));
     struct writer writer = writer_open(arena, most);
@@ -66,7 +69,7 @@ static span encoding_named(struct arena *arena, span value) {
            : is_same(name, LITERAL("quotedprintable")) ? LITERAL("quoted-printable") : name;
 }
 
-/* Describes a part by its fields, each of which may be NULL. */
+/* Returns the description of a part by three of its fields. Each field may be NULL. */
 static struct entity describe(struct reader *reader, const struct field *type_field, const struct field *encoding_field,
                               const struct field *disposition_field, span body, const char *default_type) {
     struct arena *arena = &reader->arena;
@@ -95,21 +98,23 @@ static struct entity describe(struct reader *reader, const struct field *type_fi
     return entity;
 }
 
-/* Returns 1 if there are two fields of a name that differ, the first and the last: programs read one or the other. */
+/* Writes the first and the last field with this name. Returns 1 if their values differ, because some programs read the
+ * first field and others the last one; 0 if one reading is enough. */
 static size_t find_readings(const struct section *section, size_t n, span name, const struct field *readings[2]) {
     readings[0] = find_field(section, n, name, false);
     readings[1] = readings[0] ? find_field(section, n, name, true) : NULL;
     return readings[0] != readings[1] && !is_same(readings[0]->value, readings[1]->value);
 }
 
-/* Returns whether a part has only a header section. */
+/* Returns whether a part has no text besides a header section. */
 static bool is_blank_part(span part) {
     const uint8_t *body = find_byte(before_first(part, '\n'), ':') ? find(part, LITERAL("\n\n")) : part.at;
     return body && is_empty(strip(span_between(body, part.end)));
 }
 
-/* Splits a multipart body at the lines with its delimiter, into at most MAX_PARTS + 1 texts. Such a line may go on behind
- * a blank, and mail readers also show parts that follow the last delimiter. */
+/* Splits the body of a multipart at its delimiter lines, into at most MAX_PARTS + 1 texts. Other words may follow the
+ * delimiter on its line, behind a space. Parts behind the last delimiter are read, too, because mail readers show
+ * them. */
 static span_list split_parts(struct arena *arena, const struct entity *entity) {
     span_list parts = {0};
     if (is_empty(entity->boundary))
@@ -127,7 +132,7 @@ static span_list split_parts(struct arena *arena, const struct entity *entity) {
         if (!is_empty(line) && !is_space(*line.at))
             continue;
         if (begin && at - begin > 1 && (parts.count < MANY_PARTS || !is_blank_part(span_between(begin, at))))
-            *LIST_ADD(arena, &parts) = span_between(begin, at - 1); /* the line feed is the delimiter's */
+            *LIST_ADD(arena, &parts) = span_between(begin, at - 1); /* the line feed before a delimiter belongs to it */
         begin = is_last ? NULL : tail.at;
     }
     if (begin && parts.count <= MAX_PARTS)
@@ -135,15 +140,15 @@ static span_list split_parts(struct arena *arena, const struct entity *entity) {
     return parts;
 }
 
-/* The state of reading leaves. */
+/* The state of read_leaves. */
 struct walk {
     struct reader *reader;
-    entity_list open, leaves;      /* open: the parts to be read, the next one last */
-    size_t n_parts, n_documents;   /* n_documents: opened by Python */
-    size_t search_left, read_left; /* bytes to be searched for boundaries; of header sections and texts to be read */
+    entity_list open, leaves;      /* open: the parts that are still to be read, the next part last */
+    size_t n_parts, n_documents;   /* n_documents: documents that Python has opened */
+    size_t search_left, read_left; /* bytes that may still be searched for boundaries, and be read */
 };
 
-/* Returns whether another reading of a part is within the bounds. */
+/* Returns whether MAX_PARTS and MAX_READINGS allow one more reading of a part. */
 static bool may_read(struct walk *walk) {
     bool is_within = walk->n_parts < MAX_PARTS && walk->read_left;
     if (!is_within)
@@ -151,8 +156,8 @@ static bool may_read(struct walk *walk) {
     return is_within;
 }
 
-/* Adds a part as each program may read it: by the first or the last field of a name, and if a line is no field, by those
- * before it or by all. */
+/* Adds each reading of a part that a mail reader may choose. Of fields with one name, programs read the first or the
+ * last one. At a line that is no field, programs end the header section or read on. */
 static void add_readings(struct walk *walk, entity_list *parts, span text, const char *default_type) {
     struct reader *reader = walk->reader;
     struct section section = read_section(reader, text);
@@ -176,7 +181,7 @@ static void add_readings(struct walk *walk, entity_list *parts, span text, const
 
 static unsigned truncation_of(enum shown_as as) { return as >= AS_PDF ? TRUNCATED_PDF << (as - AS_PDF) : TRUNCATED_TEXT; }
 
-/* Returns the entity inside a message or document; empty if there is none. */
+/* Returns the entity inside a message or a document; an empty span if the document has none. */
 static span inner_entity(struct walk *walk, const struct entity *entity) {
     struct reader *reader = walk->reader;
     struct arena *arena = &reader->arena;
@@ -196,7 +201,8 @@ static span inner_entity(struct walk *walk, const struct entity *entity) {
     return with_line_feeds(arena, answer.text);
 }
 
-/* Adds the parts of an entity to those to be read, in their order; of alternatives plain text comes last. */
+/* Adds the parts of an entity to walk->open, so that they are read in their order. Of alternative parts, those in plain
+ * text are read last. */
 static void open_parts(struct walk *walk, span_list inner, const char *default_type, bool is_alternative) {
     entity_list parts = {0};
     for (size_t i = 0; i < inner.count && may_read(walk); i++)
@@ -211,7 +217,7 @@ static void read_entity(struct walk *walk, struct entity entity) {
     struct reader *reader = walk->reader;
     bool is_message = entity.as == AS_MESSAGE, is_alternative = false;
     span_list inner = {0};
-    const char *default_type = "text/plain"; /* of its parts */
+    const char *default_type = "text/plain"; /* the type of parts that have no Content-Type */
     size_t size = size_of(entity.body);
     if ((entity.as == AS_MULTIPART || is_message) && size > walk->search_left)
         reader->message.truncations |= TRUNCATED_PARTS;
@@ -229,7 +235,7 @@ static void read_entity(struct walk *walk, struct entity entity) {
         if (is_message || !is_empty(body))
             *LIST_ADD(&reader->arena, &inner) = body;
     }
-    if (entity.as == AS_MULTIPART && !inner.count) { /* without a boundary, mail readers show text */
+    if (entity.as == AS_MULTIPART && !inner.count) { /* mail readers show a multipart without a boundary as text */
         entity.content_type = LITERAL("text/plain");
         entity.as = AS_TEXT;
     }

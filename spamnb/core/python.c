@@ -1,12 +1,14 @@
-/* The functions that Python calls by way of ctypes, besides those of vocabulary.h and fit.h. library.py loads them; the
- * Python function that calls one of them checks the sizes of its arrays. The core knows nothing of Python: what it asks
- * for while it reads goes to an answerer, a function that takes Python's lock for as long as it runs. */
+/* The functions that Python calls by ctypes, besides the functions of vocabulary.h and fit.h. spamnb/core/library.py
+ * loads the library. The Python function that calls a C function checks the sizes of the arrays that it passes. The
+ * core does not use Python's interface: while it reads, it sends its questions to an answerer, a function that holds
+ * Python's lock only as long as the answer takes. */
 #include "reader.h"
 
 #include <stdlib.h>
 
-/* Makes the tables of the library; once, before any other call. names, texts: the n references of HTML, ascending, which
- * must stay in place. secret: the key of all hash tables. */
+/* Makes the tables of the library. Called once, before any other function. names, texts: the n names of HTML's
+ * character references, in ascending order, and their characters, which must stay in memory. secret: the key of all
+ * hash tables. */
 void core_begin(const char *const names[], const char *const texts[], size_t n, const uint64_t secret[2]) {
     memcpy(SECRET, secret, sizeof SECRET);
     references_begin(names, texts, n);
@@ -17,8 +19,8 @@ void core_begin(const char *const names[], const char *const texts[], size_t n, 
 
 static struct group_table groups;
 
-/* Registers the n prefixes of tokens with their groups, and the groups of words, pairs and header fields; once, before
- * vocabulary_describe. The texts must stay in place. False without memory. */
+/* Registers the n prefixes of tokens with their groups, and the groups of words, of pairs and of header fields. Called
+ * once, before vocabulary_describe. The texts must stay in memory. Returns false if there is too little memory. */
 bool kinds_begin(const char *const prefixes[], const uint8_t *of_prefixes, size_t n, const uint8_t other_groups[3]) {
     struct token_kind *kinds = calloc(n + 1, sizeof *kinds);
     for (size_t i = 0; kinds && i < n; i++)
@@ -27,7 +29,7 @@ bool kinds_begin(const char *const prefixes[], const uint8_t *of_prefixes, size_
     return kinds != NULL;
 }
 
-/* Writes the hashes in model files, and the groups, of the tokens with these ids. */
+/* Writes the file_hash and the group of each of the n tokens with these ids. */
 void vocabulary_describe(struct vocabulary *vocabulary, const uint32_t *ids, size_t n, uint64_t *hashes,
                          uint8_t *token_groups) {
     for (size_t i = 0; i < n; i++) {
@@ -38,8 +40,9 @@ void vocabulary_describe(struct vocabulary *vocabulary, const uint32_t *ids, siz
 
 /* ---- Reader ---- */
 
-/* Makes a reader; NULL without memory. The n rules of header fields have names, which may end with "*" for any end, how a
- * field is read, and prefixes of tokens. Their texts must stay in place. */
+/* Returns a new reader; NULL if there is too little memory. Each of the n rules for header fields has a name, a method
+ * of enum header_how, and a prefix of tokens. A name that ends with "*" stands for all names with this beginning. Names
+ * and prefixes must stay in memory. */
 struct reader *reader_new(answerer answerer, unsigned ngrams, bool body_only, bool stems, bool splits,
                           const char *const names[], const char *const prefixes[], const uint8_t *hows, size_t n) {
     struct reader *reader = calloc(1, sizeof *reader);
@@ -67,8 +70,9 @@ void reader_delete(struct reader *reader) {
     free(reader);
 }
 
-/* Reads n messages into rows of the vocabulary; without a vocabulary one message, for message_part. Writes the length of
- * each row, and each message's digest, date and truncations. */
+/* Reads n messages, and adds a row for each message to the vocabulary. Writes the length of each row, and the digest,
+ * date and truncations of each message. If vocabulary is NULL, there are no rows; message_part then has the lists of
+ * the last message. */
 enum failure read_messages(struct reader *reader, struct vocabulary *vocabulary, const uint8_t *const raws[],
                            const size_t sizes[], size_t n, unsigned wants, uint32_t *lengths, uint8_t *digests,
                            uint8_t *dates, uint32_t *truncations) {
@@ -87,7 +91,8 @@ enum failure read_messages(struct reader *reader, struct vocabulary *vocabulary,
     return FAILED_NOT;
 }
 
-/* Returns a list of the last message, and its length. */
+/* Writes the address of a list of the last message, and returns the length of the list. which: 0 headers, 1 texts, 2
+ * links, 3 hidden, 4 files. */
 size_t message_part(const struct reader *reader, int which, const span **items) {
     const struct message *message = &reader->message;
     const span_list *const lists[] = {&message->headers, &message->texts, &message->links, &message->hidden,

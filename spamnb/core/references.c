@@ -3,9 +3,10 @@
 
 #include <stdlib.h>
 
-enum { MAX_NAME = 41, MAX_WITHOUT_SEMICOLON = 6 }; /* letters of the longest names that HTML has */
+enum { MAX_NAME = 41, MAX_WITHOUT_SEMICOLON = 6 }; /* letters of the longest name of a reference in HTML; and of the
+                                                     * longest name that needs no semicolon */
 
-static const char *const *names, *const *texts; /* names ascending */
+static const char *const *names, *const *texts; /* the arguments of references_begin */
 static size_t n_names;
 
 void references_begin(const char *const all_names[], const char *const all_texts[], size_t n) {
@@ -14,6 +15,7 @@ void references_begin(const char *const all_names[], const char *const all_texts
     n_names = n;
 }
 
+/* Compares a span, key, with a name of the table, item, for bsearch. */
 static int compare(const void *key, const void *item) {
     span name = *(const span *)key;
     const char *other = *(const char *const *)item;
@@ -21,7 +23,7 @@ static int compare(const void *key, const void *item) {
     return order ? order : -(other[size_of(name)] != 0);
 }
 
-/* Writes the character of a name and moves text behind the name; false if HTML has no such name. */
+/* Writes the characters that a name stands for and moves text behind the name; false if HTML has no such name. */
 static bool put_named(struct writer *writer, span *text, span name) {
     const char *const *place = bsearch(&name, names, n_names, sizeof *names, compare);
     if (!place)
@@ -31,7 +33,8 @@ static bool put_named(struct writer *writer, span *text, span name) {
     return true;
 }
 
-/* Writes the character of a reference by number, whose "&#" is before text, and moves text behind it. */
+/* Writes the character of a numeric reference, "&#38;" or "&#x26;". text begins behind "&#", and is moved behind the
+ * reference. Returns false if no digit follows. */
 static bool put_number(struct writer *writer, span *text) {
     span digits = *text;
     bool is_hex = !is_empty(digits) && (*digits.at | 32) == 'x';
@@ -54,7 +57,8 @@ static bool put_number(struct writer *writer, span *text) {
     return true;
 }
 
-/* Writes the character of a reference by name, whose "&" is before text, and moves text behind it. */
+/* Writes the characters of a named reference, such as "&amp;". text begins behind "&", and is moved behind the
+ * reference. Returns false if no name follows. */
 static bool put_name(struct writer *writer, span *text, bool in_attribute) {
     const uint8_t *end = text->at;
     while (end < text->end && (is_letter(*end) || is_digit(*end)) && end - text->at < MAX_NAME)

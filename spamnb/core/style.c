@@ -5,15 +5,15 @@
 enum {
     MAX_SHEET_BYTES = 1 << 19, /* of all sheets of a document */
     MAX_RULES = 3000,          /* of a document */
-    MAX_STEPS = 1000000,       /* comparisons of rules with elements, in one document */
-    MAX_NESTED = 8,            /* blocks in blocks */
-    MAX_OPEN = 1024,           /* brackets */
-    MAX_MATCHES = 100,         /* rules of one element */
+    MAX_STEPS = 1000000,       /* in one document: one step for each rule and declaration compared with an element */
+    MAX_NESTED = 8,            /* levels of blocks in blocks, such as "@media {...}" */
+    MAX_OPEN = 1024,           /* levels of brackets in brackets */
+    MAX_MATCHES = 100,         /* rules that match one element */
 };
 
 #define MIN_LETTER 2.5f   /* pixels: smaller letters cannot be read */
-#define MIN_OPACITY 0.1   /* fainter text cannot be read */
-#define MIN_DISTANCE 24   /* between two colors, summed over three channels of 0 to 255 */
+#define MIN_OPACITY 0.1   /* less opaque text cannot be read */
+#define MIN_DISTANCE 24   /* of two colors, summed over three channels of 0 to 255: closer colors look alike */
 
 enum { WHITE = 0xFFFFFF, BLACK = 0 };
 
@@ -21,17 +21,18 @@ const struct style FIRST_STYLE = {.color = BLACK, .background = WHITE};
 
 const struct style UNKNOWN_STYLE = {.color = UNKNOWN, .background = UNKNOWN};
 
-/* What selectors ask for, by ascending specificity. */
+/* The kinds of selectors, by ascending specificity. */
 enum key_kind { OF_ANY, OF_TAG, OF_CLASS, OF_ID };
 
-/* A rule with one of its selectors: a class, id or tag, and perhaps a tag beside the class or id. */
+/* A rule for one selector. key is a class, an id or a tag; if key is a class or an id, tag may be a tag that the
+ * element must have, too. */
 struct rule {
     struct rule *next;
     enum key_kind kind;
     span key, tag;
-    uint64_t hash, tag_hash; /* of kind and key, of the tag */
+    uint64_t hash, tag_hash; /* hash: of kind and key; tag_hash: of tag */
     bool is_doubtful;
-    uint64_t strength; /* its specificity, then its order */
+    uint64_t strength; /* specificity in the high 32 bits, number of the rule in the low ones */
     declaration_list declarations;
 };
 
@@ -39,8 +40,8 @@ struct rule {
 
 /* ---- Text ---- */
 
-/* Returns a style or a sheet with a space for each comment, and with empty strings and URLs. Escapes, with which
- * "d\69splay" is display, are not read: they put the page in doubt. */
+/* Returns declarations or a sheet with each comment replaced by a space, and with all strings and URLs emptied. Escapes
+ * are not decoded: because "d\69splay" is display, an escape puts the page in doubt. */
 static span clean(struct sheet *sheet, span text) {
     if (!find_byte(text, '*') && !find_byte(text, '\\') && !find_byte(text, '"') && !find_byte(text, '\'') &&
         !find_byte(text, '('))
@@ -74,7 +75,7 @@ static span clean(struct sheet *sheet, span text) {
     return writer_close(&writer);
 }
 
-/* Returns the first place of one of two bytes outside of brackets; the end if there is none. */
+/* Returns where one of two bytes first occurs outside of brackets; the end of the text if neither does. */
 static const uint8_t *find_outside(span text, uint8_t stop, uint8_t other) {
     static const uint8_t CLOSERS[256] = {['('] = ')', ['['] = ']', ['{'] = '}'};
     static const bool IS_PART[256] = {
@@ -100,7 +101,7 @@ static const uint8_t *find_outside(span text, uint8_t stop, uint8_t other) {
 
 /* ---- Numbers and colors ---- */
 
-/* Reads a number as style sheets write it, 2e1 is twenty, and moves text behind it. */
+/* Reads a number of a style sheet, which may have an exponent (2e1 is 20), and moves text behind the number. */
 static bool read_number(span *text, double *number) {
     enum { MAX_NUMBER = 40 };
     char written[MAX_NUMBER + 1] = "", *end;
@@ -115,7 +116,7 @@ static bool read_number(span *text, double *number) {
     return end > written;
 }
 
-/* Reads the digits of #rgb or #rrggbb. */
+/* Returns the color of three or six hexadecimal digits, as in #rgb and #rrggbb. */
 static rgb color_of_digits(span digits) {
     size_t n = size_of(digits);
     rgb color = 0;
@@ -130,14 +131,14 @@ static rgb color_of_digits(span digits) {
     return color;
 }
 
-/* Reads a color in lower case. Other forms and names are not understood. */
+/* Returns a color by its digits or its name in lower case. Forms such as rgb() and other names are UNKNOWN. */
 static rgb read_color(span value) {
     if (starts_with(value, LITERAL("#")))
         return color_of_digits(skip_bytes(value, 1));
     return IS("white") ? WHITE : IS("black") ? BLACK : IS("transparent") ? CLEAR : UNKNOWN;
 }
 
-/* Reads the color of an attribute such as bgcolor, in which six digits need no "#". */
+/* Returns the color of an attribute such as bgcolor, in which six digits need no "#" before them. */
 static rgb read_attribute_color(struct arena *arena, span value) {
     value = lower_copy(arena, strip(value));
     return size_of(value) == 6 ? color_of_digits(value) : read_color(value);
@@ -145,7 +146,7 @@ static rgb read_attribute_color(struct arena *arena, span value) {
 
 static int distance(rgb a, rgb b, int shift) { return abs((a >> shift & 255) - (b >> shift & 255)); }
 
-/* Returns whether letters cannot be told from their background. */
+/* Returns whether letters are transparent, or have nearly the color of their background. */
 static bool is_unreadable(rgb letters, rgb background) {
     if (letters < 0 || background < 0)
         return letters == CLEAR;
@@ -155,7 +156,7 @@ static bool is_unreadable(rgb letters, rgb background) {
 
 /* ---- Declarations ---- */
 
-/* Returns whether a size is too small for letters; a size that is not understood is not. */
+/* Returns whether a size is too small for letters. Returns false for a size that is not understood. */
 static bool is_tiny(span value) {
     double number;
     if (!read_number(&value, &number) || number < 0 || !(is_empty(value) || is_one_of(value, "px pt em rem %")))
@@ -163,7 +164,7 @@ static bool is_tiny(span value) {
     return number == 0 || (IS("px") && number < MIN_LETTER) || (IS("pt") && number < MIN_LETTER * 3 / 4);
 }
 
-/* How a property is read. */
+/* The kinds of properties. Properties of one kind have values that are read alike. */
 enum property {
     P_COLOR, P_BACKGROUND, P_SIZE, P_FONT, P_OPACITY, P_DISPLAY, P_VISIBILITY, P_OVERFLOW, P_HEIGHT, P_ROOM, P_MARGIN, P_ALL,
     P_HARMLESS, N_PROPERTIES
@@ -187,7 +188,7 @@ static void set_flag(struct declaration *declaration, uint32_t flag, bool is_on)
     *(is_on ? &declaration->on : &declaration->off) |= flag;
 }
 
-/* Reads a value in lower case; a color or size that is not understood shows text. */
+/* Reads the value of a property, in lower case. A color or size that is not understood lets text be visible. */
 static struct declaration read_value(enum property property, span value) {
     struct declaration declaration = {.property = (uint8_t)property};
     span word = before_first(value, ' ');
@@ -208,7 +209,7 @@ static struct declaration read_value(enum property property, span value) {
         break;
     case P_DISPLAY:
         set_flag(&declaration, IS_GONE, is_same(word, LITERAL("none")));
-        declaration.on |= is_one_of(value, "none block") ? 0 : HAS_ROOM; /* it may be no box */
+        declaration.on |= is_one_of(value, "none block") ? 0 : HAS_ROOM; /* the element may be no box */
         break;
     case P_VISIBILITY:
         set_flag(&declaration, IS_UNSEEN, is_one_of(word, "hidden collapse"));
@@ -223,7 +224,7 @@ static struct declaration read_value(enum property property, span value) {
         declaration.on = is_one_of(value, "0 0px") ? 0 : HAS_ROOM;
         break;
     case P_MARGIN:
-        declaration.on = find_byte(value, '-') ? IS_DOUBTFUL : 0; /* it may lie on something of another color */
+        declaration.on = find_byte(value, '-') ? IS_DOUBTFUL : 0; /* a margin below 0 changes what is behind */
         break;
     default: /* a property that is not understood */
         declaration.on = is_one_of(value, "none 0 0px") ? 0 : IS_DOUBTFUL;
@@ -231,7 +232,7 @@ static struct declaration read_value(enum property property, span value) {
     return declaration;
 }
 
-/* Applies a declaration. A doubtful one can show text, but hide none. */
+/* Applies a declaration to a style. The declaration of a doubtful rule can show text, but never hide text. */
 static void apply(struct style *style, const struct style *above, const struct declaration *one, bool is_doubtful) {
     switch (one->property) {
     case P_COLOR:
@@ -252,7 +253,7 @@ void style_begin(void) {
         add_names(&property_table, PROPERTIES[property], (uint8_t)property, 0);
 }
 
-/* Reads declarations in clean text in lower case. */
+/* Reads the declarations in a text that clean returned, in lower case. */
 static declaration_list read_declarations(struct sheet *sheet, span text) {
     declaration_list declarations = {0};
     while (!is_empty(text)) {
@@ -260,7 +261,7 @@ static declaration_list read_declarations(struct sheet *sheet, span text) {
         span name = colon ? strip(span_between(text.at, colon)) : (span){0};
         int property = number_of(&property_table, name);
         text = skip_bytes(span_between(end, text.end), 1);
-        sheet->is_in_doubt = sheet->is_in_doubt || property == P_ALL; /* it sets all properties */
+        sheet->is_in_doubt = sheet->is_in_doubt || property == P_ALL; /* "all" sets all properties */
         if (property == P_HARMLESS || is_empty(name) || starts_with(name, LITERAL("mso-")))
             continue;
         span value = span_between(colon + 1, end);
@@ -276,7 +277,7 @@ static declaration_list read_declarations(struct sheet *sheet, span text) {
     return declarations;
 }
 
-/* Applies the declarations that are important, or those that are not. */
+/* Applies either the declarations with "!important", or the declarations without it. */
 static void apply_all(struct style *style, const struct style *above, const declaration_list *list, bool important,
                       bool is_doubtful) {
     for (const struct declaration *one = list->items; one < list->items + list->count; one++)
@@ -294,13 +295,13 @@ struct matches {
 
 static uint64_t hash_of_key(enum key_kind kind, span key) { return hash_any_case(SECRET, key) + kind; }
 
-/* Returns the rules whose keys may have this hash. */
+/* Returns the list of rules that contains all rules with this hash. */
 static struct rule **bucket_of(struct sheet *sheet, uint64_t hash) {
     return &sheet->buckets[hash % COUNT_OF(sheet->buckets)];
 }
 
-/* Adds the rules with this key. If a class or an id differs only in case, which pages without a doctype ignore, the page
- * is in doubt. */
+/* Adds the rules with this key to matches. If the rule's class or id differs from the key in case, the page is in
+ * doubt, because browsers ignore the case only on pages without a doctype. */
 static void add_matches(struct sheet *sheet, enum key_kind kind, span key, uint64_t tag, struct matches *matches) {
     uint64_t hash = hash_of_key(kind, key);
     for (const struct rule *rule = *bucket_of(sheet, hash); rule; rule = rule->next) {
@@ -339,8 +340,8 @@ void sheet_begin(struct sheet *sheet, struct arena *arena) {
 
 static bool is_name_byte(uint8_t c) { return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c >= 0x80; }
 
-/* Reads a selector. Of several classes and ids it has the last one, and is doubtful, as is each selector that is not
- * understood. */
+/* Returns a rule for the last simple selector of a selector. Sets is_doubtful if the selector has several classes or
+ * ids, of which only the last one is matched, or if it is not understood. */
 static struct rule read_selector(span text, bool *is_doubtful) {
     struct rule rule = {.kind = OF_ANY};
     *is_doubtful = *is_doubtful || is_empty(text);
@@ -363,7 +364,7 @@ static struct rule read_selector(span text, bool *is_doubtful) {
             *is_doubtful = true;
         } else if (c != '*' || !is_empty(name)) {
             *is_doubtful = true;
-            if (is_space(c) || c == '>' || c == '+' || c == '~' || c == '|') { /* a combinator: read the next selector */
+            if (is_space(c) || c == '>' || c == '+' || c == '~' || c == '|') { /* a combinator ends the selector */
                 text.at = name.at;
                 rule = (struct rule){.kind = OF_ANY};
             }
@@ -372,11 +373,12 @@ static struct rule read_selector(span text, bool *is_doubtful) {
     return rule;
 }
 
-/* Adds a rule for each selector of a list. If browsers do not understand one, they ignore all: then all are doubtful. */
+/* Adds a rule for each selector of a list. If one selector is doubtful, all these rules are doubtful, because browsers
+ * ignore a list with a selector that they do not understand. */
 static void add_rule(struct sheet *sheet, span selectors, span body, bool is_doubtful) {
     declaration_list declarations = read_declarations(sheet, lower_copy(sheet->arena, body));
     struct rule *added = NULL;
-    sheet->is_in_doubt = sheet->is_in_doubt || find_byte(body, '{'); /* a nested rule */
+    sheet->is_in_doubt = sheet->is_in_doubt || find_byte(body, '{'); /* the body has a nested rule */
     for (bool is_last = !declarations.count; !is_last;) {
         if (sheet->n_rules++ == MAX_RULES) {
             sheet->is_in_doubt = true;
@@ -404,7 +406,7 @@ static void add_rule(struct sheet *sheet, span selectors, span body, bool is_dou
     }
 }
 
-/* Adds the rules of a sheet, or of a block in it; those under a condition, such as "@media", are doubtful. */
+/* Adds the rules of a sheet, or of a block in a sheet. Rules under a condition, such as "@media", are doubtful. */
 static void add_rules(struct sheet *sheet, span text, bool is_doubtful, int depth) {
     while (!is_empty(text = strip(text))) {
         sheet->is_in_doubt = sheet->is_in_doubt || depth > MAX_NESTED;
@@ -442,7 +444,7 @@ void sheet_add(struct sheet *sheet, span text, span media) {
 static void apply_attributes(struct style *style, struct arena *arena, unsigned tag,
                              const struct attributes *attributes) {
     if (TAGS[tag].flags & IS_CONTROL || tag == TAG_MARK || (tag == TAG_A && has(attributes, A_HREF)))
-        style->color = UNKNOWN; /* browsers have colors for these elements */
+        style->color = UNKNOWN; /* browsers set the colors of these elements */
     if (has(attributes, A_HIDDEN) || TAGS[tag].flags & IS_UNSHOWN)
         style->flags |= IS_GONE;
     enum attribute color = tag == TAG_BODY ? A_TEXT : A_COLOR;
@@ -463,7 +465,7 @@ static bool hides_text(const struct style *style) {
 static struct style make_style(struct sheet *sheet, const struct style *above, unsigned tag, span name,
                                const struct attributes *attributes) {
     struct style style = *above;
-    if (tag == TAG_TABLE) { /* in pages without a doctype tables do not inherit color and size */
+    if (tag == TAG_TABLE) { /* on pages without a doctype, tables do not inherit color and size */
         style.color = sheet->page->color;
         style.flags &= ~(uint32_t)IS_TINY;
     }
@@ -480,7 +482,7 @@ static struct style make_style(struct sheet *sheet, const struct style *above, u
         apply_all(&style, above, &attribute_declarations, important, false);
     }
     if (TAGS[tag].flags & IS_INLINE && style.background != above->background)
-        style.background = UNKNOWN; /* it is not painted behind blocks inside */
+        style.background = UNKNOWN; /* browsers do not paint it behind blocks in the inline element */
     unsigned kind = TAGS[tag].kind;
     bool is_box = !(TAGS[tag].flags & IS_INLINE || kind == WHOLE_PAGE || (kind >= TABLE && kind <= CELL));
     bool is_low = is_box && (style.flags & (CUTS_OFF | IS_LOW | HAS_ROOM | IS_DOUBTFUL)) == (CUTS_OFF | IS_LOW);

@@ -1,8 +1,8 @@
 #include "tags.h"
 
-enum { MAX_NAME = 30 }; /* bytes; sizes has 32 bits */
+enum { MAX_NAME = 30 }; /* bytes of a name: name_table.sizes has 32 bits */
 
-/* The tags of each kind. Those that tags.h names come first, in its order. */
+/* All tags, in groups with the same properties. The tags that tags.h names come first, in the order of tags.h. */
 static const struct {
     const char *names;
     uint8_t kind, text, flags;
@@ -49,14 +49,14 @@ static const struct {
 struct tag TAGS[N_TAGS];
 size_t TAG_COUNT;
 
-/* In the order of tags.h. */
+/* The names of all attributes, in the order of enum attribute. */
 static const char ATTRIBUTES[] = "class id style color bgcolor text hidden background href src action formaction ping "
                                  "poster lowsrc dynsrc xlink:href content http-equiv type media srcdoc shadowrootmode "
                                  "alt placeholder label value";
 
 static struct name_table tag_table, attribute_table;
 
-/* Returns the slot of a name, or the free slot for it. */
+/* Returns the slot that has a name; if the table does not have the name, the free slot in which to store the name. */
 static size_t slot_of(const struct name_table *table, span name) {
     size_t n = size_of(name), first = name.at[0] & 31, last = name.at[n - 1] & 31, middle = name.at[n / 2] & 31;
     size_t slot = (n + 5 * first + 23 * last + 97 * middle) % COUNT_OF(table->slots);

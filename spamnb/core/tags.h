@@ -1,37 +1,40 @@
-/* The tags and attributes of HTML by name: which tags end a word, close others, or have text that is never shown. The
- * kinds are those of the HTML standard's tree construction (https://html.spec.whatwg.org/#parsing). */
+/* The tags and attributes of HTML by name. The table of tags says which tags end a word, which tags close other
+ * elements, and in which elements text is never shown. The kinds of tags follow the HTML standard's rules for tree
+ * construction (https://html.spec.whatwg.org/#parsing). */
 #pragma once
 
 #include "bytes.h"
 
-/* A hash table of names in lower case, which are looked up in any case, and a number for each. */
+/* A hash table of names and their numbers. Names are stored in lower case and looked up in any case. */
 struct name_table {
-    uint32_t sizes[32]; /* by first letter, a bit for each size of a name */
+    uint32_t sizes[32]; /* for each first letter: bit n is set if a name of n bytes begins with this letter */
     struct {
         span name;
         uint8_t number;
-    } slots[512]; /* a name is in the slot of its hash, or in one behind it */
+    } slots[512]; /* a name is in the slot of its hash, or in the next free slot behind it */
 };
 
-/* Adds names with blanks between them; the first gets this number, and each other one a number larger by step. */
+/* Adds names that are separated by blanks. The first name gets this number; each further name gets the number of the
+ * name before it plus step. */
 void add_names(struct name_table *table, const char *names, uint8_t number, uint8_t step);
-/* Returns the number of a name; -1 if it has none. */
+/* Returns the number of a name; -1 if the table does not have the name. */
 int number_of(const struct name_table *table, span name);
 
-/* How a start tag and its end tag open and close elements. */
+/* The kinds of tags, by how start tags and end tags open and close elements. */
 enum tag_kind { ORDINARY, BLOCK, HEADING, ITEM, FORMATTING, VOID, TABLE, ROWS, ROW, CELL, WHOLE_PAGE, IGNORED };
 
-/* How the text in an element is read: with tags; without tags, or with character references only, until the end tag; not
- * at all; without tags until the end of the page. */
+/* How the text in an element is read. NORMAL: tags are read. RAW: no tags are read until the end tag. REFERENCES: as
+ * RAW, but character references are resolved. NOWHERE: tags are read, and the text is shown nowhere. REST: no tags are
+ * read until the end of the page. */
 enum tag_text { NORMAL, RAW, REFERENCES, NOWHERE, REST };
 
 enum {
-    ENDS_WORD = 1 << 0,
-    MAY_END_WORD = 1 << 5, /* unless it takes no room */
-    IS_INLINE = 1 << 1,  /* end tags inside may close elements around it */
-    IS_BARRIER = 1 << 2, /* end tags inside close no elements around it */
-    IS_CONTROL = 1 << 3, /* has colors of its own */
-    IS_UNSHOWN = 1 << 4, /* its text is for programs, or for browsers that do not know the element */
+    ENDS_WORD = 1 << 0,  /* a word ends at the tag */
+    MAY_END_WORD = 1 << 5, /* ends a word unless its element takes up no space */
+    IS_INLINE = 1 << 1,  /* end tags in the element may close elements around it */
+    IS_BARRIER = 1 << 2, /* end tags in the element close no elements around it */
+    IS_CONTROL = 1 << 3, /* browsers set the element's colors, as those of a form control */
+    IS_UNSHOWN = 1 << 4, /* text in the element is for programs, or for browsers that do not know the element */
 };
 
 struct tag {
@@ -39,23 +42,23 @@ struct tag {
     uint8_t kind, text, flags;
 };
 
-/* Tags that the parser names; TAG_UNKNOWN is the tag of all names that HTML does not have. */
+/* The tags that html.c and style.c name. TAG_UNKNOWN stands for all names that HTML does not have. */
 enum {
     TAG_UNKNOWN, TAG_A, TAG_BODY, TAG_HTML, TAG_P, TAG_LI, TAG_DD, TAG_DT, TAG_TABLE, TAG_STYLE, TAG_TITLE,
     TAG_SCRIPT, TAG_XMP, TAG_META, TAG_AREA, TAG_BASE, TAG_MARK, TAG_DIV, TAG_ADDRESS, TAG_SVG, TAG_MATH, TAG_IMG, TAG_INPUT
 };
 
-enum { N_TAGS = 160 };
+enum { N_TAGS = 160 }; /* room for tags; TAG_COUNT are in use */
 
 extern struct tag TAGS[N_TAGS];
 extern size_t TAG_COUNT;
 
-/* Makes the tables of tags and attributes; once, before the first message. */
+/* Makes the tables of tags and attributes. Called once, before the first message. */
 void tags_begin(void);
-/* Returns the number of a tag by its name in any case. */
+/* Returns the number of the tag with this name, in any case; TAG_UNKNOWN if HTML does not have the name. */
 unsigned tag_of(span name);
 
-/* The attributes that are read: of style first, then those with a URL, and others. */
+/* The attributes that are read: first the attributes that set style, then attributes with a URL, then all others. */
 enum attribute {
     A_CLASS, A_ID, A_STYLE, A_COLOR, A_BGCOLOR, A_TEXT, A_HIDDEN, A_BACKGROUND, A_HREF, N_STYLE_ATTRIBUTES,
     A_SRC = N_STYLE_ATTRIBUTES, A_ACTION, A_FORMACTION, A_PING, A_POSTER, A_LOWSRC, A_DYNSRC, A_XLINK,
@@ -66,8 +69,9 @@ enum attribute {
 
 enum { STYLES = 1 << A_STYLE | 1 << A_CLASS };
 
+/* The attributes of a tag. */
 struct attributes {
-    uint32_t present;
+    uint32_t present; /* bit n is set if values[n] is */
     span values[N_ATTRIBUTES];
 };
 
@@ -75,10 +79,10 @@ static inline bool has(const struct attributes *attributes, enum attribute which
     return attributes->present >> which & 1;
 }
 
-/* Returns the value of an attribute; NULL spans if it is missing. */
+/* Returns the value of an attribute; a span of NULL if the tag does not have the attribute. */
 static inline span value_of_attribute(const struct attributes *attributes, enum attribute which) {
     return has(attributes, which) ? attributes->values[which] : (span){0};
 }
 
-/* Returns the number of an attribute by its name in any case; -1 if it is not read. */
+/* Returns the number of the attribute with this name, in any case; -1 if this attribute is not read. */
 int attribute_of(span name);

@@ -1,7 +1,7 @@
-/* Transfer encodings -> bytes, and bytes in a claimed charset -> UTF-8. */
+/* Text in a transfer encoding -> bytes; bytes in the charset that a message names -> UTF-8. */
 #include "reader.h"
 
-/* The value of each byte in base64; 65 for "=", 66 for all others. */
+/* The value of each byte in base64: 0 to 63, PADDING for "=", and 66 for bytes that base64 does not have. */
 enum { PADDING = 65 };
 
 #define FOREIGN_16 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66
@@ -18,7 +18,7 @@ void put_base64(struct writer *writer, span text) {
     unsigned n = 0; /* letters of an incomplete group of four */
     writer_reserve(writer, size_of(text) + 3);
     for (;;) {
-        for (; !n && size_of(text) >= 4; text.at += 4) { /* nearly all of it */
+        for (; !n && size_of(text) >= 4; text.at += 4) { /* the fast way for nearly all groups */
             uint8_t a = VALUES[text.at[0]], b = VALUES[text.at[1]], c = VALUES[text.at[2]], d = VALUES[text.at[3]];
             if ((a | b | c | d) >= 64)
                 break;
@@ -34,7 +34,7 @@ void put_base64(struct writer *writer, span text) {
             bits = bits << 6 | value;
             n++;
         }
-        if (n == 4 || value == PADDING) { /* padding ends a group */
+        if (n == 4 || value == PADDING) { /* a group ends after four letters, or at padding */
             bits <<= 6 * (4 - n);
             for (unsigned i = 0; i + 1 < n; i++)
                 *writer->at++ = (uint8_t)(bits >> (16 - 8 * i));
@@ -62,7 +62,7 @@ void put_quoted_printable(struct writer *writer, span text, bool in_header) {
             *writer->at++ = (uint8_t)(high << 4 | low);
             text.at += 2;
         } else if (is_empty(line_end) || *line_end.at == '\n')
-            text = skip_bytes(line_end, 1); /* a soft line break, perhaps with blanks */
+            text = skip_bytes(line_end, 1); /* a soft line break, before which blanks may have been added */
         else
             *writer->at++ = '=';
     }
@@ -79,8 +79,8 @@ span percent_decoded(struct arena *arena, span text) {
     return writer_close(&writer);
 }
 
-/* Writes decoded uuencode: from "begin " to "end" lines of a letter for their length and up to 45 bytes, six bits a
- * letter. */
+/* Writes decoded uuencoded text. Its lines are between a line "begin ..." and a line "end". The first letter of a line
+ * is the number of its bytes, at most 45; each further letter has six bits. */
 static void put_uuencoded(struct writer *writer, span text) {
     span line = {0};
     while (!starts_with(line, LITERAL("begin ")) && next_line(&text, &line))
@@ -111,8 +111,9 @@ span decode_transfer(struct reader *reader, span body, span encoding) {
     return writer_close(&writer);
 }
 
-/* Decodes UTF-8 with U+FFFD for invalid bytes; windows-1252 if at least half of all that is not ASCII is invalid: damaged
- * UTF-8 loses a few letters, another charset would lose most. */
+/* Decodes bytes as UTF-8, with U+FFFD for invalid bytes. If at least half of the sequences that are not ASCII are
+ * invalid, decodes all bytes as windows-1252 instead, because few sequences of damaged UTF-8 are invalid, but most
+ * sequences of text in another charset. */
 static span decode_default(struct arena *arena, span octets) {
     size_t n_invalid = 0, n_valid = 0;
     struct writer writer = writer_open(arena, size_of(octets) + 16);

@@ -6,7 +6,7 @@
 
 enum { PAGE = 256 };
 
-/* The properties of 256 characters. If all are alike, the bytes have them once. */
+/* The properties of a block of 256 characters. If all characters have the same properties, bytes contains them once. */
 struct page {
     const struct character *characters[PAGE];
     uint8_t bytes[];
@@ -33,7 +33,7 @@ static const struct page *new_page(struct reader *reader, uint32_t point) {
 const struct character *character_of(struct reader *reader, uint32_t point) {
     if (point >= 0x110000)
         point = 0xFFFD;
-    if (point >= 0x40000 && (point < 0xE0000 || point >= 0xF0000)) /* planes without letters and signs: as one page */
+    if (point >= 0x40000 && (point < 0xE0000 || point >= 0xF0000)) /* no letters or signs: one page for all */
         point = 0x40000;
     _Atomic(const struct page *) *place = &pages[point / PAGE];
     const struct page *page = atomic_load_explicit(place, memory_order_acquire);
@@ -42,7 +42,7 @@ const struct character *character_of(struct reader *reader, uint32_t point) {
         if (atomic_compare_exchange_strong(place, &page, new))
             page = new;
         else
-            free((void *)new); /* another thread was faster */
+            free((void *)new); /* another thread has stored this page first */
     }
     return page->characters[point % PAGE];
 }
@@ -88,7 +88,7 @@ size_t sequence_size(span text, bool *is_valid) {
     if (first < 0xC2 || first > 0xF4)
         return 1;
     uint8_t least = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
-    uint8_t most = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF; /* no surrogates, no more than 10FFFF */
+    uint8_t most = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF; /* no surrogates, nothing above 10FFFF */
     if (second < least || second > most)
         return 1;
     for (size_t i = 2; i < n; i++)

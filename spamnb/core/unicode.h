@@ -1,49 +1,53 @@
-/* UTF-8, and the properties of characters. Python's unicodedata describes 256 of them when one is first read. */
+/* UTF-8, and the properties of characters. Python's unicodedata describes a block of 256 characters when the first
+ * character of the block is read. */
 #pragma once
 
 #include "bytes.h"
 
-/* What a character is. characters.py has the same list in the same order. */
+/* The flags of a character. spamnb/reader/characters.py has the same list in the same order. */
 enum {
-    IN_WORDS = 1 << 0,    /* words have it as it is */
+    IN_WORDS = 1 << 0,    /* words contain the character unchanged */
     IS_MARK_OR_SIGN = 1 << 1, /* punctuation or a symbol */
-    IS_INVISIBLE = 1 << 2, /* takes no room */
+    IS_INVISIBLE = 1 << 2, /* shows nothing and takes no room */
     IS_SPACE = 1 << 3,
-    COMBINES = 1 << 4,    /* may become one character with those before it */
-    IS_UNSPACED = 1 << 5, /* of a script without spaces */
-    IS_ITSELF = 1 << 6,   /* its other forms, but perhaps that in words, are itself and not in the text */
+    COMBINES = 1 << 4,    /* may combine with the characters before it to one character */
+    IS_UNSPACED = 1 << 5, /* belongs to a script without spaces between words, such as Thai or Chinese */
+    IS_ITSELF = 1 << 6,   /* equals its last three forms, which are not stored; the form in words may differ */
 };
 
 /* The forms of a character: in words, in lower case, without accents, and the Latin letter that it looks like. */
 enum { FORM_WORD, FORM_LOW, FORM_BARE, FORM_LATIN, N_FORMS };
 
 struct character {
-    uint8_t flags, ends[N_FORMS]; /* ends: the end of each form in the text */
-    uint8_t text[];
+    uint8_t flags, ends[N_FORMS]; /* ends: where each form ends in text */
+    uint8_t text[]; /* the forms, one behind the other */
 };
 
 struct reader;
 
-/* Returns the properties of a character, which stay in place. */
+/* Returns the properties of a character. They stay at this address until the process ends. */
 const struct character *character_of(struct reader *reader, uint32_t point);
-/* Returns the form in words of a character that is not IN_WORDS. */
+/* Returns the form in words of a character without the flag IN_WORDS. With this flag the form is not stored. */
 span word_form(const struct character *character);
-/* Returns a text with each character in another form. */
+/* Returns a text with each character replaced by one of its forms other than FORM_WORD. */
 span written_as(struct reader *reader, span text, int form);
 
-/* Moves text behind its first character and returns that; U+FFFD for invalid UTF-8. */
+/* Returns the first character of text and moves text behind it; U+FFFD if its bytes are not valid UTF-8. */
 uint32_t next_point(span *text);
-/* Writes a character in UTF-8 and returns its number of bytes, up to four; U+FFFD for surrogates and larger numbers. */
+/* Writes a character in UTF-8 and returns the number of bytes, at most four. Surrogates and numbers above 10FFFF are
+ * written as U+FFFD. */
 size_t write_point(uint8_t *at, uint32_t point);
-/* Returns the bytes of a text's first character; if it is not valid, the bytes that U+FFFD stands for. */
+/* Returns the number of bytes of a text's first character; if they are not valid UTF-8, the number of bytes that one
+ * U+FFFD replaces. */
 size_t sequence_size(span text, bool *is_valid);
-/* Returns the number of bytes before the first invalid one. */
+/* Returns the number of bytes of a text before its first byte that is not valid UTF-8. */
 size_t valid_utf8(span text);
 
-/* Returns the character of a number that is a byte of windows-1252 if it is from 128 to 159, as in browsers. */
+/* Returns the character that a number stands for. Numbers from 128 to 159 are read as bytes of windows-1252, as
+ * browsers do. */
 uint32_t windows_1252(uint32_t number);
 
-/* Returns the bytes of the character that begins with this byte. */
+/* Returns the number of bytes of a character that begins with this byte. */
 static inline size_t point_size(uint8_t first) { return first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4; }
 
 /* Returns the first n characters of a text. */
@@ -59,7 +63,7 @@ static inline span first_points(span text, size_t n) {
     return span_between(text.at, at);
 }
 
-/* Returns the whole characters in the first n bytes of a text. */
+/* Returns the first n bytes of a text, without an incomplete character at the end. */
 static inline span first_characters(span text, size_t n) {
     if (size_of(text) <= n)
         return text;

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* Doubles the memory of an array until it has room for n items; false without memory. */
+/* Doubles the memory of an array until it has room for n items; false if there is too little memory. */
 static bool grow(void **items, size_t *room, size_t n, size_t size) {
     size_t more = *room ? *room : 512;
     while (more < n) {
@@ -18,6 +18,7 @@ static bool grow(void **items, size_t *room, size_t n, size_t size) {
     return true;
 }
 
+/* Returns the slot of the token with this hash, or the free slot for this token. */
 static struct slot *slot_of(struct slot *slots, size_t mask, uint64_t hash) {
     size_t i = hash & mask;
     while (slots[i].number && slots[i].hash != hash)
@@ -25,6 +26,7 @@ static struct slot *slot_of(struct slot *slots, size_t mask, uint64_t hash) {
     return &slots[i];
 }
 
+/* Replaces the hash table by a table with n_slots slots, a power of two; false if there is too little memory. */
 static bool rehash(struct vocabulary *v, size_t n_slots) {
     struct slot *slots = calloc(n_slots, sizeof *slots);
     if (!slots)
@@ -54,7 +56,7 @@ void vocabulary_delete(struct vocabulary *v) {
 
 size_t vocabulary_size(const struct vocabulary *v) { return v->n_tokens; }
 
-/* Adds the text of a new token; false without memory. */
+/* Adds the record and the text of a new token; false if there is too little memory. */
 static bool add_text(struct vocabulary *v, span text) {
     size_t used = v->n_tokens ? v->records[v->n_tokens - 1].end : 0, size = size_of(text);
     if (size > SIZE_MAX / 8 || v->n_tokens >= UINT32_MAX - 1)
@@ -70,12 +72,12 @@ static bool add_text(struct vocabulary *v, span text) {
     return true;
 }
 
-/* Returns the slot of a token, which gets an id if it is new; NULL without memory. */
+/* Returns the slot of a token. A new token gets an id. Returns NULL if there is too little memory. */
 static struct slot *slot_with_id(struct vocabulary *v, const struct token *token) {
     struct slot *slot = slot_of(v->slots, v->slot_mask, token->hash);
     if (slot->number)
         return slot;
-    if (v->n_tokens >= v->slot_mask / 4 * 3) { /* three quarters are full */
+    if (v->n_tokens >= v->slot_mask / 4 * 3) { /* three quarters of the slots are full */
         if (v->slot_mask >= SIZE_MAX / 4 || !rehash(v, 2 * (v->slot_mask + 1)))
             return NULL;
         slot = slot_of(v->slots, v->slot_mask, token->hash);
@@ -128,6 +130,7 @@ const struct cell *vocabulary_cells(const struct vocabulary *v, size_t *n) {
 
 void vocabulary_forget_rows(struct vocabulary *v) { v->n_pending = v->n_cells = v->row_begin = 0; }
 
+/* Counts an occurrence of a token in the current row; false if there is too little memory. */
 static bool count(struct vocabulary *v, const struct token *token) {
     struct slot *slot = slot_with_id(v, token);
     if (!slot)

@@ -1,21 +1,25 @@
-/* Tokens and their ids, and messages as rows of (id, occurrences). */
+/* The tokens that were read, each with an id, and the rows of messages. A row has the ids of a message's tokens, each
+ * with the number of its occurrences. */
 #pragma once
 
 #include "hash.h"
 
+/* A token of a row: its id, and how often it occurs in the message. */
 struct cell {
     uint32_t id, count;
 };
 
-/* A slot of the hash table. If last_cell is within the current row and has this id, the row has the token there: so a row
- * needs no table, and nothing is emptied between rows (a sparse set, Briggs and Torczon 1993). */
+/* A slot of the hash table. If the cell with the index last_cell is in the current row and has this id, the row has the
+ * token in that cell. So a row needs no table of its own, and no table has to be emptied between rows (a sparse set,
+ * Briggs and Torczon 1993). */
 struct slot {
     uint64_t hash;
     uint32_t number; /* id + 1; 0: the slot is free */
     uint32_t last_cell;
 };
 
-/* A token of the current row. Its text must stay in place until the row ends; the text of a new token is copied. */
+/* A token of the current row that is not counted yet. Its text must stay in memory until the row ends. If the token is
+ * new, its text is copied then. */
 struct token {
     uint64_t hash;
     span text;
@@ -23,16 +27,17 @@ struct token {
 
 /* A token that has an id. */
 struct token_record {
-    size_t end;         /* of its text, which begins at the end of the text before */
+    size_t end;         /* where its text ends; it begins where the text of the token before ends */
     uint64_t file_hash; /* 0 until it is computed */
 };
 
-enum { MAX_PENDING = 64 };
+enum { MAX_PENDING = 64 }; /* tokens */
 
-/* Ids number the tokens in the order in which they were added. Two tokens are the same if all 64 bits of their keyed
- * hashes are.
+/* A vocabulary and its rows. Ids number the tokens in the order in which they were added. Two texts are the same token
+ * if all 64 bits of their fast_hash are the same; the texts are not compared.
  *
- * The tokens of a row are looked up MAX_PENDING at a time, after the processor has fetched the slots of all of them.
+ * The tokens of a row are pending at first. MAX_PENDING tokens are looked up at a time, because then the processor has
+ * already fetched the slots of all these tokens.
  */
 struct vocabulary {
     struct slot *slots;
@@ -46,28 +51,30 @@ struct vocabulary {
     size_t n_pending;
 };
 
-/* Makes an empty vocabulary; NULL without memory. */
+/* Returns a new, empty vocabulary; NULL if there is too little memory. */
 struct vocabulary *vocabulary_new(void);
 void vocabulary_delete(struct vocabulary *vocabulary);
 size_t vocabulary_size(const struct vocabulary *vocabulary);
-/* Writes the ids of n tokens, which follow one another in the text; new tokens get new ids. False without memory. */
+/* Writes the ids of n tokens, whose texts follow one another in text; new tokens get new ids. Returns false if there is
+ * too little memory. */
 bool vocabulary_ids(struct vocabulary *vocabulary, const uint8_t *text, const uint32_t *lengths, size_t n, uint32_t *ids);
 span vocabulary_text(const struct vocabulary *vocabulary, uint32_t id);
-/* Write the lengths of the tokens with these ids, and their texts, one after the other. */
+/* Writes the lengths, in bytes, of the texts of the n tokens with these ids. */
 void vocabulary_lengths(const struct vocabulary *vocabulary, const uint32_t *ids, size_t n, uint32_t *lengths);
+/* Writes the texts of the n tokens with these ids, one behind the other. */
 void vocabulary_texts(const struct vocabulary *vocabulary, const uint32_t *ids, size_t n, uint8_t *at);
-/* Returns the hash of a token in model files. It is computed once. */
+/* Returns the file_hash of the token with this id. The hash is computed when it is first needed. */
 uint64_t vocabulary_file_hash(struct vocabulary *vocabulary, uint32_t id);
-/* Returns the cells of all rows, and their number. */
+/* Returns the cells of all rows, and writes the number of these cells. */
 const struct cell *vocabulary_cells(const struct vocabulary *vocabulary, size_t *n);
-/* Removes all rows, with the current one. */
+/* Removes all rows, also the current row. Tokens keep their ids. */
 void vocabulary_forget_rows(struct vocabulary *vocabulary);
-/* Counts the pending tokens; false without memory. */
+/* Counts the pending tokens in the current row; false if there is too little memory. */
 bool row_count(struct vocabulary *vocabulary);
-/* Ends the current row; size: its distinct tokens. */
+/* Ends the current row, and writes the number of its distinct tokens; false if there is too little memory. */
 bool row_end(struct vocabulary *vocabulary, uint32_t *size);
 
-/* Adds a token to the current row; false without memory. */
+/* Adds an occurrence of a token to the current row; false if there is too little memory. */
 static inline bool row_add(struct vocabulary *vocabulary, span text) {
     struct token token = {fast_hash(SECRET, text), text};
     if (vocabulary->n_pending == MAX_PENDING && !row_count(vocabulary))

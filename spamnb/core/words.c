@@ -6,20 +6,25 @@
 #include "reader.h"
 
 enum {
-    MAX_WORD = 30,          /* characters; longer words are not evidence */
-    MAX_PIECES = 2000,      /* of a word that is split into parts or pairs */
-    FEW_PIECES = 8,         /* of a word that counts as one of MAX_WORDS; each other piece counts as one more */
-    MAX_TOKEN = 4096,       /* bytes of a token behind its prefix */
-    MAX_SIGNS = 4,          /* characters of a run of punctuation */
-    MAX_RUNS = 200,         /* of punctuation in a text, repetitions of a single sign not counted */
-    MAX_WORDS = 1000,       /* of all texts: a novel pasted below a spam would outvote it */
-    MAX_JOINED = 75,        /* words that are joined to pairs: BIGRAM_WORDS of options.py */
+    MAX_WORD = 30,          /* characters of a word; longer words are not counted */
+    MAX_PIECES = 2000,      /* of a word that is split into parts, or into pairs of characters */
+    FEW_PIECES = 8,         /* of a word that together count as one of MAX_WORDS; each further piece counts as one more,
+                             * because a text without spaces is a single word */
+    MAX_TOKEN = 4096,       /* bytes of a token, without its prefix */
+    MAX_SIGNS = 4,          /* characters of a run of punctuation that are in its token */
+    MAX_RUNS = 200,         /* of punctuation in a text; a single sign is one run, however often it occurs */
+    MAX_WORDS = 1000,       /* of all texts of a message, because the words of a novel pasted below a spam would outvote
+                             * the spam (docs/experiments.md#words-of-a-text) */
+    MAX_JOINED = 75,        /* words of a message that are joined to pairs, because more words gain little
+                             * (docs/experiments.md#pairs-of-words); equal to BIGRAM_WORDS of options.py */
 };
 
 /* ---- What bytes are ---- */
 
-/* INNER: punctuation that words may have, but not at their ends; at the ends of words other than hosts "$" stays (EDGE).
- * SPLITS: splits a word into parts. ENDS: is removed from the end of a word with digits. CONTROL: shows nothing. */
+/* The kinds of bytes; a byte may be of several kinds. INNER: punctuation inside words, which is removed from both ends
+ * of a host. EDGE: INNER without "$", which is removed from the ends of other words. SPLITS: separates the parts of a
+ * word. ENDS: is removed from the end of a word that is counted as a whole. CONTROL: a control character, which shows
+ * nothing. */
 enum {
     IN_WORD = 1, LETTER = 2, DIGIT = 4, MARK = 8, NOT_ASCII = 16, SPLITS = 32, ENDS = 64, SMALL = 128, CONTROL = 256,
     INNER = 512, EDGE = 1024,
@@ -50,7 +55,8 @@ static unsigned kinds_of(span text) {
     return kinds;
 }
 
-/* Returns a word without these kinds of bytes at its begin and its end. */
+/* Returns a word without bytes of the kinds at_begin at its beginning, and without bytes of the kinds at_end at its
+ * end. */
 static span trim(span word, unsigned at_begin, unsigned at_end) {
     while (word.at < word.end && KIND[*word.at] & at_begin)
         word.at++;
@@ -59,7 +65,7 @@ static span trim(span word, unsigned at_begin, unsigned at_end) {
     return word;
 }
 
-/* Returns a word without bytes of some kind. */
+/* Returns a word without all bytes of this kind. */
 static span without_kind(struct reader *reader, span word, unsigned kind) {
     struct writer writer = writer_open(&reader->arena, size_of(word));
     for (; word.at < word.end; word.at++)
@@ -70,7 +76,7 @@ static span without_kind(struct reader *reader, span word, unsigned kind) {
 
 /* ---- Tokens ---- */
 
-/* Counts a token, whose text is in the arena. */
+/* Counts a token. Its text must be in the arena, because the vocabulary reads the text later. */
 static void count_token(struct reader *reader, span token) {
     if (!reader->message.tokens_left--) {
         reader->message.tokens_left = 0;
@@ -97,16 +103,16 @@ static void add_number(struct reader *reader, span prefix, span name, size_t n) 
     add_token(reader, prefix, span_of(text, size_of(name) + write_number(text + size_of(name), n)));
 }
 
-/* The state of reading the words of texts. */
+/* The state of scan_words. */
 struct scan {
     struct reader *reader;
     struct place place;
-    size_t n_words, n_capitals, n_pieces; /* n_pieces: of the current word */
-    bool is_joinable; /* the first pieces of the current word go to joinable */
-    span_list joinable; /* words for pairs */
+    size_t n_words, n_capitals, n_pieces; /* n_pieces: pieces of the current word */
+    bool is_joinable; /* the first FEW_PIECES pieces of the current word are added to joinable */
+    span_list joinable; /* the words that are joined to pairs */
 };
 
-/* Counts a piece of a word in lower case, whose text is in the arena. */
+/* Counts a piece of a word. Its text is in lower case and in the arena. */
 static void put(struct scan *scan, span word) {
     struct reader *reader = scan->reader;
     if (scan->n_pieces++ >= MAX_PIECES)
@@ -121,7 +127,7 @@ static void put(struct scan *scan, span word) {
         *LIST_ADD(&reader->arena, &scan->joinable) = word;
 }
 
-/* Counts the shape of a word with digits: "#$00.00". It is never joined. */
+/* Counts the shape of a word with digits, in which each digit is 0: "#$00.00". A shape is never joined to a pair. */
 static void add_shape(struct scan *scan, span word) {
     uint8_t shape[MAX_WORD + 1] = "#";
     word = first_bytes(word, MAX_WORD);
@@ -132,8 +138,9 @@ static void add_shape(struct scan *scan, span word) {
 
 /* ---- Words of other scripts ---- */
 
-/* Counts a run in scripts with spaces: in lower case, and without accents if that is ASCII. Latin letters mixed with
- * look-alikes of other scripts are a disguise: then the Latin word counts, and that there are look-alikes. */
+/* Counts a run of characters of scripts with spaces: the run in lower case, and also its form without accents if this
+ * form is ASCII. Latin letters mixed with look-alikes of other scripts are a disguise; such a run counts as the Latin
+ * word and as the token "look-alike". */
 static void put_run(struct scan *scan, span run) {
     if (size_of(first_points(run, MAX_WORD)) < size_of(run))
         return;
@@ -150,7 +157,8 @@ static void put_run(struct scan *scan, span run) {
         put(scan, latin);
 }
 
-/* Counts the runs of a part that is not all ASCII; of scripts without spaces pairs of characters. */
+/* Counts the runs of a part that is not all ASCII. Of a run in a script without spaces, each pair of adjacent
+ * characters is counted, because its words have no visible ends. */
 static void put_other(struct scan *scan, span part) {
     while (!is_empty(part)) {
         span run = span_of(part.at, 0), before = run;
@@ -169,14 +177,14 @@ static void put_other(struct scan *scan, span part) {
         }
         if (!is_unspaced)
             put_run(scan, run);
-        else if (before.at == run.at) /* a single character */
+        else if (before.at == run.at) /* the run is a single character */
             put(scan, run);
     }
 }
 
 /* ---- Words ---- */
 
-/* Counts a word as a whole, and its shape if it has digits. */
+/* Counts a word as one token, and also its shape if the word has digits. */
 static void put_whole(struct scan *scan, span word, bool has_digits) {
     word = trim(word, EDGE, ENDS);
     if (is_empty(word) || size_of(word) > MAX_WORD)
@@ -186,7 +194,7 @@ static void put_whole(struct scan *scan, span word, bool has_digits) {
         add_shape(scan, word);
 }
 
-/* Counts the parts of a word; if all are single letters, as in "f-r-e-e", also the word. */
+/* Counts the parts of a word. If all parts are single letters, as in "f-r-e-e", also counts the word that they make. */
 static void put_parts(struct scan *scan, span word) {
     size_t n_parts = 0, n_letters = 0;
     span whole = word;
@@ -211,8 +219,8 @@ static void put_parts(struct scan *scan, span word) {
         put(scan, without_kind(scan->reader, whole, SPLITS));
 }
 
-/* Counts a host with the domains above it, of up to four labels, or an address with its networks. A word with digits that
- * is neither, such as a server's id of the message, does not count. */
+/* Counts a host of at most four labels, and the domains above a host that have two to four labels; or an IPv4 address
+ * and its networks. A word of letters and digits without dots, such as a server's id of the message, is not counted. */
 static void put_host(struct scan *scan, span word) {
     span host = trim(word, INNER, INNER);
     if (is_empty(host) || size_of(host) > MAX_HOST)
@@ -243,13 +251,14 @@ void add_host(struct reader *reader, span prefix, span host) {
     put_host(&(struct scan){.reader = reader, .place = {prefix, WORD_HOST}}, host);
 }
 
-/* Counts the first max_words words of a text, of which the first max_joined are joinable; returns their number. A word with
- * controls, which show nothing or may end a word, is read as a whole, and then in its parts. */
+/* Counts the first max_words words of a text, and returns their number, in which a word of many pieces counts as
+ * several words. The first max_joined words are joinable. A control character shows nothing, but may end a word. So a
+ * word with controls is counted twice: once without the controls, and once as the words between the controls. */
 static size_t scan_words(struct scan *scan, span text, size_t max_words, size_t max_joined) {
     enum word_method method = scan->place.method;
     span low = lower_copy(&scan->reader->arena, text);
     size_t n = 0;
-    const uint8_t *parted = text.at; /* before this controls end words */
+    const uint8_t *parted = text.at; /* before this address, controls end words */
     for (const uint8_t *at = text.at; at < text.end;) {
         const uint8_t *begin = at;
         unsigned kinds = 0, in_words = at < parted ? IN_WORD : IN_WORD | CONTROL;
@@ -259,7 +268,7 @@ static size_t scan_words(struct scan *scan, span text, size_t max_words, size_t 
             at++;
             continue;
         }
-        if (n >= max_words || (at <= parted && at - begin == 1)) { /* single letters are no evidence */
+        if (n >= max_words || (at <= parted && at - begin == 1)) { /* single letters are not counted */
             scan->n_words += at > parted;
             continue;
         }
@@ -276,7 +285,7 @@ static size_t scan_words(struct scan *scan, span text, size_t max_words, size_t 
         scan->n_capitals += size_of(word) > 1 && kinds & LETTER && !(kinds & SMALL);
         scan->is_joinable = ++n <= max_joined;
         scan->n_pieces = 0;
-        if (!(kinds & ~(IN_WORD | LETTER | SMALL)) && size_of(word) <= MAX_WORD) /* nine words of ten */
+        if (!(kinds & ~(IN_WORD | LETTER | SMALL)) && size_of(word) <= MAX_WORD) /* nine of ten words */
             put(scan, word);
         else if (method == WORD_HOST)
             put_host(scan, word);
@@ -292,7 +301,7 @@ static size_t scan_words(struct scan *scan, span text, size_t max_words, size_t 
 
 /* ---- Texts ---- */
 
-/* Returns a text whose characters that are not ASCII have their form in words. */
+/* Returns a text in which each character that is not ASCII is replaced by its form in words. */
 static span in_word_forms(struct reader *reader, span text) {
     for (span tail = behind_ascii(text); !is_empty(tail); tail = behind_ascii(tail))
         if (character_of(reader, next_point(&tail))->flags & COMBINES) {
@@ -313,9 +322,10 @@ static span in_word_forms(struct reader *reader, span text) {
     return writer_close(&writer);
 }
 
-/* Counts the runs of punctuation and symbols, long ones by their first MAX_SIGNS; a single sign counts once in a text. */
+/* Counts the runs of punctuation and symbols in a text. The token of a run has its first MAX_SIGNS characters. A run of
+ * one ASCII sign is counted once in a text. */
 static void add_signs(struct reader *reader, span prefix, span text) {
-    bool is_counted[128] = {false}, is_end = false; /* is_counted: of single signs in ASCII */
+    bool is_counted[128] = {false}, is_end = false; /* is_counted: whether this single sign was counted */
     uint8_t run[2 + 4 * MAX_SIGNS] = "p:";
     for (size_t n_runs = 0, n = 0, size = 2; !is_end && n_runs < MAX_RUNS;) {
         while (!n && !is_empty(text) && !(KIND[*text.at] & MARK))
@@ -344,7 +354,7 @@ static void add_signs(struct reader *reader, span prefix, span text) {
     }
 }
 
-/* Counts each run of 2 to n joinable words as one token. */
+/* Counts each sequence of 2 to n adjacent joinable words as one token. */
 static void join_words(struct scan *scan, unsigned n) {
     struct arena *arena = &scan->reader->arena;
     for (size_t size = 2; size <= n; size++)
@@ -364,7 +374,7 @@ void add_words(struct reader *reader, const struct place *place, span text) {
     scan_words(&scan, is_ascii(text) ? text : in_word_forms(reader, text), SIZE_MAX, 0);
 }
 
-/* The sums for the length of lines and the share of capitals. */
+/* The sums from which the mean length of lines and the share of capitals are computed. */
 struct layout {
     size_t n_bytes, n_lines, n_capitals;
 };
@@ -392,8 +402,9 @@ void add_texts(struct reader *reader, const span_list *texts, span prefix) {
             text = ask(reader, ASK_SPLIT, text, (span){0}).text;
         if (!is_ascii(text))
             text = in_word_forms(reader, text);
-        /* Half of all words is for all texts evenly, so that each is evidence; the other half is for the first ones, which
-         * mail readers show first, so that a hundred attached texts do not outvote the letter. */
+        /* Half of MAX_WORDS is divided evenly among all texts, so that each text is evidence. The other half is for the
+         * texts that mail readers show first, so that a hundred attached texts do not outvote the letter
+         * (docs/experiments.md#shares-of-words). */
         size_t n_others = texts->count - i - 1;
         size_t max_words = words_left - MAX_WORDS / 2 * n_others / texts->count;
         size_t max_joined = joined_left - MAX_JOINED / 2 * n_others / texts->count;
