@@ -525,7 +525,7 @@ static const uint8_t *comment_end(span html, const uint8_t *at) {
 
 static void read_tags(struct document *d) {
     span html = d->html;
-    const uint8_t *at = html.at, *search = html.at, *less_than; /* at: begin of text; search: begin of search for tags */
+    const uint8_t *at = html.at, *search = html.at, *less_than; /* text begins at "at"; "search": search for tags */
     struct attributes attributes = {0};
     while ((less_than = find_byte(span_between(search, html.end), '<')) && less_than + 1 < html.end) {
         bool is_end = less_than[1] == '/';
