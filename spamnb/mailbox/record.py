@@ -59,7 +59,7 @@ class MailboxRecord(Database):
     REMEDY = "remove it: new mail is then judged again, and mail is noted anew where it is"
 
     @classmethod
-    def _is_own(cls, file: str) -> bool:  # the program chose its name
+    def _has_own_id(cls, file: str) -> bool:  # the program chose its name
         return True
 
     mailbox: Mailbox

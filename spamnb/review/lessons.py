@@ -60,6 +60,7 @@ class Teacher:
         With ``move`` each message whose mailbox is in the journal is moved to the folder of its class.
         """
         batch = secrets.token_hex(8)
+        learned: dict[int, tuple[JournalEntry, Correction]] = {}  # by position
 
         def teach_one(position: int, moving: Moving) -> bool:
             entry = journal.verdict(position)
@@ -69,11 +70,18 @@ class Teacher:
             raw = moving.read(entry)
             mail = current.read(raw) if raw else _read_tokens(journal, current, entry)
             correction, changed = _learn(journal, self._models.for_learning(entry.user), entry, spam, batch, mail)
-            if move and entry.mailbox and moving.move_to(entry, JUNK if spam else INBOX):
-                journal.correct(correction._replace(moved_from=entry.place))
+            learned[position] = entry, correction
             return changed
 
-        return self._for_each(journal, batch, [partial(teach_one, position) for position in positions])
+        def move_one(position: int, moving: Moving) -> bool:
+            entry, correction = learned.get(position, (None, None))
+            if entry and correction and entry.mailbox and moving.move_to(entry, JUNK if spam else INBOX):
+                journal.correct(correction._replace(moved_from=entry.place))
+            return False  # a move changes no model
+
+        steps = [teach_one, move_one] if move else [teach_one]
+        changes = [partial(step, position) for position in positions for step in steps]
+        return self._for_each(journal, batch, changes)
 
     def undo(self, journal: Journal, corrections: Sequence[Correction]) -> Outcome:
         """Undo corrections, and move their messages back if they were moved."""

@@ -79,7 +79,7 @@ def test_lessons_do_not_outlive_a_bound_of_0(model: Path, tmp_path: Path) -> Non
 def test_it_is_said_that_a_file_which_everybody_may_read_keeps_nothing(model: Path) -> None:
     model.chmod(0o644)
     told = done("learn", "-m", model, "spam", stdin=message("spam", 90))
-    assert "everybody can read it" in told and "learned 1 of 1" in told and held(model) == LESSONS
+    assert "everybody can read the file" in told and "learned 1 of 1" in told and held(model) == LESSONS
     told = done("info", "-m", model)
     assert "2, 0.0 of at most 64 MB; 1 message taught and not kept; no more" in told
     model.chmod(0o640)  # a service's group may

@@ -185,7 +185,7 @@ def test_singular_covariances_name_the_remedy() -> None:
 def test_refusals_leave_the_model_as_it_was(model: Any) -> None:
     X, y = data(3)
     fitted = clone(model).fit(X, y)
-    with pytest.raises(ValueError, match="that were not learned"):
+    with pytest.raises(ValueError, match="were not learned"):
         fitted.forget(X[:1] + 1000, y[:1])
     with pytest.raises(ValueError, match="overflow: scale its columns"):
         fitted.partial_fit(X * 1e160, y)
