@@ -160,7 +160,7 @@ class Spamnb(Peer):
     def _judged(self, answers: list[dict], training: float, scoring: float) -> Judged:
         p = [answer["probabilities"].get("spam", 0.0) for answer in answers]
         calls = {"default": [a["verdict"] == "spam" for a in answers], "p > .5": [x > 0.5 for x in p]}
-        scores = [answer["score"] for answer in answers]
+        scores = [answer["log_odds"] for answer in answers]
         return Judged(training, scoring, self.peak / 1024, self.model_mb(), scores, calls, p)
 
     def stream(self, mail: Sequence[Mail]) -> Judged:
