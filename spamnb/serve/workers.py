@@ -52,9 +52,8 @@ class Workers:
         self._all_models = [models(writable=False) for _ in range(threads)]
         self._all_models[0].for_classifying("").check_spam()
         if self._learning_models is not None:
-            for (
-                each
-            ) in self._all_models:  # one shared table: after a lesson the threads keep the rows that they have read
+            # One table for all threads: after a lesson they keep the rows that they have read.
+            for each in self._all_models:
                 each.for_classifying("").store.table = self._learning_models.for_classifying("").store.table
         self._idle_models: queue.SimpleQueue[Models] = queue.SimpleQueue()
         for each in self._all_models:
