@@ -63,9 +63,9 @@ def test_train_told_to_end_leaves_nothing_behind(tmp_path: Path, sent: signal.Si
         if n >= 4:  # while it writes the model; before, while it reads
             while not any((tmp_path / "models").iterdir()) and process.poll() is None:
                 time.sleep(0.001)
+            time.sleep(0.01 * (n - 4))
         else:
-            time.sleep(0.3)
-        time.sleep(0.03 * n)
+            time.sleep(0.1 + 0.05 * n)
         with contextlib.suppress(ProcessLookupError):  # Ctrl-C goes to all processes of a terminal
             os.killpg(process.pid, sent) if sent is signal.SIGINT else process.send_signal(sent)
         _, told = process.communicate(timeout=120)
