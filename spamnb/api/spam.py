@@ -226,7 +226,9 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         if trained:
             meta["trained_at"] = datetime.now().astimezone().isoformat(timespec="seconds")
             meta["pdf_read"] = is_available()
-        self.model_.classifier.store.put_meta(meta)
+        store = self.model_.classifier.store
+        if not meta.items() <= store.meta().items():  # a state with other settings is calibrated again: 2 ms
+            store.put_meta(meta)
 
     def partial_fit(self, X: Messages, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn more messages, as ``spamnb learn`` does; a model that was not fitted starts empty.
