@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "trust.h"
+
 enum { MAX_STEPS = 100 };             /* of Newton's method, which needs about seven */
 static const double FURTHEST = 1e300; /* nats: bounds scores, and the difference of two scores */
 
@@ -19,19 +21,15 @@ static double omega(double x) {
     return w;
 }
 
-/* Returns the trust in a label: the probability that label y is right (spamnb/formulas/trust.py). noise: the share of
- * labels that are wrong. scores: the message's scores by the model without this message; their softmax has the
- * probability of y. */
-static double trust(const double *scores, size_t classes, size_t y, double noise) {
-    if (noise <= 0 || classes < 2)
-        return 1.0;
+/* Returns the odds against label y by the softmax of a message's scores. */
+static double odds_against(const double *scores, size_t classes, size_t y) {
     double odds = 0.0;
     for (size_t k = 0; k < classes; k++)
         if (k != y) {
             double gap = scores[k] - scores[y];
             odds += exp(gap < 500.0 ? gap : 500.0);
         }
-    return (1 - noise) / (1 - noise + noise * odds);
+    return odds;
 }
 
 /* Writes the coefficients c of one message, which solve its dual problem. C is the penalty, Z the sum of exp(score + c)
@@ -124,7 +122,8 @@ static double visit_message(const struct fit *fit, size_t i, struct visit *visit
     size_t others = fit->n_others, classes = others + 1, y = (size_t)fit->labels[i];
     int64_t *contributions = fit->contributions + i * others, *change = visit->units, of_label = 0, of_first = 0, largest = 0;
     score(fit, i, visit->units, visit->scores);
-    solve(visit->scores, classes, y, fit->penalty * trust(visit->scores, classes, y, fit->noise), visit->coefficients);
+    double penalty = fit->penalty * trust(odds_against(visit->scores, classes, y), fit->noise);
+    solve(visit->scores, classes, y, penalty, visit->coefficients);
     double scale = fit->values[i] / fit->unit;
     for (size_t k = 0; k < classes; k++)
         if (k != y) {

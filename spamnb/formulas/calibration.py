@@ -15,7 +15,7 @@ to ½ (Jeffreys' prior) as the number of messages grows.
 
 Some labels are wrong. The trust in a label (formulas/trust.py) is the weight of the message for its class, and one
 minus the trust is its weight for the other side. Trust, noise and curve are computed in turn, by a few rounds of
-expectation maximisation.
+expectation maximisation. The loop is in C, ``core/curve.c``.
 """
 
 from __future__ import annotations
@@ -25,22 +25,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spamnb.core.curve import BINS, Curve, fit_curve
 from spamnb.formulas.trust import PRIOR_MESSAGES, PRIOR_MESSAGES_OF_TRAINING, PRIOR_NOISE, trust
 
-BINS = 512  # of a histogram: for margins from −5,000 to 5,000 nats
 MIN_MESSAGES = 10  # of each side: with fewer, the prior outweighs the messages, and no probability is above .93
+# The histogram is for margins from −5,000 to 5,000 nats.
 _BINS_PER_UNIT = 24.0  # bins per unit of asinh(margin / _SCALE): 1 % of a nat near 0, 4 % of the margin far from it
 _SCALE = 0.25  # nats
 _KNEE, _KNEE_MESSAGES = 1.0, 1000.0  # nats, and nats times messages: docs/experiments.md#calibration
 _PRIOR_MARGIN = 2.0  # nats: the prior is an imagined message of the class here, and one of the others at minus this
-_DOUBT_MESSAGES = 50  # d is ¾ with this many messages of the smaller side: docs/experiments.md#calibration
-_MAX_LOG_ODDS = 16.0  # nats: no probability is 0 or 1
-_FIRST_NOISE = 0.2  # share of wrong labels in the first round
 _ROUNDS = 12  # of trust and curve in turn: after more rounds a flatter curve explains the wrong labels
-_MAX_STEPS = 8  # of Newton's method in a round: bounds the time
-_MAX_MOVE = 2.0  # nats by which a step may change the log-odds of a message: longer steps overshoot
-_MIN_MOVE = 1e-3  # nats: a step that changes no log-odds by more is the last
-_MIN_CURVATURE = 1e-9  # of the likelihood of a message far from the curve: at 0, Newton's step is undefined
+_MAX_LOG_ODDS = 16.0  # nats: no probability is 0 or 1
 
 
 def margins(scores: np.ndarray) -> np.ndarray:
@@ -139,53 +134,29 @@ def fit(histogram: np.ndarray, documents: np.ndarray, prior: float = PRIOR_MESSA
     """
     counts = np.maximum(histogram, 0)
     unscored = np.maximum(documents - counts[:, 0].sum(axis=1), 0)
-    if len(counts) != 2:
-        return _fit(counts, np.stack([unscored, unscored.sum() - unscored], axis=1), prior)
-    slope, intercept, knee, noise = _fit(counts[1:], unscored[None, ::-1], prior)  # two classes have one curve
-    signs = np.array([-1.0, 1.0])
-    return Calibration(np.repeat(slope, 2), signs * intercept, np.repeat(knee, 2), noise)
+    sides = np.stack([unscored, unscored.sum() - unscored], axis=1)  # (C, 2)
+    if len(counts) == 2:  # they have one curve
+        curve = _fit_curve(counts[1], sides[1], prior)
+        slope, signs = np.full(2, curve.slope), np.array([-1.0, 1.0])
+        noise = _share_of_wrong(curve.wrong_own + curve.wrong_others, int(counts[1].sum()), prior)
+        return Calibration(slope, signs * curve.intercept, np.full(2, curve.knee), noise)
+    curves = [_fit_curve(*each, prior) for each in zip(counts, sides)]
+    slope, intercept, knee = np.array([(each.slope, each.intercept, each.knee) for each in curves]).reshape(-1, 3).T
+    # Each curve counts all messages. So only the messages of its own class are added up.
+    noise = _share_of_wrong(sum(each.wrong_own for each in curves), int(counts[:, 0].sum()), prior)
+    return Calibration(slope, intercept, knee, noise)
 
 
-def _fit(counts: np.ndarray, unscored: np.ndarray, prior: float) -> Calibration:
-    """Fit K curves to ``counts`` (K, 2, BINS) of scored messages, and the numbers ``unscored`` (K, 2) of the others."""
-    used = np.union1d(np.flatnonzero(counts.any(axis=(0, 1))), _PRIOR_BINS)
-    counts, margin = counts[:, :, used], _BIN_MARGINS[used]
+def _fit_curve(counts: np.ndarray, unscored: np.ndarray, prior: float) -> Curve:
+    """Fit one curve to ``counts`` (2, BINS) of scored messages, and the numbers ``unscored`` (2,) of the others."""
     imagined = np.zeros(counts.shape)
-    imagined[:, [0, 1], np.searchsorted(used, _PRIOR_BINS)] = 1 + unscored
-    n = counts.sum(axis=2)  # (K, 2)
-    knee = _KNEE + _KNEE_MESSAGES / ((n + unscored).min(axis=1) + 1)
-    x = _compress(margin, knee[:, None])  # (K, bins)
-    slope, intercept, noise = np.ones(len(counts)), np.zeros(len(counts)), np.full(len(counts), _FIRST_NOISE)
-    log_odds = np.tile(margin, (len(counts), 1))  # in the first round a margin is the log-odds
-    for _ in range(_ROUNDS):
-        p = _sigmoid(log_odds)
-        wrong = counts * (1 - trust(np.stack([p, 1 - p], axis=1), noise[:, None, None]))
-        noise = _share(wrong.sum(axis=(1, 2)), n.sum(axis=1), prior)
-        sides = counts - wrong + wrong[:, ::-1] + imagined
-        total, side_sizes = sides.sum(axis=1), sides.sum(axis=2)
-        d = 0.5 + 0.5 * _DOUBT_MESSAGES / (_DOUBT_MESSAGES + side_sizes.min(axis=1, keepdims=True))
-        high, low = (side_sizes + d) / (side_sizes + 2 * d), d / (side_sizes + 2 * d)
-        target = sides[:, 0] * high[:, :1] + sides[:, 1] * low[:, 1:]
-        for _ in range(_MAX_STEPS):
-            p = _sigmoid(slope[:, None] * x + intercept[:, None])
-            weight, gradient = total * np.maximum(p * (1 - p), _MIN_CURVATURE), target - total * p
-            w, wx, wxx = (np.sum(weight * x**power, axis=1) for power in range(3))
-            g, gx = gradient.sum(axis=1), (gradient * x).sum(axis=1)
-            step = np.stack([w * gx - wx * g, wxx * g - wx * gx]) / (w * wxx - wx * wx)  # of slope and intercept
-            moves = np.abs(step[0][:, None] * x + step[1][:, None]).max(axis=1)
-            slope, intercept = (slope, intercept) + step * np.minimum(1, _MAX_MOVE / np.maximum(moves, _MAX_MOVE))
-            if moves.max(initial=0) < _MIN_MOVE:  # at once if there is no class
-                break
-        log_odds = slope[:, None] * x + intercept[:, None]
-    is_flat = slope <= 0  # scores tell nothing or the opposite: use the shares of the classes
-    intercept = np.where(is_flat, np.log(side_sizes[:, 0] / side_sizes[:, 1]), intercept)
-    # One curve counts all messages once. Several curves count them once each, so only its own class is added up.
-    sides = slice(None) if len(counts) == 1 else slice(1)
-    share = _share(wrong[:, sides].sum(), counts[:, sides].sum(), prior)
-    return Calibration(np.where(is_flat, 0.0, slope), intercept, knee, float(share))
+    imagined[[0, 1], _PRIOR_BINS] = 1 + unscored
+    smaller = int((counts.sum(axis=1) + unscored).min())
+    knee = _KNEE + _KNEE_MESSAGES / (smaller + 1)
+    return fit_curve(counts, imagined, _BIN_MARGINS, knee, PRIOR_NOISE, prior, _ROUNDS)
 
 
-def _share(wrong: np.ndarray, messages: np.ndarray, prior: float) -> np.ndarray:
+def _share_of_wrong(wrong: float, messages: int, prior: float) -> float:
     """Return the share of wrong labels, with ``prior`` imagined messages of which the share PRIOR_NOISE is wrong."""
     return (wrong + PRIOR_NOISE * prior) / (messages + prior)
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from spamnb.class_names import check_class_name
+from spamnb.core.curve import BINS
 from spamnb.errors import Damaged, SpamnbError
-from spamnb.formulas.calibration import BINS
 from spamnb.reader.tokens import TokenArray, merge_vocabularies
 from spamnb.settings import ORIGIN
 from spamnb.shown_text import escape

@@ -7,8 +7,8 @@ from operator import attrgetter
 
 import numpy as np
 
+from spamnb.core.curve import BINS
 from spamnb.errors import SpamnbError
-from spamnb.formulas.calibration import BINS
 from spamnb.reader.tokens import merge_vocabularies
 from spamnb.settings import ORIGIN, Settings
 from spamnb.store.records import LearnedMessage

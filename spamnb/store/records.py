@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from spamnb.core.curve import BINS
 from spamnb.errors import Damaged
-from spamnb.formulas.calibration import BINS
 from spamnb.store.database import checked_rows, int_between, is_digest, parse_json
 from spamnb.store.rows import MAX_UNITS
 from spamnb.store.store import Store

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from spamnb.core.curve import BINS
 from spamnb.counts.class_counts import ClassTotals
 from spamnb.errors import Damaged
 from spamnb.formulas import calibration
-from spamnb.formulas.calibration import BINS, Calibration
+from spamnb.formulas.calibration import Calibration
 from spamnb.store.database import MAX_SUM, Database, checked_rows, int_between, is_class_name, parse_json
 from spamnb.store.rows import MAX_COUNT
 

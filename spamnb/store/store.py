@@ -28,9 +28,10 @@ from typing import Any, Self
 import numpy as np
 
 from spamnb.class_names import check_class_name
+from spamnb.core.curve import BINS
 from spamnb.counts.class_counts import ClassTotals, CountedTokens, TokenCounts
 from spamnb.errors import ArgumentError, Damaged, Outdated, SpamnbError
-from spamnb.formulas.calibration import BINS, Calibration
+from spamnb.formulas.calibration import Calibration
 from spamnb.formulas.trust import PRIOR_NOISE
 from spamnb.reader.tokens import TokenArray, Vocabulary
 from spamnb.settings import UPGRADE

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from spamnb.core.curve import BINS
 from spamnb.evaluation.metrics import expected_calibration_error, log_loss, reliability_table
 from spamnb.formulas import calibration
 from spamnb.formulas.calibration import (
     _BIN_MARGINS,
     _PRIOR_MARGIN,
-    BINS,
     MIN_MESSAGES,
     Calibration,
     _bins,

@@ -1,0 +1,23 @@
+/* The loop of spamnb/formulas/calibration.py, which explains the formulas. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CURVE_BINS = 512 }; /* of a histogram */
+
+/* A curve: log-odds = slope * compressed margin + intercept. It has two sides: the messages of its class, and all
+ * others. counts and imagined have a row of CURVE_BINS for each side. */
+struct curve {
+    const int64_t *counts;              /* scored messages; negative counts are 0 */
+    const double *imagined;             /* messages of the prior */
+    const double *margins;              /* nats, of each bin */
+    double knee;                        /* nats */
+    double prior_noise, prior_messages; /* the prior of the noise */
+    size_t rounds;                      /* of trust and curve in turn */
+    double slope, intercept;            /* results; the intercept is in nats */
+    double wrong_own, wrong_others;     /* results: expected numbers of scored messages whose label is wrong */
+};
+
+/* Fits a curve: writes its results. */
+void curve_fit(struct curve *curve);
