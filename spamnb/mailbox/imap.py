@@ -22,7 +22,7 @@ from spamnb.mailbox.protocol import Arrivals, Move, wait_readable
 from spamnb.shown_text import escape
 from spamnb.sources.accounts import find_account, parse_url
 from spamnb.sources.imap_connection import Denied
-from spamnb.sources.imap_reading import INBOX, WINDOW, ImapReader, State, Uid
+from spamnb.sources.imap_reading import FIELD_BATCH, INBOX, ImapReader, State, Uid
 from spamnb.sources.mailbox import Folder, MailboxMessage
 
 _KIN_FIELDS = "BODY.PEEK[HEADER.FIELDS (RECEIVED MESSAGE-ID DATE FROM TO SUBJECT)]<0.512>"
@@ -90,7 +90,7 @@ class ImapMailbox(ImapReader):
         return messages[: -_MAX_LOOKUP - 1 : -1]
 
     def headers(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
-        for message, header in self.fetch_items(messages, _HEADER, b"BODY[HEADER", WINDOW):
+        for message, header in self.fetch_items(messages, _HEADER, b"BODY[HEADER", FIELD_BATCH):
             if isinstance(header, bytes):
                 yield message, header
 
@@ -100,7 +100,7 @@ class ImapMailbox(ImapReader):
         The first Received field is written by the person's server. So no sender can write a message of the same kin,
         which would pass for a message that the person moved out of Junk.
         """
-        for message, fields in self.fetch_items(messages, _KIN_FIELDS, b"BODY[HEADER", WINDOW):
+        for message, fields in self.fetch_items(messages, _KIN_FIELDS, b"BODY[HEADER", FIELD_BATCH):
             if isinstance(fields, bytes):
                 content = fields.replace(b"\r\n", b"\n")
                 yield message, blake2b(content, digest_size=16, usedforsecurity=False).digest()

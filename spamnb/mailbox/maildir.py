@@ -207,7 +207,7 @@ def locate_folder(maildir: Path, name: str) -> Path:
 
     A name without a separator is one of Maildir++, or of an existing folder nested in *maildir*; if no name is equal,
     case is ignored. A name with a separator is the path of an existing Maildir, absolute or relative to *maildir*, not
-    to the current directory. The name of a new folder is written in modified UTF-7, as servers do. Raises SpamnbError
+    to the current directory. The name of a new folder is written in modified UTF-7, as servers do. Raise SpamnbError
     for all other names.
 
     >>> locate_folder(Path("Maildir"), "Junk").name, locate_folder(Path("Maildir"), ".Junk").name
@@ -354,7 +354,7 @@ def base_name(message: Path) -> str:
 def move(message: Path, into: Path) -> Path:
     """Move a message to a folder in one step, and return its new path.
 
-    Raises FileNotFoundError if a mail reader moved the message before. The file gets a new name, because mbsync and
+    Raise FileNotFoundError if a mail reader moved the message before. The file gets a new name, because mbsync and
     offlineimap write the UID into the old name (``,U=222``), which is valid in that folder only, and mbsync refuses a
     folder with a duplicate UID. The new name has the date, the flags, and the sizes that Dovecot wrote
     (``,S=321,W=330``). It has no keywords (small letters), because these mean other words in another folder.

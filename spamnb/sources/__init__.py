@@ -6,11 +6,11 @@ spec            parses a SOURCE, and chooses the module that reads it; a new kin
 folders         trees of messages, Maildirs and their folders, MH; notes on folders that are not read
 mbox            a file that is an mbox or a single message
 tables          a message in each row: CSV, TSV, JSON lines, label TAB text, TREC indexes
-thunderbird     Thunderbird's folders, classes by their names
-gmail           Google Takeout, classes by labels
+thunderbird     Thunderbird's folders; the name of a folder decides the class
+gmail           Google Takeout; the labels of a message decide the class
 imap_reading    an IMAP account's folders, and messages by UID
 entries         one message of a source, and how its bytes are read; gzip, limits of size
-formats         tables by their names, and other formats than mail by their first bytes
+formats         recognises tables by their names, and formats that are not mail by their first bytes
 outlook         Outlook's .msg
 
 ``spamnb/mailbox/`` uses these modules, too:

@@ -16,11 +16,11 @@ from urllib.parse import quote, unquote, urlsplit
 from spamnb.errors import SpamnbError, reason
 from spamnb.shown_text import escape
 
-_FORM = "imaps://USER@HOST[:PORT][/FOLDER]"
+_URL_FORM = "imaps://USER@HOST[:PORT][/FOLDER]"
 _HOST = re.compile(r"[^\s\\]{1,255}")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
-_TEXTS = ("url", "password-command", "token-command", "junk", "unsure", "model")
-_SETTINGS = {"sort": bool, **dict.fromkeys(_TEXTS, str)}
+_TEXT_SETTINGS = ("url", "password-command", "token-command", "junk", "unsure", "model")
+_SETTING_TYPES = {"sort": bool, **dict.fromkeys(_TEXT_SETTINGS, str)}
 
 
 class ImapUrl(NamedTuple):
@@ -29,7 +29,7 @@ class ImapUrl(NamedTuple):
     tls: bool  # whether the scheme is imaps
     user: str
     host: str
-    port: int | None = None
+    port: int | None = None  # None: 993 with TLS, or else 143
     folder: str = ""
 
     @property
@@ -45,29 +45,29 @@ class ImapUrl(NamedTuple):
 
 
 class Account(NamedTuple):
-    """An account: its URL, its secret, and the folders and model for its mail."""
+    """An account: its URL, the command that prints its secret, and the folders and model for its mail."""
 
     name: str
     url: ImapUrl
     password_command: str | None = None
     token_command: str | None = None  # prints an access token of OAuth 2
-    junk: str | None = None  # the folder of spam; None: the one that the server names
+    junk: str | None = None  # the folder of spam; None: the folder that the server marks as Junk
     unsure: str | None = None
     model: Path | None = None
-    sort: bool = False  # whether 'watch' sorts new mail: the default is True for an account in the file
+    sort: bool = False  # whether 'watch' sorts new mail; in the file of accounts the default is true
 
 
 def parse_url(text: str) -> ImapUrl:
     """Return the parts of a URL.
 
-    Raises SpamnbError if it is no URL of an account, or if it has a password, because everybody who lists processes or
-    reads the shell's history could read the password.
+    Raise SpamnbError if it is not the URL of an account, or if it contains a password, because everybody who lists
+    processes or reads the shell's history could read the password.
 
     >>> parse_url("imaps://ann@mail.example.org/Work/Plans%202024")
     ImapUrl(tls=True, user='ann', host='mail.example.org', port=None, folder='Work/Plans 2024')
     """
     without_password = escape(text.rpartition("@")[2][:200])
-    wrong_form = SpamnbError(f"{without_password}: no IMAP account; write {_FORM}")
+    wrong_form = SpamnbError(f"{without_password}: not the URL of an IMAP account; write {_URL_FORM}")
     try:
         parts = urlsplit(text)
         user, host, port = unquote(parts.username or ""), parts.hostname or "", parts.port
@@ -75,11 +75,11 @@ def parse_url(text: str) -> ImapUrl:
         raise wrong_form from None
     if parts.password is not None:
         raise SpamnbError(
-            f"{parts.scheme}://…@{without_password}: a password has no place in a URL, where others can read it; leave"
-            " it out: a keyring or SPAMNB_IMAP_PASSWORD may hold it"
+            f"{parts.scheme}://…@{without_password}: a URL must not contain a password, because others can read it;"
+            " store the password in a keyring or in SPAMNB_IMAP_PASSWORD"
         )
-    is_whole = parts.scheme in ("imaps", "imap") and user and _HOST.fullmatch(host) and port != 0
-    if not is_whole or parts.query or parts.fragment or _CONTROLS.search(unquote(text)):
+    has_all_parts = parts.scheme in ("imaps", "imap") and user and _HOST.fullmatch(host) and port != 0
+    if not has_all_parts or parts.query or parts.fragment or _CONTROLS.search(unquote(text)):
         raise wrong_form
     return ImapUrl(parts.scheme == "imaps", user, host, port, unquote(parts.path).strip("/"))
 
@@ -97,7 +97,7 @@ def settings_file(name: str) -> Path:
 
 
 def read_accounts(path: Path) -> list[Account]:
-    """Return the accounts of a file, in its order; none if it does not exist. Raises SpamnbError for a wrong file."""
+    """Return the accounts in a file; none if it does not exist. Raise SpamnbError if the file has a mistake."""
     import tomllib  # its import takes 3 ms, which few commands need
 
     shown_path = escape(str(path))
@@ -109,23 +109,23 @@ def read_accounts(path: Path) -> list[Account]:
         return []
     except OSError as error:
         raise SpamnbError(f"{shown_path}: cannot be read: {reason(error)}") from None
-    # The file names commands: a user who can write it can run commands as its owner.
     if status.st_mode & 0o022 or status.st_uid not in (os.getuid(), 0):
-        raise SpamnbError(f"{shown_path}: others can write it, and it says what is run; 'chmod 600 {shown_path}'")
+        problem = "other users can write this file, which contains commands that spamnb runs"
+        raise SpamnbError(f"{shown_path}: {problem}; run 'chmod 600 {shown_path}'")
     try:
         tables = tomllib.loads(text.decode())
     except (ValueError, RecursionError) as error:
         raise SpamnbError(f"{shown_path}: no TOML: {escape(str(error)[:200])}") from None
-    return [_account(name, values, f"{shown_path}: [{escape(name)}]") for name, values in tables.items()]
+    return [_make_account(name, values, f"{shown_path}: [{escape(name)}]") for name, values in tables.items()]
 
 
 def add_account(path: Path, url: ImapUrl) -> str:
-    """Add an account to the end of the file, and return its section's name; "" if the account was in the file.
+    """Add an account to the end of the file, and return the name of its section; "" if the file has this account.
 
-    A new file is readable for its owner only.
+    Only its owner can read a new file.
     """
     accounts = read_accounts(path)
-    if any(account.url[:4] == url[:4] for account in accounts):
+    if any(account.url.account == url.account for account in accounts):
         return ""
     name = url.account.partition("://")[2]
     if any(account.name == name for account in accounts):
@@ -145,16 +145,16 @@ def _quote_toml(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _account(name: str, values: Any, where: str) -> Account:
+def _make_account(name: str, values: Any, where: str) -> Account:
     if not isinstance(values, dict):
-        raise SpamnbError(f"{where} is no account; write [NAME] above it")
+        raise SpamnbError(f"{where} is not an account; write [NAME] above it")
     for key, value in values.items():
-        kind = _SETTINGS.get(key)
+        kind = _SETTING_TYPES.get(key)
         if kind is None:
-            hint = "; no password stands in this file: password-command prints one" if "pass" in key else ""
+            hint = "; set password-command to a command that prints the password" if "pass" in key else ""
             raise SpamnbError(f"{where}: unknown setting {escape(key)!r}{hint}")
         if not isinstance(value, kind):
-            raise SpamnbError(f"{where}: {key} is {'true or false' if kind is bool else 'a text in quotes'}")
+            raise SpamnbError(f"{where}: {key} must be {'true or false' if kind is bool else 'a text in quotes'}")
     fields = {key.replace("-", "_"): value for key, value in values.items()}
     if "model" in fields:
         fields["model"] = Path(fields["model"]).expanduser()
@@ -165,8 +165,8 @@ def _account(name: str, values: Any, where: str) -> Account:
 
 
 def find_account(url: ImapUrl) -> Account:
-    """Return the account of a URL, with its settings in the file of accounts."""
+    """Return the account of a URL, with its settings in the file of accounts if it is there."""
     for account in read_accounts(accounts_path()):
-        if account.url[:4] == url[:4]:
+        if account.url.account == url.account:
             return account._replace(url=url)
     return Account(url.account, url)

@@ -1,7 +1,7 @@
-"""One message of a source: its class, its name for people, and how its bytes are read.
+"""One message of a source: its class, its name for people, and its bytes.
 
 An error of one message is reported, and the other messages are read. Another program may replace a file by a fifo or a
-symbolic link at any time, so files are opened without waiting, and links of other users are not followed.
+symbolic link at any time. Therefore opening a file never waits, and links of other users are not followed.
 """
 
 from __future__ import annotations
@@ -22,32 +22,32 @@ from spamnb.sources.formats import COMPOUND_FILE, COMPRESSED, COMPRESSIONS, MAX_
 
 Report = Callable[[str, Exception], None]  # takes the name of an unreadable file or message, and its error
 
-# A fifo may have taken the file's place since the folder was listed, and must not block the open.
-_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_OPEN_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 R = TypeVar("R")
+# The second separator line of an mbox. Its bounds keep the search linear in the size of a hostile file.
 _SEPARATOR = re.compile(rb"\n\r?\nFrom \S{1,999} {1,9}(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ 0-9]\d \d\d:\d\d")
 GZIP = b"\x1f\x8b"  # the first bytes of a gzip file
 
 
 class ReadOptions(NamedTuple):
-    """Options of reading: whether folders of Maildirs and accounts are read, and the columns of a table."""
+    """Options for reading: whether the folders of Maildirs and accounts are read, and the columns of a table."""
 
     recursive: bool = False
     text_column: str | None = None
     label_column: str | None = None
 
     def command_line(self) -> list[str]:
-        """Return the options of a command line that mean the same."""
+        """Return these options as arguments of a command line."""
         columns = {"--text-column": self.text_column, "--label-column": self.label_column}
-        named = [part for option, column in columns.items() if column is not None for part in (option, column)]
-        return ["--recursive"] * self.recursive + named
+        arguments = [part for option, column in columns.items() if column is not None for part in (option, column)]
+        return ["--recursive"] * self.recursive + arguments
 
 
 class Entry(NamedTuple):
-    r"""A message with its class: the path of its file, or its bytes (``content``).
+    r"""A message with its class. Its bytes are ``content``, or else they are in the file ``path``.
 
     ``name`` is shown to people: unprintable characters are escaped, the third message of an mbox is ``inbox#3``, and a
-    line of a table is ``sms.txt:7``. ``path`` is the file to open.
+    line of a table is ``sms.txt:7``.
 
     >>> Entry("ham", "note", "", content=b"Subject: tea\n\nAt four?\n").read()
     b'Subject: tea\n\nAt four?\n'
@@ -59,7 +59,7 @@ class Entry(NamedTuple):
     content: bytes | None = None
 
     def read(self) -> bytes:
-        """Return the raw message, out of gzip, Apple's ``.emlx`` or Outlook's ``.msg``.
+        """Return the raw message, extracted from gzip, Apple's ``.emlx`` or Outlook's ``.msg``.
 
         Raise OSError for a file that cannot be read or has more than MAX_MESSAGE bytes, and NotMail for another format.
         """
@@ -80,17 +80,17 @@ class SkippedMessages:
     A file's error is reported once, even if the file is read again and again, as by 'spamnb watch'.
     """
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
+    def __init__(self, print_line: Callable[[str], None]) -> None:
         self.count = 0
-        self._tell = tell
+        self._print_line = print_line
         self._reported: set[tuple[str, str]] = set()
 
     def __call__(self, name: str, error: Exception) -> None:
         self.count += 1
-        why = reason(error).removeprefix(f"{name}: ")  # an account's errors begin with its name
-        if (name, why) not in self._reported:
-            self._reported.add((name, why))
-            self._tell(f"{name}: {why}; left out")
+        problem = reason(error).removeprefix(f"{name}: ")  # an account's errors begin with its name
+        if (name, problem) not in self._reported:
+            self._reported.add((name, problem))
+            self._print_line(f"{name}: {problem}; left out")
 
 
 def message_from_text(text: str) -> bytes:
@@ -112,7 +112,7 @@ def to_raw_message(message: str | bytes) -> bytes:
         return message_from_text(message)
     if not isinstance(message, (bytes, bytearray)):
         kind = type(message).__name__
-        raise TypeError(f"a message is bytes (raw mail) or str (a text without headers), and this is {kind}")
+        raise TypeError(f"a message must be bytes (raw mail) or str (a text without headers), not {kind}")
     return bytes(message)
 
 
@@ -129,7 +129,7 @@ def _message_error(error: Exception) -> OSError:
 
 @contextmanager
 def one_message(name: str, report: Report) -> Iterator[None]:
-    """Report an exception inside as an error of the message ``name``, and go on."""
+    """Report an exception in the block as an error of the message ``name``, and continue after the block."""
     try:
         yield
     except Exception as error:
@@ -147,9 +147,10 @@ def attempt(work: Callable[[], R]) -> R | OSError:
 def work_in_batches(
     entries: Iterable[Entry], work: Callable[[list[NumberedMessage]], R], report: Report, size: int, max_bytes: int
 ) -> Iterator[tuple[list[NumberedMessage], R]]:
-    """Read messages, work on ``size`` or ``max_bytes`` of them at once, and yield each batch with its result.
+    """Read messages, call ``work`` with batches of them, and yield each batch with its result.
 
-    If a batch fails, its messages are tried one by one, and those that fail are reported.
+    A batch ends when it has ``size`` messages or more than ``max_bytes`` bytes. If a batch fails, ``work`` is called
+    with each of its messages alone, and the messages that fail are reported.
 
     >>> entries = [Entry("ham", str(number), "", content=bytes(number)) for number in range(3)]
     >>> def divide(batch):
@@ -199,10 +200,10 @@ def read_entries(entries: Iterable[Entry], on_unreadable: Report) -> Iterator[tu
 def read_file(path: str) -> bytes:
     """Return the bytes of a file. Dovecot can store mail compressed with gzip, which is decompressed.
 
-    Raise OSError: EFBIG for more than MAX_MESSAGE bytes, EINVAL for another compression. There is no file object,
-    because it costs 20 µs: a message of the SpamAssassin corpus takes 14 µs instead of 34.
+    Raise OSError: EFBIG for more than MAX_MESSAGE bytes, EINVAL for another compression. No file object is created,
+    because that takes 20 µs: a message of the SpamAssassin corpus is read in 14 µs instead of 34 µs.
     """
-    descriptor = os.open(path, _FLAGS)
+    descriptor = os.open(path, _OPEN_FLAGS)
     try:
         size = _size(descriptor, path)
         if size > MAX_MESSAGE:
@@ -216,7 +217,7 @@ def read_file(path: str) -> bytes:
 def decompress(raw: bytes, path: str) -> bytes:
     """Return a message decompressed if it is gzip. Raise OSError as ``read_file`` does."""
     if raw[:2] == GZIP:
-        with _decompressed(io.BytesIO(raw), path) as stream:
+        with _decompress_stream(io.BytesIO(raw), path) as stream:
             plain = stream.read(MAX_MESSAGE + 1)
         if len(plain) > MAX_MESSAGE:
             raise too_long_error(path)
@@ -229,18 +230,18 @@ def decompress(raw: bytes, path: str) -> bytes:
 @contextmanager
 def open_mail(path: str) -> Iterator[BinaryIO]:
     """Open a file as a stream, decompressed if it is gzip. Raise OSError if it is no regular file."""
-    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _FLAGS)) as plain:
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _OPEN_FLAGS)) as plain:
         _size(plain.fileno(), path)
         if plain.peek(2)[:2] != GZIP:
             yield plain
         else:
-            with _decompressed(plain, path) as stream:
+            with _decompress_stream(plain, path) as stream:
                 yield stream
 
 
 @contextmanager
-def _decompressed(compressed: BinaryIO, path: str) -> Iterator[BinaryIO]:
-    import gzip  # 1 ms, and most mail is not compressed
+def _decompress_stream(compressed: BinaryIO, path: str) -> Iterator[BinaryIO]:
+    import gzip  # its import takes 1 ms, and most mail is not compressed
     import zlib
 
     try:
@@ -251,14 +252,14 @@ def _decompressed(compressed: BinaryIO, path: str) -> Iterator[BinaryIO]:
 
 
 def open_private(path: str, flags: int) -> int:
-    """Open a file, as the opener of ``open``. A new file is readable by its owner alone, because mail is private."""
+    """Open a file; the ``opener`` for ``open``. Only its owner can read a new file, because mail is private."""
     return os.open(path, flags | os.O_CLOEXEC, 0o600)
 
 
 def check_link(*paths: str | os.PathLike[str]) -> None:
     """Raise SpamnbError for a symbolic link of another user.
 
-    Root would follow it, and write where the link's owner may not. Links of root are followed.
+    If root followed such a link, its owner could make root write into any file. Links of root are followed.
     """
     for path in paths:
         with suppress(FileNotFoundError):
@@ -283,12 +284,12 @@ def too_long_error(path: str) -> OSError:
 def message_from_file(raw: bytes, path: str) -> bytes:
     """Return the message that the bytes of a file contain. Raise NotMail if they are no message."""
     if raw.startswith(COMPOUND_FILE):
-        from spamnb.sources.outlook import message_from_msg  # start-up: other mail does not need it
+        from spamnb.sources.outlook import message_from_msg  # here, because other mail does not need this module
 
         return message_from_msg(raw, path)
     format_name = foreign_format(raw)
     if format_name is None and path != "-" and is_mbox(raw):
-        format_name = "a mailbox of several messages; as CLASS=FILE, or with a name that ends in .mbox, it is read"
+        format_name = "a mailbox of several messages; write CLASS=FILE, or give it a name that ends in .mbox"
     if format_name is not None:
         raise NotMail(format_name, path)
     return message_from_emlx(raw, path) if path.endswith(".emlx") else raw
@@ -311,5 +312,5 @@ def message_from_emlx(raw: bytes, path: str) -> bytes:
     length = re.match(rb"([0-9]{1,10}) {0,10}\n", raw)
     message = raw[length.end() :][: int(length[1])] if length else b""
     if not length or len(message) < int(length[1]):
-        raise OSError(errno.EINVAL, "no message of the length that its first line says, as an .emlx has it", path)
+        raise OSError(errno.EINVAL, "a broken .emlx file: its first line is not the length of the message", path)
     return message

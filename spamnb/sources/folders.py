@@ -1,4 +1,4 @@
-"""Folders of mail: trees of message files, Maildirs with subfolders, and MH folders; notes on subfolders not read.
+"""Folders of mail: trees of message files, Maildirs with subfolders, and MH folders.
 
 The order is the same on every run: the files of a folder by name, then its folders by name. Hidden files and folders,
 files called ``cmds`` (the SpamAssassin corpus has them), empty files, fifos, sockets and devices are skipped, and are
@@ -27,14 +27,14 @@ _TABLE_SUFFIXES = (*TABLES, *(name + ".gz" for name in TABLES))
 class Listing(NamedTuple):
     """The names of a folder's files and folders, in order."""
 
-    files: list[str]  # that can be messages
+    files: list[str]  # files that may contain messages
     folders: list[str]
-    hidden: list[str]  # the names that begin with a dot; in a Maildir they are its folders
+    hidden: list[str]  # names that begin with a dot, as those of a Maildir's folders do
     is_maildir: bool
 
 
 def list_folder(folder: str, on_unreadable: Report) -> Listing:
-    """List a folder. Raise OSError if it cannot be read."""
+    """List a folder. Raise OSError if it cannot be listed."""
     files: list[str] = []
     folders: list[str] = []
     hidden: list[str] = []
@@ -46,12 +46,12 @@ def list_folder(folder: str, on_unreadable: Report) -> Listing:
                 elif item.is_dir():
                     folders.append(item.name)
                 elif item.name != "cmds":
-                    status = item.stat()  # 1 µs, and raises where a symbolic link leads nowhere
+                    status = item.stat()  # raises OSError for a broken symbolic link
                     if status.st_size and stat.S_ISREG(status.st_mode):
                         files.append(item.name)
             except OSError as error:
                 on_unreadable(escape(item.path), error)
-    if len(_MAILDIR.intersection(folders)) > 1:  # a Maildir: its other files are indexes of a mail server
+    if len(_MAILDIR.intersection(folders)) > 1:  # a Maildir, in which other files are indexes of a mail server
         return Listing([], [name for name in folders if name != "tmp"], hidden, True)
     if ".mh_sequences" in hidden:  # an MH folder: ",12" is a removed message
         files = sorted((name for name in files if name.isascii() and name.isdecimal()), key=int)
@@ -61,9 +61,9 @@ def list_folder(folder: str, on_unreadable: Report) -> Listing:
 
 
 def folder_entries(label: str | None, root: str, on_unreadable: Report, recursive: bool = False) -> Iterator[Entry]:
-    """Yield the messages below ``root``. A folder that symbolic links reach twice is read once.
+    """Yield the messages below ``root``. A folder with several symbolic links to it is read once.
 
-    The subfolders of a Maildir are read if ``recursive``, except those for junk, trash, drafts and templates.
+    If ``recursive``, the subfolders of a Maildir are read, except folders for junk, trash, drafts and templates.
     """
     pending, seen = [root], set()
     while pending:
@@ -85,8 +85,8 @@ def folder_entries(label: str | None, root: str, on_unreadable: Report, recursiv
 def _messages(label: str | None, prefix: str, files: list[str], on_unreadable: Report) -> Iterator[Entry]:
     """Yield the messages in these files of a folder; the path of a file is ``prefix`` + its name.
 
-    A file is read as an mbox if its name ends like that of an mbox, or if it has an index file. A first line "From " is
-    not enough, because single messages of the SpamAssassin corpus also begin with it.
+    A file is read as an mbox if its name ends with .mbox, or if it has an index file. A first line "From " is not
+    enough, because single messages of the SpamAssassin corpus also begin with it.
     """
     indexes = {name for name in files if name.endswith(INDEX_SUFFIX)}
     for name in files:
@@ -116,10 +116,10 @@ def _select_subfolders(
 
 
 def _is_unwanted(label: str, name: str) -> bool:
-    """Return whether a folder of this name should not have mail of this class, such as good mail in Junk."""
+    """Return whether a folder of this name is not read for this class, as Junk is not read for good mail."""
     from spamnb.sources.mailbox import NOT_WANTED, folder_role
 
-    roles = {folder_role(part) for part in name.split(".")}  # a folder within .Trash is called .Trash.Work
+    roles = {folder_role(part) for part in name.split(".")}  # the folder Work in .Trash has the name .Trash.Work
     return not roles.isdisjoint(NOT_WANTED - {folder_role(label)})
 
 
@@ -128,15 +128,12 @@ def is_maildir(path: str | Path) -> bool:
     return os.path.isdir(os.path.join(path, "cur")) and os.path.isdir(os.path.join(path, "new"))
 
 
-# Notes on a folder before it is read, because it may not be the folder that the person meant
-
-
 def folder_notes(label: str | None, folder: str, recursive: bool | None = None) -> Iterator[str]:
     """Yield a line that names the mail folders that are not read, and a line that counts unseen messages.
 
     Unseen messages are counted in a Maildir of good mail: nobody has looked at the messages in ``new``, so some may be
     spam. If ``cur`` is empty, they are not counted, because a program filled the Maildir. ``recursive`` is None if the
-    command has no such option.
+    command does not have the option --recursive.
     """
     try:
         listing = list_folder(folder, lambda name, error: None)
@@ -152,5 +149,5 @@ def folder_notes(label: str | None, folder: str, recursive: bool | None = None) 
         yield Wording("{folders} not read: {names}" + choice, folders=pluralize(len(skipped), "folder"), names=names)
     if new and seen and label is not None and folder_role(label) != "junk":
         cur = escape(os.path.join(folder, "cur"))
-        unseen = f"{pluralize(len(new), 'message')} in new, which no mail reader has shown"
-        yield f"takes for {escape(label)}, too, {unseen}; {cur} leaves them out"
+        unseen = f"{pluralize(len(new), 'message')} in new that no mail reader has shown"
+        yield f"{escape(label)} includes {unseen}; to leave new mail out, name {cur}"

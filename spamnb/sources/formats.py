@@ -8,7 +8,7 @@ from __future__ import annotations
 import errno
 import re
 
-#: Bytes of one message, decompressed. A longer one is not read: mail servers accept 10 to 50 MB.
+#: Bytes of one message, decompressed. A longer message is not read, because mail servers accept 10 to 50 MB.
 MAX_MESSAGE = 64 << 20
 HEAD = 1024  # bytes from which the format of a file is determined
 TABLES = (".csv", ".tsv", ".jsonl")  # ends of the names of tables
@@ -20,8 +20,8 @@ OUTLOOK = (
     " or 'msgconvert' makes mail of them"
 )
 _UNPACK = "; unpack it, and name the folder or mailbox that was in it"
-COMPRESSED = "compressed in another way than gzip, the only one that is read" + _UNPACK
-# zstd, xz, LZ4 and bzip2. Dovecot can store mail in these formats. Compressed bytes mostly look like spam.
+COMPRESSED = "compressed, and only gzip is decompressed" + _UNPACK
+# zstd, xz, LZ4 and bzip2, in which Dovecot can store mail.
 COMPRESSIONS = (b"(\xb5/\xfd", b"\xfd7zXZ\0", b"Dovecot-LZ4", *(b"BZh%d1AY&SY" % level for level in range(1, 10)))
 # Formats that consist mostly of text, or for which there is advice. All others are "binary data".
 _MAGIC: dict[bytes, str] = {
@@ -42,13 +42,13 @@ _MAGIC: dict[bytes, str] = {
 _STARTS = tuple(_MAGIC)
 
 _CONTROLS = bytes({*range(0x20)} - {*b"\t\n\v\f\r\x1b"})  # ESC: ISO-2022-JP is full of it
-_BYTES_PER_CONTROL = 20  # with more than one control character in 20 bytes a file is binary; noise has one in ten
+_BYTES_PER_CONTROL = 20  # a file with more control characters than one in 20 bytes is binary; random bytes have 2 in 20
 # A file that begins with a header field or an mbox's separator is mail, whatever follows.
 _MAIL = re.compile(rb"[\r\n]{0,9}(?:>?From |[!-9;-~]{1,99}[ \t]{0,9}:)")
 
 
 class NotMail(OSError):
-    """A file is no mail; ``strerror`` names its format.
+    """A file is not mail; ``strerror`` names its format.
 
     >>> NotMail("a ZIP archive", "invoice.zip").strerror
     'a ZIP archive, not mail'
@@ -72,7 +72,7 @@ def foreign_format(raw: bytes) -> str | None:
     r"""Return the name of a file's format, or None if the file may be mail or text without headers.
 
     A file with many control characters and NULs is binary data, unless it begins with a header field: otherwise a
-    sender could add such characters to a message, and it could not be learned.
+    sender could add such characters to a message, so that it could not be learned.
 
     >>> foreign_format(b"%PDF-1.7"), foreign_format(b"Subject: tea\n\n" + bytes(99))
     ('a PDF document', None)

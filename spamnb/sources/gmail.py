@@ -12,11 +12,11 @@ from spamnb.shown_text import escape
 from spamnb.sources.entries import Entry, Report, read_entries
 from spamnb.sources.formats import MBOXES
 from spamnb.sources.mailbox import folder_role
-from spamnb.sources.mbox import TOP, file_entries
+from spamnb.sources.mbox import TOP_BYTES, file_entries
 
 # Google writes its fields before the message's own. X-Gmail-Labels below them may be a forgery, and is not read.
 _LABELS = re.compile(rb"From [^\n]*+\n(?:X-GM-[^\n]*+\n)*+X-Gmail-Labels:([^\n]*+(?:\n[ \t][^\n]*+)*+)")
-_SKIPPED = frozenset({"trash", "drafts", "sent", "chats", "templates", "outbox"})
+_SKIPPED_ROLES = frozenset({"trash", "drafts", "sent", "chats", "templates", "outbox"})
 
 
 def gmail_entries(path: str, on_unreadable: Report) -> Iterator[Entry]:
@@ -32,12 +32,12 @@ def gmail_entries(path: str, on_unreadable: Report) -> Iterator[Entry]:
         files = sorted(path for path in paths if path.endswith(MBOXES))
     for file in files:
         for entry, raw in read_entries(file_entries(None, file, on_unreadable), on_unreadable):
-            names = parse_labels(raw[:TOP])
-            if names is None:
-                on_unreadable(entry.name, ValueError("no X-Gmail-Labels on top, as Google Takeout writes them"))
+            labels = parse_labels(raw[:TOP_BYTES])
+            if labels is None:
+                on_unreadable(entry.name, ValueError("does not begin with X-Gmail-Labels, as mail of Takeout does"))
                 continue
-            roles = {folder_role(name) for name in names}
-            if _SKIPPED.isdisjoint(roles):
+            roles = {folder_role(label) for label in labels}
+            if _SKIPPED_ROLES.isdisjoint(roles):
                 yield entry._replace(label="spam" if "junk" in roles else "ham")
 
 
@@ -54,7 +54,7 @@ def parse_labels(head: bytes) -> list[str] | None:
     if not field:
         return None
     text = re.sub(r"\s*\n\s*", " ", field[1].decode("utf-8", "replace"))
-    with suppress(HeaderParseError, LookupError, ValueError):  # an unknown charset, or bytes that it does not have
+    with suppress(HeaderParseError, LookupError, ValueError):  # an unknown charset, or bytes that are not in it
         text = str(make_header(decode_header(text)))  # encoded words (RFC 2047)
     cells = next(csv.reader([text.strip()]), [])  # a label with a comma is quoted
-    return [name for cell in cells if (name := cell.strip())]
+    return [label for cell in cells if (label := cell.strip())]

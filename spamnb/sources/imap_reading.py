@@ -1,6 +1,6 @@
 """Reads an IMAP account: its folders with their roles, and messages by UID.
 
-Folders are opened read-only, and messages are fetched with BODY.PEEK, so none is marked as read. A message is
+Folders are opened read-only, and messages are fetched with BODY.PEEK, so no message is marked as read. A message is
 identified by its folder, the folder's UIDVALIDITY and its UID. A message longer than MAX_READ is truncated.
 """
 
@@ -16,19 +16,19 @@ from spamnb.errors import SpamnbError
 from spamnb.shown_text import escape, pluralize
 from spamnb.sources.accounts import Account, ImapUrl, find_account
 from spamnb.sources.entries import Entry, Report
-from spamnb.sources.imap_connection import SECONDS, NeverReached, Unreachable, connect, hang_up, translate_errors
+from spamnb.sources.imap_connection import ANSWER_SECONDS, NeverReached, Unreachable, connect, hang_up, translate_errors
 from spamnb.sources.mailbox import NOT_WANTED, Folder, MailboxMessage, folder_role
 
 if TYPE_CHECKING:
     from imapclient import IMAPClient
 
-MAX_READ = 1 << 20  # bytes of a message: later ones are nearly always of attachments
-PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # seconds before each new connection: a restart of a server takes a minute
-_BATCH = 32  # messages that one request fetches: 32 MiB at most
-WINDOW = 1000  # messages of which one request fetches header fields (16 KB each) or sizes
+MAX_READ = 1 << 20  # bytes of a message: later bytes nearly always belong to attachments
+PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # seconds before each new connection: the restart of a server takes a minute
+_MESSAGE_BATCH = 32  # messages that one request fetches: 32 MiB at most
+FIELD_BATCH = 1000  # messages for which one request fetches header fields (16 KB each) or sizes
 _MAX_LINE = 800_000  # bytes of the line with the UIDs of a search: IMAPClient reads a million
 _BODY = f"BODY.PEEK[]<0.{MAX_READ}>"
-_ROLES = {  # in lower case: Cyrus writes \junk, others \Junk
+_ROLES = {  # by attribute in lower case, because Cyrus writes \junk, and others \Junk
     b"\\junk": "junk",
     b"\\trash": "trash",
     b"\\drafts": "drafts",
@@ -39,7 +39,7 @@ _ROLES = {  # in lower case: Cyrus writes \junk, others \Junk
     b"\\archive": "archive",
 }
 INBOX = Folder("INBOX", "INBOX", "inbox")
-_NOT_FOLDERS = {b"\\noselect", b"\\nonexistent"}
+_NOT_FOLDERS = {b"\\noselect", b"\\nonexistent"}  # attributes of names that contain no mail
 T = TypeVar("T")
 
 
@@ -65,7 +65,7 @@ class Renumbered(SpamnbError):
 class ImapReader:
     """Reads an account. It connects at the first request, and again after the connection was lost.
 
-    A request that only reads is sent again after ``pauses`` of seconds (`retry`).
+    ``pauses`` are the seconds before each new attempt of a request that only reads (`retry`).
     """
 
     def __init__(self, account: Account, pauses: Sequence[float] = ()) -> None:
@@ -76,7 +76,7 @@ class ImapReader:
         self._folders: list[Folder] | None = None
         self._open: tuple[Any, bool, State] | None = None  # path of the open folder, whether it is writable, its state
         self.separator = "/"
-        self._prefix = ""  # of the names of the person's folders: nothing, or "INBOX."
+        self._prefix = ""  # of the names of all folders on some servers, as "INBOX."
 
     def close(self) -> None:
         """Close the connection."""
@@ -87,16 +87,16 @@ class ImapReader:
 
     @contextmanager
     def connected(self, action: str = "", seconds: float | None = None) -> Iterator[IMAPClient]:
-        """Yield the connection, and connect if necessary. Raises Unreachable if the connection is lost.
+        """Yield the connection, and connect if necessary. Raise Unreachable if the connection is lost.
 
-        ``action`` is named in errors. ``seconds`` is the time that the server may be silent.
+        ``action`` is part of the text of errors. ``seconds`` is the time that the server may be silent.
         """
         try:
             if self._client is None:
                 self._client, self._open = connect(self._account), None
                 self._has_connected = True
             with translate_errors(self.url, action):
-                self._client.socket().settimeout(seconds or SECONDS)
+                self._client.socket().settimeout(seconds or ANSWER_SECONDS)
                 self._client.answer_limit.received = 0
                 yield self._client
         except Unreachable as error:
@@ -109,7 +109,7 @@ class ImapReader:
             try:
                 with self.connected() as client:
                     return request(client)
-            except NeverReached:  # the host is mostly mistyped
+            except NeverReached:  # not tried again, because the name of the host is probably wrong
                 raise
             except Unreachable:
                 time.sleep(pause)
@@ -119,7 +119,7 @@ class ImapReader:
     # -- folders ---------------------------------------------------------------------------------------------
 
     def folders(self) -> list[Folder]:
-        """Return the folders that hold mail, the inbox first; the role is the server's, or else that of the name."""
+        """Return the folders that contain mail, the inbox first; their roles are by attribute, or else by name."""
         if self._folders is not None:
             return self._folders
 
@@ -148,9 +148,9 @@ class ImapReader:
         self._folders = None
 
     def locate(self, name: str | None) -> Folder:
-        """Return the folder of this name, which may not exist yet. Raises SpamnbError for a name of the inbox.
+        """Return the folder of this name, which may not exist yet. Raise SpamnbError for a name of the inbox.
 
-        None is the folder of spam: by SPECIAL-USE, by its name in many languages, or else Junk.
+        None is the folder with the role "junk", or else Junk.
         """
         folders = self.folders()
         if name is None:
@@ -158,7 +158,7 @@ class ImapReader:
             return min(junk, key=lambda folder: folder.path.count(self.separator)) if junk else self.locate("Junk")
         plain = name.strip(self.separator)
         if not plain or plain.upper() == "INBOX":
-            raise SpamnbError(f"{self.display_name}: {name!r} names no folder beside the inbox, as Junk does")
+            raise SpamnbError(f"{self.display_name}: {name!r} is the inbox; name another folder, such as Junk")
         for normalize in (str, str.casefold):
             for path in (plain, plain.replace("/", self.separator)):  # some servers call Work/Plans Work.Plans
                 paths = [normalize(path), normalize(self._prefix + path)]
@@ -179,18 +179,18 @@ class ImapReader:
         return self.retry(request)
 
     def open_folder(self, folder: Folder, validity: int | None = None, writable: bool = False) -> State:
-        """Open a folder and return its state. Raises Renumbered if its UIDVALIDITY is not ``validity``."""
+        """Open a folder and return its state. Raise Renumbered if its UIDVALIDITY is not ``validity``."""
         return self.retry(lambda client: self.select_folder(client, folder, validity, writable))
 
     def select_folder(self, client: IMAPClient, folder: Folder, validity: int | None, writable: bool = False) -> State:
-        """Open a folder, as `open_folder` does, with this client and without another try."""
+        """Open a folder as `open_folder` does, with this client and without another attempt."""
         if self._open is None or self._open[:2] != (folder.path, writable):
             self._open = None
             status = client.select_folder(folder.path, readonly=not writable)
             state = State(*(int(status.get(name, 0)) for name in (b"UIDVALIDITY", b"UIDNEXT", b"EXISTS")))
             self._open = folder.path, writable, state
         if validity not in (None, self._open[2].validity):
-            raise Renumbered(f"{self.display_name}: the server has renumbered the messages of {folder.name} meanwhile")
+            raise Renumbered(f"{self.display_name}: the server has given the messages of {folder.name} new numbers")
         return self._open[2]
 
     # -- messages --------------------------------------------------------------------------------------------
@@ -208,10 +208,10 @@ class ImapReader:
                 return []
             ranges = [f"{since}:*"]
             digits = len(str(state.next_uid)) + 1
-            if state.messages * digits > _MAX_LINE:
+            if state.messages * digits > _MAX_LINE:  # the server would answer with all UIDs in one line
                 width = _MAX_LINE // digits
                 ranges = [f"{start}:{start + width - 1}" for start in range(since, state.next_uid, width)]
-            uids = {uid for limits in ranges for uid in client.search(["UID", limits, "UNDELETED", *criteria])}
+            uids = {uid for span in ranges for uid in client.search(["UID", span, "UNDELETED", *criteria])}
             return [self.make_message(folder, Uid(state.validity, uid)) for uid in sorted(uids) if uid >= since]
 
         return self.retry(request)
@@ -222,24 +222,24 @@ class ImapReader:
         return MailboxMessage(folder, f"{uid.validity}.{uid.uid}", name, uid)
 
     def read(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
-        """Yield each message with its first MAX_READ bytes, in which lines end with line feeds, or with its error."""
-        for message, raw in self.fetch_items(messages, _BODY, b"BODY[]", _BATCH):
+        """Yield each message with its first MAX_READ bytes and line feeds as line ends, or with its error."""
+        for message, raw in self.fetch_items(messages, _BODY, b"BODY[]", _MESSAGE_BATCH):
             if raw is None:
-                yield message, FileNotFoundError(errno.ENOENT, "moved on since it was listed", message.name)
+                yield message, FileNotFoundError(errno.ENOENT, "no longer in its folder", message.name)
             else:
                 yield message, raw[:MAX_READ].replace(b"\r\n", b"\n") if isinstance(raw, bytes) else b""
 
     def sizes(self, messages: Sequence[MailboxMessage]) -> dict[MailboxMessage, int]:
         """Return the sizes of the messages that are still in their folder, even if they are marked as deleted."""
-        sizes = self.fetch_items(messages, "RFC822.SIZE", b"RFC822.SIZE", WINDOW)
+        sizes = self.fetch_items(messages, "RFC822.SIZE", b"RFC822.SIZE", FIELD_BATCH)
         return {message: size for message, size in sizes if size is not None}
 
     def fetch_items(
         self, messages: Sequence[MailboxMessage], item: str, key: bytes, batch_size: int
     ) -> Iterator[tuple[MailboxMessage, Any]]:
-        """Yield each message with an item of the server's answer, b"" if it is empty; None if the message is gone.
+        """Yield each message with one ``item`` of FETCH; b"" if it is empty, None if the message is gone.
 
-        ``key`` is the beginning of the item's name in the answer.
+        ``key`` is the beginning of the item's name in the server's answer.
         """
         for start in range(0, len(messages), batch_size):
             batch = messages[start : start + batch_size]
@@ -262,8 +262,8 @@ class ImapReader:
 def imap_entries(label: str | None, url: ImapUrl, on_unreadable: Report, recursive: bool) -> Iterator[Entry]:
     """Yield the messages of a URL's folder, or else of the inbox, in the order of their UIDs.
 
-    With ``recursive`` and without a folder in the URL, yield the messages of all folders except junk, trash, drafts,
-    templates and copies of all mail. Raises SpamnbError if the account cannot be read.
+    If the URL has no folder and ``recursive``, yield the messages of all folders except junk, trash, drafts, templates
+    and copies of all mail. Raise SpamnbError if the account cannot be read.
     """
     mailbox = ImapReader(find_account(url), PAUSES)
     try:
@@ -278,9 +278,9 @@ def imap_entries(label: str | None, url: ImapUrl, on_unreadable: Report, recursi
 
 
 def unread_note(label: str, url: ImapUrl, recursive: bool) -> Iterator[str]:
-    """Yield a line that counts the unseen messages of a class of good mail, because no person has judged them.
+    """Yield a line that counts the unseen messages of a class of good mail, because some of them may be spam.
 
-    Raises SpamnbError if the account cannot be read.
+    Raise SpamnbError if the account cannot be read.
     """
     if folder_role(label) == "junk":
         return
@@ -289,7 +289,7 @@ def unread_note(label: str, url: ImapUrl, recursive: bool) -> Iterator[str]:
         folders = _select_folders(mailbox, label, recursive)
         if unread := sum(len(mailbox.messages(folder, criteria=["UNSEEN"])) for folder in folders):
             count = pluralize(unread, "message")
-            yield f"{mailbox.display_name}: takes for {escape(label)}, too, {count} that no mail reader has shown"
+            yield f"{mailbox.display_name}: {escape(label)} includes {count} that no mail reader has shown"
     finally:
         mailbox.close()
 

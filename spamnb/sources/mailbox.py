@@ -1,7 +1,7 @@
-"""Folders and messages of a mailbox of any kind; names of folders on disk, and in the languages of mail programs.
+"""Folders and messages of a mailbox of any kind; the names of folders on disk, and in the languages of mail programs.
 
-Servers and mail readers write names in IMAP's modified UTF-7. Python's codec ``utf-7`` is another encoding: it begins a
-shift with ``+``, and shifts some characters of ASCII, such as ``~``.
+Servers and mail readers write names in IMAP's modified UTF-7, in which ``&...-`` is a shift: UTF-16 in base64. Python's
+codec ``utf-7`` is another encoding: it begins a shift with ``+``, and shifts some characters of ASCII, such as ``~``.
 https://www.rfc-editor.org/rfc/rfc3501#section-5.1.3
 """
 
@@ -12,25 +12,25 @@ import unicodedata
 from binascii import Error, a2b_base64, b2a_base64
 from typing import Any, NamedTuple
 
-#: Folders with mail that is not wanted or not sent yet; ``--recursive`` leaves them out.
+#: Roles of folders with mail that is not wanted or not sent yet; ``--recursive`` leaves them out.
 NOT_WANTED = frozenset({"junk", "trash", "drafts", "templates"})
 
 
 class Folder(NamedTuple):
-    """A folder: its name for people, its path or the server's name for it, and its role as of `folder_role`."""
+    """A folder of a mailbox."""
 
-    name: str
+    name: str  # for people
     path: Any  # in the file system, or on the server
-    role: str | None = None
+    role: str | None = None  # as of `folder_role`, or "inbox"
 
 
 class MailboxMessage(NamedTuple):
-    """A message in a folder. Its ``key`` does not change while it is in that folder, even if its flags do."""
+    """A message in a folder."""
 
     folder: Folder
-    key: str
+    key: str  # identifies the message while it is in this folder, even if its flags change
     name: str  # for people
-    location: Any  # its path, or its `Uid`
+    location: Any  # the path of its file, or its `Uid`
 
 
 # Names of folders and labels by their role, in Thunderbird, Outlook, Apple Mail, Gmail and IMAP servers.
@@ -106,9 +106,9 @@ _ROLES = {_normalize(name): role for role, names in _NAMES.items() for name in n
 
 
 def folder_role(name: str) -> str | None:
-    """Return the role of a folder or label of this name, or None for an ordinary one.
+    """Return the role of a folder or label of this name, or None if it has none.
 
-    Roles are junk, trash, drafts, templates, sent, outbox, chats, and all, which is Gmail's copy of all mail.
+    Roles are junk, trash, drafts, templates, sent, outbox, chats, and "all", which is Gmail's copy of all mail.
 
     >>> folder_role("Junk E-mail"), folder_role("&BCEEPwQwBDw-"), folder_role("Entw&APw-rfe"), folder_role("Work")
     ('junk', 'junk', 'drafts', None)
@@ -116,8 +116,8 @@ def folder_role(name: str) -> str | None:
     return _ROLES.get(_normalize(decode_name(name)))
 
 
-_SHIFTED = re.compile(r"&([A-Za-z0-9+,]{0,400})-")
-_TO_SHIFT = re.compile(r"&|[^ -~]+")
+_SHIFT = re.compile(r"&([A-Za-z0-9+,]{0,400})-")  # a name on disk has at most 255 bytes
+_CHARACTERS_TO_SHIFT = re.compile(r"&|[^ -~]+")
 
 
 def decode_name(name: str) -> str:
@@ -126,7 +126,7 @@ def decode_name(name: str) -> str:
     >>> decode_name("Entw&APw-rfe"), decode_name("R&-D"), decode_name("Tom & Jerry")
     ('Entwürfe', 'R&D', 'Tom & Jerry')
     """
-    return _SHIFTED.sub(_decode_shift, name)
+    return _SHIFT.sub(_decode_shift, name)
 
 
 def encode_name(name: str) -> str:
@@ -136,9 +136,9 @@ def encode_name(name: str) -> str:
     ('Entw&APw-rfe', 'R&-D', 'Entw&APw-rfe')
     """
     plain = decode_name(name)
-    if plain != name and _TO_SHIFT.sub(_encode_shift, plain) == name:
+    if plain != name and _CHARACTERS_TO_SHIFT.sub(_encode_shift, plain) == name:
         return name
-    return _TO_SHIFT.sub(_encode_shift, name)
+    return _CHARACTERS_TO_SHIFT.sub(_encode_shift, name)
 
 
 def _decode_shift(match: re.Match[str]) -> str:

@@ -16,10 +16,10 @@ from spamnb.shown_text import escape
 from spamnb.sources.entries import Entry, Report, message_from_file, open_mail, too_long_error
 from spamnb.sources.formats import HEAD, MAX_MESSAGE
 
-TOP = 8 << 10  # the first bytes of a message, in which Thunderbird and Google write their own fields
-INDEX_SUFFIX = ".msf"  # Thunderbird's index of a mailbox, beside it
-_CHUNK = 1 << 20  # bytes read at once
-_LOOKAHEAD = 2048  # bytes from a possible separator on that are examined: its line, and the name of the first header
+TOP_BYTES = 8 << 10  # Thunderbird and Google write their own fields into the first bytes of a message
+INDEX_SUFFIX = ".msf"  # Thunderbird's index of a mailbox, a file beside it
+_CHUNK_BYTES = 1 << 20  # read at once
+_LOOKAHEAD = 2048  # bytes that are examined after a possible separator: its line, and the name of the first field
 _EXPUNGED = 0x0008  # nsMsgMessageFlags::Expunged
 # Thunderbird writes its fields before the message's own. The same fields below them may be a forgery, and are not read.
 _STATUS = re.compile(
@@ -30,13 +30,13 @@ _STATUS = re.compile(
 def file_entries(label: str | None, path: str, on_unreadable: Report) -> Iterator[Entry]:
     """Yield the messages of an mbox, or the file as one message. An empty file contains none.
 
-    Deleted messages are skipped: Thunderbird keeps them in the file until a person compacts the folder.
+    Messages that Thunderbird marked as deleted are skipped. They remain in its mailbox until a person compacts it.
     """
     try:
         with open_mail(path) as stream:
-            may_be_deleted = os.path.exists(path + INDEX_SUFFIX)
+            is_thunderbird = os.path.exists(path + INDEX_SUFFIX)
             for entry in _entries(label, path, stream, on_unreadable):
-                if not (may_be_deleted and _is_deleted(entry.read()[:TOP])):
+                if not (is_thunderbird and _is_deleted(entry.read()[:TOP_BYTES])):
                     yield entry
     except OSError as error:
         on_unreadable(escape(path), error)
@@ -56,15 +56,15 @@ def _is_mbox(head: bytes) -> bool:
 
 
 def _is_deleted(top: bytes) -> bool:
-    status = _STATUS.match(top.replace(b"\r\n", b"\n"))
-    return bool(status and int(status[1], 16) & _EXPUNGED)
+    match = _STATUS.match(top.replace(b"\r\n", b"\n"))
+    return bool(match and int(match[1], 16) & _EXPUNGED)
 
 
 def _entries(label: str | None, path: str, stream: BinaryIO, on_unreadable: Report) -> Iterator[Entry]:
     """Yield the messages of an mbox, or the file as one message.
 
-    A single message in a file is returned unchanged, with its ``>From `` lines. So ``spamnb learn FILE`` and
-    ``spamc < FILE`` have the same message.
+    A single message is returned unchanged, with its ``>From `` lines, so that ``spamnb learn FILE`` and
+    ``spamc -L spam < FILE`` learn the same bytes.
     """
     is_mbox = _is_mbox(stream.read(HEAD))
     stream.seek(0)
@@ -89,11 +89,11 @@ def _entries(label: str | None, path: str, stream: BinaryIO, on_unreadable: Repo
 def split_mbox(stream: BinaryIO) -> Iterator[bytes | None]:
     """Yield the messages of an mbox with their separator lines, without the blank line after each message.
 
-    Yield None for a message of more than MAX_MESSAGE bytes. A mebibyte is read at a time. The file is not mapped into
-    memory, because SIGBUS would end this program if another one shortened the mailbox.
+    Yield None for a message of more than MAX_MESSAGE bytes. The file is read in chunks and not mapped into memory,
+    because SIGBUS would end this program if another program shortened the mailbox.
     """
-    buffer = bytearray(b"\n\n")  # the first separator, too, follows a blank line
-    search = 1  # no separator begins before this position
+    buffer = bytearray(b"\n\n")  # as if a blank line came before the first separator
+    start = 1  # of the search for a separator
     is_inside = False  # whether the buffer begins with a message
     is_long = False  # whether the first bytes of this message were dropped
 
@@ -102,38 +102,38 @@ def split_mbox(stream: BinaryIO) -> Iterator[bytes | None]:
 
     has_more = True
     while has_more:
-        chunk = stream.read(_CHUNK)
+        chunk = stream.read(_CHUNK_BYTES)
         buffer += chunk
         has_more = bool(chunk)
-        limit = max(len(buffer) - _LOOKAHEAD, 0) if has_more else len(buffer)
-        while (at := buffer.find(b"\nFrom ", search, limit + 5)) >= 0:
-            if is_inside and not _is_separator(buffer, at):
-                search = at + 1
+        end = max(len(buffer) - _LOOKAHEAD, 0) if has_more else len(buffer)  # of the search
+        while (position := buffer.find(b"\nFrom ", start, end + 5)) >= 0:
+            if is_inside and not _is_separator(buffer, position):
+                start = position + 1
                 continue
             if is_inside:
-                yield message(at - (buffer[at - 1 : at] == b"\r"))
-            del buffer[: at + 1]
-            limit -= at + 1
-            search, is_inside, is_long = 0, True, False
-        search = max(search, limit)
-        if search > MAX_MESSAGE + 2 or not is_inside:
+                yield message(position - (buffer[position - 1 : position] == b"\r"))
+            del buffer[: position + 1]
+            end -= position + 1
+            start, is_inside, is_long = 0, True, False
+        start = max(start, end)
+        if start > MAX_MESSAGE + 2 or not is_inside:
             is_long = is_inside
-            dropped = max(search - 2, 0)
-            del buffer[:dropped]
-            search -= dropped
-    if is_inside:  # the blank line that ends an mbox is no part of its last message
+            n_dropped = max(start - 2, 0)
+            del buffer[:n_dropped]
+            start -= n_dropped
+    if is_inside:  # the blank line that ends an mbox is not part of its last message
         yield message(len(buffer) - (1 if buffer.endswith(b"\n\n") else 2 if buffer.endswith(b"\n\r\n") else 0))
 
 
-def _is_separator(buffer: bytearray, at: int) -> bool:
-    r"""Return whether the ``\nFrom `` at ``at`` begins a message.
+def _is_separator(buffer: bytearray, position: int) -> bool:
+    r"""Return whether the ``\nFrom `` at a position begins a message.
 
-    It follows a blank line, and its line has a time, or the next line begins with a header field. A line such as "From
-    now on ..." in a body has neither: some programs do not quote it.
+    A separator line follows a blank line. It contains a time, or the next line begins with a header field. A line such
+    as "From now on ..." in a body, which some programs do not quote, has neither.
     """
-    if buffer[at - 1 : at] != b"\n" and buffer[at - 2 : at] != b"\n\r":
+    if buffer[position - 1 : position] != b"\n" and buffer[position - 2 : position] != b"\n\r":
         return False
-    line, _, next_line = buffer[at + 1 : at + _LOOKAHEAD].partition(b"\n")
+    line, _, next_line = buffer[position + 1 : position + _LOOKAHEAD].partition(b"\n")
     return bool(re.search(rb"\d:\d\d", line) or re.match(rb">From |[!-9;-~]{1,99}:", next_line))
 
 

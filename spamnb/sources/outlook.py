@@ -1,8 +1,8 @@
-"""Outlook's ``.msg``, a compound file of properties, as a message.
+"""Makes a message of Outlook's ``.msg``, a compound file of properties, which olefile reads (the extra ``outlook``).
 
-https://learn.microsoft.com/en-us/openspecs/exchange_server_protocols/ms-oxmsg/ olefile reads the file (the extra
-``outlook``). The message gets the header section of the received message, if the file contains it, and text, HTML and
-attachments as parts. A body in RTF is not read, because Outlook stores the same text without format, too.
+The message has the header section that was received, if the file contains it, and text, HTML and attachments as parts.
+A body in RTF is not read, because Outlook also stores its text without format.
+https://learn.microsoft.com/en-us/openspecs/exchange_server_protocols/ms-oxmsg/
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from typing import Any
 from spamnb.sources.formats import MAX_MESSAGE, OUTLOOK, NotMail
 
 _MAX_BYTES = MAX_MESSAGE // 4 * 3  # of all properties together; base64 makes four bytes of three
-_MAX_ATTACHMENTS = 250  # of all messages together; olefile searches a whole folder for each one
-_MAX_STREAMS = 10_000  # streams and storages
-_MAX_DEPTH = 8  # messages within messages
+_MAX_ATTACHMENTS = 250  # of all messages together: 250 take 0.3 s, and olefile's time grows with their square
+_MAX_STREAMS = 10_000  # streams and storages, because olefile makes an object of each
+_MAX_DEPTH = 8  # messages within messages, because each is read by a recursive call
 
 # Numbers of properties, as in the names of streams.
 _SUBJECT, _HEADERS, _BODY, _HTML = "0037", "007D", "1000", "1013"
@@ -31,11 +31,14 @@ _SENDER_NAME, _SENDER_ADDRESS, _SENDER_SMTP = "0C1A", "0C1F", "5D01"
 _TO, _CC, _MESSAGE_ID = "0E04", "0E03", "1035"
 _DATA, _NAME, _LONG_NAME, _TYPE = "3701", "3704", "3707", "370E"
 _CODEPAGES = 0x3FDE, 0x3FFD  # of the HTML and of strings
+_UTF_16, _STRING, _BINARY, _MESSAGE = "001F", "001E", "0102", "000D"  # types of properties
+# Bytes before the properties of a message, and of a message that is attached to it.
+_HEADER_BYTES, _ATTACHED_HEADER_BYTES = 32, 24
 
-# Code pages that are not called cp and their number in Python.
+# Python's names of code pages; all others have the name "cp" and their number.
 _CHARSETS = {20127: "ascii", 20866: "koi8-r", 21866: "koi8-u", 50220: "iso-2022-jp", 51932: "euc-jp", 51949: "euc-kr"}
 _CHARSETS |= {54936: "gb18030"} | {28590 + n: f"iso-8859-{n}" for n in (*range(1, 10), 13, 15)}
-# A header field, except the fields that describe parts: the parts are written with fields of their own.
+# A header field, except fields that describe parts, because this module writes those of the new parts.
 _FIELD = re.compile(r"^(?![ \t]|content-[^:\s]*\s*:|mime-version\s*:)[^:\n]*:.*(?:\n[ \t].*)*", re.I | re.M)
 _MEDIA_TYPE = re.compile(r"(?!multipart/|message/)[A-Za-z0-9][\w.+-]{0,60}/[\w.+-]{1,80}", re.ASCII)
 
@@ -55,37 +58,38 @@ def message_from_msg(raw: bytes, path: str) -> bytes:
                 raise NotMail("an older Office document", path)
             if len(ole.direntries) > _MAX_STREAMS:
                 raise ValueError(f"more than {_MAX_STREAMS:,} streams")
-            return _Reader(ole, raw).read_message((), 32, 0)
+            return _Reader(ole, raw).read_message((), _HEADER_BYTES, 0)
     except NotMail:
         raise
     except Exception as error:  # a hostile file makes olefile raise exceptions of any type
-        why = str(error)[:100] if isinstance(error, (OSError, ValueError)) else type(error).__name__
-        raise OSError(errno.EINVAL, f"a broken Outlook message: {why}", path) from error
+        problem = str(error)[:100] if isinstance(error, (OSError, ValueError)) else type(error).__name__
+        raise OSError(errno.EINVAL, f"a broken Outlook message: {problem}", path) from error
 
 
-Storage = tuple[str, ...]
+Storage = tuple[str, ...]  # the path of a storage in the compound file
 
 
 class _Reader:
+    """Reads the messages of one compound file, within the bounds of this module."""
+
     def __init__(self, ole: Any, raw: bytes) -> None:
         self._ole = ole
         self._size = len(raw)
         self._bytes_left = _MAX_BYTES
-        self._boundary = sha256(raw).hexdigest()[
-            :32
-        ]  # made from the file's digest, because the message must have the same bytes on every run
+        # Of a digest and not random, because the message must have the same bytes on every run.
+        self._boundary = sha256(raw).hexdigest()[:32]
         self._boundary_numbers = count()
         self._attachments_left = _MAX_ATTACHMENTS
         self._storages = sorted(map(tuple, ole.listdir(streams=False, storages=True)))
 
-    def read_message(self, storage: Storage, header: int, depth: int) -> bytes:
-        """Return the message in a storage whose properties begin after ``header`` bytes."""
-        charset = self._find_charset(storage, header)
+    def read_message(self, storage: Storage, header_bytes: int, depth: int) -> bytes:
+        """Return the message in a storage whose properties begin after ``header_bytes``."""
+        charset = self._find_charset(storage, header_bytes)
 
         def text(number: str) -> str:
             return self._read_text(storage, number, charset)
 
-        html = self._read_stream((*storage, f"__substg1.0_{_HTML}0102")).decode(charset, "replace") or text(_HTML)
+        html = self._read_stream((*storage, f"__substg1.0_{_HTML}{_BINARY}")).decode(charset, "replace") or text(_HTML)
         bodies = {"plain": text(_BODY), "html": html}
         parts = [_format_part(f"text/{kind}; charset=utf-8", _utf_8(body)) for kind, body in bodies.items() if body]
         if len(parts) > 1:
@@ -103,17 +107,18 @@ class _Reader:
             raise ValueError(f"more than {_MAX_ATTACHMENTS:,} attachments")
         parts = []
         for storage in storages:
-            inner_message = (*storage, f"__substg1.0_{_DATA}000D")
-            if self._ole.exists([*inner_message, "__properties_version1.0"]):
+            attached = (*storage, f"__substg1.0_{_DATA}{_MESSAGE}")
+            if self._ole.exists([*attached, "__properties_version1.0"]):
                 if depth == _MAX_DEPTH:
                     raise ValueError(f"messages nested more than {_MAX_DEPTH} deep")
-                parts.append(b"Content-Type: message/rfc822\n\n" + self.read_message(inner_message, 24, depth + 1))
+                content = self.read_message(attached, _ATTACHED_HEADER_BYTES, depth + 1)
+                parts.append(b"Content-Type: message/rfc822\n\n" + content)
                 continue
             name = self._read_text(storage, _LONG_NAME, charset) or self._read_text(storage, _NAME, charset)
             media = _MEDIA_TYPE.fullmatch(self._read_text(storage, _TYPE, charset))
-            quoted = _fold_lines(name).replace("\\", "_").replace('"', "'")
+            quoted = _join_lines(name).replace("\\", "_").replace('"', "'")
             kind = (media[0] if media else "application/octet-stream") + (f'; name="{quoted}"' if quoted else "")
-            data = self._read_stream((*storage, f"__substg1.0_{_DATA}0102"))
+            data = self._read_stream((*storage, f"__substg1.0_{_DATA}{_BINARY}"))
             parts.append(b"Content-Disposition: attachment\n" + _format_part(kind, data))
         return parts
 
@@ -123,9 +128,9 @@ class _Reader:
         line = f"--{boundary}".encode()
         return head + b"".join(line + b"\n" + part + b"\n" for part in parts) + line + b"--\n"
 
-    def _find_charset(self, storage: Storage, header: int) -> str:
+    def _find_charset(self, storage: Storage, header_bytes: int) -> str:
         """Return Python's name of the code page of the HTML, or else of the strings."""
-        raw = self._read_stream((*storage, "__properties_version1.0"))[header:]
+        raw = self._read_stream((*storage, "__properties_version1.0"))[header_bytes:]
         numbers = {number: value for _, number, _, value in struct.iter_unpack("<HHIQ", raw[: len(raw) // 16 * 16])}
         for page in (numbers[number] & 0xFFFF for number in _CODEPAGES if number in numbers):
             with suppress(LookupError):
@@ -133,16 +138,16 @@ class _Reader:
         return "cp1252"
 
     def _read_text(self, storage: Storage, number: str, charset: str) -> str:
-        if wide := self._read_stream((*storage, f"__substg1.0_{number}001F")):
-            return wide.decode("utf-16-le", "replace").rstrip("\0")
-        return self._read_stream((*storage, f"__substg1.0_{number}001E")).decode(charset, "replace").rstrip("\0")
+        if raw := self._read_stream((*storage, f"__substg1.0_{number}{_UTF_16}")):
+            return raw.decode("utf-16-le", "replace").rstrip("\0")
+        return self._read_stream((*storage, f"__substg1.0_{number}{_STRING}")).decode(charset, "replace").rstrip("\0")
 
     def _read_stream(self, name: Storage) -> bytes:
-        """Return a stream's bytes, or none if it does not exist.
+        """Return the bytes of a stream; none if it does not exist.
 
-        The size is checked first: a stream may declare any size, and several streams may share sectors.
+        The size is checked first, because a stream may declare any size, and several streams may share sectors.
         """
-        if self._ole.get_type(list(name)) != 2:  # a stream
+        if self._ole.get_type(list(name)) != 2:  # 2 is a stream
             return b""
         size = self._ole.get_size(list(name))
         if size > self._size:
@@ -154,7 +159,7 @@ class _Reader:
 
 
 def _transport_fields(text: str) -> str:
-    """Return the received header section without the fields of its parts, and without Exchange's first line."""
+    """Return a received header section without fields that describe parts, and without Exchange's first line."""
     head = re.sub("\r\n?", "\n", text).strip("\n").partition("\n\n")[0]
     return "".join(field + "\n" for field in _FIELD.findall(head))
 
@@ -170,14 +175,14 @@ def _format_fields(text: Callable[[str], str]) -> str:
         "Subject": text(_SUBJECT),
         "Message-ID": text(_MESSAGE_ID),
     }
-    return "".join(f"{name}: {_fold_lines(value)}\n" for name, value in fields.items() if value)
+    return "".join(f"{name}: {_join_lines(value)}\n" for name, value in fields.items() if value)
 
 
 def _format_part(kind: str, data: bytes) -> bytes:
     return _utf_8(f"Content-Type: {kind}\nContent-Transfer-Encoding: base64\n\n") + encodebytes(data)
 
 
-def _fold_lines(value: str) -> str:
+def _join_lines(value: str) -> str:
     return " ".join(value.replace("\0", " ").split())
 
 

@@ -1,4 +1,4 @@
-"""The forms of a SOURCE, and the messages of several sources, one at a time: memory does not grow with their number.
+"""The forms of a SOURCE. Messages are yielded one at a time, so memory does not grow with their number.
 
     DIRECTORY           a folder per class; folders inside a class's folder belong to the class
     CLASS=PATH          a folder, Maildir, MH folder, mbox (also gzipped) or single message, all of one class
@@ -30,7 +30,7 @@ from spamnb.sources.folders import folder_entries, folder_notes, list_folder
 from spamnb.sources.formats import is_table
 from spamnb.sources.mbox import file_entries
 
-_KINDS = ("index", "thunderbird", "gmail")
+_KINDS = ("index", "thunderbird", "gmail")  # written before a colon
 _IMAP = ("imaps://", "imap://")  # the beginnings of URLs of accounts
 _FORMS = (
     "a SOURCE is a directory with a folder per class, CLASS=PATH, index:PATH, thunderbird:PATH, gmail:PATH, a table "
@@ -39,7 +39,7 @@ _FORMS = (
 
 
 class Source(NamedTuple):
-    """The parts of a SOURCE: ``kind`` stands before a colon, ``label`` before an equals sign."""
+    """The parts of a SOURCE: ``kind`` is written before a colon, ``label`` before an equals sign."""
 
     spec: str
     path: str
@@ -51,7 +51,7 @@ DEFAULT = ReadOptions()
 
 
 def parse_source(spec: str) -> Source:
-    """Return the parts of a SOURCE. A tilde at the beginning of the path becomes the person's home.
+    """Return the parts of a SOURCE. A tilde at the beginning of the path becomes the person's home directory.
 
     >>> parse_source("ham=/mail/a=b"), parse_source("./a=b").label, parse_source("index:full/index").kind
     (Source(spec='ham=/mail/a=b', path='/mail/a=b', kind='', label='ham'), None, 'index')
@@ -60,7 +60,7 @@ def parse_source(spec: str) -> Source:
     if colon and kind in _KINDS:
         return Source(spec, os.path.expanduser(path), kind)
     label, equals, path = spec.partition("=")
-    if equals and "/" not in label:  # ./a=b is a path
+    if equals and "/" not in label:  # "./a=b" is a path
         return Source(spec, os.path.expanduser(path), label=label)
     return Source(spec, spec)
 
@@ -87,16 +87,15 @@ def find_entries(
     Raise SpamnbError at once for a path that does not exist, and later if no file can be read as mail.
     """
     paths = list(paths)
-    shown = escape(paths[0]) if len(paths) == 1 else "the sources"
-    return _with_mail(
-        shown,
+    return _require_mail(
+        escape(paths[0]) if len(paths) == 1 else "the sources",
         lambda report: chain.from_iterable([_class_entries(label, path, path, report, options) for path in paths]),
         on_unreadable,
     )
 
 
 def source_notes(spec: str, recursive: bool = False) -> Iterator[str]:
-    """Yield a line for each fact that a person may want to know before this SOURCE is read."""
+    """Yield lines about folders of a SOURCE that are not read, and about unseen messages in it."""
     source = parse_source(spec)
     if source.label is not None and is_account(source.path):
         from spamnb.sources.accounts import parse_url
@@ -109,7 +108,7 @@ def source_notes(spec: str, recursive: bool = False) -> Iterator[str]:
 
 
 def absolute_spec(spec: str) -> str:
-    """Return the SOURCE with an absolute path, which means the same in any folder.
+    """Return the SOURCE with an absolute path.
 
     >>> absolute_spec("ham=/mail/../mail/in"), absolute_spec("index:/trec/full/index"), absolute_spec("spam=imaps://ann@example.org")
     ('ham=/mail/in', 'index:/trec/full/index', 'spam=imaps://ann@example.org')
@@ -122,7 +121,7 @@ def absolute_spec(spec: str) -> str:
 
 
 def is_account(path: str) -> bool:
-    """Return whether this is the URL of an IMAP account, and no path.
+    """Return whether a path is the URL of an IMAP account.
 
     >>> is_account("imaps://ann@mail.example.org/Junk"), is_account("./imaps:")
     (True, False)
@@ -130,22 +129,25 @@ def is_account(path: str) -> bool:
     return path.lower().startswith(_IMAP)
 
 
-# Entries by the form of the SOURCE, and by the file or folder at its path
+# The entries of each form of SOURCE
 
 
 def _labelled_entries(source: Source, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
-    """Return the entries of a SOURCE."""
     spec, path, label = source.spec, source.path, source.label
-    shown = escape(spec)
+    shown_spec = escape(spec)
     if os.path.isfile(path) and not os.path.getsize(path):  # probably a wrong name, or a copy that failed
-        raise SpamnbError(f"{shown}: the file is empty")
+        raise SpamnbError(f"{shown_spec}: the file is empty")
     if label is not None:
         _check_class(source)
-        return _with_mail(shown, lambda report: _class_entries(label, path, spec, report, options), on_unreadable, True)
+
+        def read_class(report: Report) -> Iterator[Entry]:
+            return _class_entries(label, path, spec, report, options)
+
+        return _require_mail(shown_spec, read_class, on_unreadable, is_class=True)
     if is_account(path):
         from spamnb.sources.accounts import parse_url
 
-        raise SpamnbError(f"{escape(parse_url(path).account)}: an account without a class; write CLASS={shown}")
+        raise SpamnbError(f"{escape(parse_url(path).account)}: an account without a class; write CLASS={shown_spec}")
     if _is_folder(path, spec, hint="" if source.kind else f"; {_FORMS}") and not source.kind:
         return _folder_per_class(path, on_unreadable, options)
     from spamnb.sources import gmail, tables, thunderbird  # formats in which each message has a class
@@ -155,8 +157,8 @@ def _labelled_entries(source: Source, on_unreadable: Report, options: ReadOption
         "index": tables.trec_index_entries,
         "thunderbird": thunderbird.thunderbird_entries,
     }
-    find = kinds.get(source.kind, lambda path, report: tables.table_entries(path, options, True, report))
-    return _with_mail(shown, lambda report: find(path, report), on_unreadable)
+    read = kinds.get(source.kind, lambda path, report: tables.table_entries(path, options, True, report))
+    return _require_mail(shown_spec, lambda report: read(path, report), on_unreadable)
 
 
 def _class_entries(
@@ -185,11 +187,11 @@ def _folder_per_class(folder: str, on_unreadable: Report, options: ReadOptions) 
     if maildir and {"cur", "new"}.issubset(folders):
         raise SpamnbError(f"{escape(folder)}: a Maildir without a class; write CLASS={escape(folder)}")
     if not folders:
-        lack = "messages but no folder per class" if files else "no folder per class"
-        raise SpamnbError(f"{escape(folder)}: {lack}; if all mail in it has one class, write CLASS={escape(folder)}")
+        problem = "messages but no folder per class" if files else "no folder per class"
+        raise SpamnbError(f"{escape(folder)}: {problem}; if all its mail has one class, write CLASS={escape(folder)}")
     if files:
         more = f" (and {pluralize(len(files) - 1, 'file')} more)" if len(files) > 1 else ""
-        no_class = ValueError(f"beside the class folders, so in no class{more}")
+        no_class = ValueError(f"not in a class, because it is beside the folders of the classes{more}")
         on_unreadable(escape(os.path.join(folder, files[0])), no_class)
     paths = [os.path.join(folder, name) for name in folders]
     classes = [Source(path, path, label=name) for name, path in zip(folders, paths)]
@@ -201,74 +203,77 @@ def _folder_per_class(folder: str, on_unreadable: Report, options: ReadOptions) 
 
 def _is_folder(path: str, spec: str, hint: str = "") -> bool:
     """Return True for a folder and False for a file. Raise SpamnbError if the path is neither."""
-    shown = escape(spec)
+    shown_spec = escape(spec)
     try:
         mode = os.stat(path).st_mode
     except FileNotFoundError as error:
-        missing = shown if path == spec else f"{shown}: {escape(path)}"
-        advice = "; mail elsewhere is downloaded first" if "://" in path else hint
-        raise SpamnbError(f"{missing}: no such file or folder{advice}") from error
+        shown_path = shown_spec if path == spec else f"{shown_spec}: {escape(path)}"
+        advice = "; download mail from the web first" if "://" in path else hint
+        raise SpamnbError(f"{shown_path}: no such file or folder{advice}") from error
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        raise SpamnbError(f"{shown}: cannot be opened: {reason(error)}") from error
+        raise SpamnbError(f"{shown_spec}: cannot be opened: {reason(error)}") from error
     if not (stat.S_ISDIR(mode) or stat.S_ISREG(mode)):
-        raise SpamnbError(f"{shown}: neither file nor folder; save its content to a file first")
+        raise SpamnbError(f"{shown_spec}: neither file nor folder; save its content to a file first")
     return stat.S_ISDIR(mode)
 
 
 def _check_class(source: Source) -> None:
     """Raise SpamnbError for a CLASS=PATH without a class or a path, or with a table."""
-    shown = escape(source.spec)
+    shown_spec = escape(source.spec)
     if not source.path:
-        raise SpamnbError(f"{shown}: no path after the '='; write CLASS=PATH")
+        raise SpamnbError(f"{shown_spec}: no path after the '='; write CLASS=PATH")
     if is_table(source.path) and not is_account(source.path):
-        raise SpamnbError(f"{shown}: a table, whose rows have classes; write {escape(source.path)} without a class")
+        raise SpamnbError(f"{shown_spec}: a table has a class in each row; write {escape(source.path)} alone")
     try:
         check_class_name(source.label or "")
     except ValueError as error:
-        raise SpamnbError(f"{shown}: {error}; give the class another name, as in CLASS=PATH") from error
+        raise SpamnbError(f"{shown_spec}: {error}; give the class another name, as in CLASS=PATH") from error
 
 
 def _check_one_class_each(sources: Iterable[Source]) -> None:
     """Raise SpamnbError if two classes have the same file or folder: its mail would count for the later class only."""
-    first: dict[str, Source] = {}
+    by_path: dict[str, Source] = {}
     for source in [source for source in sources if source.label is not None]:
         path = source.path
         resolved = path.rstrip("/").removesuffix("/INBOX") if is_account(path) else os.path.realpath(path)
-        other = first.setdefault(resolved, source)
+        other = by_path.setdefault(resolved, source)
         if other.label != source.label:
             both = f"{escape(other.spec)} and {escape(source.spec)}"
             raise SpamnbError(f"{both}: two classes have the same source; name another source for one of them")
 
 
-def _with_mail(
-    shown: str, find: Callable[[Report], Iterator[Entry]], on_unreadable: Report, is_class: bool = False
+def _require_mail(
+    name: str, find: Callable[[Report], Iterator[Entry]], on_unreadable: Report, is_class: bool = False
 ) -> Iterator[Entry]:
-    """Yield the entries that ``find`` returns, beginning with the first readable one.
+    """Call ``find``, and return an iterator of its entries, beginning with the first readable one.
 
-    Raise SpamnbError if there are files and none can be read. Otherwise report the unreadable files, and a class
-    without mail.
+    The iterator raises SpamnbError if there are files and none can be read. Otherwise it reports unreadable files, and
+    a class without mail.
     """
-    failures: list[tuple[str, Exception]] = []  # not reported yet
+    unreported: list[tuple[str, Exception]] = []
+
+    def add_error(entry_name: str, error: Exception) -> None:
+        unreported.append((entry_name, error))
 
     def skip_unreadable(entries: Iterator[Entry]) -> Iterator[Entry]:
         has_mail = False
         for entry in entries:
             if not has_mail:
-                with one_message(entry.name, lambda name, error: failures.append((name, error))):
+                with one_message(entry.name, add_error):
                     entry.read()
                     has_mail = True
                 if not has_mail:
                     continue
-            while failures:
-                on_unreadable(*failures.pop(0))
+            while unreported:
+                on_unreadable(*unreported.pop(0))
             yield entry
-        if failures and not has_mail:
-            name, error = failures[0]
-            summary = f"{shown}: none of its {len(failures):,} files or lines can be read as mail; "
-            raise SpamnbError(f"{summary if len(failures) > 1 else ''}{name}: {reason(error)}")
+        if unreported and not has_mail:
+            first_name, error = unreported[0]
+            summary = f"{name}: none of its {len(unreported):,} files or lines can be read as mail; "
+            raise SpamnbError(f"{summary if len(unreported) > 1 else ''}{first_name}: {reason(error)}")
         if is_class and not has_mail:
-            failures.append((shown, ValueError("no message in it")))
-        for failure in failures:
-            on_unreadable(*failure)
+            add_error(name, ValueError("contains no message"))
+        for entry_error in unreported:
+            on_unreadable(*entry_error)
 
-    return skip_unreadable(find(lambda name, error: failures.append((name, error))))
+    return skip_unreadable(find(add_error))

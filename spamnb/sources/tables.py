@@ -1,13 +1,11 @@
-"""Lists with a message in each row: CSV, TSV, JSON lines, lines of ``label TAB text``, and TREC indexes.
+"""Tables with a message in each row: CSV, TSV, JSON lines, lines of ``label TAB text``, and TREC indexes.
 
 A file may be gzipped. Each line of a TREC index names a file. The columns of the text and of the class are recognised
-by their names, if there is only one such name:
+by their names, if only one column has such a name:
 
     v1,v2,,,                       Kaggle's spam.csv, which is latin-1
     Category,Message
     text,spam                      1 is spam and 0 is ham
-
-Each kind of table has a generator of its rows.
 """
 
 from __future__ import annotations
@@ -25,9 +23,9 @@ from spamnb.shown_text import escape
 from spamnb.sources.entries import Entry, ReadOptions, Report, message_from_text, open_mail
 from spamnb.sources.formats import MAX_MESSAGE, TABLES, NotMail, foreign_format
 
-MAX_ROW = 4 << 20  # bytes; a longer row has a quote that was never closed
+MAX_ROW = 4 << 20  # bytes, because without a bound a quote that is never closed makes one row of the whole table
 _LONG_ROW = f"a row of more than {MAX_ROW >> 20} MiB; perhaps a quote is not closed"
-MAX_FIELD = 1 << 20  # characters of a text
+MAX_TEXT = 1 << 20  # characters; the longest message of Enron-Spam has 228,377
 # Names of columns with the class, with the text, and with whole messages including their headers.
 LABEL_NAMES = frozenset({"label", "labels", "class", "category", "target", "v1", "spam/ham", "ham/spam", "label_text"})
 TEXT_NAMES = frozenset({"text", "message", "messages", "sms", "email", "mail", "body", "content", "v2", "email text"})
@@ -38,19 +36,18 @@ _FLAG_CLASSES = {"1": "spam", "0": "ham", "true": "spam", "false": "ham", "yes":
 _MAX_NAMES = 8  # columns that an error lists
 
 Cells = dict[str, Any]  # by the names of their columns
-# The number of a row's first line, and its cells or its error.
-Row = tuple[int, Cells | ValueError]
+Row = tuple[int, Cells | ValueError]  # the number of the row's first line, and its cells or its error
 
 
 def table_entries(path: str, options: ReadOptions, labelled: bool, on_unreadable: Report) -> Iterator[Entry]:
     """Return the message of each row, with its class if ``labelled``. Rows without a message are reported.
 
-    If the file's name does not end with one of TABLES, it contains lines of ``label TAB text``. Raise SpamnbError at
-    once if there is no column for the text or the class, or if there are several.
+    If the name of the file does not end with one of TABLES, its lines are ``label TAB text``. Raise SpamnbError at once
+    if no column or several columns may be the text or the class.
     """
     kind = path.lower().removesuffix(".gz").rpartition(".")[2]
-    is_plain = f".{kind}" not in TABLES
-    if is_plain:
+    has_pairs = f".{kind}" not in TABLES
+    if has_pairs:
         rows = _pairs(path, "\t", "text", ValueError("no label TAB text in this line"))
     else:
         rows = _objects(path) if kind == "jsonl" else _cells(path)
@@ -61,17 +58,19 @@ def table_entries(path: str, options: ReadOptions, labelled: bool, on_unreadable
         columns = first_row[1]
         if isinstance(columns, ValueError):
             raise columns
-        if is_plain:
+        if has_pairs:
             options = ReadOptions()
-        text = _find_column([*columns], options.text_column, TEXT_NAMES | RAW_NAMES, "text")
-        label = _find_column([*columns], options.label_column, LABEL_NAMES | _FLAGS, "label") if labelled else None
+        names = list(columns)
+        text = _find_column(names, options.text_column, TEXT_NAMES | RAW_NAMES, "text")
+        label = _find_column(names, options.label_column, LABEL_NAMES | _FLAGS, "label") if labelled else None
     except OSError as error:
         raise SpamnbError(f"{escape(path)}: cannot be read: {reason(error)}") from error
     except (ValueError, csv.Error) as error:
-        hint = f"; for a mailbox or a message write CLASS={escape(path)}" if is_plain else ""
+        hint = f"; for a mailbox or a message write CLASS={escape(path)}" if has_pairs else ""
         raise SpamnbError(f"{escape(path)}: {error}{hint}") from error
 
-    if kind == "jsonl" or (is_plain and columns["text"].strip().lower() not in TEXT_NAMES):  # not a row of names
+    # The first row is a message, and not the names of the columns.
+    if kind == "jsonl" or (has_pairs and columns["text"].strip().lower() not in TEXT_NAMES):
         rows = chain([first_row], rows)
 
     def make_entry(name: str, cells: Cells) -> Entry:
@@ -111,24 +110,24 @@ def _entries(
     except OSError as error:
         on_unreadable(escape(path), error)
     except (ValueError, csv.Error) as error:
-        on_unreadable(f"{escape(path)}:{number + 1}", ValueError(f"{error}; the rest of the table"))
+        on_unreadable(f"{escape(path)}:{number + 1}", ValueError(f"{error}; no later row is read"))
 
 
 # The columns of a row
 
 
-def _find_column(names: list[str], choice: str | None, usual: frozenset[str], content: str) -> str:
-    """Return the column that was chosen, or the one with a usual name. Raise ValueError if there is none or several."""
-    shown = ", ".join(escape(name[:40]) for name in names[:_MAX_NAMES]) + (", …" if len(names) > _MAX_NAMES else "")
+def _find_column(names: list[str], choice: str | None, usual_names: frozenset[str], content: str) -> str:
+    """Return the column of the person's choice, or the only column with a usual name. Raise ValueError without one."""
+    shown_names = ", ".join(escape(name[:40]) for name in names[:_MAX_NAMES]) + ", …" * (len(names) > _MAX_NAMES)
     if choice is not None:
         if choice not in names:
-            raise ValueError(f"no column {escape(choice)!r}; the columns are {shown}")
+            raise ValueError(f"no column {escape(choice)!r}; the columns are {shown_names}")
         return choice
-    candidates = [name for name in names if name.lower() in usual]
+    candidates = [name for name in names if name.lower() in usual_names]
     if len(candidates) != 1:
         problem = "several columns may be" if candidates else "no column has a usual name of"
         advice = f"name the columns label and text in the first line, or choose one with --{content}-column NAME"
-        raise ValueError(f"{problem} the {content} (columns: {shown}); {advice}")
+        raise ValueError(f"{problem} the {content} (columns: {shown_names}); {advice}")
     return candidates[0]
 
 
@@ -137,7 +136,7 @@ def _parse_message(text: Any, column: str) -> bytes:
     if not isinstance(text, str):
         raise ValueError(f"no text under {escape(column)!r}")
     has_headers = column.lower() in RAW_NAMES
-    if len(text) > (MAX_MESSAGE if has_headers else MAX_FIELD):
+    if len(text) > (MAX_MESSAGE if has_headers else MAX_TEXT):
         raise ValueError("the text is too long")
     if not text.strip():
         raise ValueError("no text in this row")
@@ -146,13 +145,13 @@ def _parse_message(text: Any, column: str) -> bytes:
 
 def _parse_class(value: Any, column: str) -> str:
     """Return the class of a cell. Raise ValueError if the cell contains none."""
-    if not isinstance(value, (str, int)):  # bool is an int
+    if not isinstance(value, (str, int)):  # a bool is an int, too
         raise ValueError(f"no class under {escape(column)!r}")
     label = str(value).strip()
     return check_class_name(_FLAG_CLASSES.get(label.lower(), label) if column.lower() in _FLAGS else label)
 
 
-# Generators of rows. The keys of the first row are the names of the columns
+# A generator of rows for each kind of table. The keys of the first row's cells are the names of the columns
 
 
 def _lines(path: str) -> Iterator[tuple[int, str]]:
@@ -178,27 +177,27 @@ def _lines(path: str) -> Iterator[tuple[int, str]]:
 def _cells(path: str) -> Iterator[Row]:
     """Yield rows of RFC 4180, separated by commas, tabs, or semicolons as in Europe's spreadsheets.
 
-    Cells at the end of a row may be missing. In a .tsv file each line is a row, because a quote in a text is mostly an
-    ordinary character there, and would swallow the next rows.
+    Cells at the end of a row may be missing. In a .tsv file each line is a row: a quote in a text is mostly an ordinary
+    character there, and if it began a quoted cell, the next rows would belong to that cell.
     """
     csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW))  # for the whole process, so it is never lowered
     lines = _lines(path)
-    first = next(((number, line) for number, line in lines if line.strip()), (0, ""))
-    number = last = first[0]  # the first and the last line of a row
+    first_line = next(((number, line) for number, line in lines if line.strip()), (0, ""))
+    number = last_number = first_line[0]  # of the first and the last line of a row
     row_size = 0  # characters
 
     def texts() -> Iterator[str]:
-        nonlocal last, row_size
-        for position, line in chain([first], lines):
-            last, row_size = position, row_size + len(line)
+        nonlocal last_number, row_size
+        for line_number, line in chain([first_line], lines):
+            last_number, row_size = line_number, row_size + len(line)
             if row_size > MAX_ROW:
                 raise ValueError(_LONG_ROW)
             yield line
 
-    rows: Iterator[list[str]] = csv.reader(texts(), delimiter=max(",;\t", key=first[1].count))
+    rows: Iterator[list[str]] = csv.reader(texts(), delimiter=max(",;\t", key=first_line[1].count))
     if path.lower().removesuffix(".gz").endswith(".tsv"):
-        plain = (line.rstrip("\r\n").replace("\r", " ") for line in texts())
-        rows = (cells for line in plain for cells in csv.reader([line], delimiter="\t"))
+        stripped = (line.rstrip("\r\n").replace("\r", " ") for line in texts())
+        rows = (cells for line in stripped for cells in csv.reader([line], delimiter="\t"))
     names: list[str] = []
     for cells in rows:
         names = names or [name.strip() for name in cells]
@@ -206,11 +205,11 @@ def _cells(path: str) -> Iterator[Row]:
             yield number, ValueError(f"{len(cells)} columns where the first row has {len(names)}")
         elif cells:
             yield number, dict(zip_longest(names, cells, fillvalue=""))
-        number, row_size = last + 1, 0
+        number, row_size = last_number + 1, 0
 
 
 def _pairs(path: str, separator: str | None, second: str, error: ValueError) -> Iterator[Row]:
-    """Yield lines of a label, a separator and a second column, and ``error`` for other lines."""
+    """Yield the cells of lines that are a label, a separator and a second cell, and ``error`` for other lines."""
     for number, line in _lines(path):
         parts = line.strip("\r\n").split(separator, maxsplit=1)
         if line.strip():

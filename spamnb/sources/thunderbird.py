@@ -1,7 +1,7 @@
-"""Thunderbird's mailboxes: a profile, its ``Local Folders`` or an account, with classes by the folders' names.
+"""Thunderbird's mailboxes: a profile, its ``Local Folders`` or an account. The name of a folder decides the class.
 
-A folder is an mbox without extension, with its index ``.msf`` beside it; its subfolders are in ``NAME.sbd``. If
-Thunderbird stores a file per message, a folder is a directory with ``cur``.
+A folder is an mbox without extension. Its index ``.msf`` is beside it, and its subfolders are in ``NAME.sbd``. If
+Thunderbird stores a file per message, a folder is a directory that contains ``cur``.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from spamnb.sources.mbox import INDEX_SUFFIX, file_entries, starts_as_mbox
 _SUBFOLDERS = ".sbd"
 _ACCOUNTS = ("ImapMail", "Mail")  # the folders of a profile that contain mail
 _GMAIL = {"[Gmail]", "[Google Mail]"}
-_GMAIL_ROLES = {"all", "chats"}  # in other accounts a folder with such a name is an ordinary one
+_GMAIL_ROLES = {"all", "chats"}  # roles that a folder has in Gmail's accounts only
 
-Parts = tuple[str, ...]
+Parts = tuple[str, ...]  # the names of a folder's parents and its own name
 
 
 def thunderbird_entries(path: str, on_unreadable: Report) -> Iterator[Entry]:
-    """Return the messages of the folders below ``path``. Those in folders for junk are spam, and the others ham.
+    """Return the messages of the folders below ``path``. Messages in folders for junk are spam, and the others ham.
 
     Folders for trash, drafts, templates, sent and unsent mail are skipped with their subfolders, and so is Gmail's copy
     of all mail. Raise SpamnbError if ``path`` contains no folder of Thunderbird.
@@ -45,7 +45,7 @@ def thunderbird_entries(path: str, on_unreadable: Report) -> Iterator[Entry]:
 
 
 def class_of_folder(parts: Parts) -> str | None:
-    """Return the class of a folder by its name and the names of its parents, or None if it is skipped.
+    """Return the class of a folder, or None if it is skipped.
 
     >>> class_of_folder(("Work", "Plans")), class_of_folder(("Junk", "2024")), class_of_folder(("Papierkorb", "Work"))
     ('ham', 'spam', None)
@@ -57,7 +57,7 @@ def class_of_folder(parts: Parts) -> str | None:
 
 
 def _folders(folder: str, parts: Parts, seen: set[str], on_unreadable: Report) -> Iterator[tuple[str, Parts]]:
-    """Yield the folders of mail below ``folder`` in order, each with its name and the names of its parents."""
+    """Yield the paths of the folders of mail below ``folder`` in order, each with its parts."""
     real = os.path.realpath(folder)
     if real in seen:  # a cycle of symbolic links
         return
@@ -72,9 +72,9 @@ def _folders(folder: str, parts: Parts, seen: set[str], on_unreadable: Report) -
         if (name + INDEX_SUFFIX in files or "." not in name) and starts_as_mbox(os.path.join(folder, name)):
             yield os.path.join(folder, name), (*parts, name)
     for name in folders:
-        inner = os.path.join(folder, name)
-        if os.path.isdir(os.path.join(inner, "cur")):
-            yield inner, (*parts, name)
+        subfolder = os.path.join(folder, name)
+        if os.path.isdir(os.path.join(subfolder, "cur")):
+            yield subfolder, (*parts, name)
         else:
             parents = (*parts, name.removesuffix(_SUBFOLDERS)) if name.endswith(_SUBFOLDERS) else parts
-            yield from _folders(inner, parents, seen, on_unreadable)
+            yield from _folders(subfolder, parents, seen, on_unreadable)

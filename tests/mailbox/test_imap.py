@@ -116,7 +116,7 @@ def test_names_of_folders(made: Made, model: Path, tmp_path, junk: str):
 def test_folders_that_are_numbered_anew_are_not_sorted_twice_and_teach_nothing(made: Made, model: Path):
     server = made()
     with server.person(model) as person:
-        assert "names no folder beside the inbox" in person.sort("--junk", "inbox").stderr
+        assert "is the inbox; name another folder" in person.sort("--junk", "inbox").stderr
         person.arrive(range(500, 503))
         person.watch()
         assert person.sort().exit_code == 0

@@ -22,7 +22,7 @@ def test_the_first_place_that_has_a_password_gives_it(monkeypatch: pytest.Monkey
     monkeypatch.delenv("SPAMNB_IMAP_PASSWORD", raising=False)
     held: dict[tuple[str, str], str] = {}
     monkeypatch.setattr(keyring, "get_password", lambda *asked: held.get(asked))
-    with pytest.raises(SpamnbError, match=r"'keyring set mail.example.org ann' keeps one"):
+    with pytest.raises(SpamnbError, match=r"no password; run 'keyring set mail.example.org ann'"):
         find_password(ANN)
     held["mail.example.org", "ann"] = "of the keyring"
     assert find_password(ANN) == "of the keyring"
@@ -35,7 +35,11 @@ def test_the_first_place_that_has_a_password_gives_it(monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize(
     ("command", "said"),
-    [("exit 7", "ended with 7"), ("true", "printed nothing"), ("no-such-program", "ended with 127: .*not found")],
+    [
+        ("exit 7", "the command ended with status 7"),
+        ("true", "the command must print the secret"),
+        ("no-such-program", "the command ended with status 127: .*not found"),
+    ],
 )
 def test_a_command_that_fails_is_told(command: str, said: str):
     with pytest.raises(SpamnbError, match=f"^password-command: {said}"):
@@ -69,7 +73,7 @@ def test_a_password_is_told_to_nobody_else(server):
     port = server.server_address[1]
     clear = Account("clear", ImapUrl(False, "ann", "mail.example.org"))
     for account in (clear, clear._replace(token_command="echo x")):
-        with pytest.raises(SpamnbError, match="in the clear, so only to this machine"):
+        with pytest.raises(SpamnbError, match="does not encrypt mail and password"):
             connect(account)
     with pytest.raises(Unreachable):  # it answers a hello of TLS with a greeting of IMAP
         connect(Account("a", ImapUrl(True, "ann", "127.0.0.1", port), "echo secret"))
@@ -149,7 +153,7 @@ def test_accounts_in_their_order_and_by_url(accounts: Path, tmp_path: Path):
     other = parse_url("imaps://ann@mail.example.org:1993")
     assert find_account(other) == Account(other.account, other)  # another port, another server
     accounts.chmod(0o620)
-    with pytest.raises(SpamnbError, match="others can write it, and it says what is run"):
+    with pytest.raises(SpamnbError, match="other users can write this file"):
         read_accounts(accounts)
     accounts.unlink()
     assert read_accounts(accounts_path()) == []
@@ -158,12 +162,12 @@ def test_accounts_in_their_order_and_by_url(accounts: Path, tmp_path: Path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[a]\n", r"\(no url\): no IMAP account; write imaps://USER"),
-        ('[a]\nurl = "imaps://ann:secret@h"\n', "a password has no place in a URL"),
-        ('[a]\nurl = "imaps://ann@h"\npassword = "secret"\n', "no password stands in this file"),
-        ('[a]\nurl = "imaps://ann@h"\nsort = "yes"\n', "sort is true or false"),
-        ("[a]\nurl = 7\n", "url is a text in quotes"),
-        ('url = "imaps://ann@h"\n', r"\[url\] is no account"),
+        ("[a]\n", r"\(no url\): not the URL of an IMAP account; write imaps://USER"),
+        ('[a]\nurl = "imaps://ann:secret@h"\n', "a URL must not contain a password"),
+        ('[a]\nurl = "imaps://ann@h"\npassword = "secret"\n', "set password-command to a command"),
+        ('[a]\nurl = "imaps://ann@h"\nsort = "yes"\n', "sort must be true or false"),
+        ("[a]\nurl = 7\n", "url must be a text in quotes"),
+        ('url = "imaps://ann@h"\n', r"\[url\] is not an account"),
         ("[a\n", "no TOML"),
         ("\udcff", "no TOML"),
     ],

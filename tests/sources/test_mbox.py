@@ -38,7 +38,7 @@ def test_messages_against_the_standard_library(
     path = tmp_path / "box"
     path.write_bytes(raw)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mbox, "_CHUNK", chunk)  # so that separators and ends fall across reads
+        patch.setattr(mbox, "_CHUNK_BYTES", chunk)  # so that separators and ends fall across reads
         patch.setattr(mbox, "_LOOKAHEAD", 48)
         found = split(raw)
     if not crlf:  # the standard library looks for the separators' blank lines in the platform's form only
@@ -71,7 +71,7 @@ def test_first_message_counts_however_bare() -> None:
 
 def test_a_message_over_the_bound_is_not_held_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mbox, "MAX_MESSAGE", 1000)
-    monkeypatch.setattr(mbox, "_CHUNK", 10_000)
+    monkeypatch.setattr(mbox, "_CHUNK_BYTES", 10_000)
     good = b"From b 2:00\n\nShort.\n"
     raw = b"From a 1:00\n" + b"x" * 5_000_000 + b"\n\n" + good
     tracemalloc.start()

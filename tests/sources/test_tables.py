@@ -46,7 +46,7 @@ def test_kaggles_table_is_latin_1_and_its_header_no_message(tmp_path: Path) -> N
         ("ham", ":6", "ok"),
     ]
     assert [entry.label for entry in find_entries([str(path)], pytest.fail)] == [None] * 4
-    with pytest.raises(SpamnbError, match="a table, whose rows have classes; write"):
+    with pytest.raises(SpamnbError, match="a table has a class in each row; write"):
         find_labelled_entries([f"spam={path}"], pytest.fail)
 
 
@@ -159,7 +159,7 @@ def test_what_is_no_table_is_one_line(tmp_path: Path, name: str, raw: bytes, wha
 
 def test_a_quote_that_is_never_closed_takes_no_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "MAX_ROW", 1 << 18)
-    monkeypatch.setattr(tables, "MAX_FIELD", 1 << 17)
+    monkeypatch.setattr(tables, "MAX_TEXT", 1 << 17)
     for opened in (b"ham," + b"x" * 50 + b"\n", b'a\n","' * 9):  # one field without end; fields without end
         path = write(tmp_path / "a.csv", b"label,text\nham,one\n" + b'"' + opened * 40_000)
         told: list[str] = []
@@ -167,7 +167,7 @@ def test_a_quote_that_is_never_closed_takes_no_memory(tmp_path: Path, monkeypatc
         found = read(path, told)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        assert found[0] == ("ham", ":2", "one") and "the rest of the table" in told[-1]
+        assert found[0] == ("ham", ":2", "one") and "no later row is read" in told[-1]
         assert peak < 20 << 20
 
 

@@ -146,11 +146,11 @@ def test_classes_go_by_labels(tmp_path: Path) -> None:
         told: Unreadable = []
         assert read(f"gmail:{source}", unreadable=told) == expected
         [(name, error)] = told
-        assert name.endswith("#9") and "no X-Gmail-Labels on top" in str(error)
+        assert name.endswith("#9") and "does not begin with X-Gmail-Labels" in str(error)
 
 
 def test_what_is_no_takeout(tmp_path: Path) -> None:
-    for raw, said in ((b"PK\3\4", "a ZIP archive, not mail; unpack it"), (b"From a 1:00\n\n.\n", "no X-Gmail-Labels")):
+    for raw, said in ((b"PK\3\4", "a ZIP archive, not mail; unpack it"), (b"From a 1:00\n\n.\n", "begin with X-Gmail")):
         with pytest.raises(SpamnbError, match=said):
             read(f"gmail:{write(tmp_path / 'takeout', raw)}")
 
