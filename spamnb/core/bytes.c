@@ -18,7 +18,7 @@ const uint8_t *find_any_case(span s, span lower) {
     return NULL;
 }
 
-span behind_ascii(span s) {
+span skip_ascii(span s) {
     while (size_of(s) >= 8 && !(load_64(s.at) & UINT64_C(0x8080808080808080)))
         s.at += 8;
     while (s.at < s.end && *s.at < 0x80)
@@ -26,7 +26,7 @@ span behind_ascii(span s) {
     return s;
 }
 
-bool is_ascii(span s) { return is_empty(behind_ascii(s)); }
+bool is_ascii(span s) { return is_empty(skip_ascii(s)); }
 
 bool is_one_of(span word, const char *words) {
     span tail = span_of_text(words);
@@ -78,7 +78,7 @@ static void new_block(struct arena *arena, size_t size) {
     use_block(arena);
 }
 
-static uint8_t *take(struct arena *arena, size_t size) {
+static uint8_t *allocate(struct arena *arena, size_t size) {
     if (arena->is_writing)
         arena_fail(arena, FAILED_ASSERTION);
     if (size > SIZE_MAX / 4)
@@ -91,19 +91,19 @@ static uint8_t *take(struct arena *arena, size_t size) {
     return memory;
 }
 
-void *arena_room(struct arena *arena, size_t count, size_t size) {
+void *arena_allocate(struct arena *arena, size_t count, size_t size) {
     if (size && count > SIZE_MAX / 4 / size)
         arena_fail(arena, FAILED_MEMORY);
-    return take(arena, count * size);
+    return allocate(arena, count * size);
 }
 
-void *arena_take(struct arena *arena, size_t count, size_t size) {
-    return memset(arena_room(arena, count, size), 0, count * size);
+void *arena_allocate_zeroed(struct arena *arena, size_t count, size_t size) {
+    return memset(arena_allocate(arena, count, size), 0, count * size);
 }
 
-span arena_copy(struct arena *arena, span text) { return two_spans(arena, text, (span){0}); }
+span arena_copy(struct arena *arena, span text) { return concatenate(arena, text, (span){0}); }
 
-span joined(struct arena *arena, const span_list *texts) {
+span concatenate_all(struct arena *arena, const span_list *texts) {
     size_t size = 0;
     if (texts->count < 2)
         return texts->count ? texts->items[0] : (span){0};
@@ -115,7 +115,7 @@ span joined(struct arena *arena, const span_list *texts) {
     return writer_close(&writer);
 }
 
-span two_spans(struct arena *arena, span one, span other) {
+span concatenate(struct arena *arena, span one, span other) {
     struct writer writer = writer_open(arena, size_of(one) + size_of(other));
     put_span(&writer, one);
     put_span(&writer, other);
@@ -123,7 +123,7 @@ span two_spans(struct arena *arena, span one, span other) {
 }
 
 struct writer writer_open(struct arena *arena, size_t expected) {
-    uint8_t *begin = take(arena, expected);
+    uint8_t *begin = allocate(arena, expected);
     arena->is_writing = true;
     return (struct writer){arena, begin, begin, arena->at};
 }
@@ -137,8 +137,8 @@ void writer_grow(struct writer *writer, size_t n) {
         arena_fail(arena, FAILED_MEMORY);
     uint8_t *before = writer->begin;
     arena->is_writing = false;
-    arena->at = before; /* take may allocate the same memory again; the written bytes stay there until memcpy */
-    writer->begin = take(arena, 2 * (written + n));
+    arena->at = before; /* allocate may allocate the same memory again; the written bytes stay there until memcpy */
+    writer->begin = allocate(arena, 2 * (written + n));
     arena->is_writing = true;
     if (writer->begin != before && written)
         memcpy(writer->begin, before, written);
@@ -156,9 +156,9 @@ span writer_close(struct writer *writer) {
     return written;
 }
 
-span lower_copy(struct arena *arena, span text) {
+span copy_lower(struct arena *arena, span text) {
     typedef uint8_t sixteen __attribute__((vector_size(16)));
-    uint8_t *copy = take(arena, size_of(text));
+    uint8_t *copy = allocate(arena, size_of(text));
     size_t i = 0;
     for (sixteen bytes; i + sizeof bytes <= size_of(text); i += sizeof bytes) {
         memcpy(&bytes, text.at + i, sizeof bytes);
@@ -170,8 +170,8 @@ span lower_copy(struct arena *arena, span text) {
     return span_of(copy, size_of(text));
 }
 
-void *list_grown(struct arena *arena, void *items, size_t count, size_t *room, size_t size) {
+void *list_grow(struct arena *arena, void *items, size_t count, size_t *room, size_t size) {
     *room = *room ? 2 * *room : 8;
-    void *grown = arena_room(arena, *room, size);
+    void *grown = arena_allocate(arena, *room, size);
     return count ? memcpy(grown, items, count * size) : grown;
 }

@@ -145,7 +145,7 @@ static inline span strip_any(span s, const char *bytes) {
 }
 
 /* Returns a text from its first byte that is not ASCII; an empty span if all bytes are ASCII. */
-span behind_ascii(span s);
+span skip_ascii(span s);
 bool is_ascii(span s);
 /* Returns whether a list of words, separated by blanks, contains this word. */
 bool is_one_of(span word, const char *words);
@@ -208,13 +208,13 @@ void arena_free(struct arena *arena);
 /* Ends the reading of the message for this reason, by a jump to arena->failed. */
 _Noreturn void arena_fail(struct arena *arena, enum failure why);
 /* Allocates zeroed memory for count items. */
-void *arena_take(struct arena *arena, size_t count, size_t size);
+void *arena_allocate_zeroed(struct arena *arena, size_t count, size_t size);
 /* Allocates memory with arbitrary contents. */
-void *arena_room(struct arena *arena, size_t count, size_t size);
+void *arena_allocate(struct arena *arena, size_t count, size_t size);
 /* Copies a text. */
 span arena_copy(struct arena *arena, span text);
 /* Copies two texts, one behind the other, as one text. */
-span two_spans(struct arena *arena, span one, span other);
+span concatenate(struct arena *arena, span one, span other);
 
 /* A text that is being written: from begin to at; the memory up to end is reserved. */
 struct writer {
@@ -247,7 +247,7 @@ static inline void put_span(struct writer *writer, span text) {
 }
 
 /* Copies a text in lower case. */
-span lower_copy(struct arena *arena, span text);
+span copy_lower(struct arena *arena, span text);
 
 /* Arrays that grow. LIST(type) is the type of an array; LIST_ADD adds an item and returns a pointer to the new item. */
 #define LIST(type)         \
@@ -256,16 +256,16 @@ span lower_copy(struct arena *arena, span text);
         size_t count, room; \
     }
 
-void *list_grown(struct arena *arena, void *items, size_t count, size_t *room, size_t size);
+void *list_grow(struct arena *arena, void *items, size_t count, size_t *room, size_t size);
 
 #define LIST_ADD(arena, list)                                                                                      \
     ((list)->count == (list)->room                                                                                 \
          ? (void)((list)->items =                                                                                  \
-                      list_grown(arena, (list)->items, (list)->count, &(list)->room, sizeof *(list)->items))       \
+                      list_grow(arena, (list)->items, (list)->count, &(list)->room, sizeof *(list)->items))       \
          : (void)0,                                                                                                \
      &(list)->items[(list)->count++])
 
 typedef LIST(span) span_list;
 
 /* Concatenates texts. */
-span joined(struct arena *arena, const span_list *texts);
+span concatenate_all(struct arena *arena, const span_list *texts);

@@ -5,16 +5,16 @@
 
 #include "trust.h"
 
-enum { MAX_STEPS = 100 };             /* of Newton's method, which needs about seven */
-static const double FURTHEST = 1e300; /* nats: bounds scores, and the difference of two scores */
+enum { MAX_STEPS = 100 };              /* of Newton's method; 120,000 messages of two corpora needed at most 7 */
+static const double MAX_SCORE = 1e300; /* nats: finite, so that the difference of two scores is a number */
 
 /* Returns Wright's omega function of x: the number w > 0 for which w + log w = x. */
 static double omega(double x) {
     if (x < -30.0)
-        return exp(x);
+        return exp(x); /* w = exp(x - w), and w is below 1e-13 */
     double w = x < 1.0 ? exp(x) / (1 + exp(x)) : x - log(x) * x / (1 + x);
     double step = 2.0;
-    for (int i = 0; i < 4 && fabs(step - 1) > 1e-9; i++) { /* Newton's method for log w; only step 1 overshoots */
+    for (int i = 0; i < 4 && fabs(step - 1) > 1e-9; i++) { /* Newton's method for log w */
         step = exp((x - w - log(w)) / (1 + w));
         w *= step;
     }
@@ -27,26 +27,27 @@ static double odds_against(const double *scores, size_t classes, size_t y) {
     for (size_t k = 0; k < classes; k++)
         if (k != y) {
             double gap = scores[k] - scores[y];
-            odds += exp(gap < 500.0 ? gap : 500.0);
+            odds += exp(gap < 500.0 ? gap : 500.0); /* exp(710) would be infinite */
         }
     return odds;
 }
 
 /* Writes the coefficients c of one message, which solve its dual problem. C is the penalty, Z the sum of exp(score + c)
- * of all classes, and p_y the corrected probability of label y. The only unknown is u = log((1 - p_y)/p_y), because
+ * over all classes, and p_y the corrected probability of label y. The only unknown is u = log((1 - p_y)/p_y), because
  *
  *     c_y = C sigma(u),    log Z = scores_y + c_y + log(1 + e^u),
  *
  * and each other coefficient is c_k = -a_k, where a_k = C exp(scores_k - a_k - log Z) is a value of Wright's omega
  * function. All coefficients sum to 0, so c_y is the sum of all a_k. As u rises, this sum falls and c_y rises, so there
- * is one solution; Newton's method finds it, with bisection between low and high if a step leads too far. */
-static void solve(const double *scores, size_t classes, size_t y, double penalty, double *coefficients) {
-    double top = -FURTHEST, low = -FURTHEST, high = FURTHEST;
+ * is one solution. Newton's method finds the solution. If a step leaves the interval from low to high, the interval is
+ * halved instead. */
+static void solve_dual(const double *scores, size_t classes, size_t y, double penalty, double *coefficients) {
+    double top = -MAX_SCORE, low = -MAX_SCORE, high = MAX_SCORE;
     for (size_t k = 0; k < classes; k++)
         if (k != y && scores[k] > top)
             top = scores[k];
     double log_penalty = log(penalty), gap = scores[y] - top, u = -gap, total = 0.0;
-    if (gap < log_penalty) {
+    if (gap < log_penalty) { /* a first guess of u */
         double s = fmin((log_penalty - gap) / 2, penalty / 2);
         u = fmax(log(s / (penalty - s)), -gap - 2 * penalty);
     }
@@ -76,26 +77,26 @@ static void solve(const double *scores, size_t classes, size_t y, double penalty
     coefficients[y] = total;
 }
 
-/* Adds times * units to the weights of each column of message i. */
-static void move_weights(const struct fit *fit, size_t i, const int64_t *units, int64_t times) {
+/* Adds sign * units to the weights of each column of message i. */
+static void add_to_weights(const struct fit *fit, size_t i, const int64_t *units, int64_t sign) {
     for (int64_t j = fit->begins[i]; j < fit->ends[i]; j++)
         for (size_t k = 0; k < fit->n_others; k++)
-            fit->weights[(size_t)fit->columns[j] * fit->n_others + k] += times * units[k];
+            fit->weights[(size_t)fit->columns[j] * fit->n_others + k] += sign * units[k];
 }
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* Memory that visits share: scores and coefficients of all classes, and units of all classes but the first. */
-struct visit {
+/* The memory of a call: scores and coefficients of all classes, and units of all classes except the first. */
+struct buffers {
     double *scores, *coefficients;
     int64_t *units;
 };
 
-/* Writes the scores of message i, in nats, by the contributions of all other messages. sums: memory for a number of
- * each class but the first. */
-static void score(const struct fit *fit, size_t i, int64_t *sums, double *scores) {
+/* Writes the scores of message i, in nats, by the contributions of all other messages. sums: memory for n_others
+ * numbers. */
+static void compute_scores(const struct fit *fit, size_t i, int64_t *sums, double *scores) {
     size_t others = fit->n_others;
-    int64_t begin = fit->begins[i], end = fit->ends[i], of_first = 0;
+    int64_t begin = fit->begins[i], end = fit->ends[i], first_units = 0;
     for (size_t k = 0; k < others; k++)
         sums[k] = fit->contributions ? (begin - end) * fit->contributions[i * others + k] : 0;
     if (others == 1) { /* two classes need no inner loop */
@@ -111,68 +112,69 @@ static void score(const struct fit *fit, size_t i, int64_t *sums, double *scores
     const double *offsets = fit->offsets + i * (others + 1);
     for (size_t k = 0; k < others; k++) {
         scores[k + 1] = offsets[k + 1] + scale * (double)sums[k];
-        of_first -= sums[k];
+        first_units -= sums[k];
     }
-    scores[0] = offsets[0] + scale * (double)of_first;
+    scores[0] = offsets[0] + scale * (double)first_units;
 }
 
 /* Fits the contribution of message i, and adds the change to the weights. Returns the largest change of a coefficient,
  * in nats. */
-static double visit_message(const struct fit *fit, size_t i, struct visit *visit) {
+static double fit_message(const struct fit *fit, size_t i, struct buffers *buffers) {
     size_t others = fit->n_others, classes = others + 1, y = (size_t)fit->labels[i];
-    int64_t *contributions = fit->contributions + i * others, *change = visit->units, of_label = 0, of_first = 0, largest = 0;
-    score(fit, i, visit->units, visit->scores);
-    double penalty = fit->penalty * trust(odds_against(visit->scores, classes, y), fit->noise);
-    solve(visit->scores, classes, y, penalty, visit->coefficients);
+    int64_t *contributions = fit->contributions + i * others, *change = buffers->units;
+    int64_t label_units = 0, first_units = 0, largest = 0;
+    compute_scores(fit, i, buffers->units, buffers->scores);
+    double penalty = fit->penalty * trust(odds_against(buffers->scores, classes, y), fit->noise);
+    solve_dual(buffers->scores, classes, y, penalty, buffers->coefficients);
     double scale = fit->values[i] / fit->unit;
     for (size_t k = 0; k < classes; k++)
         if (k != y) {
-            double units = floor(visit->coefficients[k] * scale + 0.5);
-            int64_t moved = visit->coefficients[k] <= -fit->least && units > -0x1p62 ? (int64_t)units : 0;
-            of_label -= moved;
+            double units = floor(buffers->coefficients[k] * scale + 0.5);
+            int64_t coefficient = buffers->coefficients[k] <= -fit->least && units > -0x1p62 ? (int64_t)units : 0;
+            label_units -= coefficient;
             if (k)
-                change[k - 1] = moved - contributions[k - 1];
+                change[k - 1] = coefficient - contributions[k - 1];
         }
     if (y)
-        change[y - 1] = of_label - contributions[y - 1];
+        change[y - 1] = label_units - contributions[y - 1];
     for (size_t k = 0; k < others; k++) {
         contributions[k] += change[k];
-        of_first -= change[k];
+        first_units -= change[k];
         largest = larger(largest, larger(change[k], -change[k]));
     }
-    largest = larger(largest, larger(of_first, -of_first));
+    largest = larger(largest, larger(first_units, -first_units));
     if (!largest)
         return 0.0;
-    move_weights(fit, i, change, 1);
+    add_to_weights(fit, i, change, 1);
     return (double)largest / scale;
 }
 
 double fit_sweep(const struct fit *fit) {
     size_t classes = fit->n_others + 1;
-    double *numbers = calloc(classes, 2 * sizeof *numbers), worst = -1.0;
+    double *numbers = calloc(classes, 2 * sizeof *numbers), largest = -1.0;
     int64_t *units = calloc(classes, sizeof *units);
     if (numbers && units) {
-        struct visit visit = {numbers, numbers + classes, units};
-        worst = 0.0;
+        struct buffers buffers = {numbers, numbers + classes, units};
+        largest = 0.0;
         for (size_t n = 0; n < fit->n_visits; n++)
-            worst = fmax(worst, visit_message(fit, (size_t)fit->visits[n], &visit));
+            largest = fmax(largest, fit_message(fit, (size_t)fit->visits[n], &buffers));
     }
     free(numbers);
     free(units);
-    return worst;
+    return largest;
 }
 
 void fit_take_out(const struct fit *fit) {
     for (size_t n = 0; n < fit->n_visits; n++) {
         size_t i = (size_t)fit->visits[n];
-        move_weights(fit, i, fit->contributions + i * fit->n_others, -1);
+        add_to_weights(fit, i, fit->contributions + i * fit->n_others, -1);
     }
 }
 
 bool fit_scores(const struct fit *fit, double *scores) {
     int64_t *sums = calloc(fit->n_others + 1, sizeof *sums);
     for (size_t n = 0; sums && n < fit->n_visits; n++)
-        score(fit, (size_t)fit->visits[n], sums, scores + n * (fit->n_others + 1));
+        compute_scores(fit, (size_t)fit->visits[n], sums, scores + n * (fit->n_others + 1));
     free(sums);
     return sums != NULL;
 }

@@ -1,4 +1,4 @@
-/* The loops of spamnb/formulas/correction.py, which explains the formulas. Each sum is computed in one fixed order, so
+/* The loops of spamnb/formulas/correction.py, which explains the formulas. Each sum is computed in a fixed order, so
  * that the results are the same on all machines. */
 #pragma once
 
@@ -15,11 +15,13 @@
  * visits: the n_visits messages that a call visits, each once
  * contributions: a row for each message; NULL if the weights contain no contributions of these messages
  * weights: a row for each column
- * penalty, noise: C, and the share of labels that are wrong
- * unit, least: nats of one unit; nats below which a coefficient becomes 0
+ * penalty: C of the formula
+ * noise: the share of labels that are wrong
+ * unit: nats of one unit
+ * least: nats; a smaller coefficient becomes 0
  *
- * A row of contributions or weights has whole numbers of units, one for each of the n_others classes but the first. The
- * number of the first class is left out, because the numbers of all classes sum to 0.
+ * Contributions and weights are whole numbers of units. Their rows have n_others numbers: one for each class except the
+ * first. The first class needs none, because the numbers of all classes sum to 0.
  */
 struct fit {
     const int64_t *begins, *ends;
@@ -36,6 +38,6 @@ struct fit {
 double fit_sweep(const struct fit *fit);
 /* Subtracts the contributions of the visited messages from the weights. */
 void fit_take_out(const struct fit *fit);
-/* Writes the scores of each visited message, in nats, as a row of all classes. The contribution of the message itself
- * is left out. Returns false if there is too little memory. */
+/* Writes a row of scores, in nats, for each visited message. The scores of a message do not include its own
+ * contribution. Returns false if there is too little memory. */
 bool fit_scores(const struct fit *fit, double *scores);

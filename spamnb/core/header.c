@@ -10,7 +10,7 @@ enum {
     MAX_WORD_CHARSET = 75,       /* bytes of a charset's name: a whole encoded word has 75 (RFC 2047) */
 };
 
-span with_line_feeds(struct arena *arena, span text) {
+span convert_line_ends(struct arena *arena, span text) {
     if (!find_byte(text, '\r'))
         return text;
     struct writer writer = writer_open(arena, size_of(text));
@@ -173,7 +173,7 @@ static span decode_words(struct reader *reader, span value) {
             continue;
         }
         *LIST_ADD(arena, &pieces) = span_between(value.at, begin);
-        span charset = lower_copy(arena, word.charset), next;
+        span charset = copy_lower(arena, word.charset), next;
         struct writer writer = writer_open(arena, size_of(word.text));
         do {
             if (word.is_base64)
@@ -197,7 +197,7 @@ static span decode_words(struct reader *reader, span value) {
     return writer_close(&writer);
 }
 
-span without(struct arena *arena, span text, span bytes) {
+span remove_all(struct arena *arena, span text, span bytes) {
     const uint8_t *match = find(text, bytes);
     if (!match)
         return text;
@@ -213,12 +213,12 @@ span without(struct arena *arena, span text, span bytes) {
 span field_value(struct reader *reader, span value, bool with_words) {
     if (size_of(value) > MAX_VALUE)
         reader->message.truncations |= TRUNCATED_HEADERS;
-    value = without(&reader->arena, first_characters(value, MAX_VALUE), LITERAL("\n"));
+    value = remove_all(&reader->arena, truncate_text(value, MAX_VALUE), LITERAL("\n"));
     if (!is_ascii(value))
         value = decode_text(reader, value, LITERAL(""));
     if (with_words && find(value, LITERAL("=?")))
         value = decode_words(reader, value);
-    return with_words ? without(&reader->arena, value, LITERAL("\0")) : value;
+    return with_words ? remove_all(&reader->arena, value, LITERAL("\0")) : value;
 }
 
 const struct field *find_field(const struct section *section, size_t n, span name, bool is_last) {
@@ -270,10 +270,10 @@ static void add_piece(struct arena *arena, struct parameter *parameter, span tex
         parameter->charset = span_between(text.at, language);
         text.at = begin + 1;
     }
-    *LIST_ADD(arena, &parameter->pieces) = has_percents ? percent_decoded(arena, text) : text;
+    *LIST_ADD(arena, &parameter->pieces) = has_percents ? decode_percents(arena, text) : text;
 }
 
-span uncommented(span value) {
+span skip_comments(span value) {
     for (value = strip(value); starts_with(value, LITERAL("(")) && find_byte(value, ')'); value = strip(value))
         value.at = find_byte(value, ')') + 1;
     return value;
@@ -282,7 +282,7 @@ span uncommented(span value) {
 struct parameters read_parameters(struct reader *reader, span value) {
     struct arena *arena = &reader->arena;
     struct parameter parameters[N_PARAMETERS] = {0};
-    span texts[N_PARAMETERS], tail = uncommented(first_characters(value, MAX_PARAMETER_BYTES)), main = tail;
+    span texts[N_PARAMETERS], tail = skip_comments(truncate_text(value, MAX_PARAMETER_BYTES)), main = tail;
     while (!is_empty(tail) && *tail.at != ';' && !is_space(*tail.at))
         tail.at++;
     main.end = tail.at;
@@ -304,10 +304,10 @@ struct parameters read_parameters(struct reader *reader, span value) {
         }
     }
     for (size_t i = 0; i < N_PARAMETERS; i++) {
-        texts[i] = decode_text(reader, joined(arena, &parameters[i].pieces), parameters[i].charset);
+        texts[i] = decode_text(reader, concatenate_all(arena, &parameters[i].pieces), parameters[i].charset);
         if (find(texts[i], LITERAL("=?")))
             texts[i] = decode_words(reader, texts[i]);
     }
-    return (struct parameters){lower_copy(arena, main), texts[CHARSET], texts[BOUNDARY], texts[NAME], texts[FILENAME],
+    return (struct parameters){copy_lower(arena, main), texts[CHARSET], texts[BOUNDARY], texts[NAME], texts[FILENAME],
                                texts[DELSP]};
 }

@@ -198,7 +198,7 @@ static void start_element(struct document *d, unsigned tag, span name, const str
     struct attributes *attributes = NULL;
     uint32_t styling = given_attributes->present & ((UINT32_C(1) << N_STYLE_ATTRIBUTES) - 1);
     if (styling) {
-        attributes = arena_room(d->arena, 1, offsetof(struct attributes, values) + N_STYLE_ATTRIBUTES * sizeof(span));
+        attributes = arena_allocate(d->arena, 1, offsetof(struct attributes, values) + N_STYLE_ATTRIBUTES * sizeof(span));
         attributes->present = styling;
         memcpy(attributes->values, given_attributes->values, N_STYLE_ATTRIBUTES * sizeof(span));
     }
@@ -484,7 +484,7 @@ static const uint8_t *start_tag(struct document *d, unsigned tag, span name, con
     /* In elements of the other kinds, everything up to the end tag is text. */
     span text = span_between(at, kind == REST ? d->html.end : raw_end(d, TAGS[tag].name, at));
     if (tag == TAG_TITLE)
-        *LIST_ADD(d->arena, &d->titles) = two_spans(d->arena, LITERAL("\n"), resolved(d, text));
+        *LIST_ADD(d->arena, &d->titles) = concatenate(d->arena, LITERAL("\n"), resolved(d, text));
     else if (tag == TAG_STYLE)
         read_sheet(d, attributes, text);
     else if (kind != RAW || tag == TAG_XMP) {
@@ -563,7 +563,7 @@ static void read_tags(struct document *d) {
 
 struct html_text read_html(struct reader *reader, span html) {
     static const unsigned PAGE_TAGS[2] = {TAG_HTML, TAG_BODY};
-    struct document *d = arena_take(&reader->arena, 1, sizeof *d);
+    struct document *d = arena_allocate_zeroed(&reader->arena, 1, sizeof *d);
     d->reader = reader;
     d->arena = &reader->arena;
     d->html = html;
@@ -578,8 +578,8 @@ struct html_text read_html(struct reader *reader, span html) {
     make_styles(d);
     span hidden = d->has_hidden ? strip(written_pieces(d, true)) : (span){0};
     *LIST_ADD(d->arena, &d->written) = written_pieces(d, false);
-    *LIST_ADD(d->arena, &d->written) = joined(d->arena, &d->titles); /* last, as titles are not shown */
-    span shown = joined(d->arena, &d->written);
+    *LIST_ADD(d->arena, &d->written) = concatenate_all(d->arena, &d->titles); /* last, as titles are not shown */
+    span shown = concatenate_all(d->arena, &d->written);
     while (!is_empty(shown) && is_space(*shown.at))
         shown.at++;
     return (struct html_text){shown, shows_nothing(reader, hidden) ? (span){0} : hidden};

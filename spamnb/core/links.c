@@ -24,10 +24,10 @@ static span dotted_address(struct arena *arena, span host) {
  * may contain. */
 static span canonical_host(struct reader *reader, span written) {
     struct arena *arena = &reader->arena;
-    span host = first_characters(written, 3 * MAX_HOST); /* each letter may be written as three bytes: "%61" */
+    span host = truncate_text(written, 3 * MAX_HOST); /* each letter may be written as three bytes: "%61" */
     if (find_byte(host, '%'))
-        host = percent_decoded(arena, host);
-    host = lower_copy(arena, host);
+        host = decode_percents(arena, host);
+    host = copy_lower(arena, host);
     if ((!is_ascii(host) || find(host, LITERAL("xn--"))) && may_ask(reader))
         host = ask(reader, ASK_HOST, host, (span){0}).text;
     host.end = host.at + valid_utf8(host); /* percent-encoded bytes may be invalid UTF-8 */

@@ -4,14 +4,14 @@
 /* Adds a text that a mail reader shows. Of a text that is too long, only the beginning and the end are added. */
 static void add_shown(struct reader *reader, span text) {
     struct message *message = &reader->message;
-    text = with_line_feeds(&reader->arena, text); /* "&#13;" in HTML makes a CR */
+    text = convert_line_ends(&reader->arena, text); /* "&#13;" in HTML makes a CR */
     size_t room = message->bytes_left > MIN_TEXT ? message->bytes_left : MIN_TEXT;
     if (size_of(text) > room) {
         message->truncations |= TRUNCATED_TEXT;
         const uint8_t *last = text.end - room / 2;
         while (last < text.end && (*last & 0xC0) == 0x80)
             last++;
-        text = two_spans(&reader->arena, first_characters(text, room - room / 2), span_between(last, text.end));
+        text = concatenate(&reader->arena, truncate_text(text, room - room / 2), span_between(last, text.end));
     }
     message->bytes_left -= size_of(text) < message->bytes_left ? size_of(text) : message->bytes_left;
     *LIST_ADD(&reader->arena, &message->texts) = text;
@@ -19,10 +19,10 @@ static void add_shown(struct reader *reader, span text) {
 
 static void add_page(struct reader *reader, span html) {
     struct arena *arena = &reader->arena;
-    struct html_text page = read_html(reader, with_line_feeds(arena, without(arena, html, LITERAL("\0"))));
+    struct html_text page = read_html(reader, convert_line_ends(arena, remove_all(arena, html, LITERAL("\0"))));
     add_shown(reader, page.shown);
     if (!is_empty(page.hidden))
-        *LIST_ADD(arena, &reader->message.hidden) = first_characters(with_line_feeds(arena, page.hidden), MAX_TEXT);
+        *LIST_ADD(arena, &reader->message.hidden) = truncate_text(convert_line_ends(arena, page.hidden), MAX_TEXT);
 }
 
 /* Adds the subject and the sender of a message inside the message as a text. */
@@ -30,7 +30,7 @@ static void read_inner_header(struct reader *reader, span body) {
     struct section section = read_section(reader, body);
     span subject = value_of(reader, &section, LITERAL("subject"), true);
     span sender = value_of(reader, &section, LITERAL("from"), true);
-    span text = two_spans(&reader->arena, two_spans(&reader->arena, subject, LITERAL("\n")), sender);
+    span text = concatenate(&reader->arena, concatenate(&reader->arena, subject, LITERAL("\n")), sender);
     add_shown(reader, text);
 }
 
@@ -42,10 +42,10 @@ static bool is_attached(const struct entity *leaf) {
 /* Returns the text of a leaf with its folded lines joined, as RFC 3676 (DelSp), calendars and vCards fold them. */
 static span unfolded(struct arena *arena, const struct entity *leaf, span text) {
     if (leaf->deletes_spaces)
-        return without(arena, text, LITERAL(" \n"));
+        return remove_all(arena, text, LITERAL(" \n"));
     if (!is_one_of(leaf->content_type, "text/calendar application/ics text/vcard text/x-vcard text/directory"))
         return text;
-    return without(arena, without(arena, text, LITERAL("\n ")), LITERAL("\n\t"));
+    return remove_all(arena, remove_all(arena, text, LITERAL("\n ")), LITERAL("\n\t"));
 }
 
 static void read_leaf(struct reader *reader, const struct entity *leaf) {
@@ -59,7 +59,7 @@ static void read_leaf(struct reader *reader, const struct entity *leaf) {
     span charset = is_html && is_empty(leaf->charset) ? declared_charset(octets) : leaf->charset;
     span text = decode_text(reader, octets, charset);
     if (!is_html) {
-        add_shown(reader, unfolded(arena, leaf, with_line_feeds(arena, text)));
+        add_shown(reader, unfolded(arena, leaf, convert_line_ends(arena, text)));
         return;
     }
     span_list *frames = &reader->message.frames;
@@ -74,7 +74,7 @@ static span stable_fields(struct reader *reader, const struct section *section) 
     struct writer writer = writer_open(&reader->arena, 4096);
     for (size_t i = 0; i < section->fields.count; i++) {
         const struct field *field = &section->fields.items[i];
-        if (header_rule_of(&reader->rules, field->name)->how == HOW_VOLATILE)
+        if (header_rule_of(&reader->rules, field->name)->method == METHOD_VOLATILE)
             continue;
         put_span(&writer, span_between(field->name.at, field->value.end));
         put_byte(&writer, '\n');
@@ -89,7 +89,7 @@ static void make_digest(struct reader *reader, uint8_t digest[DIGEST]) {
     span body = span_between(message->section.body, message->raw.end);
     while (!is_empty(body) && body.end[-1] == '\n')
         body.end--;
-    digest_of(two_spans(&reader->arena, two_spans(&reader->arena, fields, LITERAL("\n\n")), body), digest);
+    digest_of(concatenate(&reader->arena, concatenate(&reader->arena, fields, LITERAL("\n\n")), body), digest);
 }
 
 /* Copies the date of the topmost Received field, or else of the Date field, with "?" for each byte that is not
@@ -145,7 +145,7 @@ enum failure read_message(struct reader *reader, span raw, unsigned wants) {
         return FAILED_MEMORY;
     arena_begin(arena, 8 * size_of(raw) + ((size_t)1 << 28));
     *message = (struct message){.bytes_left = MAX_TEXT, .questions_left = MAX_QUESTIONS, .tokens_left = MAX_TOKENS};
-    message->raw = with_line_feeds(arena, raw);
+    message->raw = convert_line_ends(arena, raw);
     span text = span_between(skip_envelope(message->raw), message->raw.end);
     message->section = read_section(reader, text);
     if (wants & WANT_BODY)
@@ -162,6 +162,6 @@ enum failure read_message(struct reader *reader, span raw, unsigned wants) {
         *LIST_ADD(arena, &message->headers) = field_value(reader, field->value, true);
     }
     for (size_t i = 0; i < message->links.count; i++)
-        message->links.items[i] = first_characters(message->links.items[i], MAX_URL);
+        message->links.items[i] = truncate_text(message->links.items[i], MAX_URL);
     return FAILED_NOT;
 }

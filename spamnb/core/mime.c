@@ -54,7 +54,7 @@ static enum shown_as shown_as(const struct entity *part) {
 /* Returns a name in lower case, without comments, quotation marks, commas and blanks, because some programs write
  * "base 64" or "text/html,". */
 static span plain_name(struct arena *arena, span value, size_t most) {
-    value = lower_copy(arena, first_characters(before_first(before_first(uncommented(value), ';'), '('), most));
+    value = copy_lower(arena, truncate_text(before_first(before_first(skip_comments(value), ';'), '('), most));
     struct writer writer = writer_open(arena, most);
     for (; value.at < value.end; value.at++)
         if (*value.at > ' ' && *value.at != '"' && *value.at != '\'' && *value.at != ',')
@@ -86,10 +86,10 @@ static struct entity describe(struct reader *reader, const struct field *type_fi
     span filename = is_empty(of_disposition.filename) ? of_type.name : of_disposition.filename;
     struct entity entity = {
         .content_type = name,
-        .charset = lower_copy(arena, first_characters(charset, MAX_CHARSET)),
+        .charset = copy_lower(arena, truncate_text(charset, MAX_CHARSET)),
         .encoding = encoding_named(arena, encoding),
-        .disposition = first_characters(of_disposition.main, MAX_ENCODING),
-        .filename = first_characters(filename, MAX_FILENAME),
+        .disposition = truncate_text(of_disposition.main, MAX_ENCODING),
+        .filename = truncate_text(filename, MAX_FILENAME),
         .deletes_spaces = is_same_any_case(of_type.delsp, LITERAL("yes")),
         .boundary = of_type.boundary,
         .body = body,
@@ -119,7 +119,7 @@ static span_list split_parts(struct arena *arena, const struct entity *entity) {
     span_list parts = {0};
     if (is_empty(entity->boundary))
         return parts;
-    span delimiter = two_spans(arena, LITERAL("--"), entity->boundary), tail = entity->body, line;
+    span delimiter = concatenate(arena, LITERAL("--"), entity->boundary), tail = entity->body, line;
     const uint8_t *begin = NULL, *at;
     while (parts.count <= MAX_PARTS && (at = find(tail, delimiter))) {
         bool begins_line = at == entity->body.at || at[-1] == '\n';
@@ -192,13 +192,13 @@ static span inner_entity(struct walk *walk, const struct entity *entity) {
         body = decode_transfer(reader, first_bytes(body, MAX_ENCODED_BYTES), entity->encoding);
     }
     if (entity->as == AS_MESSAGE) {
-        body = with_line_feeds(arena, body);
+        body = convert_line_ends(arena, body);
         return span_between(skip_envelope(body), body.end);
     }
     struct answer answer = ask(reader, ASK_PDF + (entity->as - AS_PDF), body, (span){0});
     if (!answer.is_whole)
         reader->message.truncations |= truncation_of(entity->as);
-    return with_line_feeds(arena, answer.text);
+    return convert_line_ends(arena, answer.text);
 }
 
 /* Adds the parts of an entity to walk->open, so that they are read in their order. Of alternative parts, those in plain

@@ -41,10 +41,10 @@ void vocabulary_describe(struct vocabulary *vocabulary, const uint32_t *ids, siz
 /* ---- Reader ---- */
 
 /* Returns a new reader; NULL if there is too little memory. Each of the n rules for header fields has a name, a method
- * of enum header_how, and a prefix of tokens. A name that ends with "*" stands for all names with this beginning. Names
- * and prefixes must stay in memory. */
+ * of enum header_method, and a prefix of tokens. A name that ends with "*" stands for all names with this beginning.
+ * Names and prefixes must stay in memory. */
 struct reader *reader_new(answerer answerer, unsigned ngrams, bool body_only, bool stems, bool splits,
-                          const char *const names[], const char *const prefixes[], const uint8_t *hows, size_t n) {
+                          const char *const names[], const char *const prefixes[], const uint8_t *methods, size_t n) {
     struct reader *reader = calloc(1, sizeof *reader);
     struct header_rule *rules = calloc(n + 1, sizeof *rules);
     if (!reader || !rules) {
@@ -53,11 +53,11 @@ struct reader *reader_new(answerer answerer, unsigned ngrams, bool body_only, bo
     }
     for (size_t i = 0; i < n; i++) {
         rules[i] = (struct header_rule){
-            .name = span_of_text(names[i]), .how = hows[i], .prefix = span_of_text(prefixes[i])};
+            .name = span_of_text(names[i]), .method = methods[i], .prefix = span_of_text(prefixes[i])};
         rules[i].is_beginning = ends_with(rules[i].name, LITERAL("*"));
         rules[i].name.end -= rules[i].is_beginning;
     }
-    reader->rules = (struct rule_table){.rules = rules, .n_rules = n, .other = {.how = HOW_NAMES}};
+    reader->rules = (struct rule_table){.rules = rules, .n_rules = n, .other = {.method = METHOD_NAMES}};
     rules_sort(&reader->rules);
     reader->answerer = answerer;
     reader->options = (struct options){ngrams, body_only, stems, splits};

@@ -1,5 +1,8 @@
 /* The reader of messages: the message that it reads, its tables, its questions to Python, and the functions that each
- * of its files offers to the other files. */
+ * of its files offers to the other files.
+ *
+ * Many bounds name a figure of ordinary mail. It is the largest figure of 6,438 messages: the SpamAssassin corpus and
+ * 391 modern phishing messages. */
 #pragma once
 
 #include "bytes.h"
@@ -95,20 +98,20 @@ enum failure read_message(struct reader *reader, span raw, unsigned wants);
 /* ---- Rules and groups, which Python defines ---- */
 
 /* How a header field is read. */
-enum header_how {
-    HOW_IGNORED,
-    HOW_VOLATILE,   /* ignored, and left out of the message's digest */
-    HOW_PRESENCE,   /* one token for the presence of the field; the methods below add this token, too */
-    HOW_NAMES,      /* words of the value as names, which are never split */
-    HOW_SUBJECT,    /* words of the value, split like the words of a text; and once more without a prefix */
-    HOW_RECEIVED,   /* hosts and networks in the value, without the date */
-    HOW_SIGNATURE   /* names in the value, without the parameters that differ in each message */
+enum header_method {
+    METHOD_IGNORED,
+    METHOD_VOLATILE,   /* ignored, and left out of the message's digest */
+    METHOD_PRESENCE,   /* one token for the presence of the field; the methods below add this token, too */
+    METHOD_NAMES,      /* words of the value as names, which are never split */
+    METHOD_SUBJECT,    /* words of the value, split like the words of a text; and once more without a prefix */
+    METHOD_RECEIVED,   /* hosts and networks in the value, without the date */
+    METHOD_SIGNATURE   /* names in the value, without the parameters that differ in each message */
 };
 
 struct header_rule {
     span name; /* in lower case */
     bool is_beginning; /* the rule applies to all fields whose names begin with this name */
-    uint8_t how;
+    uint8_t method;
     span prefix; /* of the field's tokens, without a colon; empty: the prefix is the field's name */
 };
 
@@ -126,7 +129,7 @@ struct token_kind {
 struct group_table {
     struct token_kind *kinds;
     size_t n_kinds;
-    uint8_t of_text, of_pairs, of_headers; /* groups: of words, of pairs of words, and of header fields */
+    uint8_t text_group, pair_group, header_group; /* groups: of words, of pairs of words, and of header fields */
 };
 
 /* ---- Questions to Python ---- */
@@ -188,9 +191,9 @@ static inline bool may_ask(struct reader *reader) {
 /* ---- header.c: fields, parameters (RFC 2045, 2231), encoded words (RFC 2047), also if they break the rules ---- */
 
 /* Returns a text with LF line ends; the text itself if it has no CR. */
-span with_line_feeds(struct arena *arena, span text);
+span convert_line_ends(struct arena *arena, span text);
 /* Returns a text with all occurrences of another text, bytes, removed. */
-span without(struct arena *arena, span text, span bytes);
+span remove_all(struct arena *arena, span text, span bytes);
 /* Returns where the header section of a message begins: behind a byte order mark and the "From " line of an mbox. */
 const uint8_t *skip_envelope(span message);
 /* Reads the header section of a message, or of a part. */
@@ -208,7 +211,7 @@ struct parameters {
 };
 
 /* Returns a value without its comments at the beginning, and without blanks at both ends. */
-span uncommented(span value);
+span skip_comments(span value);
 /* Reads the parameters of a value that field_value returned. */
 struct parameters read_parameters(struct reader *reader, span value);
 
@@ -225,7 +228,7 @@ void put_base64(struct writer *writer, span text);
 /* Writes decoded quoted-printable text. in_header: "_" is a space (RFC 2047). */
 void put_quoted_printable(struct writer *writer, span text, bool in_header);
 /* Returns a text with its percent-encoded bytes, such as "%20", decoded. */
-span percent_decoded(struct arena *arena, span text);
+span decode_percents(struct arena *arena, span text);
 /* Decodes a body by the name of its Content-Transfer-Encoding; returns the body itself if the encoding is unknown. */
 span decode_transfer(struct reader *reader, span body, span encoding);
 /* Decodes bytes by the charset that the message names, which may be empty or wrong. The result is always valid
@@ -261,7 +264,7 @@ enum word_method { WORD_PARTS, WORD_WHOLE, WORD_HOST };
 
 /* The place in a message in which words are read. The prefix of the words' tokens is empty, or ends with its only colon
  * and has no blank. */
-struct place {
+struct word_rule {
     span prefix;
     enum word_method method;
 };
@@ -271,7 +274,7 @@ void words_begin(void);
 /* Counts the token that consists of a prefix and a text. */
 void add_token(struct reader *reader, span prefix, span text);
 /* Counts the words of a header value or of hidden text. */
-void add_words(struct reader *reader, const struct place *place, span text);
+void add_words(struct reader *reader, const struct word_rule *place, span text);
 /* Counts the tokens of texts: words, pairs of the first words, punctuation, the number of words, and the number of
  * words in capitals. The prefix is for the last three kinds; words and pairs have none. If the prefix is empty, also
  * counts tokens for the length of lines and for the share of capitals. */

@@ -140,7 +140,7 @@ static rgb read_color(span value) {
 
 /* Returns the color of an attribute such as bgcolor, in which six digits need no "#" before them. */
 static rgb read_attribute_color(struct arena *arena, span value) {
-    value = lower_copy(arena, strip(value));
+    value = copy_lower(arena, strip(value));
     return size_of(value) == 6 ? color_of_digits(value) : read_color(value);
 }
 
@@ -376,7 +376,7 @@ static struct rule read_selector(span text, bool *is_doubtful) {
 /* Adds a rule for each selector of a list. If one selector is doubtful, all these rules are doubtful, because browsers
  * ignore a list with a selector that they do not understand. */
 static void add_rule(struct sheet *sheet, span selectors, span body, bool is_doubtful) {
-    declaration_list declarations = read_declarations(sheet, lower_copy(sheet->arena, body));
+    declaration_list declarations = read_declarations(sheet, copy_lower(sheet->arena, body));
     struct rule *added = NULL;
     sheet->is_in_doubt = sheet->is_in_doubt || find_byte(body, '{'); /* the body has a nested rule */
     for (bool is_last = !declarations.count; !is_last;) {
@@ -385,7 +385,7 @@ static void add_rule(struct sheet *sheet, span selectors, span body, bool is_dou
             return;
         }
         const uint8_t *end = find_outside(selectors, ',', ',');
-        struct rule *rule = arena_room(sheet->arena, 1, sizeof *rule);
+        struct rule *rule = arena_allocate(sheet->arena, 1, sizeof *rule);
         *rule = read_selector(strip(span_between(selectors.at, end)), &is_doubtful);
         rule->declarations = declarations;
         rule->next = added;
@@ -474,7 +474,7 @@ static struct style make_style(struct sheet *sheet, const struct style *above, u
     matches.count = 0;
     if (sheet->n_rules)
         find_matches(sheet, name, attributes, &matches);
-    span text = lower_copy(sheet->arena, value_of_attribute(attributes, A_STYLE));
+    span text = copy_lower(sheet->arena, value_of_attribute(attributes, A_STYLE));
     declaration_list attribute_declarations = read_declarations(sheet, clean(sheet, text));
     for (int important = 0; important < 2; important++) {
         for (size_t i = 0; i < matches.count; i++)
@@ -497,7 +497,7 @@ const struct style *style_in(struct sheet *sheet, const struct style *above, uns
     struct style style = make_style(sheet, above, tag, name, attributes ? attributes : &NONE);
     if (style.color == above->color && style.background == above->background && style.flags == above->flags)
         return above;
-    struct style *copy = arena_room(sheet->arena, 1, sizeof *copy);
+    struct style *copy = arena_allocate(sheet->arena, 1, sizeof *copy);
     style.is_hidden = hides_text(&style);
     *copy = style;
     return copy;

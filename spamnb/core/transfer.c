@@ -68,7 +68,7 @@ void put_quoted_printable(struct writer *writer, span text, bool in_header) {
     }
 }
 
-span percent_decoded(struct arena *arena, span text) {
+span decode_percents(struct arena *arena, span text) {
     struct writer writer = writer_open(arena, size_of(text));
     for (; text.at < text.end; text.at++) {
         int high = *text.at == '%' && size_of(text) > 2 ? hex_value(text.at[1]) : -1;
@@ -132,7 +132,7 @@ static span decode_default(struct arena *arena, span octets) {
     }
     if (n_invalid && n_invalid >= n_valid)
         for (writer.at = writer.begin; !is_empty(octets);) {
-            span tail = behind_ascii(octets);
+            span tail = skip_ascii(octets);
             put_span(&writer, span_between(octets.at, tail.at));
             writer_reserve(&writer, 3);
             writer.at += is_empty(tail) ? 0 : write_point(writer.at, windows_1252(*tail.at));

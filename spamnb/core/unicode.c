@@ -49,7 +49,7 @@ const struct character *character_of(struct reader *reader, uint32_t point) {
 
 span word_form(const struct character *character) { return span_of(character->text, character->ends[FORM_WORD]); }
 
-span written_as(struct reader *reader, span text, int form) {
+span replace_by_form(struct reader *reader, span text, int form) {
     struct writer writer = writer_open(&reader->arena, 2 * size_of(text));
     while (!is_empty(text)) {
         span tail = text;
@@ -100,7 +100,7 @@ size_t sequence_size(span text, bool *is_valid) {
 
 size_t valid_utf8(span text) {
     const uint8_t *begin = text.at;
-    while (!is_empty(text = behind_ascii(text))) {
+    while (!is_empty(text = skip_ascii(text))) {
         bool is_valid;
         size_t n = sequence_size(text, &is_valid);
         if (!is_valid)

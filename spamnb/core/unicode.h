@@ -7,7 +7,7 @@
 /* The flags of a character. spamnb/reader/characters.py has the same list in the same order. */
 enum {
     IN_WORDS = 1 << 0,    /* words contain the character unchanged */
-    IS_MARK_OR_SIGN = 1 << 1, /* punctuation or a symbol */
+    IS_PUNCTUATION = 1 << 1, /* punctuation or a symbol */
     IS_INVISIBLE = 1 << 2, /* shows nothing and takes no room */
     IS_SPACE = 1 << 3,
     COMBINES = 1 << 4,    /* may combine with the characters before it to one character */
@@ -30,7 +30,7 @@ const struct character *character_of(struct reader *reader, uint32_t point);
 /* Returns the form in words of a character without the flag IN_WORDS. With this flag the form is not stored. */
 span word_form(const struct character *character);
 /* Returns a text with each character replaced by one of its forms other than FORM_WORD. */
-span written_as(struct reader *reader, span text, int form);
+span replace_by_form(struct reader *reader, span text, int form);
 
 /* Returns the first character of text and moves text behind it; U+FFFD if its bytes are not valid UTF-8. */
 uint32_t next_point(span *text);
@@ -51,7 +51,7 @@ uint32_t windows_1252(uint32_t number);
 static inline size_t point_size(uint8_t first) { return first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4; }
 
 /* Returns the first n characters of a text. */
-static inline span first_points(span text, size_t n) {
+static inline span first_code_points(span text, size_t n) {
     if (size_of(text) <= n)
         return text;
     if (is_ascii(span_of(text.at, n + 1)))
@@ -64,7 +64,7 @@ static inline span first_points(span text, size_t n) {
 }
 
 /* Returns the first n bytes of a text, without an incomplete character at the end. */
-static inline span first_characters(span text, size_t n) {
+static inline span truncate_text(span text, size_t n) {
     if (size_of(text) <= n)
         return text;
     const uint8_t *end = text.at + n;

@@ -4,17 +4,17 @@
 
 /* Doubles the memory of an array until it has room for n items; false if there is too little memory. */
 static bool grow(void **items, size_t *room, size_t n, size_t size) {
-    size_t more = *room ? *room : 512;
-    while (more < n) {
-        if (more > SIZE_MAX / 4 / size)
+    size_t new_room = *room ? *room : 512;
+    while (new_room < n) {
+        if (new_room > SIZE_MAX / 4 / size)
             return false;
-        more *= 2;
+        new_room *= 2;
     }
-    void *grown = realloc(*items, more * size);
-    if (!grown)
+    void *memory = realloc(*items, new_room * size);
+    if (!memory)
         return false;
-    *items = grown;
-    *room = more;
+    *items = memory;
+    *room = new_room;
     return true;
 }
 
@@ -72,7 +72,7 @@ static bool add_text(struct vocabulary *v, span text) {
     return true;
 }
 
-/* Returns the slot of a token. A new token gets an id. Returns NULL if there is too little memory. */
+/* Returns the slot of a token, which gets an id if it is new. Returns NULL if there is too little memory. */
 static struct slot *slot_with_id(struct vocabulary *v, const struct token *token) {
     struct slot *slot = slot_of(v->slots, v->slot_mask, token->hash);
     if (slot->number)
@@ -131,7 +131,7 @@ const struct cell *vocabulary_cells(const struct vocabulary *v, size_t *n) {
 void vocabulary_forget_rows(struct vocabulary *v) { v->n_pending = v->n_cells = v->row_begin = 0; }
 
 /* Counts an occurrence of a token in the current row; false if there is too little memory. */
-static bool count(struct vocabulary *v, const struct token *token) {
+static bool count_token(struct vocabulary *v, const struct token *token) {
     struct slot *slot = slot_with_id(v, token);
     if (!slot)
         return false;
@@ -150,11 +150,11 @@ static bool count(struct vocabulary *v, const struct token *token) {
 }
 
 bool row_count(struct vocabulary *v) {
-    bool fits = true;
-    for (size_t i = 0; i < v->n_pending && fits; i++)
-        fits = count(v, &v->pending[i]);
+    bool is_done = true;
+    for (size_t i = 0; i < v->n_pending && is_done; i++)
+        is_done = count_token(v, &v->pending[i]);
     v->n_pending = 0;
-    return fits;
+    return is_done;
 }
 
 bool row_end(struct vocabulary *v, uint32_t *size) {

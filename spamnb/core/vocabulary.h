@@ -9,9 +9,9 @@ struct cell {
     uint32_t id, count;
 };
 
-/* A slot of the hash table. If the cell with the index last_cell is in the current row and has this id, the row has the
- * token in that cell. So a row needs no table of its own, and no table has to be emptied between rows (a sparse set,
- * Briggs and Torczon 1993). */
+/* A slot of the hash table. If the cell with the index last_cell is in the current row and has this id, it is the
+ * token's cell in the row; otherwise the row does not have the token yet. So no table has to be emptied between rows (a
+ * sparse set, Briggs and Torczon 1993). */
 struct slot {
     uint64_t hash;
     uint32_t number; /* id + 1; 0: the slot is free */
@@ -31,13 +31,13 @@ struct token_record {
     uint64_t file_hash; /* 0 until it is computed */
 };
 
-enum { MAX_PENDING = 64 }; /* tokens */
+enum { MAX_PENDING = 64 }; /* tokens: 1.5 kB, which stay in the fastest cache of the processor */
 
 /* A vocabulary and its rows. Ids number the tokens in the order in which they were added. Two texts are the same token
  * if all 64 bits of their fast_hash are the same; the texts are not compared.
  *
- * The tokens of a row are pending at first. MAX_PENDING tokens are looked up at a time, because then the processor has
- * already fetched the slots of all these tokens.
+ * The tokens of a row are pending at first, while the processor fetches their slots from memory. They are looked up
+ * when MAX_PENDING tokens are pending.
  */
 struct vocabulary {
     struct slot *slots;

@@ -6,28 +6,32 @@
 #include "reader.h"
 
 enum {
-    MAX_WORD = 30,          /* characters of a word; longer words are not counted */
-    MAX_PIECES = 2000,      /* of a word that is split into parts, or into pairs of characters */
-    FEW_PIECES = 8,         /* of a word that together count as one of MAX_WORDS; each further piece counts as one more,
-                             * because a text without spaces is a single word */
-    MAX_TOKEN = 4096,       /* bytes of a token, without its prefix */
-    MAX_SIGNS = 4,          /* characters of a run of punctuation that are in its token */
-    MAX_RUNS = 200,         /* of punctuation in a text; a single sign is one run, however often it occurs */
-    MAX_WORDS = 1000,       /* of all texts of a message, because the words of a novel pasted below a spam would outvote
-                             * the spam (docs/experiments.md#words-of-a-text) */
-    MAX_JOINED = 75,        /* words of a message that are joined to pairs, because more words gain little
-                             * (docs/experiments.md#pairs-of-words); equal to BIGRAM_WORDS of options.py */
+    MAX_WORD = 30,    /* characters; longer words are not counted, because 2,922 of 2,965 occur in one message only
+                       * (SpamAssassin and modern phishing) */
+    MAX_PIECES = 2000, /* of a word that is split into parts or pairs of characters; at most 379 in ordinary mail */
+    FEW_PIECES = 8,   /* pieces of a word that count as one of MAX_WORDS; each further piece counts as one more word,
+                       * because a text without spaces is a single word */
+    MAX_TOKEN = 4096, /* bytes of a token without its prefix; the longest token of ordinary mail has 75 */
+    MAX_RUN_CHARACTERS = 4, /* of a run of punctuation: a longer run has the token of its first four characters */
+    MAX_PUNCTUATION_RUNS = 200, /* of a text, because a table of numbers has up to 16,228 (20 Newsgroups); SpamAssassin
+                                 * has as many errors if all runs are counted */
+    MAX_WORDS = 1000, /* of all texts of a message, because the words of a novel pasted below a spam would outvote the
+                       * spam (docs/experiments.md#words-of-a-text) */
+    MAX_JOINED = 75,  /* words of a message that are joined to pairs, because more words gain little
+                       * (docs/experiments.md#pairs-of-words); equal to BIGRAM_WORDS of options.py */
 };
 
-/* ---- What bytes are ---- */
+/* ---- Kinds of bytes ---- */
 
-/* The kinds of bytes; a byte may be of several kinds. INNER: punctuation inside words, which is removed from both ends
- * of a host. EDGE: INNER without "$", which is removed from the ends of other words. SPLITS: separates the parts of a
- * word. ENDS: is removed from the end of a word that is counted as a whole. CONTROL: a control character, which shows
- * nothing. */
+/* The kinds of bytes. A byte may be of several kinds.
+ * INNER: punctuation that words may contain; it is removed from both ends of a host
+ * EDGE: INNER without "$"; it is removed from both ends of other words
+ * SPLITS: punctuation between the parts of a word
+ * ENDS: punctuation that is removed from the end of a word that is counted as a whole
+ * CONTROL: a control character, which shows nothing */
 enum {
-    IN_WORD = 1, LETTER = 2, DIGIT = 4, MARK = 8, NOT_ASCII = 16, SPLITS = 32, ENDS = 64, SMALL = 128, CONTROL = 256,
-    INNER = 512, EDGE = 1024,
+    IN_WORD = 1, LETTER = 2, DIGIT = 4, PUNCTUATION = 8, NOT_ASCII = 16, SPLITS = 32, ENDS = 64, SMALL = 128,
+    CONTROL = 256, INNER = 512, EDGE = 1024,
 };
 
 static uint16_t KIND[256];
@@ -39,8 +43,9 @@ void words_begin(void) {
             continue;
         }
         bool is_plain = is_letter((uint8_t)c) || is_digit((uint8_t)c), is_other = c > 127;
-        bool is_mark = is_other || (c > ' ' && c < 127 && !is_plain), is_inner = is_mark && strchr("!$%',-._", c);
-        KIND[c] = (uint16_t)((is_plain || is_other || is_inner ? IN_WORD : 0) | (is_mark ? MARK : 0) |
+        bool is_punctuation = is_other || (c > ' ' && c < 127 && !is_plain);
+        bool is_inner = is_punctuation && strchr("!$%',-._", c);
+        KIND[c] = (uint16_t)((is_plain || is_other || is_inner ? IN_WORD : 0) | (is_punctuation ? PUNCTUATION : 0) |
                              (is_other ? NOT_ASCII : 0) | (is_letter((uint8_t)c) ? LETTER : 0) |
                              (is_digit((uint8_t)c) ? DIGIT : 0) | (strchr("-.,!_", c) ? SPLITS : 0) |
                              (strchr("'-.,_$", c) ? ENDS : 0) | (is_lower((uint8_t)c) ? SMALL : 0) |
@@ -76,7 +81,7 @@ static span without_kind(struct reader *reader, span word, unsigned kind) {
 
 /* ---- Tokens ---- */
 
-/* Counts a token. Its text must be in the arena, because the vocabulary reads the text later. */
+/* Counts a token. Its text must be in the arena, because the vocabulary reads the text when the row ends. */
 static void count_token(struct reader *reader, span token) {
     if (!reader->message.tokens_left--) {
         reader->message.tokens_left = 0;
@@ -88,7 +93,7 @@ static void count_token(struct reader *reader, span token) {
 }
 
 void add_token(struct reader *reader, span prefix, span text) {
-    count_token(reader, two_spans(&reader->arena, prefix, first_characters(text, MAX_TOKEN)));
+    count_token(reader, concatenate(&reader->arena, prefix, truncate_text(text, MAX_TOKEN)));
 }
 
 static size_t write_number(uint8_t *at, size_t n) {
@@ -106,96 +111,96 @@ static void add_number(struct reader *reader, span prefix, span name, size_t n) 
 /* The state of scan_words. */
 struct scan {
     struct reader *reader;
-    struct place place;
-    size_t n_words, n_capitals, n_pieces; /* n_pieces: pieces of the current word */
+    struct word_rule rule;
+    size_t n_words, n_capital_words, n_pieces; /* n_pieces: pieces of the current word */
     bool is_joinable; /* the first FEW_PIECES pieces of the current word are added to joinable */
-    span_list joinable; /* the words that are joined to pairs */
+    span_list joinable; /* the pieces that are joined to pairs */
 };
 
 /* Counts a piece of a word. Its text is in lower case and in the arena. */
-static void put(struct scan *scan, span word) {
+static void count_piece(struct scan *scan, span piece) {
     struct reader *reader = scan->reader;
     if (scan->n_pieces++ >= MAX_PIECES)
         return;
-    if (reader->options.stems && scan->place.method == WORD_PARTS && !(kinds_of(word) & (DIGIT | SPLITS)))
-        word = ask(reader, ASK_STEM, word, (span){0}).text;
-    if (is_empty(scan->place.prefix))
-        count_token(reader, word);
+    if (reader->options.stems && scan->rule.method == WORD_PARTS && !(kinds_of(piece) & (DIGIT | SPLITS)))
+        piece = ask(reader, ASK_STEM, piece, (span){0}).text;
+    if (is_empty(scan->rule.prefix))
+        count_token(reader, piece);
     else
-        add_token(reader, scan->place.prefix, word);
+        add_token(reader, scan->rule.prefix, piece);
     if (scan->is_joinable && scan->n_pieces <= FEW_PIECES)
-        *LIST_ADD(&reader->arena, &scan->joinable) = word;
+        *LIST_ADD(&reader->arena, &scan->joinable) = piece;
 }
 
 /* Counts the shape of a word with digits, in which each digit is 0: "#$00.00". A shape is never joined to a pair. */
-static void add_shape(struct scan *scan, span word) {
+static void count_shape(struct scan *scan, span word) {
     uint8_t shape[MAX_WORD + 1] = "#";
     word = first_bytes(word, MAX_WORD);
     for (size_t i = 0; i < size_of(word); i++)
         shape[i + 1] = is_digit(word.at[i]) ? '0' : word.at[i];
-    add_token(scan->reader, scan->place.prefix, span_of(shape, size_of(word) + 1));
+    add_token(scan->reader, scan->rule.prefix, span_of(shape, size_of(word) + 1));
 }
 
 /* ---- Words of other scripts ---- */
 
 /* Counts a run of characters of scripts with spaces: the run in lower case, and also its form without accents if this
- * form is ASCII. Latin letters mixed with look-alikes of other scripts are a disguise; such a run counts as the Latin
- * word and as the token "look-alike". */
-static void put_run(struct scan *scan, span run) {
-    if (size_of(first_points(run, MAX_WORD)) < size_of(run))
+ * form is ASCII. If Latin letters are mixed with look-alikes of other scripts, counts the Latin word and the token
+ * "look-alike" instead, because only a disguise mixes them. */
+static void count_run(struct scan *scan, span run) {
+    if (size_of(first_code_points(run, MAX_WORD)) < size_of(run))
         return;
-    span low = written_as(scan->reader, run, FORM_LOW), bare = written_as(scan->reader, run, FORM_BARE);
-    span latin = written_as(scan->reader, run, FORM_LATIN);
+    span low = replace_by_form(scan->reader, run, FORM_LOW), bare = replace_by_form(scan->reader, run, FORM_BARE);
+    span latin = replace_by_form(scan->reader, run, FORM_LATIN);
     bool has_look_alikes = !is_same(bare, latin);
     if (has_look_alikes && kinds_of(bare) & LETTER && is_ascii(latin)) {
-        put(scan, latin);
-        put(scan, LITERAL("look-alike"));
+        count_piece(scan, latin);
+        count_piece(scan, LITERAL("look-alike"));
         return;
     }
-    put(scan, low);
+    count_piece(scan, low);
     if (!is_empty(latin) && is_ascii(latin) && !is_same(latin, low))
-        put(scan, latin);
+        count_piece(scan, latin);
 }
 
-/* Counts the runs of a part that is not all ASCII. Of a run in a script without spaces, each pair of adjacent
- * characters is counted, because its words have no visible ends. */
-static void put_other(struct scan *scan, span part) {
+/* Counts the runs of a part that is not all ASCII. In a script without spaces, words have no visible ends, so each pair
+ * of adjacent characters is counted. */
+static void count_runs(struct scan *scan, span part) {
     while (!is_empty(part)) {
         span run = span_of(part.at, 0), before = run;
         bool is_unspaced = false;
         for (size_t n = 0; !is_empty(part); n++) {
             span tail = part;
             uint32_t point = next_point(&tail);
-            bool other = point >= 0xE00 && character_of(scan->reader, point)->flags & IS_UNSPACED;
-            if (n && other != is_unspaced)
+            bool has_no_spaces = point >= 0xE00 && character_of(scan->reader, point)->flags & IS_UNSPACED;
+            if (n && has_no_spaces != is_unspaced)
                 break;
-            if (n && other)
-                put(scan, span_between(before.at, tail.at));
-            is_unspaced = other;
+            if (n && has_no_spaces)
+                count_piece(scan, span_between(before.at, tail.at));
+            is_unspaced = has_no_spaces;
             before = span_between(part.at, tail.at);
             part.at = run.end = tail.at;
         }
         if (!is_unspaced)
-            put_run(scan, run);
+            count_run(scan, run);
         else if (before.at == run.at) /* the run is a single character */
-            put(scan, run);
+            count_piece(scan, run);
     }
 }
 
 /* ---- Words ---- */
 
 /* Counts a word as one token, and also its shape if the word has digits. */
-static void put_whole(struct scan *scan, span word, bool has_digits) {
+static void count_whole_word(struct scan *scan, span word, bool has_digits) {
     word = trim(word, EDGE, ENDS);
     if (is_empty(word) || size_of(word) > MAX_WORD)
         return;
-    put(scan, word);
+    count_piece(scan, word);
     if (has_digits)
-        add_shape(scan, word);
+        count_shape(scan, word);
 }
 
 /* Counts the parts of a word. If all parts are single letters, as in "f-r-e-e", also counts the word that they make. */
-static void put_parts(struct scan *scan, span word) {
+static void count_word_parts(struct scan *scan, span word) {
     size_t n_parts = 0, n_letters = 0;
     span whole = word;
     while (word.at < word.end) {
@@ -211,17 +216,18 @@ static void put_parts(struct scan *scan, span word) {
         n_parts++;
         n_letters += size_of(part) == 1;
         if (kinds & NOT_ASCII)
-            put_other(scan, part);
+            count_runs(scan, part);
         else if (size_of(part) <= MAX_WORD)
-            put(scan, part);
+            count_piece(scan, part);
     }
     if (n_letters == n_parts && n_parts > 2 && n_parts <= MAX_WORD)
-        put(scan, without_kind(scan->reader, whole, SPLITS));
+        count_piece(scan, without_kind(scan->reader, whole, SPLITS));
 }
 
-/* Counts a host of at most four labels, and the domains above a host that have two to four labels; or an IPv4 address
- * and its networks. A word of letters and digits without dots, such as a server's id of the message, is not counted. */
-static void put_host(struct scan *scan, span word) {
+/* Counts a host of at most four labels, and each domain above the host that has two to four labels. If the word is an
+ * IPv4 address, counts the address and its networks. A word of letters and digits without dots is not counted, because
+ * it may be the number that a server gave to the message. */
+static void count_host(struct scan *scan, span word) {
     span host = trim(word, INNER, INNER);
     if (is_empty(host) || size_of(host) > MAX_HOST)
         return;
@@ -235,64 +241,64 @@ static void put_host(struct scan *scan, span word) {
     bool is_address = is_number && n_dots == 3;
     bool is_opaque = has_digits && !n_dots && !is_number;
     if (!is_opaque && (is_address || n_dots < 4))
-        put(scan, host);
+        count_piece(scan, host);
     for (const uint8_t *at = host.at; at < host.end && n_dots; at++) {
         if (*at != '.')
             continue;
         n_dots--;
         if (is_address)
-            put(scan, span_between(host.at, at));
+            count_piece(scan, span_between(host.at, at));
         else if (n_dots > 0 && n_dots < 4)
-            put(scan, span_between(at + 1, host.end));
+            count_piece(scan, span_between(at + 1, host.end));
     }
 }
 
 void add_host(struct reader *reader, span prefix, span host) {
-    put_host(&(struct scan){.reader = reader, .place = {prefix, WORD_HOST}}, host);
+    count_host(&(struct scan){.reader = reader, .rule = {prefix, WORD_HOST}}, host);
 }
 
-/* Counts the first max_words words of a text, and returns their number, in which a word of many pieces counts as
+/* Counts the first max_words words of a text. Returns the number of these words; a word of many pieces counts as
  * several words. The first max_joined words are joinable. A control character shows nothing, but may end a word. So a
  * word with controls is counted twice: once without the controls, and once as the words between the controls. */
 static size_t scan_words(struct scan *scan, span text, size_t max_words, size_t max_joined) {
-    enum word_method method = scan->place.method;
-    span low = lower_copy(&scan->reader->arena, text);
+    enum word_method method = scan->rule.method;
+    span low = copy_lower(&scan->reader->arena, text);
     size_t n = 0;
-    const uint8_t *parted = text.at; /* before this address, controls end words */
+    const uint8_t *controls_end = text.at; /* before this address, controls end words */
     for (const uint8_t *at = text.at; at < text.end;) {
         const uint8_t *begin = at;
-        unsigned kinds = 0, in_words = at < parted ? IN_WORD : IN_WORD | CONTROL;
+        unsigned kinds = 0, in_words = at < controls_end ? IN_WORD : IN_WORD | CONTROL;
         for (; at < text.end && KIND[*at] & in_words; at++)
             kinds |= KIND[*at];
         if (at == begin) {
             at++;
             continue;
         }
-        if (n >= max_words || (at <= parted && at - begin == 1)) { /* single letters are not counted */
-            scan->n_words += at > parted;
+        if (n >= max_words || (at <= controls_end && at - begin == 1)) { /* single letters are not counted */
+            scan->n_words += at > controls_end;
             continue;
         }
         span word = span_of(low.at + (begin - text.at), (size_t)(at - begin));
         if (kinds & CONTROL) {
             word = without_kind(scan->reader, word, CONTROL);
             kinds = kinds_of(word);
-            parted = at;
+            controls_end = at;
             at = begin;
             if (is_empty(word))
                 continue;
         }
         scan->n_words++;
-        scan->n_capitals += size_of(word) > 1 && kinds & LETTER && !(kinds & SMALL);
+        scan->n_capital_words += size_of(word) > 1 && kinds & LETTER && !(kinds & SMALL);
         scan->is_joinable = ++n <= max_joined;
         scan->n_pieces = 0;
         if (!(kinds & ~(IN_WORD | LETTER | SMALL)) && size_of(word) <= MAX_WORD) /* nine of ten words */
-            put(scan, word);
+            count_piece(scan, word);
         else if (method == WORD_HOST)
-            put_host(scan, word);
+            count_host(scan, word);
         else if (!(kinds & NOT_ASCII) && (method == WORD_WHOLE || kinds & DIGIT))
-            put_whole(scan, word, kinds & DIGIT);
+            count_whole_word(scan, word, kinds & DIGIT);
         else
-            put_parts(scan, word);
+            count_word_parts(scan, word);
         n += scan->n_pieces > FEW_PIECES ? scan->n_pieces - FEW_PIECES : 0;
     }
     scan->is_joinable = false;
@@ -302,15 +308,15 @@ static size_t scan_words(struct scan *scan, span text, size_t max_words, size_t 
 /* ---- Texts ---- */
 
 /* Returns a text in which each character that is not ASCII is replaced by its form in words. */
-static span in_word_forms(struct reader *reader, span text) {
-    for (span tail = behind_ascii(text); !is_empty(tail); tail = behind_ascii(tail))
+static span replace_by_word_forms(struct reader *reader, span text) {
+    for (span tail = skip_ascii(text); !is_empty(tail); tail = skip_ascii(tail))
         if (character_of(reader, next_point(&tail))->flags & COMBINES) {
             text = ask(reader, ASK_COMPOSE, text, (span){0}).text;
             break;
         }
     struct writer writer = writer_open(&reader->arena, size_of(text) + 16);
     while (!is_empty(text)) {
-        span tail = behind_ascii(text);
+        span tail = skip_ascii(text);
         put_span(&writer, span_between(text.at, tail.at));
         text = tail;
         if (is_empty(tail))
@@ -322,26 +328,25 @@ static span in_word_forms(struct reader *reader, span text) {
     return writer_close(&writer);
 }
 
-/* Counts the runs of punctuation and symbols in a text. The token of a run has its first MAX_SIGNS characters. A run of
- * one ASCII sign is counted once in a text. */
-static void add_signs(struct reader *reader, span prefix, span text) {
-    bool is_counted[128] = {false}, is_end = false; /* is_counted: whether this single sign was counted */
-    uint8_t run[2 + 4 * MAX_SIGNS] = "p:";
-    for (size_t n_runs = 0, n = 0, size = 2; !is_end && n_runs < MAX_RUNS;) {
-        while (!n && !is_empty(text) && !(KIND[*text.at] & MARK))
+/* Counts the runs of punctuation and symbols in a text. A run of one ASCII character is counted once in a text. */
+static void count_punctuation(struct reader *reader, span prefix, span text) {
+    bool is_counted[128] = {false}, is_end = false; /* is_counted: whether the run of this one character was counted */
+    uint8_t run[2 + 4 * MAX_RUN_CHARACTERS] = "p:";
+    for (size_t n_runs = 0, n = 0, size = 2; !is_end && n_runs < MAX_PUNCTUATION_RUNS;) {
+        while (!n && !is_empty(text) && !(KIND[*text.at] & PUNCTUATION))
             text.at++;
-        span sign = text;
+        span character = text;
         uint16_t flags = 0;
         is_end = is_empty(text);
         if (!is_end) {
             uint32_t point = next_point(&text);
-            flags = point > 127 ? character_of(reader, point)->flags : KIND[point] & MARK ? IS_MARK_OR_SIGN : 0;
-            sign.end = text.at;
+            flags = point > 127 ? character_of(reader, point)->flags : KIND[point] & PUNCTUATION ? IS_PUNCTUATION : 0;
+            character.end = text.at;
         }
-        if (flags & IS_MARK_OR_SIGN && n++ < MAX_SIGNS) {
-            memcpy(run + size, sign.at, size_of(sign));
-            size += size_of(sign);
-        } else if (n && !(flags & (IS_MARK_OR_SIGN | IS_INVISIBLE))) {
+        if (flags & IS_PUNCTUATION && n++ < MAX_RUN_CHARACTERS) {
+            memcpy(run + size, character.at, size_of(character));
+            size += size_of(character);
+        } else if (n && !(flags & (IS_PUNCTUATION | IS_INVISIBLE))) {
             bool is_alone = size == 3;
             if (!is_alone || !is_counted[run[2]]) {
                 add_token(reader, prefix, span_of(run, size));
@@ -354,7 +359,7 @@ static void add_signs(struct reader *reader, span prefix, span text) {
     }
 }
 
-/* Counts each sequence of 2 to n adjacent joinable words as one token. */
+/* Counts each sequence of 2 to n adjacent joinable pieces as one token. */
 static void join_words(struct scan *scan, unsigned n) {
     struct arena *arena = &scan->reader->arena;
     for (size_t size = 2; size <= n; size++)
@@ -369,9 +374,9 @@ static void join_words(struct scan *scan, unsigned n) {
         }
 }
 
-void add_words(struct reader *reader, const struct place *place, span text) {
-    struct scan scan = {.reader = reader, .place = *place};
-    scan_words(&scan, is_ascii(text) ? text : in_word_forms(reader, text), SIZE_MAX, 0);
+void add_words(struct reader *reader, const struct word_rule *rule, span text) {
+    struct scan scan = {.reader = reader, .rule = *rule};
+    scan_words(&scan, is_ascii(text) ? text : replace_by_word_forms(reader, text), SIZE_MAX, 0);
 }
 
 /* The sums from which the mean length of lines and the share of capitals are computed. */
@@ -391,19 +396,19 @@ static void read_layout(struct layout *layout, span text) {
 }
 
 void add_texts(struct reader *reader, const span_list *texts, span prefix) {
-    struct scan scan = {.reader = reader, .place = {LITERAL(""), WORD_PARTS}};
+    struct scan scan = {.reader = reader, .rule = {LITERAL(""), WORD_PARTS}};
     size_t words_left = MAX_WORDS, joined_left = MAX_JOINED;
     struct layout layout = {0};
     for (size_t i = 0; i < texts->count; i++) {
         span text = texts->items[i];
-        add_signs(reader, prefix, text);
+        count_punctuation(reader, prefix, text);
         read_layout(&layout, text);
         if (reader->options.splits)
             text = ask(reader, ASK_SPLIT, text, (span){0}).text;
         if (!is_ascii(text))
-            text = in_word_forms(reader, text);
+            text = replace_by_word_forms(reader, text);
         /* Half of MAX_WORDS is divided evenly among all texts, so that each text is evidence. The other half is for the
-         * texts that mail readers show first, so that a hundred attached texts do not outvote the letter
+         * texts that mail readers show first, because many attached texts would otherwise outvote the letter
          * (docs/experiments.md#shares-of-words). */
         size_t n_others = texts->count - i - 1;
         size_t max_words = words_left - MAX_WORDS / 2 * n_others / texts->count;
@@ -414,7 +419,7 @@ void add_texts(struct reader *reader, const span_list *texts, span prefix) {
     }
     join_words(&scan, reader->options.ngrams);
     add_number(reader, prefix, LITERAL("length:"), bit_length(scan.n_words));
-    add_number(reader, prefix, LITERAL("caps:"), bit_length(scan.n_capitals));
+    add_number(reader, prefix, LITERAL("caps:"), bit_length(scan.n_capital_words));
     if (!is_empty(prefix))
         return;
     add_number(reader, prefix, LITERAL("line:"), bit_length(layout.n_bytes / (layout.n_lines ? layout.n_lines : 1)));
