@@ -43,7 +43,7 @@ def classify_parallel(
         def add_error(name: str, error: Exception) -> None:
             results.append(OSError(0, reason(error), name))
 
-        # A part may be 2.6 GB of photographs, so not all of it is read at once.
+        # A part of 256 messages may have 2.6 GB of photographs, so it is read in batches.
         for _, descriptions in work_in_batches(part, classify_batch, add_error, len(part), MAX_PART_BYTES):
             results += descriptions
         return results

@@ -2,8 +2,7 @@
 
 The training set is the same as on one machine, to the last count and in the same order, and so is the model. If a
 worker is lost, another one counts its part again. Of Dask only ``distributed`` is needed, because only futures of plain
-functions are used. A scheduler runs any code that it is sent: docs/cluster.md says how to protect it. Each error of the
-cluster is reported in one line.
+functions are used. A scheduler runs any code that it receives: docs/cluster.md says how to protect it.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from spamnb.counts.counting import Counted, Counter, SharedVocabulary
-from spamnb.engines.executor import AHEAD, ordered_map, parts_of
+from spamnb.engines.executor import PARTS_AHEAD, ordered_map, parts_of
 from spamnb.errors import ArgumentError, SpamnbError, reason
 from spamnb.reader.options import TOKENS_VERSION, TokenOptions
 from spamnb.reader.tokens import TokenArray
@@ -33,17 +32,17 @@ if TYPE_CHECKING:
 
     from distributed import Client
 
-CONNECT_SECONDS = 10  # for the scheduler to answer, and for a first worker
-CLOSE_SECONDS = 1  # for the scheduler to close the connection: the work is done by then
+CONNECT_SECONDS = 10  # to wait for the scheduler, and then for a first worker, so that a wrong address is reported soon
+CLOSE_SECONDS = 1  # to wait until the scheduler closes the connection, because no result depends on it
 ADDRESSES = ("tcp://", "tls://", "ws://", "wss://", "ucx://")
 MAX_PART_MESSAGES = 5000  # some 40 MB of memory: smaller parts repeat more tokens, larger ones leave workers idle
 MAX_PART_BYTES = 1 << 24  # bytes of mail, for entries that carry their content
 
 
-def rules() -> dict[str, str]:
-    """Return the versions on which all machines must agree, because the tokens of a message depend on them.
+def token_versions() -> dict[str, str]:
+    """Return the versions that must be equal on all machines, because the tokens of a message depend on them.
 
-    >>> sorted(rules())
+    >>> sorted(token_versions())
     ['PDF attachments', 'Unicode', 'spamnb', 'tokens']
     """
     from spamnb import __version__
@@ -58,8 +57,8 @@ def rules() -> dict[str, str]:
 
 
 def count_part(part: list[Entry], options: TokenOptions, expected: dict[str, str]) -> tuple[TokenArray, Counted]:
-    """Count a part of the mail on a worker, with a vocabulary of its own; raise SpamnbError if its rules differ."""
-    for name, version in rules().items():
+    """Count a part of the mail on a worker. Raise SpamnbError if its versions are not the expected ones."""
+    for name, version in token_versions().items():
         if version != expected[name]:
             raise SpamnbError(
                 f"the worker on {gethostname()} has {name} {version}, here it is {expected[name]};"
@@ -80,23 +79,23 @@ class Cluster:
     def count(
         self, entries: Iterable[Entry], options: TokenOptions, vocabulary: SharedVocabulary
     ) -> Generator[Counted]:
-        """Yield the counts of the workers; raise SpamnbError if a worker lacks a file that this machine has."""
+        """Yield the counts of each part. Raise SpamnbError if a worker lacks a file that this machine has."""
         executor = self._client.get_executor(pure=False)
 
         def submit(part: list[Entry]) -> Future[tuple[TokenArray, Counted]]:
-            count = partial(count_part, list(map(_make_absolute, part)), options, rules())
-            # Dask names this key if the part ends its workers. It is unique, because tasks with one key are one task.
+            count = partial(count_part, list(map(_make_absolute, part)), options, token_versions())
+            # Dask reports this key if the part ends its workers. Each key is unique, because Dask runs equal keys once.
             key = f"the part of the mail from {part[0].name} to {part[-1].name} ({uuid4().hex})"
             future: Future[tuple[TokenArray, Counted]] = executor.submit(count, key=key)
             return future
 
         parts = parts_of(entries, MAX_PART_MESSAGES, MAX_PART_BYTES)
-        for tokens, counted in ordered_map(submit, parts, AHEAD * max(len(self._client.nthreads()), 1)):
+        for tokens, counted in ordered_map(submit, parts, PARTS_AHEAD * max(len(self._client.nthreads()), 1)):
             for message in counted.unread:
                 if message.missing and os.path.exists(message.path):
                     raise SpamnbError(
-                        f"{message.name}: here it is, and on a worker of {self.address} it is not; all workers must"
-                        " see the mail's files under the same names"
+                        f"{message.name}: this file exists here, but not on a worker of {self.address}; all workers"
+                        " must see the mail's files under the same names"
                     )
             yield counted._replace(ids=vocabulary.ids(tokens)[counted.ids])
 
@@ -121,11 +120,11 @@ def cluster(address: str, tell: Callable[[str], None]) -> Iterator[Cluster]:
             client = client_class(_read_address(address), timeout=CONNECT_SECONDS, set_as_default=False)
         except TypeError:  # Dask raises it if there are no certificates for tls://
             raise SpamnbError(
-                f"{address}: no certificates are named for TLS: set distributed.comm.tls in Dask's configuration"
+                f"{address}: TLS needs certificates: set distributed.comm.tls in Dask's configuration"
                 " (docs/cluster.md)"
             ) from None
         except (MemoryError, EOFError):  # Dask reads the first bytes of any answer as the length of a message
-            raise SpamnbError(f"{address}: what answers there is no scheduler") from None
+            raise SpamnbError(f"{address}: the program that answers is not a Dask scheduler") from None
         except (OSError, ValueError, RuntimeError) as error:
             why = (reason(error) or type(error).__name__).splitlines()[0]
             raise SpamnbError(f"{address}: no scheduler answers ({why})") from None
@@ -136,7 +135,7 @@ def cluster(address: str, tell: Callable[[str], None]) -> Iterator[Cluster]:
                 except TimeoutError:
                     raise SpamnbError(f"{address}: the scheduler has no workers; 'dask worker' starts one") from None
                 if "dashboard" in client.scheduler_info()["services"]:
-                    tell(f"how far the cluster is: {client.dashboard_link}")
+                    tell(f"progress of the cluster: {client.dashboard_link}")
                 yield Cluster(client, address)
         finally:
             with suppress(TimeoutError):  # a scheduler that does not answer cannot be closed
@@ -188,12 +187,12 @@ def _translate_errors(address: str) -> Iterator[None]:
     except KilledWorker as error:
         part = str(error.task).rpartition(" (")[0]
         raise SpamnbError(
-            f"{address}: {part} ended {error.allowed_failures + 1} workers that took it; most often they have too"
-            " little memory: give them more, or take that mail out"
+            f"{address}: {part} ended {error.allowed_failures + 1} workers, probably because they have too little"
+            " memory; give them more, or remove that mail from the sources"
         ) from None
     except (FutureCancelledError, CancelledError, CommClosedError, TimeoutError):
         raise SpamnbError(
-            f"{address}: the scheduler is gone; what it had worked out is lost, train again when it is back"
+            f"{address}: the scheduler has ended, and its results are lost; start it and train again"
         ) from None
     except (ImportError, AttributeError, RuntimeError) as error:
         if isinstance(error, ImportError) or re.search("deserializ|Can't get attribute", str(error)):

@@ -15,7 +15,7 @@ from spamnb.sources.entries import Entry
 if TYPE_CHECKING:
     from spamnb.engines.cluster import Cluster
 
-Progress = Callable[[int], None]  # called with the number of messages that were counted so far
+Progress = Callable[[int], None]  # called with the number of messages that are counted
 
 
 def count_parallel(
@@ -26,7 +26,7 @@ def count_parallel(
     workers: int | None = None,
     cluster: Cluster | None = None,
 ) -> TrainingSet:
-    """Return the training set of all messages, counted by ``workers`` threads (default: one a core) or by a cluster."""
+    """Return the training set of all messages, counted by threads (default: one per processor) or by a cluster."""
     collection, done = Collection(), 0
 
     def make_counter() -> Callable[[list[Entry]], Counted]:

@@ -1,7 +1,7 @@
-"""Work on parts of the entries in threads, a few parts ahead, with the results in order.
+"""Process parts of the entries in threads, and yield the results in the order of the parts.
 
-Threads suffice, because messages are read without Python's lock. When an error or Ctrl-C ends the work, only parts that
-have begun are finished.
+Threads suffice, because messages are read without Python's lock. After an error or Ctrl-C only the parts are finished
+that a thread has begun.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from spamnb.sources.entries import Entry
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-MAX_PART_MESSAGES = 256  # larger parts take more memory and are hardly faster; fewer messages need no threads
+MAX_PART_MESSAGES = 256  # in a part: larger parts take more memory and are hardly faster
 MAX_PART_BYTES = 1 << 22  # bytes of mail in a part, for entries that carry their content
-AHEAD = 3  # parts that are submitted for each worker, so that none waits
+PARTS_AHEAD = 3  # parts that are submitted for each worker, so that no worker waits for a part
 
 END_SIGNALS = (signal.SIGTERM, signal.SIGHUP)  # besides Ctrl-C, which Python raises as an exception
 
@@ -52,7 +52,7 @@ class PerThread(threading.local, Generic[T]):
 
 @contextmanager
 def threads(n: int) -> Iterator[ThreadPoolExecutor]:
-    """Make an executor of ``n`` threads; cancel calls that have not begun when the context ends.
+    """Return an executor of ``n`` threads. When the context ends, calls that have not begun are cancelled.
 
     Raises SpamnbError if there is too little memory.
     """
@@ -68,7 +68,7 @@ def threads(n: int) -> Iterator[ThreadPoolExecutor]:
 
 
 def ordered_map(submit: Callable[[T], Future[R]], parts: Iterable[T], ahead: int) -> Iterator[R]:
-    """Yield the results of the futures that ``submit`` returns for each part, in order; submit ``ahead`` parts at once.
+    """Yield the result of ``submit(part)`` for each part, in order; ``ahead`` parts are submitted at a time.
 
     >>> with threads(2) as executor:
     ...     list(ordered_map(lambda n: executor.submit(pow, n, 2), range(5), 3))
@@ -123,4 +123,4 @@ def map_parts(
         def submit(part: list[Entry]) -> Future[R]:
             return executor.submit(lambda: functions.value(part))
 
-        yield from ordered_map(submit, chain([second], parts), AHEAD * workers)
+        yield from ordered_map(submit, chain([second], parts), PARTS_AHEAD * workers)

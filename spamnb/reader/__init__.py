@@ -9,6 +9,6 @@ binding       the core's reader, by way of ctypes
 evidence      which header fields count and how; the kinds of tokens and their groups
 meaning       the meaning of a token, in words for people
 attachments   answers questions of the core while it reads: charsets, documents, words by nltk
-characters, charsets, smime, tnef, pdf  the parts of attachments
+characters, charsets, smime, tnef, pdf  one kind of answer each, for attachments
 spam_fields   the X-Spam fields that a filter writes and removes
 """

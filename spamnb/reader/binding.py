@@ -20,8 +20,8 @@ from spamnb.reader.options import TokenOptions
 from spamnb.reader.rows import CsrRows, ReadRows
 from spamnb.reader.tokens import Vocabulary
 
-DIGEST_BYTES, DATE_BYTES = 16, 64
-# The parts of a message that can be read: the WANT_ bits of core/reader.h.
+DIGEST_BYTES, DATE_BYTES = 16, 64  # DIGEST of core/hash.h and DATE of core/reader.h
+# The parts of a message that can be requested: the WANT_ bits of core/reader.h.
 FIELDS, BODY, DIGEST, DATE = 1, 2, 4, 8
 _FAILURES = {1: MemoryError, 2: RuntimeError, 3: RuntimeError}  # enum failure of core/bytes.h
 _QUESTIONS = "characters decode compose host stem split pdf smime tnef".split()  # enum ask of core/reader.h
@@ -34,7 +34,7 @@ class _Span(ctypes.Structure):
 
     @classmethod
     def of(cls, octets: bytes | None) -> _Span:
-        """Return the span of octets, which must be referenced elsewhere while it is used."""
+        """Return the span of octets. The caller must hold a reference to them while the span is used."""
         if octets is None:
             return cls()
         at = ctypes.cast(ctypes.c_char_p(octets), c_void_p).value or 0
@@ -114,31 +114,32 @@ class ReaderCore:
         self._rules = list(rules)  # the core points to their texts
         self._answerer = _Answerer(program)
         self._callback = _Callback(self._answerer.answer)
-        names, hows, prefixes = zip(*self._rules)
-        chosen = options.ngrams, options.body_only, options.stem is not None, options.tokenizer != "own"
-        pointer = _new(self._callback, *chosen, pointers(names), pointers(prefixes), bytes(hows), len(rules))
+        names, methods, prefixes = zip(*self._rules)
+        flags = options.body_only, options.stem is not None, options.tokenizer != "own"
+        rule_arrays = pointers(names), pointers(prefixes), bytes(methods)
+        pointer = _new(self._callback, options.ngrams, *flags, *rule_arrays, len(rules))
         self.pointer = owned_pointer(self, pointer, _delete)
 
-    def _read(self, messages: Sequence[bytes], vocabulary: int | None, wants: int) -> tuple[np.ndarray, ...]:
-        """Read messages; return the length of each row, and each message's digest, date and truncations."""
+    def _read(self, messages: Sequence[bytes], vocabulary: int | None, parts: int) -> tuple[np.ndarray, ...]:
+        """Read these parts of messages; return the length of each row, the digests, the dates and the truncations."""
         n = len(messages)
         raws, sizes = pointers(messages), np.fromiter(map(len, messages), np.uintp, n)
         dtypes = np.uint32, f"V{DIGEST_BYTES}", f"S{DATE_BYTES}", np.uint32
         results = tuple([np.zeros(n, dtype) for dtype in dtypes])
-        places = [array.ctypes.data for array in results]
-        failure = _read_messages(self.pointer, vocabulary, raws, sizes.ctypes.data, n, wants, *places)
+        addresses = [array.ctypes.data for array in results]
+        failure = _read_messages(self.pointer, vocabulary, raws, sizes.ctypes.data, n, parts, *addresses)
         error, self._answerer.error = self._answerer.error, None
         if failure:
             raise error or _FAILURES[failure]("the reader of messages failed")
         return results
 
     def read(self, messages: Sequence[bytes], vocabulary: Vocabulary, identify: bool = True) -> ReadRows:
-        """Return messages as rows of the vocabulary's ids; with their digests and dates if they are to ``identify``."""
+        """Return messages as rows of the vocabulary's ids. Without ``identify``, digests and dates are not read."""
         indptr, n_cells = np.zeros(len(messages) + 1, np.int64), c_size_t()
-        wants = BODY | (DIGEST | DATE if identify else 0)
+        parts = BODY | (DIGEST | DATE if identify else 0)
         with locked(self), locked(vocabulary):
             try:
-                lengths, digests, dates, truncations = self._read(messages, vocabulary.pointer, wants)
+                lengths, digests, dates, truncations = self._read(messages, vocabulary.pointer, parts)
                 cells = _cells(vocabulary.pointer, byref(n_cells))
                 ids, counts = np.frombuffer(ctypes.string_at(cells, 8 * n_cells.value), np.int32).reshape(-1, 2).T
             finally:
@@ -146,10 +147,10 @@ class ReaderCore:
         np.cumsum(lengths, out=indptr[1:])
         return ReadRows(CsrRows(indptr, ids, counts), digests.tobytes(), dates, truncations)
 
-    def read_parts(self, raw: bytes, wants: int) -> MessageParts:
-        """Return the requested parts of one message; ``wants`` is a sum of FIELDS, BODY, DIGEST and DATE."""
+    def read_parts(self, raw: bytes, parts: int) -> MessageParts:
+        """Return the requested parts of one message; ``parts`` is a sum of FIELDS, BODY, DIGEST and DATE."""
         with locked(self):
-            _, digests, dates, truncations = self._read([raw], None, wants)
+            _, digests, dates, truncations = self._read([raw], None, parts)
             fields, texts, links, hidden, files = map(self._list, range(5))
         headers = list(zip(fields[::2], fields[1::2]))
         attachments = list(zip(files[::2], files[1::2]))
@@ -157,7 +158,7 @@ class ReaderCore:
         return MessageParts(headers, texts, links, hidden, attachments, digests.tobytes(), date, bits)
 
     def _list(self, number: int) -> list[str]:
-        """Return a list of message_part in core/python.c."""
+        """Return a list of strings of the message; ``message_part`` in core/python.c has the numbers."""
         items = c_void_p()
         n = _message_part(self.pointer, number, byref(items))
         return [span.text() for span in (_Span * n).from_address(items.value)] if n else []

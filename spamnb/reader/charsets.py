@@ -1,6 +1,6 @@
 """Bytes in a charset that the core does not read → text, and the name of a charset → Python's codec.
 
-A message's claim may be wrong, unknown, or the name of a codec that is no charset. The result is always text without
+The charset that a message names may be wrong, unknown, or a codec that is no charset. The result is always text without
 lone surrogates.
 """
 
@@ -24,18 +24,18 @@ OTHER_NAMES = {
     "ucs_2": "utf_16", "iso_10646_ucs_2": "utf_16", "unicode": "utf_16", "unicodefeff": "utf_16",
     "ucs_4": "utf_32", "iso_10646_ucs_4": "utf_32", "unicode_1_1_utf_8": "utf_8",
 }  # fmt: skip
+MAX_NAME = 60  # characters of a charset's name; Python's longest has 21
 CODE_PAGE = re.compile(r"(?:windows|win|cp|ibm|ms|dos)_?([0-9]{3,5})\Z")
 
-# The escapes of the charsets that write other characters in ASCII bytes: a text of such a charset has one of them. A
-# text of any other charset has a byte that is not ASCII; otherwise it is ASCII, and the core reads it. UTF-16 and
-# UTF-32 have no long run of printable ASCII.
+# Text without an escape of its charset (here by family), or in other charsets without a byte beyond ASCII, is plain
+# ASCII, which the core reads. UTF-16 and UTF-32 have no long run of printable ASCII.
 ESCAPES = {
     "utf-7": re.compile(rb"\+[A-Za-z0-9+/]{3}"), "utf-8": re.compile(rb""), "hz": re.compile(rb"~\{"),
     "iso2022": re.compile(rb"[\x0e\x1b]"),
 }  # fmt: skip
 NOT_ASCII = re.compile(rb"[^\x00-\x7f]")
 PRINTABLE = re.compile(rb"[\t\n\r -~]{32}|\A[\t\n\r -~]*\Z")
-PROBE = bytes(range(256))  # a codec that raises for it even with "replace", such as idna, is no charset
+PROBE = bytes(range(256))  # a codec that cannot decode these bytes even with "replace", such as idna, is no charset
 BYTE_ORDER_MARKS = (
     (b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe\0\0", "utf-32-le"), (b"\0\0\xfe\xff", "utf-32-be"),
     (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"),
@@ -43,16 +43,16 @@ BYTE_ORDER_MARKS = (
 
 
 def decode(octets: bytes, charset: str) -> str | None:
-    r"""Decode ``octets`` by their byte order mark, else by the claimed charset; never raise.
+    r"""Decode ``octets`` by their byte order mark, else by the charset that the message names; never raise.
 
-    Return None for text that the core reads by itself: plain ASCII, whatever the claim, UTF-8 and windows-1252.
+    Return None for text that the core reads by itself: UTF-8, windows-1252, and plain ASCII under any charset's name.
 
     >>> decode(b"caf\xe9", "iso-8859-15"), decode("café".encode(), "no-such-charset"), decode(b"hello", "utf-16")
     ('café', None, None)
     """
-    codec = resolve(charset) if charset else "cp1252"
-    marked = ((octets[len(mark) :], name) for mark, name in BYTE_ORDER_MARKS if octets.startswith(mark))
-    octets, codec = next(((text, name) for text, name in marked if _may_be(text, name)), (octets, codec))
+    codec = find_codec(charset) if charset else "cp1252"
+    texts = ((octets[len(mark) :], name) for mark, name in BYTE_ORDER_MARKS if octets.startswith(mark))
+    octets, codec = next(((text, name) for text, name in texts if _may_be(text, name)), (octets, codec))
     if codec == "cp1252" or not _may_be(octets, codec):
         return None
     if codec in ("utf-16", "utf-32"):  # the zero bytes of ASCII letters show the byte order
@@ -64,15 +64,15 @@ def decode(octets: bytes, charset: str) -> str | None:
 
 
 @functools.lru_cache(maxsize=512)
-def resolve(charset: str) -> str:
-    """Return Python's codec for a claimed charset; cp1252 if no charset has this name.
+def find_codec(charset: str) -> str:
+    """Return Python's codec for a charset's name; cp1252 if no charset has this name.
 
-    >>> resolve("KS_C_5601-1987"), resolve("zip"), resolve("ISO-2022-JP"), resolve("windows-874")
-    ('cp949', 'cp1252', 'iso2022_jp', 'cp874')
+    >>> [find_codec(name) for name in ("KS_C_5601-1987", "zip", "ISO-2022-JP", "windows-874")]
+    ['cp949', 'cp1252', 'iso2022_jp', 'cp874']
     """
-    claimed = re.sub(r"[-.: ]", "_", charset[:60].strip().strip("\"'").lower())
-    bare = re.sub(r"\A(x_)+", "", claimed)
-    names = (CODE_PAGE.sub(r"cp\1", name) for name in (claimed, bare, bare.removeprefix("cs")))
+    written = re.sub(r"[-.: ]", "_", charset[:MAX_NAME].strip().strip("\"'").lower())
+    bare = re.sub(r"\A(x_)+", "", written)
+    names = (CODE_PAGE.sub(r"cp\1", name) for name in (written, bare, bare.removeprefix("cs")))
     name = next((name for name in [OTHER_NAMES.get(name, name) for name in names] if name in _codec_names()), "cp1252")
     try:
         codec = codecs.lookup(name).name

@@ -15,7 +15,7 @@ GROUPS = ("text", "pairs", "subject", "headers", "structure")
 # bits in core/reader.h.
 TRUNCATIONS = {
     "headers": "a part of the header section, which is too long",
-    "html": "a part of the HTML, which has too much in it",
+    "html": "a part of the HTML, which has too many tags",
     "links": "some of the links: there are too many",
     "parts": "some of the parts: there are too many",
     "text": "a part of the text, which is too long",
@@ -34,12 +34,12 @@ KINDS = {
     **dict.fromkeys(("part", "charset", "encoding", "attachment", "html", "hidden", "url", "truncated"), "structure"),
     **dict.fromkeys(("p", "length", "caps", "line", "capitals"), "structure"),
 }
-# A field called "caps" would make the tokens of the kind caps, so only its presence is evidence.
-_NO_FIELDS = [prefix for prefix, group in KINDS.items() if group == "structure" or prefix == "header"]
+# Only the presence of fields with these names is evidence: words of a field "caps" would become tokens of kind caps.
+_RESERVED_NAMES = [prefix for prefix, group in KINDS.items() if group == "structure" or prefix == "header"]
 # How a field is read: enum header_how of core/reader.h.
 IGNORED, VOLATILE, PRESENCE, NAMES, SUBJECT, RECEIVED, SIGNATURE = range(7)
 
-# In the names of fields below "*" stands for any end.
+# In the lists below, names with a final "*" match all fields that begin with them.
 # Only the presence of these fields is evidence. The ten List-* fields of a mailing list have the same words, and the
 # words of References are ids of other messages.
 PRESENCE_ONLY = (
@@ -62,8 +62,8 @@ PRESENCE_ONLY = (
 )
 # The signing domain, the key's name and the signed fields are evidence. The signature itself differs in each message.
 SIGNATURES = ("dkim-signature", "x-google-dkim-signature", "domainkey-signature", "arc-message-signature", "arc-seal")
-# Fields that name the same people share one prefix. That helps most if training mail and new mail have different fields
-# of this kind, because different servers received them.
+# Fields that name the same people share one prefix. This helps most if different servers, which write different fields
+# of this kind, received the training mail and the new mail.
 SHARED_PREFIXES = {
     "return-path": "sender",
     "errors-to": "sender",
@@ -73,8 +73,8 @@ SHARED_PREFIXES = {
     "x-beenthere": "to",
     "arc-authentication-results": "authentication-results",
 }
-# Fields that mailboxes, readers and filters add to a stored message and change later. They are part of neither the
-# tokens nor the digest.
+# Fields that mailboxes, readers and filters add to a stored message and change later. They belong neither
+# to the tokens nor to the digest.
 VOLATILE_FIELDS = (
     "status", "content-length", "lines", "x-status", "x-uid", "x-uidl", "x-keywords", "x-imap", "x-imapbase",
     "x-bogosity", "x-label", "x-spam", "x-account-key", "x-spamprobe", "x-tuid", "x-offlineimap",
@@ -90,16 +90,16 @@ Rule = tuple[bytes, int, bytes]  # a name, how the field is read, and the prefix
 def header_rules(ignored: Iterable[str]) -> list[Rule]:
     """Return the rules by which the core reads header fields; a field without a rule is read as NAMES.
 
-    If two rules match a field, a whole name precedes a beginning, and the first beginning precedes the next.
+    If several rules match a field, the rule with its whole name counts, or else the first rule with a "*".
 
     >>> header_rules(["path"])[-1], header_rules([])[0]
     ((b'path', 0, b''), (b'status', 1, b''))
     """
-    hows = {
+    methods = {
         **dict.fromkeys(VOLATILE_FIELDS, VOLATILE), "received": RECEIVED,
         "subject": SUBJECT, **dict.fromkeys(SIGNATURES, SIGNATURE),
         **dict.fromkeys(SHARED_PREFIXES, NAMES), **dict.fromkeys(PRESENCE_ONLY, PRESENCE),
-        **dict.fromkeys(_NO_FIELDS, PRESENCE),
+        **dict.fromkeys(_RESERVED_NAMES, PRESENCE),
     }  # fmt: skip
-    hows |= {name: IGNORED for name in ignored if name not in VOLATILE_FIELDS}
-    return [(name.encode(), how, SHARED_PREFIXES.get(name, "").encode()) for name, how in hows.items()]
+    methods |= {name: IGNORED for name in ignored if name not in VOLATILE_FIELDS}
+    return [(name.encode(), how, SHARED_PREFIXES.get(name, "").encode()) for name, how in methods.items()]

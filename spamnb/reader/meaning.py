@@ -38,7 +38,7 @@ def meaning(token: str) -> str:
     >>> meaning("line:6"), meaning("x-mailer:#0.00"), meaning("free pills")
     ('lines of 32 to 63 bytes', 'X-Mailer: a word like 0.00', '')
     >>> meaning("truncated:links")
-    'not read, behind a bound: some of the links: there are too many'
+    'not read: some of the links: there are too many'
     """
     if token in _FACTS:
         return _FACTS[token]
@@ -46,9 +46,9 @@ def meaning(token: str) -> str:
     if not colon:
         return f"a word like {token[1:]}" if token.startswith("#") else ""
     if prefix in ("length", "caps", "line", "capitals") and rest.isdecimal():
-        return _amount(prefix, int(rest))
+        return _describe_amounts(prefix, int(rest))
     if prefix == "truncated" and rest in TRUNCATIONS:
-        return f"not read, behind a bound: {TRUNCATIONS[rest]}"
+        return f"not read: {TRUNCATIONS[rest]}"
     if prefix == "html":
         return f"HTML with <{rest.removeprefix('tag:')}>" if rest.startswith("tag:") else f"HTML: {rest}"
     if prefix in ("received", "url") and _ADDRESS.fullmatch(rest):
@@ -61,9 +61,9 @@ def meaning(token: str) -> str:
     return phrase.format(meaning(rest) or rest)
 
 
-def _amount(kind: str, number: int) -> str:
-    """Describe an amount of ``number`` binary digits: the tokens have numbers in steps of powers of two."""
-    low, high = 1 << number >> 1, (1 << number) - 1
+def _describe_amounts(kind: str, n_bits: int) -> str:
+    """Describe the amounts that have ``n_bits`` binary digits: they share one token."""
+    low, high = 1 << n_bits >> 1, (1 << n_bits) - 1
     if kind == "line":
         return f"lines of {low} to {high} bytes"
     if kind == "capitals":  # in 64ths of the text

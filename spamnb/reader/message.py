@@ -25,7 +25,7 @@ class Message(NamedTuple):
     links: URLs of the HTML parts, their images and forms included, and of PDF documents
     hidden: text of the HTML parts that a mail reader does not show
     attachments: (name of the file, content type) of the parts that are files
-    truncations: the parts that were not read because a bound was reached: names of ``TRUNCATIONS``
+    truncations: names of ``TRUNCATIONS``: the parts that were not read because a bound was reached
     digest: 16 bytes that identify the message, however it is stored
     """
 
@@ -44,7 +44,7 @@ class Message(NamedTuple):
 
 
 class Reader(ReaderCore):
-    r"""Reads messages with one set of options. Only one thread at a time may use a reader; other threads may run.
+    r"""Reads messages with one set of options. Only one thread at a time may use a reader; other threads run meanwhile.
 
     Raise SpamnbError for a stemmer that does not exist.
 
@@ -79,7 +79,7 @@ class Reader(ReaderCore):
 
 
 def describe_truncations(bits: int) -> tuple[str, ...]:
-    """Return descriptions of the parts of a message that were not read, from its number in ``ReadRows.truncations``.
+    """Describe the parts of a message that were not read; ``bits`` is the message's number in ``ReadRows.truncations``.
 
     >>> describe_truncations(0), describe_truncations(1)
     ((), ('a part of the header section, which is too long',))
@@ -98,7 +98,7 @@ class _ThreadReader(threading.local):
         self.reader = Reader()
 
 
-_of_thread = _ThreadReader()
+_readers = _ThreadReader()
 
 
 def parse(raw: bytes) -> Message:
@@ -127,12 +127,12 @@ def parse(raw: bytes) -> Message:
     """
     if not isinstance(raw, bytes):
         raise TypeError(f"raw is {type(raw).__name__}: give the bytes of a message")
-    return _of_thread.reader.parse(raw)
+    return _readers.reader.parse(raw)
 
 
 def read_fields(raw: bytes) -> list[tuple[str, str]]:
     """Return (name as written, decoded value) of the header fields in order; the body is not read."""
-    return _of_thread.reader.read_parts(raw, FIELDS).headers
+    return _readers.reader.read_parts(raw, FIELDS).headers
 
 
 def read_field(raw: bytes, name: str) -> str:
@@ -146,7 +146,7 @@ def read_field(raw: bytes, name: str) -> str:
 
 def digest(raw: bytes) -> bytes:
     """Return 16 bytes that identify a message, however it is stored."""
-    return _of_thread.reader.read_parts(raw, DIGEST).digest
+    return _readers.reader.read_parts(raw, DIGEST).digest
 
 
 def arrival(raw: bytes) -> int | None:
@@ -157,7 +157,7 @@ def arrival(raw: bytes) -> int | None:
     >>> arrival(b"Date: Thu, 22 Aug 2002 18:26:25 +0700\n\n"), arrival(b"Subject: Date: unknown\n\n")
     (1030015585, None)
     """
-    return parse_date(_of_thread.reader.read_parts(raw, DATE).date)
+    return parse_date(_readers.reader.read_parts(raw, DATE).date)
 
 
 def parse_date(date: str) -> int | None:
@@ -171,7 +171,7 @@ def parse_date(date: str) -> int | None:
 
     try:
         moment = parsedate_to_datetime(date)
-        received = int((moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment).timestamp())
+        seconds = int((moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment).timestamp())
     except (ValueError, TypeError, IndexError, OverflowError):  # no such day, time or zone
         return None
-    return received if received >= 0 else None
+    return seconds if seconds >= 0 else None

@@ -11,7 +11,7 @@ from spamnb.setting_fields import check_settings, setting
 TOKENS_VERSION = 11  # raised whenever a message gets other tokens than before; a model stores its version
 
 TOKENIZERS = ("own", "tweet", "treebank")
-# The first words of a text are the best evidence. Pairs of all words would triple the vocabulary and gain little:
+# Pairs are made of the first words of a text. Pairs of all words would triple the vocabulary and gain little:
 # docs/experiments.md#pairs-of-words. MAX_JOINED in core/words.c is the same number.
 BIGRAM_WORDS = 75
 
@@ -23,7 +23,7 @@ class TokenOptions:
     Parameters
     ----------
     tokenizer : str, default="own"
-        "own" for the rules of spamnb, or "tweet" or "treebank" for those of nltk.
+        "own" for the rules of spamnb; "tweet" or "treebank" for a tokenizer of nltk.
     stem : str or None
         A language of nltk's Snowball stemmers, such as "english".
     ngrams : int, default=2
@@ -45,9 +45,9 @@ class TokenOptions:
     """
 
     tokenizer: str = setting(
-        "own", "What cuts text into words: spamnb's own rules, or one of nltk's tokenizers.", choices=TOKENIZERS
+        "own", "The rules that divide text into words: spamnb's own, or a tokenizer of nltk.", choices=TOKENIZERS
     )
-    stem: str | None = setting(None, "A language of nltk's Snowball stemmers, as `english`: words are stemmed.")
+    stem: str | None = setting(None, "Words are stemmed by nltk's Snowball stemmer for a language, such as `english`.")
     ngrams: int = setting(
         2,
         f"Longest run of words that is one token, among the first {BIGRAM_WORDS} words of a text.",
@@ -56,7 +56,7 @@ class TokenOptions:
     )
     body_only: bool = setting(False, "Read the text of the body alone: no headers, links or parts.")
     ignore_headers: tuple[str, ...] = setting(
-        ("newsgroups", "xref", "path"), "Header fields that are left out, as those that name a newsgroup."
+        ("newsgroups", "xref", "path"), "Header fields that are not read. The default ones name a newsgroup."
     )
 
     def __post_init__(self) -> None:

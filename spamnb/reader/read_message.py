@@ -17,9 +17,9 @@ class ReadMessage:
     r"""A raw message and its tokens. Its header fields are decoded at the first call of ``header``.
 
     raw: empty if only the message's tokens are stored
-    reader: the reader of its tokens; a model with another reader reads ``raw`` again. None for stored tokens
-    tokens: distinct, in the order of their first occurrence. If two tokens have the same hash, as a sender can achieve,
-        only the first is here, because a model cannot tell their counts apart
+    reader: the reader that made the tokens; None for stored tokens. A model with another reader reads ``raw`` again
+    tokens: distinct, in the order of their first occurrence. If several have the same hash, as a sender can achieve,
+        only the first is here, because a model has one count for all of them
     occurrences: (k,) how often each token occurs
     digest: 16 bytes that identify the message, however it is stored
     truncations: the parts that were not read because a bound was reached, in words

@@ -20,8 +20,8 @@ class CsrRows(NamedTuple):
     (['a', 'b'], [0, 2, 3], [0, 1, 1], [2, 1, 3])
     """
 
-    indptr: np.ndarray  # (n+1,) where each row begins, and the end of the last
-    ids: np.ndarray  # (nnz,) the distinct tokens of each message
+    indptr: np.ndarray  # (n+1,) the position of each row's first cell, and the number of cells
+    ids: np.ndarray  # (nnz,) the token of each cell; the tokens of a message are distinct
     counts: np.ndarray  # (nnz,) occurrences of the token in the message
 
     @classmethod
@@ -41,7 +41,7 @@ class CsrRows(NamedTuple):
     def renumbered(self) -> tuple[np.ndarray, CsrRows]:
         """Return the k distinct ids, ascending, and the rows with each id replaced by its index among them."""
         size = int(self.ids.max(initial=-1)) + 1
-        if size > 16 * len(self.ids):  # a few messages with ids of a large vocabulary: sorting them is faster
+        if size > 16 * len(self.ids):  # if few messages have ids of a large vocabulary, sorting the ids is faster
             distinct, ids = np.unique(self.ids, return_inverse=True)
             return distinct, self._replace(ids=ids)
         occurs = np.zeros(size, bool)
@@ -77,9 +77,9 @@ class ReadRows(NamedTuple):
     """The results of reading n messages.
 
     rows: the messages as rows of a vocabulary's ids, the tokens of each in the order of their first occurrence
-    digests: 16 bytes of each message that identify it, however it is stored; 0 without ``identify``
-    dates: (n,) when each message was received, as ``message.parse_date`` reads it; empty without ``identify``
-    truncations: (n,) the parts of each that were not read, as bits in the order of ``TRUNCATIONS``
+    digests: 16 bytes of each message that identify it, however it is stored; zeros if digests were not read
+    dates: (n,) when each message was received, as ``message.parse_date`` reads it; empty if dates were not read
+    truncations: (n,) the parts of each message that were not read, as bits in the order of ``TRUNCATIONS``
     """
 
     rows: CsrRows

@@ -7,11 +7,11 @@ import re
 # ContentInfo ::= SEQUENCE { SIGNED_DATA, [0] SignedData }
 # SignedData ::= SEQUENCE { version, digest algorithms, SEQUENCE { DATA, [0] OCTET STRING }, ... }
 SIGNED_DATA = bytes.fromhex("06092a864886f70d010702")
-LENGTH = rb"(?:[\x00-\x80]|\x81.|\x82..|\x83...|\x84....)"  # \x80: no length, an end mark follows the value
+LENGTH = rb"(?:[\x00-\x80]|\x81.|\x82..|\x83...|\x84....)"  # \x80: no length; an end mark follows the value
 DATA = re.escape(bytes.fromhex("06092a864886f70d010701"))
 BEGIN = re.compile(DATA + rb"\xa0" + LENGTH + rb"(?:\x24" + LENGTH + rb")?(?=\x04)", re.DOTALL)
 PIECE = re.compile(rb"\x04(?:([\x00-\x7f])|\x81(.)|\x82(..)|\x83(...)|\x84(....))", re.DOTALL)
-MAX_PREFIX_BYTES = 4096  # before the signed data
+MAX_PREFIX_BYTES = 4096  # before the entity there are only versions and digest algorithms, some 60 bytes
 MAX_PIECES = 5000  # of the entity; mail programs write pieces of a kilobyte
 
 

@@ -1,7 +1,7 @@
-"""Replaces the X-Spam-* fields of a raw message by the filter's own.
+"""Replace the X-Spam-* fields of a raw message by the filter's own fields; all other bytes stay as they were received.
 
-All other bytes stay as they were received, with their line endings. The removed fields are a forgery or the verdict of
-another filter, and a delivery rule that trusts ``X-Spam-Flag`` must see the verdict of this filter only.
+The removed fields are a forgery or the verdict of another filter. A delivery rule that trusts ``X-Spam-Flag`` must see
+the verdict of this filter only.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from textwrap import wrap
 
 EMPTY_LINE = re.compile(rb"^\r*+\n", re.MULTILINE)
-FOLDED = rb"[^\n]*(?:\n[ \t][^\n]*)*(?:\n|\Z)"  # the rest of a field, with its folded lines
+FOLDED = rb"[^\n]*(?:\n[ \t][^\n]*)*(?:\n|\Z)"  # the rest of a field after its name, with its folded lines
 ENVELOPE_FIELDS = re.compile(rb"(?i)(?-i:From [^\n]*\n)?((?:x-envelope-" + FOLDED + rb")+)received\s*:" + FOLDED)
 ENVELOPE = re.compile(rb"(?im)^x-envelope-(from|to)\s*:")
 # An mbox's separator line, and lines behind it that look like the continuation of a field.
@@ -28,7 +28,7 @@ def section_length(raw: bytes) -> int:
     >>> section_length(b"A: b\r\n\r\nbody")
     8
     """
-    # One search: line by line, a section of 8 MB with two bytes a line took 3.6 s.
+    # One search of a regular expression: a loop over lines takes 3.6 s for a section of 8 MB with two bytes a line.
     empty_line = EMPTY_LINE.search(raw)
     return empty_line.end() if empty_line else len(raw)
 
@@ -61,7 +61,7 @@ def replace_spam_fields(raw: bytes, fields: Iterable[tuple[str, str]]) -> bytes:
     assert beginning
     top, start = beginning.end(), max(beginning.end(1), 0)
     if start < top == end:
-        top, new_fields = start, new_fields + newline  # there are no fields: all of it is body
+        top, new_fields = start, new_fields + newline  # the message has no fields, so all of it is body
     return raw[:top] + new_fields + X_SPAM.sub(b"", raw[top:end]) + raw[end:]
 
 

@@ -10,12 +10,12 @@ import struct
 from collections.abc import Iterator
 
 SIGNATURE = 0x223E9F78
-MAX_ATTRIBUTES = 2000
-MAX_ATTACHMENTS = 50
+MAX_ATTRIBUTES = 2000  # of a document; those of the public corpora have at most 11
+MAX_ATTACHMENTS = 50  # each becomes a part of the message; those of the public corpora have none
 # Numbers of attributes.
 BODY, PROPERTIES, NEW_ATTACHMENT, ATTACHMENT_NAME, ATTACHMENT_DATA = 0x800C, 0x9003, 0x9002, 0x8010, 0x800F
-# Numbers of the properties in PROPERTIES that are the body or its code page. A property is found by its type, number
-# and count of values (one), so that properties of other types need not be parsed.
+# Numbers of the properties in PROPERTIES that are the body or its code page. The pattern PROPERTY matches the type,
+# number and count of values (one) of such a property, so that other properties need not be parsed.
 TEXT, RTF, HTML, CODE_PAGE = 0x1000, 0x1009, 0x1013, 0x3FDE
 UNICODE = 0x1F  # the type of a text in UTF-16
 PROPERTY = re.compile(rb"(?s)(?:[\x1e\x1f]\0|\x02\x01)[\x00\x09\x13]\x10\x01\0\0\0....")
@@ -62,7 +62,7 @@ def _body(text: bytes, properties: dict[int, bytes]) -> Body | None:
 
 
 def _attributes(octets: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield (number, value) of the attributes, of at most one more than MAX_ATTRIBUTES."""
+    """Yield (number, value) of each attribute, and stop after MAX_ATTRIBUTES + 1 of them."""
     position = 6  # after the signature and a key
     for _ in range(MAX_ATTRIBUTES + 1):
         if position + 9 > len(octets):
@@ -70,7 +70,7 @@ def _attributes(octets: bytes) -> Iterator[tuple[int, bytes]]:
         number, size = struct.unpack_from("<H2xI", octets, position + 1)
         position += 9
         yield number, octets[position : position + size]
-        position += size + 2  # with a checksum
+        position += size + 2  # a checksum follows the value
 
 
 def _properties(octets: bytes) -> dict[int, bytes]:

@@ -1,8 +1,8 @@
 """Lists of millions of tokens, with the texts in one array and a hash of 64 bits each; and a vocabulary of tokens.
 
 A list of a million Python strings takes 70 MB, and a second to sort or to merge. So all code works with the hashes,
-except to show tokens. Two tokens with the same hash count as one. By chance this happens in one of 37 million models of
-a million tokens. A sender who makes such a pair of words only achieves that they count as one.
+except to show tokens. Two tokens with the same hash count as one. By chance one of 37 million models of a million
+tokens has such a pair. A sender can make such a pair, and achieves nothing else by it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _lengths = c_function("vocabulary_lengths", None, c_void_p, c_void_p, c_size_t, 
 _texts = c_function("vocabulary_texts", None, c_void_p, c_void_p, c_size_t, c_void_p)
 _describe = c_function("vocabulary_describe", None, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p)
 
-_PREFIXES = pointers([prefix.encode() for prefix in KINDS])  # the library keeps these pointers
+_PREFIXES = pointers([prefix.encode() for prefix in KINDS])  # the core keeps these pointers
 _register_kinds = c_function("kinds_begin", c_bool, c_void_p, c_void_p, c_size_t, c_void_p)
 _GROUP_NUMBERS = bytes(map(GROUPS.index, KINDS.values()))
 _OTHER_GROUPS = bytes(map(GROUPS.index, ("text", "pairs", "headers")))
@@ -75,17 +75,17 @@ class TokenArray(Sequence[str]):
     def hashes(self) -> np.ndarray:
         """The hash of each token, (k,) int64."""
         if self._hashes is None:
-            self._hashes, self._groups = self._described()
+            self._hashes, self._groups = self._describe_all()
         return self._hashes
 
     @property
     def groups(self) -> np.ndarray:
         """The group of each token, (k,) int8."""
         if self._groups is None:
-            self._hashes, self._groups = self._described()
+            self._hashes, self._groups = self._describe_all()
         return self._groups
 
-    def _described(self) -> tuple[np.ndarray, np.ndarray]:
+    def _describe_all(self) -> tuple[np.ndarray, np.ndarray]:
         vocabulary = Vocabulary()
         return vocabulary.describe(vocabulary.ids(self).view(np.uint32))
 
@@ -147,9 +147,9 @@ def merge_vocabularies(lists: Sequence[TokenArray]) -> tuple[TokenArray, list[np
     >>> sorted(tokens), [list(tokens.take(index)) for index in indices]
     (['a', 'b', 'c'], [['c', 'a'], ['a', 'b']])
     """
-    every = TokenArray.concat(lists)
-    _, first, index = np.unique(every.hashes, return_index=True, return_inverse=True)
-    return every.take(first), np.split(index, np.cumsum([len(part) for part in lists])[:-1])
+    all_tokens = TokenArray.concat(lists)
+    _, first, index = np.unique(all_tokens.hashes, return_index=True, return_inverse=True)
+    return all_tokens.take(first), np.split(index, np.cumsum([len(part) for part in lists])[:-1])
 
 
 class Vocabulary:
@@ -161,7 +161,7 @@ class Vocabulary:
     """
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()  # for calls without Python's lock
+        self.lock = threading.Lock()  # the core's functions run without Python's lock
         self.pointer = owned_pointer(self, _new(), _delete)
 
     def __len__(self) -> int:

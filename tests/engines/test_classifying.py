@@ -57,7 +57,7 @@ def test_the_same_to_the_last_digit_whoever_judges(
     ("bounds", "body", "verdicts", "ahead"),
     [
         ({"MAX_PART_MESSAGES": 2}, b"money\n", 200, 300),
-        ({"MAX_PART_BYTES": 1000, "AHEAD": 3}, b"money\n" * 100, 50, 25),
+        ({"MAX_PART_BYTES": 1000, "PARTS_AHEAD": 3}, b"money\n" * 100, 50, 25),
     ],
     ids=["by number", "by what entries carry"],
 )
