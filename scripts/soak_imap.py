@@ -88,9 +88,9 @@ def moved(person: Person, chance: random.Random, names: list[str], put: dict[str
 def wrong_with(found: Everything, arrived: dict[str, bytes], put: dict[str, str], journal: Path) -> list[str]:
     """Each message that is lost, doubled, marked as read, or not where it should be."""
     wrong = []
-    with Journal.at(journal) as kept:
+    with Journal.open(journal) as kept:
         for name, raw in arrived.items():
-            places, noted = found.get(name, []), kept.of_message(digest(raw))
+            places, noted = found.get(name, []), kept.last_verdict(digest(raw))
             # Without a note its connection was lost when it had been moved.
             expected = put.get(name) or ("INBOX" if noted is not None and noted.verdict != "spam" else "Junk")
             nobody_knows = put.get(name) == "" and len(places) < 2  # the server was killed before it answered

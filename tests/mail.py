@@ -15,7 +15,7 @@ from spamnb.classifier import Classifier
 from spamnb.counts.class_counts import ClassCounts, CountedTokens
 from spamnb.counts.training_set import TrainingSet
 from spamnb.engines.counting import count_parallel
-from spamnb.journal.entries import INBOX, NOWHERE, Place, entry_of
+from spamnb.journal.entries import INBOX, NOWHERE, Place, make_entry
 from spamnb.journal.journal import Journal
 from spamnb.reader.options import TokenOptions
 from spamnb.score import classify_mail
@@ -188,11 +188,11 @@ def note(
 ) -> None:
     """Write messages into the journal of a folder, as if each were spam with probability p."""
     verdict = verdict or ("spam" if p > 0.9 else "ham")
-    with Journal.at(folder / "journal") as journal, Classifier.open(model) as classifier:
+    with Journal.open(folder / "journal") as journal, Classifier.open(model) as classifier:
         lies = Place(place, str(Path(place).parents[1]), "INBOX", INBOX) if place else NOWHERE
         for raw in raws:
             read = classifier.read(raw)
-            entry = entry_of(read, classify_mail(classifier, read), classifier.settings, user=user).at_place(lies)
+            entry = make_entry(read, classify_mail(classifier, read), classifier.settings, user=user).with_place(lies)
             journal.add([entry._replace(log_odds=math.log(p / (1 - p)), verdict=verdict)])
 
 

@@ -46,11 +46,11 @@ def add_headers(raw: bytes, model: Path, journal: Path | None = None) -> bytes:
             classification = classify_mail(classifier, message)
             if journal is None:
                 return replace_spam_fields(raw, header_fields(classification))
-            from spamnb.journal.entries import entry_of
+            from spamnb.journal.entries import make_entry
             from spamnb.journal.writer import JournalWriter
 
             writer = JournalWriter(journal, tell_of_ours)
-            writer.put(entry_of(message, classification, classifier.settings))
+            writer.put(make_entry(message, classification, classifier.settings))
             writer.close()
             return replace_spam_fields(raw, header_fields(classification))
     except Exception as error:  # no error may lose the mail

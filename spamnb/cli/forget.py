@@ -38,7 +38,7 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
         class_before = classifier.learned(raw) or ""
         is_forgotten = classifier.forget(label, raw)
         if opened_journal is not None:
-            opened_journal.drop(digest(raw))
+            opened_journal.delete_message(digest(raw))
         return is_forgotten, class_before
 
     with contextlib.ExitStack() as stack:
@@ -47,7 +47,7 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
         if journal is not None:
             from spamnb.journal.journal import Journal
 
-            opened_journal = stack.enter_context(Journal.existing(journal))
+            opened_journal = stack.enter_context(Journal.open_existing(journal))
         check_has_class(label, sorted(classifier.store.class_ids()), f"{model}: ")  # a class may have no message left
         entries = messages_of(sources, unreadable, label=label)
         results = list(change_messages(sources, entries, unreadable, forget, classifier.store, "forgetting"))

@@ -41,7 +41,7 @@ def review_command(model: Path, journal: Path, port: int, models: Path | None) -
 
     with Classifier.open(model) as classifier:
         classifier.check_spam()
-    Journal.existing(journal).close()
+    Journal.open_existing(journal).close()
     key = secrets.token_urlsafe(32)
     teacher = Teacher(model, models)
     app = Review(journal, teacher, key).app()

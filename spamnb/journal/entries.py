@@ -1,7 +1,4 @@
-"""An entry of the journal: a verdict with header fields of its message, the evidence, and the message's tokens.
-
-The module `journal` reads and writes the file.
-"""
+"""An entry of the journal: a verdict with its evidence, and header fields and tokens of its message."""
 
 from __future__ import annotations
 
@@ -26,15 +23,16 @@ from spamnb.reader.read_message import ReadMessage
 from spamnb.settings import Settings
 from spamnb.store.database import sql_text
 
-MAX_FIELD = 200  # characters of a sender, a subject, a Message-ID: a sender may have written a megabyte
+MAX_FIELD = 200  # characters of a sender, a subject or a Message-ID, because a sender may write a megabyte
 INBOX, JUNK, OTHER = "inbox", "junk", "other"  # roles of folders
-MAX_PLACE = 4096  # bytes of a path: the most that Linux accepts
+MAX_PLACE = 4096  # characters: Linux accepts no path of more bytes
 MAX_EVIDENCE = 20  # tokens: more do not fit on a screen
-MAX_TOKEN = 80  # characters of a token of the evidence: a line of the page
-MAX_TOKENS = 5_000  # tokens of a message, to bound the file: a message with more can only be learned from the mailbox
-MAX_UNPACKED = 2_000_000  # bytes of unpacked tokens: 5,000 of the longest
+MAX_TOKEN = 80  # characters of a token of the evidence, which fit on a line of the page
+MAX_TOKENS = 5_000  # tokens of a message, to bound the file; a message with more is learned from the mailbox only
+MAX_UNPACKED = 2_000_000  # bytes of unpacked tokens: MAX_TOKENS of the longest
 LEVEL = 1  # of zlib: docs/experiments.md#the-journal
-#: Mail is doubtful if `JournalEntry.distance` is between these two: from 50 to 96 % if mail is spam above 90 %.
+#: Mail is doubtful if `JournalEntry.distance` is between these bounds: at the default threshold of 90 %, mail with a
+#: probability of spam from 50 to 96 %.
 DOUBTFUL_FROM, DOUBTFUL_TO = -1.0, 0.5
 _MAX_LOG_ODDS = 700.0  # nats: beyond it math.exp overflows
 
@@ -45,7 +43,7 @@ class Place(NamedTuple):
     - ``place``: the path of the message; in an account the URL of its folder
     - ``mailbox``: the path of the Maildir, or the URL of the account
     - ``folder``: the folder's name for people; ``role``: INBOX, JUNK or OTHER
-    - ``junk``: the name that a person gave the mailbox's folder of spam; empty for the usual one
+    - ``junk``: the folder of spam that a person named with ``--junk``; empty if none was named
     """
 
     place: str = ""
@@ -62,13 +60,13 @@ class JournalEntry(NamedTuple):
     """The verdict on one message.
 
     - ``at``: the time of the verdict, in seconds since 1970, UTC; ``user``: the recipient, or empty
-    - ``received``: the time of the mail, by its topmost Received field or its Date field, and not after ``at``
+    - ``received``: when the message was received, see `spamnb.reader.message.parse_date`; at most ``at``
     - ``verdict``: "spam", "ham" or "unsure"
     - ``log_odds``: calibrated log-odds of spam; ``threshold``: log-odds above which mail is spam; both in nats
     - ``evidence``: the heaviest tokens with their weights in nats, positive towards spam, as JSON
     - ``place`` to ``junk``: a `Place`
-    - ``made_by``: an identifier of the rules by which the tokens were made: see `token_rules`
-    - ``tokens``: the result of `pack_tokens`; empty if there are too many, and in lists of verdicts
+    - ``token_rules``: the result of `identify_token_rules` for the model that made the tokens
+    - ``tokens``: the result of `pack_tokens`; empty if they are too many, or if the entry is read from the journal
     - ``position``: the row of the journal
     """
 
@@ -88,26 +86,26 @@ class JournalEntry(NamedTuple):
     log_odds: float
     threshold: float
     evidence: str
-    made_by: str
+    token_rules: str
     tokens: bytes = b""
     position: int = -1
 
     @property
     def distance(self) -> float:
-        """Return the distance of the score from the threshold: 0 at the threshold, -1 at even odds.
+        """Return the distance of the log-odds from the threshold, in thresholds of at least one nat.
 
-        A threshold below one nat counts as one.
+        It is 0 at the threshold and -1 at even odds.
         """
         return (self.log_odds - self.threshold) / max(self.threshold, 1.0)
 
     @property
     def doubt(self) -> float:
-        """The distance of the score from another verdict; the most doubtful mail has 0."""
+        """The distance of the log-odds from another verdict; the most doubtful mail has 0."""
         return 0.0 if self.verdict == UNSURE else abs(self.distance)
 
     @property
     def doubtful(self) -> bool:
-        """Whether the verdict is likely to be wrong: at even odds or more, but not much above the threshold."""
+        """Whether the verdict may well be wrong: ``unsure``, or between even odds and a little above the threshold."""
         return self.verdict == UNSURE or DOUBTFUL_FROM <= self.distance < DOUBTFUL_TO
 
     @property
@@ -115,24 +113,24 @@ class JournalEntry(NamedTuple):
         """The probability of spam."""
         return 1 / (1 + math.exp(-max(-_MAX_LOG_ODDS, min(_MAX_LOG_ODDS, self.log_odds))))
 
-    def at_place(self, place: Place) -> JournalEntry:
-        """Return a copy with the message's place. A place longer than MAX_PLACE becomes an unknown one."""
+    def with_place(self, place: Place) -> JournalEntry:
+        """Return a copy with the message's place, or with NOWHERE if a field of the place exceeds MAX_PLACE."""
         short = Place(*map(sql_text, place)) if max(map(len, place)) <= MAX_PLACE else NOWHERE
         return self._replace(**short._asdict())
 
-    def heaviest(self, most: int = MAX_EVIDENCE) -> list[tuple[str, float]]:
-        """Return the heaviest tokens with their weights. Raise Damaged if the file contains anything else."""
+    def heaviest_tokens(self, limit: int = MAX_EVIDENCE) -> list[tuple[str, float]]:
+        """Return at most ``limit`` tokens with their weights, the heaviest first. Raise Damaged for a damaged file."""
         try:
             pairs = json.loads(self.evidence)
-            return [(str(token), float(weight)) for token, weight in pairs[:most]]
+            return [(str(token), float(weight)) for token, weight in pairs[:limit]]
         except (ValueError, TypeError):
             raise Damaged("evidence in table verdicts") from None
 
 
-def entry_of(
+def make_entry(
     message: ReadMessage, classification: Classification, settings: Settings, *, user: str = ""
 ) -> JournalEntry:
-    """Return a new entry for a classification by a model with these settings. The message's place is unknown."""
+    """Return a new entry for a classification by a model with these settings; its place is NOWHERE."""
     evidence = [(token[:MAX_TOKEN], round(weight, 4)) for token, weight in classification.reasons[:MAX_EVIDENCE]]
     now = int(time.time())
     return JournalEntry(
@@ -148,19 +146,19 @@ def entry_of(
         log_odds=classification.log_odds,
         threshold=classification.threshold,
         evidence=json.dumps(evidence),
-        made_by=token_rules(settings),
+        token_rules=identify_token_rules(settings),
         tokens=pack_tokens(message.tokens, message.occurrences),
     )
 
 
-def note_of(entry: JournalEntry) -> str:
-    """Return a verdict as text, without the digest and the tokens."""
+def encode_entry(entry: JournalEntry) -> str:
+    """Return an entry as JSON, without the digest and the tokens."""
     return json.dumps({name: value for name, value in entry._asdict().items() if not isinstance(value, bytes)})
 
 
-def entry_of_note(note: str, digest: bytes) -> JournalEntry | None:
-    """Return the entry of `note_of`, without tokens; None if another version of spamnb wrote the note."""
-    fields = json.loads(note)
+def decode_entry(text: str, digest: bytes) -> JournalEntry | None:
+    """Return the entry that `encode_entry` made a text of; None if another version of spamnb made the text."""
+    fields = json.loads(text)
     return (
         JournalEntry(digest=digest, **fields)
         if fields.keys() == set(JournalEntry._fields) - {"digest", "tokens"}
@@ -169,18 +167,18 @@ def entry_of_note(note: str, digest: bytes) -> JournalEntry | None:
 
 
 @lru_cache(64)
-def token_rules(settings: Settings) -> str:
-    """Return an identifier of a model's rules for making tokens. A model with other rules cannot learn the tokens.
+def identify_token_rules(settings: Settings) -> str:
+    """Return an identifier of a model's rules for tokens. A model learns stored tokens only if its rules are the same.
 
-    >>> token_rules(Settings()) == token_rules(Settings(alpha=2)), len(token_rules(Settings()))
-    (True, 16)
+    >>> identify_token_rules(Settings()) == identify_token_rules(Settings(alpha=2))
+    True
     """
     rules = json.dumps([TOKENS_VERSION, asdict(settings.tokens)], sort_keys=True)
     return blake2b(rules.encode(), digest_size=8).hexdigest()
 
 
 def pack_tokens(tokens: Sequence[str], occurrences: np.ndarray) -> bytes:
-    """Return tokens with their occurrences, an array of shape (n_tokens,), compressed; empty if there are too many.
+    """Return tokens and their occurrences (n_tokens,), compressed; empty for more than MAX_TOKENS.
 
     >>> unpack_tokens(pack_tokens(["tea", "café"], np.array([2, 1])))
     {'tea': 2, 'café': 1}
@@ -193,7 +191,7 @@ def pack_tokens(tokens: Sequence[str], occurrences: np.ndarray) -> bytes:
 
 
 def unpack_tokens(packed: bytes) -> dict[str, int]:
-    """Return the tokens of `pack_tokens` with their occurrences. Raise Damaged if the file contains anything else."""
+    """Return the tokens that `pack_tokens` packed, with their occurrences. Raise Damaged if the bytes are damaged."""
     reader = zlib.decompressobj()
     try:
         plain = reader.decompress(packed, MAX_UNPACKED)

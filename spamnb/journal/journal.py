@@ -1,8 +1,8 @@
 """The journal's file: verdicts with their evidence, and corrections; bounded by age and size.
 
-The ``position`` of a verdict is the sum of the sizes of all earlier verdicts. So a verdict is beyond the bound if its
-position is less than the last one's minus the bound, and no sizes are added up. Several programs may write to one file.
-It is as private as the mail: its mode is 0600, and deleted rows are overwritten.
+The ``position`` of a verdict is the sum of the sizes of all earlier verdicts. So a verdict is too old if its position
+is less than the end of the last verdict minus MAX_BYTES. Several programs may write to one file. The file is as
+private as the mail: its mode is 0600, and deleted rows are overwritten.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from spamnb.journal.entries import JournalEntry, Place
 from spamnb.store.database import Database, Fits, checked_rows, is_digest, sql_text
 
 APPLICATION_ID = 0x736E626A  # "snbj"
-VERSION = 9
-DAYS = 60  # after which verdicts leave: people look for a message for some weeks
-MAX_BYTES = 256_000_000  # of rows, some 70,000 messages: docs/experiments.md#the-journal
-ROW_BYTES = 400  # bytes of a row beside its texts and tokens, with its part of the indexes
-TIDY_EVERY = 1 << 16  # bytes of verdicts: some 20 messages
-BUSY_MS = 2_000  # milliseconds that a writer waits for a lock: mail must not wait long for a reader of the journal
-MAX_SEARCH_WORDS = 8  # words of a search: a longer search finds hardly fewer messages
+VERSION = 10
+DAYS = 60  # after which verdicts are deleted, because people look for a message for some weeks
+MAX_BYTES = 256_000_000  # of verdicts, some 70,000 messages: docs/experiments.md#the-journal
+ROW_BYTES = 400  # bytes of a verdict besides its texts and tokens: the other columns, and its part of the indexes
+TIDY_EVERY = 1 << 16  # bytes of new verdicts, some 20 messages, after which old rows are deleted
+BUSY_MS = 2_000  # milliseconds to wait for a lock, because mail must not wait long for a reader of the journal
+MAX_SEARCH_WORDS = 8  # words of a search; further words are ignored, because each costs a scan of the index
 TABLES = (
     "CREATE TABLE verdicts (position INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
     " digest BLOB NOT NULL, message_id TEXT NOT NULL, sender TEXT NOT NULL,"
     " subject TEXT NOT NULL, received INTEGER NOT NULL, place TEXT NOT NULL, mailbox TEXT NOT NULL,"
     " folder TEXT NOT NULL, role TEXT NOT NULL, junk TEXT NOT NULL, verdict TEXT NOT NULL, log_odds REAL NOT NULL,"
-    " threshold REAL NOT NULL, evidence TEXT NOT NULL, made_by TEXT NOT NULL, doubt REAL NOT NULL,"
+    " threshold REAL NOT NULL, evidence TEXT NOT NULL, token_rules TEXT NOT NULL, doubt REAL NOT NULL,"
     " doubtful INTEGER NOT NULL, size INTEGER NOT NULL)",
     # A table of its own, because lists of messages need no tokens.
     "CREATE TABLE tokens (position INTEGER PRIMARY KEY, tokens BLOB NOT NULL)",
@@ -45,7 +45,7 @@ TABLES = (
 )
 _DAY = 86_400  # seconds
 _CORRECTED = "verdicts AS v LEFT JOIN corrections AS c ON c.digest = v.digest AND c.user = v.user"
-#: The lists of `Journal.mail`: a condition on a verdict v and its correction c. A correction overrides the verdict.
+#: The lists of `Journal.list_verdicts`: a condition on a verdict v and its correction c, which overrides the verdict.
 SHOWN = {
     "all": "1",
     "spam": "coalesce(c.spam, v.verdict = 'spam')",
@@ -63,7 +63,7 @@ ORDERS = {
 class Correction(NamedTuple):
     """The class that a person taught of one message.
 
-    - ``label``: the class; ``spam``: whether it is the class of spam
+    - ``label``: the class; ``spam``: whether this is the class of spam
     - ``source``: "page", "move" or "client"
     - ``verdict``: the verdict of the filter; if it is empty, the journal looks it up
     - ``before``: the class that had learned the message before, or empty
@@ -100,15 +100,15 @@ class Day(NamedTuple):
 
 
 class Journal(Database):
-    """A journal. `at` opens or makes the journal at a path, and `existing` only opens it."""
+    """A journal. `open` makes the file if there is none; `open_existing` does not."""
 
     OWN_ID = APPLICATION_ID
     KIND = "journal of verdicts"
     REMEDY = "remove it to begin a new one"
 
     @classmethod
-    def at(cls, path: str | Path) -> Self:
-        """Open the journal at ``path``, or make it. Raise SpamnbError if the file is something else."""
+    def open(cls, path: str | Path) -> Self:
+        """Open the journal at ``path``, or make it. Raise SpamnbError if the file is no journal."""
         journal = cls.connect(path, writable=True)
         try:
             journal._prepare()
@@ -118,11 +118,11 @@ class Journal(Database):
         return journal
 
     @classmethod
-    def existing(cls, path: Path) -> Self:
+    def open_existing(cls, path: Path) -> Self:
         """Open the journal at ``path``. Raise SpamnbError if there is none."""
         if not path.exists():
             raise SpamnbError(f"{path}: no such journal; filter, sort, watch and serve write one with --journal")
-        return cls.at(path)
+        return cls.open(path)
 
     def _prepare(self) -> None:
         with self._translate_errors():
@@ -141,7 +141,7 @@ class Journal(Database):
                 self.execute(f"PRAGMA user_version = {VERSION}")
 
     def _is_journal(self) -> bool:
-        """Return whether the file is a journal of this version; False if it is empty."""
+        """Return whether the file is a journal, or False if it is empty. Raise SpamnbError for all other files."""
         application = self.execute("PRAGMA application_id").fetchone()[0]
         version = self.execute("PRAGMA user_version").fetchone()[0]
         if application == APPLICATION_ID and version != VERSION:
@@ -154,7 +154,7 @@ class Journal(Database):
     # -- writing ---------------------------------------------------------------------------------------------
 
     def add(self, entries: Sequence[JournalEntry]) -> None:
-        """Write verdicts in one transaction. A verdict that the journal already has, as after a kill, is skipped."""
+        """Write verdicts in one transaction; skip those that the journal has, which are added again after a crash."""
         with self.writing():
             last = self.execute("SELECT position + size FROM verdicts ORDER BY position DESC LIMIT 1").fetchone()
             begin = position = last[0] if last else 0
@@ -173,20 +173,20 @@ class Journal(Database):
             if begin // TIDY_EVERY != position // TIDY_EVERY:
                 self.tidy(position)
 
-    def tidy(self, end: int, *, days: float = DAYS, most: int = MAX_BYTES) -> None:
-        """Delete rows older than ``days``, and the oldest verdicts until at most ``most`` bytes are left.
+    def tidy(self, end: int, *, days: float = DAYS, max_bytes: int = MAX_BYTES) -> None:
+        """Delete rows older than ``days``, and the oldest verdicts until at most ``max_bytes`` are left.
 
         ``end`` is the position behind the last row.
         """
         with self.writing():
             oldest = int(time.time() - days * _DAY)
             last = "SELECT position + 1 FROM verdicts WHERE at < ? ORDER BY at DESC LIMIT 1"
-            first = max(end - most, *(self.execute(last, (oldest,)).fetchone() or (0,)))
+            first = max(end - max_bytes, *(self.execute(last, (oldest,)).fetchone() or (0,)))
             self.execute("DELETE FROM tokens WHERE position < ?", (first,))
             self.execute("DELETE FROM verdicts WHERE position < ?", (first,))
             self.execute("DELETE FROM corrections WHERE at < ?", (oldest,))
 
-    def drop(self, digest: bytes) -> int:
+    def delete_message(self, digest: bytes) -> int:
         """Delete all rows of a message; return the number of its verdicts."""
         with self.writing():
             positions = "SELECT position FROM verdicts WHERE digest = ?"
@@ -194,10 +194,10 @@ class Journal(Database):
             self.execute("DELETE FROM corrections WHERE digest = ?", (digest,))
             return self.execute("DELETE FROM verdicts WHERE digest = ?", (digest,)).rowcount
 
-    def correct(self, correction: Correction) -> None:
-        """Write a correction in place of an earlier one of the same message."""
+    def put_correction(self, correction: Correction) -> None:
+        """Write a correction; an earlier one of the same message is replaced."""
         with self.writing():
-            last = None if correction.verdict else self.of_message(correction.digest)
+            last = None if correction.verdict else self.last_verdict(correction.digest)
             row = correction._replace(
                 user=sql_text(correction.user),
                 verdict=last.verdict if last else correction.verdict,
@@ -206,7 +206,7 @@ class Journal(Database):
             columns, values = ", ".join(row._fields), ", ".join("?" * len(row))
             self.execute(f"INSERT OR REPLACE INTO corrections ({columns}) VALUES ({values})", row)  # noqa: S608
 
-    def delete(self, correction: Correction) -> None:
+    def delete_correction(self, correction: Correction) -> None:
         """Delete a correction that was undone."""
         with self.writing():
             self.execute("DELETE FROM corrections WHERE digest = ? AND user = ?", (correction.digest, correction.user))
@@ -221,17 +221,17 @@ class Journal(Database):
 
     # -- reading ---------------------------------------------------------------------------------------------
 
-    def mail(
+    def list_verdicts(
         self,
         shown: str = "all",
         words: str = "",
         *,
         user: str = "",
         order: str = "newest",
-        most: int = 50,
+        limit: int = 50,
         skip: int = 0,
     ) -> list[JournalEntry]:
-        """Return the verdicts of a list of SHOWN, in an order of ORDERS, of one user or (empty) of all users.
+        """Return the verdicts of a list of SHOWN, in one of the ORDERS. Without ``user`` all users' mail is listed.
 
         Each of ``words`` must be in the sender or in the subject, in upper or lower case.
         """
@@ -239,22 +239,22 @@ class Journal(Database):
         conditions = [SHOWN[shown], *["instr(folded(v.sender || ' ' || v.subject), ?)"] * len(texts)]
         if user:
             conditions.append("v.user = ?")
-        values = (*texts, *[user] * bool(user), most, skip)
+        values = (*texts, *[user] * bool(user), limit, skip)
         which = f"WHERE {' AND '.join(conditions)} ORDER BY {ORDERS[order]} LIMIT ? OFFSET ?"
         page = f"SELECT v.position FROM {_CORRECTED} {which}"  # noqa: S608 (no text of mail)
         return self._verdicts(f"WHERE v.position IN ({page}) ORDER BY {ORDERS[order]}", values)
 
-    def verdict(self, position: int) -> JournalEntry | None:
+    def verdict_at(self, position: int) -> JournalEntry | None:
         """Return the verdict at a position."""
         return next(iter(self._verdicts("WHERE v.position = ?", (position,))), None)
 
-    def of_message(self, digest: bytes, user: str | None = None) -> JournalEntry | None:
-        """Return the last verdict on a message, of one user or (None) of all."""
+    def last_verdict(self, digest: bytes, user: str | None = None) -> JournalEntry | None:
+        """Return the last verdict on a message, for one user or (None) for any."""
         which = "WHERE v.digest = ? AND (? IS NULL OR v.user = ?) ORDER BY v.position DESC LIMIT 1"
         return next(iter(self._verdicts(which, (digest, user, user))), None)
 
     def _verdicts(self, which: str, values: tuple[Any, ...]) -> list[JournalEntry]:
-        """Return the verdicts that the end of a statement selects, without their tokens."""
+        """Return verdicts without their tokens; ``which`` is the statement's part that follows the table."""
         columns = ", ".join(f"v.{name}" for name in (*JournalEntry._fields[:-2], "position"))
         fits: dict[str, Fits] = {name: str for name in (*JournalEntry._fields[:-2], "position")}
         fits |= dict.fromkeys(("position", "at", "received", "log_odds", "threshold"), _is_number)
@@ -292,10 +292,10 @@ class Journal(Database):
             corrections = [Correction(*row) for row in checked_rows("corrections", rows, **fits)]
         return [each._replace(spam=bool(each.spam)) for each in corrections]
 
-    def days(self, number: int = 30) -> list[Day]:
-        """Return the numbers of verdicts on each of the last days, the oldest first, including days without mail.
+    def count_days(self, number: int = 30) -> list[Day]:
+        """Return the numbers of verdicts on each of the last days, the oldest first. Days without mail have zeros.
 
-        >>> [day.total for day in Journal.at(":memory:").days(2)]
+        >>> [day.total for day in Journal.open(":memory:").count_days(2)]
         [0, 0]
         """
         today = int(time.time()) // _DAY
@@ -309,8 +309,8 @@ class Journal(Database):
         days = range(today - number + 1, today + 1)
         return [Day(time.strftime("%Y-%m-%d", time.gmtime(day * _DAY)), *counts.get(day, [0] * 4)) for day in days]
 
-    def errors(self, since: float) -> tuple[int, int]:
-        """Return the numbers of corrections since a time: good mail called spam, and spam let through."""
+    def count_errors(self, since: float) -> tuple[int, int]:
+        """Return the numbers of corrected verdicts since a time: good mail called spam, and spam let through."""
         with self.reading():
             return self.execute(
                 "SELECT coalesce(sum(verdict = 'spam' AND NOT spam), 0),"

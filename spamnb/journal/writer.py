@@ -1,4 +1,4 @@
-"""A thread that writes the journal: mail does not wait for the disk, and an error of the journal stops no mail."""
+"""A thread that writes the journal, so that mail does not wait for the disk and no error of the journal stops mail."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from spamnb.journal.entries import JournalEntry
 from spamnb.journal.journal import Correction, Journal
 from spamnb.shown_text import pluralize
 
-MAX_WAITING = 10_000  # verdicts, some 30 MB of memory: further ones are dropped, and their number is reported
-_PAUSE = 0.2  # seconds in which verdicts gather for one transaction, which takes a fifth of the time of many
+MAX_WAITING = 10_000  # verdicts, some 30 MB of memory; further ones are dropped, and their number is reported
+_PAUSE = 0.2  # seconds to wait for further verdicts: one transaction for all takes a fifth of the time
 
 
 class JournalWriter:
@@ -27,10 +27,10 @@ class JournalWriter:
     def __init__(self, path: Path, tell: Callable[[str], None]) -> None:
         self._path = path
         self._tell = tell
-        self._waiting: queue.Queue[JournalEntry | Correction | None] = queue.Queue(MAX_WAITING)  # None ends it
+        self._waiting: queue.Queue[JournalEntry | Correction | None] = queue.Queue(MAX_WAITING)  # None ends the thread
         self._dropped = 0  # verdicts that were dropped since the last report
         self._lock = threading.Lock()
-        self._hurry = threading.Event()  # set: do not wait for further verdicts
+        self._hurry = threading.Event()  # whether the thread writes at once, without the pause
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
         self._thread.start()
 
@@ -62,22 +62,22 @@ class JournalWriter:
             while True:
                 try:
                     if journal is None:
-                        journal = stack.enter_context(Journal.at(self._path))
+                        journal = stack.enter_context(Journal.open(self._path))
                     if batch:
                         with journal.writing():
                             journal.add([each for each in batch if isinstance(each, JournalEntry)])
                             for each in batch:
                                 if isinstance(each, Correction):
-                                    journal.correct(each)
+                                    journal.put_correction(each)
                         last_error = ""
                 except (SpamnbError, OSError) as error:
                     if str(error) != last_error:
                         last_error = str(error)
-                        self._tell(f"{last_error}; until the error is repaired, the journal gets no verdicts")
+                        self._tell(f"{last_error}; no verdicts are written to the journal until this is repaired")
                 with self._lock:
                     dropped, self._dropped = self._dropped, 0
                 if dropped:
-                    self._tell(f"the journal was too slow and lacks {pluralize(dropped, 'verdict')}")
+                    self._tell(f"the journal is too slow: it lacks {pluralize(dropped, 'verdict')}")
                 for _ in batch:
                     self._waiting.task_done()
                 if None in batch:

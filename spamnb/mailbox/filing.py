@@ -13,7 +13,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from spamnb.classification import Classification
 from spamnb.errors import SpamnbError
-from spamnb.journal.entries import INBOX, JUNK, NOWHERE, OTHER, JournalEntry, Place, entry_of, entry_of_note, note_of
+from spamnb.journal.entries import (
+    INBOX,
+    JUNK,
+    NOWHERE,
+    OTHER,
+    JournalEntry,
+    Place,
+    decode_entry,
+    encode_entry,
+    make_entry,
+)
 from spamnb.journal.journal import Correction
 from spamnb.journal.writer import JournalWriter
 from spamnb.mailbox.protocol import Mailbox, Move
@@ -110,7 +120,7 @@ class Filing:
                 mail = self.classifier.read(raw)
                 classification = classify_mail(self.classifier, mail)
                 settings, verdict = self.classifier.settings, classification.mail_verdict
-                entry = entry_of(mail, classification, settings) if self.journal is not None else None
+                entry = make_entry(mail, classification, settings) if self.journal is not None else None
                 filed = Filed(message, mail, classification, folders.get(verdict), entry)
                 batches.setdefault(verdict, []).append(filed)
             for verdict, batch in list(batches.items()):
@@ -149,10 +159,11 @@ class Filing:
             self.record.add_judged(messages)
             after = {message: message for message, _ in messages}
         else:  # the journal's entries are recorded first, so that the run after a kill can write them
-            after = self.record.move(messages, target, {message: note_of(entry) for message, entry in entries.items()})
+            notes = {message: encode_entry(entry) for message, entry in entries.items()}
+            after = self.record.move(messages, target, notes)
         self._write(
             [
-                entries[before].at_place(
+                entries[before].with_place(
                     journal_place(self.record.mailbox, target or before.folder, message, self.junk)
                 )
                 for before, message in after.items()
@@ -192,9 +203,9 @@ class Filing:
 def journal_entries(mailbox: Mailbox, finished: Mapping[Move, MailboxMessage], junk: str) -> list[JournalEntry]:
     """Return the journal's entries of interrupted moves that are finished now."""
     return [
-        entry.at_place(journal_place(mailbox, message.folder, message, junk))
+        entry.with_place(journal_place(mailbox, message.folder, message, junk))
         for move, message in finished.items()
-        if move.note and (entry := entry_of_note(move.note, move.digest))
+        if move.note and (entry := decode_entry(move.note, move.digest))
     ]
 
 

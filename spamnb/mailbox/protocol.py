@@ -30,7 +30,7 @@ class Move(NamedTuple):
     - ``kin``: the message's identity, which is the same in every folder
     - ``target``, ``mark``: the folder that it goes to, and that folder's mark before the move
     - ``junk``: whether ``target`` is a folder of spam
-    - ``note``: its entry for the journal, as `spamnb.journal.entries.note_of` writes it, or empty
+    - ``note``: its entry for the journal, as `spamnb.journal.entries.encode_entry` writes it, or empty
     """
 
     folder: str

@@ -137,15 +137,15 @@ class Review:
 
     def _list(self, request: Request) -> Response:
         query = request.query_params
-        with Journal.at(self.journal) as journal:
+        with Journal.open(self.journal) as journal:
             values = pages.list_values(journal, pages.Choice.of(query), query.get("done", ""))
         values["undone"] = query.get("undone", "") if _is_position(query.get("undone", "")) else ""
         return self._render(request, "list.html", threshold=self._threshold(), **values)
 
     def _message(self, request: Request) -> Response:
         position = request.path_params["position"]
-        with Journal.at(self.journal) as journal, Moving(journal) as moving:
-            entry = journal.verdict(int(position)) if _is_position(position) else None
+        with Journal.open(self.journal) as journal, Moving(journal) as moving:
+            entry = journal.verdict_at(int(position)) if _is_position(position) else None
             if entry is None:
                 raise Refused(404, describe_missing(position[:20]))
             values = pages.message_values(journal, entry, moving.read(entry))
@@ -164,7 +164,7 @@ class Review:
         return self._render(request, "words.html", word=word, documents=report.documents, held=report.tokens, top=top)
 
     def _figures(self, request: Request) -> Response:
-        with Journal.at(self.journal) as journal, Classifier.open(self.teacher.shared) as model:
+        with Journal.open(self.journal) as journal, Classifier.open(self.teacher.shared) as model:
             values = pages.figures_values(journal, model)
         return self._render(request, "figures.html", **values)
 
@@ -180,7 +180,7 @@ class Review:
             raise Refused(400, "No message is ticked. Go back and tick at least one.")
         if not all(map(_is_position, chosen)):
             raise Refused(400, "The form names a message that is not in the journal. Load the list again.")
-        with Journal.at(self.journal) as journal:
+        with Journal.open(self.journal) as journal:
             positions = list(dict.fromkeys(map(int, chosen)))
             outcome = self.teacher.teach(journal, positions, as_what == "spam", move="move" in fields)
         stay = "1" if "movable" in fields and "move" not in fields else ""
@@ -188,8 +188,8 @@ class Review:
 
     def _undo(self, fields: Fields) -> Response:
         batch, position = _first(fields, "batch"), _first(fields, "position")
-        with Journal.at(self.journal) as journal:
-            entry = journal.verdict(int(position)) if _is_position(position) else None
+        with Journal.open(self.journal) as journal:
+            entry = journal.verdict_at(int(position)) if _is_position(position) else None
             of_entry = journal.correction_of(entry.digest, entry.user) if entry else None
             corrections = journal.corrections(batch) if batch else [of_entry] if of_entry else []
             outcome = self.teacher.undo(journal, corrections)
@@ -201,7 +201,7 @@ class Review:
         role, _, position = _first(fields, "to").partition(":")
         if role not in (INBOX, JUNK) or not _is_position(position):
             raise Refused(400, "The form does not say which message to move, and where. Press one of the buttons.")
-        with Journal.at(self.journal) as journal:
+        with Journal.open(self.journal) as journal:
             self.teacher.move(journal, int(position), role)
         return RedirectResponse(f"/{self.key}/message/{int(position)}{_choice(fields).query()}", 303)
 

@@ -16,7 +16,7 @@ from threading import Lock
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError, in_options, reason
-from spamnb.journal.entries import INBOX, JUNK, JournalEntry, token_rules, unpack_tokens
+from spamnb.journal.entries import INBOX, JUNK, JournalEntry, identify_token_rules, unpack_tokens
 from spamnb.journal.journal import DAYS, Correction, Journal
 from spamnb.reader.read_message import ReadMessage
 from spamnb.review.moving import Moving
@@ -63,7 +63,7 @@ class Teacher:
         learned: dict[int, tuple[JournalEntry, Correction]] = {}  # by position
 
         def teach_one(position: int, moving: Moving) -> bool:
-            entry = journal.verdict(position)
+            entry = journal.verdict_at(position)
             if entry is None:
                 raise SpamnbError(describe_missing(position))
             current = self._models.find_for_learning(entry.user) or self._models.for_classifying("")
@@ -76,7 +76,7 @@ class Teacher:
         def move_one(position: int, moving: Moving) -> bool:
             entry, correction = learned.get(position, (None, None))
             if entry and correction and entry.mailbox and moving.move_to(entry, JUNK if spam else INBOX):
-                journal.correct(correction._replace(moved_from=entry.place))
+                journal.put_correction(correction._replace(moved_from=entry.place))
             return False  # a move changes no model
 
         steps = [teach_one, move_one] if move else [teach_one]
@@ -87,7 +87,7 @@ class Teacher:
         """Undo corrections, and move their messages back if they were moved."""
 
         def undo_one(correction: Correction, moving: Moving) -> bool:
-            entry = journal.of_message(correction.digest, correction.user)
+            entry = journal.last_verdict(correction.digest, correction.user)
             changed = _unlearn(journal, self._models.for_learning(correction.user), correction, entry, moving)
             if entry is not None and correction.moved_from:
                 moving.move_back(entry, correction.moved_from)
@@ -97,7 +97,7 @@ class Teacher:
 
     def move(self, journal: Journal, position: int, role: str) -> None:
         """Move a message to the inbox or to the folder of spam, and teach nothing."""
-        entry = journal.verdict(position)
+        entry = journal.verdict_at(position)
         if entry is None:
             raise SpamnbError(describe_missing(position))
         with Moving(journal) as moving:
@@ -141,7 +141,7 @@ def _learn(
     earlier = journal.correction_of(entry.digest, entry.user)
     if not changed and earlier is not None and earlier.label == label:  # a double click: undoing it undoes both
         correction = correction._replace(before=earlier.before, moved_from=earlier.moved_from)
-    journal.correct(correction)
+    journal.put_correction(correction)
     return correction, changed
 
 
@@ -165,7 +165,7 @@ def _unlearn(
         changed = model.forget(correction.label, message)
         if changed and correction.before:
             model.learn(correction.before, message)
-    journal.delete(correction)
+    journal.delete_correction(correction)
     return changed
 
 
@@ -176,7 +176,7 @@ def _read_tokens(journal: Journal, model: Classifier, entry: JournalEntry) -> Re
     """
     packed = journal.tokens(entry.position)
     why = "" if packed else "the journal has no tokens of a message with so many words"
-    if packed and entry.made_by != token_rules(model.settings):
+    if packed and entry.token_rules != identify_token_rules(model.settings):
         why = "the model now makes other tokens than the journal has"
     if why:
         raise SpamnbError(f"the message is no longer in its folder, and {why}; to teach it, give it to 'spamnb learn'")

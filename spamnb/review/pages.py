@@ -100,12 +100,12 @@ def _row(journal: Journal, entry: JournalEntry) -> Row:
 
 def list_values(journal: Journal, choice: Choice, batch: str) -> dict[str, Any]:
     """Return the values of a list of mail; the messages of ``batch`` were taught by the last request."""
-    entries = journal.mail(
+    entries = journal.list_verdicts(
         choice.show,
         choice.q,
         user=choice.user,
         order=choice.order,
-        most=PER_PAGE + 1,
+        limit=PER_PAGE + 1,
         skip=choice.page * PER_PAGE,
     )
     return {
@@ -124,7 +124,7 @@ def message_values(journal: Journal, entry: JournalEntry, raw: bytes | None) -> 
     from spamnb.reader.message import Message, parse
 
     message = None if raw is None else attempt(partial(parse, raw))
-    evidence = entry.heaviest()
+    evidence = entry.heaviest_tokens()
     values = {
         "row": _row(journal, entry),
         "is_there": isinstance(message, Message),
@@ -160,11 +160,11 @@ def preload_top_words(path: Path) -> None:
 
 def figures_values(journal: Journal, model: Classifier) -> dict[str, Any]:
     """Return the values of the page of figures: the verdicts of thirty days, and the present model."""
-    rescued, caught = journal.errors(time.time() - 30 * DAY)
+    rescued, caught = journal.count_errors(time.time() - 30 * DAY)
     with model.store.reading():
         totals, meta = model.store.totals(), origin(model.store.meta())
     return {
-        "days": journal.days(30),
+        "days": journal.count_days(30),
         "rescued": rescued,
         "caught": caught,
         "trained_on": str(meta.get("trained_at") or "never")[: len("2026-11-24")],

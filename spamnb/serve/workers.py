@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from spamnb.classification import Classification
 from spamnb.classifier import Classifier
-from spamnb.journal.entries import entry_of
+from spamnb.journal.entries import make_entry
 from spamnb.journal.journal import Correction
 from spamnb.journal.writer import JournalWriter
 from spamnb.reader.message import digest
@@ -105,7 +105,7 @@ class Workers:
                     answers[number] = result, wire.verdict_reply(request, result, raw)
                 users = [tasks[number].request.user for number in numbers]
                 for message, result, user in zip(messages, results, users):
-                    entries.append(entry_of(message, result, model.settings, user=user))
+                    entries.append(make_entry(message, result, model.settings, user=user))
         finally:
             self._idle_models.put(models)
         for entry in entries:  # after the whole batch, because a batch that fails is classified again

@@ -250,8 +250,8 @@ def noted(model: Path, tmp_path: Path) -> list[bytes]:
 
 @only("stage", ["judge", "learn"], indirect=True)
 def test_review_teaches_the_others(noted: list[bytes], stage: str, model: Path, tmp_path: Path):
-    with Journal.at(tmp_path / "journal") as journal:
-        positions = [entry.position for entry in journal.mail(most=200)]
+    with Journal.open(tmp_path / "journal") as journal:
+        positions = [entry.position for entry in journal.list_verdicts(limit=200)]
         taught = Teacher(model, None).teach(journal, positions, spam=False)
     assert len(positions) == len(noted) and taught.changed == 2
     assert taught.problems and all("\n" not in line for line in taught.problems)

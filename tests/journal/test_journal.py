@@ -18,8 +18,8 @@ from spamnb.journal.entries import (
     NOWHERE,
     JournalEntry,
     Place,
-    entry_of,
     field_text,
+    make_entry,
     pack_tokens,
     unpack_tokens,
 )
@@ -53,20 +53,20 @@ def test_filter_sort_and_watch_write_it_where_they_are_told_to(model, tmp_path):
     done("sort", "--dry-run", "--journal", journal, "-m", model, box)
     done("watch", "--once", "--journal", journal, "-m", model, box)
     done("sort", "--journal", journal, "-m", model, box)
-    with Journal.at(journal) as kept:
+    with Journal.open(journal) as kept:
         assert verdicts(kept) == 3
         positions = kept.execute("SELECT position FROM verdicts ORDER BY position").fetchall()
-        filtered, ham, spam = [kept.verdict(*position) for position in positions]
+        filtered, ham, spam = [kept.verdict_at(*position) for position in positions]
         assert [each.verdict for each in (filtered, ham, spam)] == ["spam", "ham", "spam"]
         assert filtered.message_id == "<spam.900@spam.example>" and filtered.place == ""
         (moved,) = maildir.files(box / ".Junk" / "new")
-        assert spam.place == str(moved) and spam.heaviest(5)
+        assert spam.place == str(moved) and spam.heaviest_tokens(5)
         os.rename(moved, box / "cur" / "1.back:2,S")  # a person's move
     done("watch", "--once", "--journal", journal, "-m", model, box)
-    with Journal.at(journal) as kept:
+    with Journal.open(journal) as kept:
         (made,) = kept.corrections()
         assert (made.label, made.spam, made.verdict, made.source) == ("ham", False, "spam", "move")
-        assert kept.errors(0) == (1, 0)
+        assert kept.count_errors(0) == (1, 0)
 
 
 @pytest.mark.parametrize("wrong", ["no folder", "damaged", "full"])
@@ -80,7 +80,7 @@ def test_mail_is_sorted_and_moves_are_learned_without_a_journal_too(model, tmp_p
             raise SpamnbError("the disk is full")
 
         monkeypatch.setattr(Journal, "add", full)
-        monkeypatch.setattr(Journal, "correct", full)
+        monkeypatch.setattr(Journal, "put_correction", full)
     box = maildir.make_folder(tmp_path / "Mail")
     for number in range(3):
         (box / "new" / f"{number}.spam").write_bytes(message("spam", 900 + number))
@@ -89,20 +89,20 @@ def test_mail_is_sorted_and_moves_are_learned_without_a_journal_too(model, tmp_p
     assert filtered.stdout == done("filter", "-m", model, stdin=message("spam", 900)) and filtered.exit_code == 0
     assert filtered.stderr.count("\n") == 1
     told = run("sort", *options)
-    assert told.exit_code == 0 and told.stderr.count("the journal gets no verdicts") == 1, told.output
+    assert told.exit_code == 0 and told.stderr.count("no verdicts are written") == 1, told.output
     assert "3 messages: 3 to Junk\n" in told.stderr
     done("watch", "--once", "-m", model, box)
     moved, *_ = maildir.files(box / ".Junk" / "new")
     os.rename(moved, box / "cur" / "1.back:2,S")
     told = run("watch", "--once", *options)
     assert told.exit_code == 0 and told.stdout.startswith("learned\tham\t"), told.output
-    assert told.stderr.count("the journal gets no verdicts") == 1
+    assert told.stderr.count("no verdicts are written") == 1
 
 
 def test_only_its_owner_can_read_it(tmp_path):
     before = os.umask(0)
     try:
-        with Journal.at(tmp_path / "journal") as journal:
+        with Journal.open(tmp_path / "journal") as journal:
             journal.add([made_up(time.time())])
             assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}
     finally:
@@ -117,61 +117,61 @@ def test_another_programs_database_is_refused_and_left_alone(model, tmp_path):
     for path in (other, model):
         before = path.read_bytes()
         with pytest.raises(SpamnbError, match="another program"):
-            Journal.at(path)
+            Journal.open(path)
         assert path.read_bytes() == before
     (tmp_path / "text").write_bytes(b"no database at all" * 100)
     with pytest.raises(SpamnbError, match="name another file"):
-        Journal.at(tmp_path / "text")
+        Journal.open(tmp_path / "text")
 
 
 def test_what_is_old_or_too_much_leaves_with_its_tokens_and_words(tmp_path):
     now = time.time()
-    with Journal.at(tmp_path / "journal") as journal:
+    with Journal.open(tmp_path / "journal") as journal:
         journal.add([made_up(now - 100 * 86_400, number=k) for k in range(3)])
         journal.add([made_up(now, number=k) for k in range(3, 50)])
         journal.tidy(journal.execute("SELECT max(position + size) FROM verdicts").fetchone()[0])
         assert verdicts(journal) == 47
         end = journal.execute("SELECT max(position + size) FROM verdicts").fetchone()[0]
-        journal.tidy(end, most=10_000)
+        journal.tidy(end, max_bytes=10_000)
         sizes = journal.execute("SELECT sum(size) FROM verdicts").fetchone()[0]
         assert 0 < sizes <= 10_000 and verdicts(journal) == journal.execute("SELECT count(*) FROM tokens").fetchone()[0]
-        last = journal.of_message((49).to_bytes(16, "little"))
-        assert last is not None and journal.of_message((3).to_bytes(16, "little")) is None
+        last = journal.last_verdict((49).to_bytes(16, "little"))
+        assert last is not None and journal.last_verdict((3).to_bytes(16, "little")) is None
         assert len(unpack_tokens(journal.tokens(last.position))) == 100
-        assert journal.drop(last.digest) == 1 and journal.tokens(last.position) == b""
+        assert journal.delete_message(last.digest) == 1 and journal.tokens(last.position) == b""
 
 
 def test_each_list_has_its_mail_in_its_order(tmp_path):
     now = int(time.time())
-    with Journal.at(tmp_path / "journal") as journal:
+    with Journal.open(tmp_path / "journal") as journal:
         chances = [0.99, 0.91, 0.1, 0.88, 0.5, 0.96]
         journal.add([made_up(now - k, p, "spam" if p > 0.9 else "ham", k) for k, p in enumerate(chances)])
         journal.add([made_up(now - 6, 0.01, "unsure", 6), made_up(now - 8 * 86_400, 0.9001, "spam", 7)])
 
         def numbers(*arguments: str, **more: object) -> list[int]:
-            return [int.from_bytes(entry.digest, "little") for entry in journal.mail(*arguments, **more)]
+            return [int.from_bytes(entry.digest, "little") for entry in journal.list_verdicts(*arguments, **more)]
 
         assert numbers() == [*range(8)] and numbers(order="oldest") == [*range(7, -1, -1)]
         assert numbers("spam") == [0, 1, 5, 7] and numbers("good") == [2, 3, 4, 6]
         assert numbers("doubtful", order="doubtful") == [6, 7, 1, 3, 5, 4] and numbers("taught") == []
-        journal.correct(corrected(1))
+        journal.put_correction(corrected(1))
         assert numbers("spam") == [0, 5, 7] and numbers("good") == [1, 2, 3, 4, 6] and numbers("taught") == [1]
-        assert numbers("doubtful") == [3, 4, 5, 6, 7] and numbers("good", most=2, skip=1) == [2, 3]
-        today = journal.days(2)[-1]
+        assert numbers("doubtful") == [3, 4, 5, 6, 7] and numbers("good", limit=2, skip=1) == [2, 3]
+        today = journal.count_days(2)[-1]
         assert (today.good, today.unsure, today.spam, today.doubtful) == (3, 1, 3, 5)
-        assert sum(day.total for day in journal.days(30)) == 8 and journal.errors(now - 9) == (1, 0)
+        assert sum(day.total for day in journal.count_days(30)) == 8 and journal.count_errors(now - 9) == (1, 0)
 
 
 def test_a_search_finds_words_of_sender_and_subject_in_any_case_and_a_users_own_mail(tmp_path):
     now = int(time.time())
     fields = [("Ann Ärger", "tea", ""), ("bob", "Teatime 100%", "eve"), ("ann", "ПРИЗ' OR 1", "bob")]
-    with Journal.at(tmp_path / "journal") as journal:
+    with Journal.open(tmp_path / "journal") as journal:
         for number, (sender, subject, user) in enumerate(fields):
             entry = made_up(now - number, number=number)
             journal.add([entry._replace(sender=sender, subject=subject, user=user)])
 
         def subjects(words: str, user: str = "") -> list[str]:
-            return [entry.subject for entry in journal.mail("all", words, user=user)]
+            return [entry.subject for entry in journal.list_verdicts("all", words, user=user)]
 
         assert subjects("TEA") == ["tea", "Teatime 100%"] and subjects("tea ANN") == ["tea"] == subjects("äRGER")
         assert subjects("приз") == ["ПРИЗ' OR 1"] == subjects("' or") and subjects("0%") == ["Teatime 100%"]
@@ -184,7 +184,7 @@ def test_the_date_of_mail_is_not_later_than_its_verdict(model):
 
         def received(head: bytes) -> int:
             read = classifier.read(head + b"Subject: tea\n\nfour")
-            return entry_of(read, classify_mail(classifier, read), classifier.settings).received
+            return make_entry(read, classify_mail(classifier, read), classifier.settings).received
 
         assert received(b"Date: Thu, 22 Aug 2002 12:36:23 +0000\n") == 1_030_019_783
         forged = b"Received: by x; Thu, 22 Aug 2002 12:36:23 +0000\nDate: Fri, 1 Jan 1999 00:00:00 +0000\n"
@@ -195,17 +195,17 @@ def test_the_date_of_mail_is_not_later_than_its_verdict(model):
 def test_an_entry_holds_the_tokens_and_the_evidence_of_its_message_and_hostile_fields_cut(model, tmp_path):
     hostile = b"From: \xff\xfe<script>\nSubject: " + b"A" * 1_000_000 + b"\nMessage-ID: \xed\xa0\x80\n\nhi"
     raws = [message("spam", 955), 'Subject: Приз\n\nвыигрыш "café" \\ \u0001 \x00 тест'.encode(), b"", hostile]
-    with Journal.at(tmp_path / "journal") as journal, Classifier.open(model) as classifier:
+    with Journal.open(tmp_path / "journal") as journal, Classifier.open(model) as classifier:
         for raw in raws:
             read = classifier.read(raw)
             found = classify_mail(classifier, read)
-            made = entry_of(read, found, classifier.settings, user="x" * 999).at_place(Place("/tmp/\udcff"))
+            made = make_entry(read, found, classifier.settings, user="x" * 999).with_place(Place("/tmp/\udcff"))
             assert not read.counts or unpack_tokens(made.tokens) == read.counts
             journal.add([made])
-            entry = journal.of_message(digest(raw))
+            entry = journal.last_verdict(digest(raw))
             assert entry is not None and len(entry.subject) <= MAX_FIELD == len(entry.user)
             told = [(token[:80], round(weight, 4)) for token, weight in found.evidence[:20]]
-            assert entry.heaviest() == told and entry.sender == field_text(read.header("from"))
+            assert entry.heaviest_tokens() == told and entry.sender == field_text(read.header("from"))
 
 
 def test_a_servers_thread_writes_all_it_was_handed_and_tells_of_faults(tmp_path):
@@ -215,7 +215,7 @@ def test_a_servers_thread_writes_all_it_was_handed_and_tells_of_faults(tmp_path)
         writer.put(made_up(time.time(), number=number))
     writer.put(corrected(3))
     writer.close()
-    with Journal.at(tmp_path / "journal") as journal:
+    with Journal.open(tmp_path / "journal") as journal:
         assert verdicts(journal) == 500 and journal.corrections()[0].verdict == "spam" and told == []
     writer = JournalWriter(tmp_path / "none" / "journal", told.append)
     wait_until(lambda: bool(told))  # before there is any verdict
@@ -223,7 +223,7 @@ def test_a_servers_thread_writes_all_it_was_handed_and_tells_of_faults(tmp_path)
     writer.close()
     (line,) = told
     assert "cannot be made (No such file" in line and line.endswith(
-        "; until the error is repaired, the journal gets no verdicts"
+        "; no verdicts are written to the journal until this is repaired"
     )
 
 
@@ -231,12 +231,12 @@ def test_verdicts_that_came_too_fast_are_told_by_their_number(tmp_path, monkeypa
     monkeypatch.setattr("spamnb.journal.writer.MAX_WAITING", 2)
     told: list[str] = []
     writer = JournalWriter(tmp_path / "journal", told.append)
-    with Journal.at(tmp_path / "journal") as journal, journal.writing():  # the thread waits for it
+    with Journal.open(tmp_path / "journal") as journal, journal.writing():  # the thread waits for it
         for number in range(300):
             writer.put(made_up(time.time(), number=number))
     writer.close()
-    with Journal.at(tmp_path / "journal") as journal:
-        assert all(line.startswith("the journal was too slow and lacks ") for line in told)
+    with Journal.open(tmp_path / "journal") as journal:
+        assert all(line.startswith("the journal is too slow: it lacks ") for line in told)
         assert 1 <= len(told) < 9 and sum(int(line.split()[-2]) for line in told) == 300 - verdicts(journal) > 0
 
 
@@ -245,6 +245,6 @@ def test_forget_takes_a_message_out_of_the_journal_too(model, tmp_path):
     for raw in mails:
         done("filter", "-m", model, "--journal", journal, stdin=raw)
     done("forget", "spam", "-m", model, "--journal", journal, stdin=mails[0])
-    with Journal.at(journal) as kept:
-        assert [entry.message_id for entry in kept.mail()] == ["<spam.961@spam.example>"]
+    with Journal.open(journal) as kept:
+        assert [entry.message_id for entry in kept.list_verdicts()] == ["<spam.961@spam.example>"]
         assert kept.execute("SELECT count(*) FROM tokens").fetchone()[0] == 1

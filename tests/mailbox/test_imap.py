@@ -97,8 +97,8 @@ def test_names_of_folders(made: Made, model: Path, tmp_path, junk: str):
         person.watch(*options)
         assert person.sort("--journal", str(path), *options).exit_code == 0
         assert person.where() == {key("spam", 800): junk} and person.watch(*options).output == ""
-        with Journal.at(path) as journal:
-            entry = journal.of_message(digest(spam))
+        with Journal.open(path) as journal:
+            entry = journal.last_verdict(digest(spam))
             assert entry is not None and ";UID=" not in entry.place and entry.role == JUNK
             teacher = Teacher(model, None)
             teacher.move(journal, entry.position, INBOX)

@@ -19,7 +19,7 @@ from unpacked import PATIENCE, wait_until
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
-from spamnb.journal.entries import INBOX, JUNK, entry_of, note_of
+from spamnb.journal.entries import INBOX, JUNK, encode_entry, make_entry
 from spamnb.journal.journal import Journal
 from spamnb.reader.message import digest, read_field
 from spamnb.review.lessons import Teacher
@@ -145,7 +145,7 @@ def test_new_mail_is_sorted_as_it_comes_and_moves_are_learned(person: Person, tm
         assert [line.partition("\t")[0] for line in lines] == ["moved", "learned"], watch.said
         assert person.where()[key("spam", 500)] == "INBOX"
         assert {flags for places in person.mail().values() for _, flags in places} == {""}
-    with Journal.at(tmp_path / "journal") as journal:
+    with Journal.open(tmp_path / "journal") as journal:
         assert verdicts(journal) == 6
         (made,) = journal.corrections()
         assert (made.digest, made.label, made.verdict) == (digest(message("spam", 500)), "ham", "spam")
@@ -181,12 +181,12 @@ def test_verdicts_of_moves_that_a_kill_interrupted_are_in_the_journal(person: Pe
     person.deliver(spam)
     with Classifier.open(person.model) as classifier, person.open_record() as record:
         read = classifier.read(spam)
-        begin(record, note_of(entry_of(read, classify_mail(classifier, read), classifier.settings)))
+        begin(record, encode_entry(make_entry(read, classify_mail(classifier, read), classifier.settings)))
     person.whole_move(key("spam", 500))
     told = person.sort("--journal", str(path))
     assert told.exit_code == 0 and "1 message moved by a run that was interrupted\n" in told.stderr
-    with Journal.at(path) as journal:
-        entry = journal.of_message(digest(spam))
+    with Journal.open(path) as journal:
+        entry = journal.last_verdict(digest(spam))
         assert verdicts(journal) == 1 and entry is not None and (entry.role, entry.verdict) == (JUNK, "spam")
         with Moving(journal) as moving:
             assert moving.read(entry) == spam
@@ -260,7 +260,7 @@ def test_sorts_that_are_killed_or_run_at_once_leave_each_message_in_one_folder_j
     told = [process.communicate(timeout=PATIENCE)[1] for process in both]
     assert [process.returncode for process in both] == [0, 0], told
     assert person.where() == expected and person.watch().stdout == ""
-    with Journal.at(path) as journal:
+    with Journal.open(path) as journal:
         counts = journal.execute("SELECT count(*), count(DISTINCT digest), sum(role = 'junk') FROM verdicts").fetchone()
     assert counts[0] == counts[1] and counts[2] == 90, "all that was moved is noted, and nothing twice"
 
@@ -269,7 +269,7 @@ def test_sorts_that_are_killed_or_run_at_once_leave_each_message_in_one_folder_j
 
 
 def position(journal: Journal, raw: bytes) -> int:
-    entry = journal.of_message(digest(raw))
+    entry = journal.last_verdict(digest(raw))
     assert entry is not None
     return entry.position
 
@@ -284,9 +284,9 @@ def test_a_page_reads_teaches_and_moves_mail_and_moves_it_back(person: Person, t
     assert person.sort("--journal", str(path)).exit_code == 0
     person.watch()
     teacher = Teacher(model, None)
-    with Journal.at(path) as journal:
+    with Journal.open(path) as journal:
         assert verdicts(journal) == 3
-        rows = {raw: journal.of_message(digest(raw)) for raw in (spam, ham, nameless)}
+        rows = {raw: journal.last_verdict(digest(raw)) for raw in (spam, ham, nameless)}
         assert [row.role for row in rows.values()] == [JUNK, INBOX, JUNK]
         assert {row.mailbox for row in rows.values()} == {person.box().address}
         with Moving(journal) as moving:
@@ -323,7 +323,7 @@ def test_a_page_moves_only_the_very_message_and_only_where_it_knows_the_mailbox(
     person.deliver(spam)
     person.sort("--journal", str(path))
     (kept,) = person.paths("Junk")
-    with Journal.at(path) as journal:
+    with Journal.open(path) as journal:
         number = position(journal, spam)
 
         def full(*paths: object) -> None:
@@ -334,7 +334,7 @@ def test_a_page_moves_only_the_very_message_and_only_where_it_knows_the_mailbox(
             Teacher(model, None).move(journal, number, INBOX)
         kept.write_bytes(message("ham", 900))
         with Moving(journal) as moving:
-            assert moving.read(journal.verdict(number)) is None
+            assert moving.read(journal.verdict_at(number)) is None
         with pytest.raises(SpamnbError, match="no longer"):
             Teacher(model, None).move(journal, number, INBOX)
         run("filter", "--journal", path, "-m", model, stdin=message("spam", 901))

@@ -80,7 +80,7 @@ def test_what_is_being_moved_at_ctrl_c_is_moved_and_told_and_noted(person, tmp_p
     told = person.sort("--all", "--journal", str(tmp_path / "journal"))
     assert told.exit_code == 130 and told.stdout.count("to Junk") == 32 == len(person.paths("Junk"))
     assert ": 32 messages, interrupted; the next run goes on from there: 32 to Junk\n" in told.stderr
-    with Journal.at(tmp_path / "journal") as journal:
+    with Journal.open(tmp_path / "journal") as journal:
         assert verdicts(journal) == 32
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 

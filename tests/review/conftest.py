@@ -33,6 +33,6 @@ def hostile(tmp_path: Path, model: Path) -> int:
 
 @pytest.fixture
 def review(tmp_path: Path, model: Path) -> Review:
-    Journal.at(tmp_path / "journal").close()
+    Journal.open(tmp_path / "journal").close()
     (tmp_path / "users").mkdir()
     return Review(tmp_path / "journal", Teacher(model, tmp_path / "users"), "secret")

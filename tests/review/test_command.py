@@ -36,7 +36,7 @@ def running(tmp_path: Path, *more: str) -> Iterator[str]:
 
 
 def test_it_answers_whom_it_told_the_key_and_ends_when_told_to(tmp_path):
-    Journal.at(tmp_path / "journal").close()
+    Journal.open(tmp_path / "journal").close()
     with running(tmp_path, "--port", "0") as told:
         found = re.search(r"http://(127.0.0.1:\d+)(/(\S+)/) shows", told)
         assert found is not None and len(found[3]) > 40
@@ -52,7 +52,7 @@ def test_a_port_that_is_taken_and_a_journal_that_is_not_there_are_told(tmp_path)
     ran = subprocess.run(command(tmp_path), capture_output=True, text=True, timeout=120)
     assert ran.returncode == 1 and ran.stderr.startswith(f"Error: {tmp_path}/journal: no such journal")
     assert ran.stderr.count("\n") == 1 and not (tmp_path / "journal").exists()
-    Journal.at(tmp_path / "journal").close()
+    Journal.open(tmp_path / "journal").close()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         ran = subprocess.run(command(tmp_path, "--port", port), capture_output=True, text=True, timeout=120)

@@ -20,8 +20,8 @@ def tokens(model: Path) -> list[dict]:
 
 
 def teach(folder: Path, model: Path, label: str) -> str:
-    with Journal.at(folder / "journal") as journal:
-        entry = journal.of_message(digest(RAW))
+    with Journal.open(folder / "journal") as journal:
+        entry = journal.last_verdict(digest(RAW))
         assert entry is not None
         taught = Teacher(model, None).teach(journal, [entry.position], label == "spam")
     assert taught.problems == ()
@@ -29,7 +29,7 @@ def teach(folder: Path, model: Path, label: str) -> str:
 
 
 def undo(folder: Path, model: Path, batch: str) -> tuple[str, ...]:
-    with Journal.at(folder / "journal") as journal:
+    with Journal.open(folder / "journal") as journal:
         return Teacher(model, None).undo(journal, journal.corrections(batch)).problems
 
 
@@ -65,10 +65,10 @@ def test_mail_that_still_lies_there_is_taught_and_kept(model, tmp_path, kept):
 def test_what_cannot_be_taught_or_undone_is_said(model, tmp_path):
     note(tmp_path, model, RAW)
     batch = teach(tmp_path, model, "ham")
-    with Journal.at(tmp_path / "journal") as journal:
-        entry = journal.of_message(digest(RAW))
+    with Journal.open(tmp_path / "journal") as journal:
+        entry = journal.last_verdict(digest(RAW))
         with journal.writing():
-            journal.execute("UPDATE verdicts SET made_by = 'other'")
+            journal.execute("UPDATE verdicts SET token_rules = 'other'")
         (problem,) = Teacher(model, None).teach(journal, [entry.position], True).problems
         assert "makes other tokens" in problem and learned(model, RAW) == "ham"
         with journal.writing():

@@ -213,8 +213,8 @@ def test_verdicts_and_lessons_of_clients_are_noted(serve, model, tmp_path):
         server.about("CHECK", mail("spam", 700 + seed), "1.5", "User: ann")
     server.about("TELL", mail("spam", 700), "1.5", "User: ann", "Message-class: ham", "Set: local")
     assert server.stop() == 0
-    with Journal.at(journal) as kept:
-        entries = kept.mail("spam")
+    with Journal.open(journal) as kept:
+        entries = kept.list_verdicts("spam")
         assert len(entries) == 19, "what was corrected is no spam any more"
         assert {entry.user for entry in entries} == {"ann"}
         (made,) = kept.corrections()
