@@ -146,10 +146,9 @@ def write_model(store: Store, fitted: Fit, settings: Settings) -> None:
     """Write the model into a new, empty store."""
     training_set, correction = fitted.training_set, fitted.correction
     counts, meta = training_set.counts, {**settings.as_meta(), **fitted.meta}
+    cells = _make_cells(training_set, correction)
+    write_sums(store, meta, counts.classes, counts.documents, fitted.histogram(), cells)
     with store.writing():
-        write_sums(
-            store, meta, counts.classes, counts.documents, fitted.histogram(), _make_cells(training_set, correction)
-        )
         write_messages(store, _make_records(training_set, correction))
         put_arrays(store, fitted.arrays)
         if fitted.vectors is not None:

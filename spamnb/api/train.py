@@ -333,9 +333,8 @@ class Training:
                 self.model, settings.as_meta(), force=self.force, catch_up=relearning.catch_up
             ) as store:
                 fitted = fit(training_set, settings)
-                with store.writing():
-                    write_model(store, fitted, settings)
-                    store.put_meta(self._origin())
+                write_model(store, fitted, settings)
+                store.put_meta(self._origin())
                 relearning.catch_up(store)
         for line in relearning.notes():
             self.tell(line)

@@ -8,10 +8,12 @@ A number has 7 bits per byte, the lowest first, and bytes above 127 are not the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from ctypes import c_size_t, c_void_p
 from typing import NamedTuple
 
 import numpy as np
 
+from spamnb.core.library import c_function, checked_array
 from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.reader.tokens import CHUNK_TOKENS, TokenArray
@@ -20,8 +22,8 @@ DOCUMENTS, OCCURRENCES, WEIGHT = range(3)  # of figures
 MAX_COUNT = (1 << 32) - 1  # of a count
 MAX_UNITS = (1 << 31) - 1  # of a weight
 _NUMBERS = 4  # in a packed cell
-_LEAST = 1 << 7 * np.arange(1, 9)  # the least number of two bytes, of three …
 MAX_BYTES = 5  # of a packed number: enough for 32 bits and a sign
+_pack = c_function("pack_numbers", c_size_t, c_void_p, c_size_t, c_void_p, c_void_p)
 
 
 class Cells(NamedTuple):
@@ -32,9 +34,9 @@ class Cells(NamedTuple):
     array([[ 3,  1],
            [ 7,  1],
            [ 0, -5]])
-    >>> [blob.hex() for blob in cells.pack(3, "m")]
+    >>> [blob.hex() for blob in cells.pack(3, "m").blobs()]
     ['01030400', '', '00010009']
-    >>> all(map(np.array_equal, cells, Cells.unpack(cells.pack(3, "m"), 2)))
+    >>> all(map(np.array_equal, cells, Cells.unpack(cells.pack(3, "m").blobs(), 2)))
     True
     """
 
@@ -119,23 +121,35 @@ class Cells(NamedTuple):
             raise Damaged("sums of tokens that cannot be")
         return cls(token, label, np.stack([documents, documents + further, (weight >> 1) ^ -(weight & 1)]))
 
-    def pack(self, tokens: int, path: str) -> list[bytes]:
-        """Return the blob of each token's cells; raise SpamnbError with the ``path`` if a figure is too large."""
+    def pack(self, tokens: int, path: str) -> PackedCells:
+        """Return the bytes of each token's cells; raise SpamnbError with the ``path`` if a figure is too large."""
         if self.figures[OCCURRENCES].max(initial=0) > MAX_COUNT:
             raise SpamnbError(f"{path}: a token was counted more than {MAX_COUNT:,} times, which no model file holds")
         if np.abs(self.figures[WEIGHT]).max(initial=0) > MAX_UNITS:
             raise SpamnbError(f"{path}: a token's weight is larger than a model file holds")
-        starts, blobs = np.searchsorted(self.token, np.arange(tokens + 1)), list[bytes]()
+        starts, parts, bounds = np.searchsorted(self.token, np.arange(tokens + 1)), [], [np.zeros(1, np.int64)]
         for first in _chunks(tokens):
-            bounds = starts[first : first + CHUNK_TOKENS + 1]
-            chunk = slice(bounds[0], bounds[-1])
+            cells = starts[first : first + CHUNK_TOKENS + 1]
+            chunk = slice(cells[0], cells[-1])
             documents, occurrences, weight = self.figures[:, chunk]
             signed = (weight << 1) ^ (weight >> 63)
             numbers = np.stack([self.label[chunk], documents, occurrences - documents, signed], axis=1).ravel()
             packed, ends = pack_numbers(numbers)
-            row_ends = np.append(0, ends)[_NUMBERS * (bounds - bounds[0])].tolist()
-            blobs += map(packed.__getitem__, map(slice, row_ends, row_ends[1:]))
-        return blobs
+            bounds.append(bounds[-1][-1] + np.append(0, ends)[_NUMBERS * (cells[1:] - cells[0])])
+            parts.append(packed)
+        return PackedCells(np.concatenate([np.zeros(0, np.uint8), *parts]), np.concatenate(bounds))
+
+
+class PackedCells(NamedTuple):
+    """The cells of k tokens as bytes."""
+
+    octets: np.ndarray  # (bytes,) uint8
+    bounds: np.ndarray  # (k + 1,) int64, where the cells of each token begin, and where the last ones end
+
+    def blobs(self) -> list[bytes]:
+        """Return the bytes of each token's cells."""
+        octets, bounds = self.octets.tobytes(), self.bounds.tolist()
+        return list(map(octets.__getitem__, map(slice, bounds, bounds[1:])))
 
 
 def _chunks(tokens: int) -> range:
@@ -143,22 +157,19 @@ def _chunks(tokens: int) -> range:
     return range(0, tokens, CHUNK_TOKENS)
 
 
-def pack_numbers(numbers: np.ndarray) -> tuple[bytes, np.ndarray]:
-    """Return the bytes of numbers (k,), which must not be negative, and where each ends, (k,).
+def pack_numbers(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the bytes of numbers (k,) int64, which must not be negative, and where each ends, (k,).
 
     >>> packed, ends = pack_numbers(np.array([5, 300]))
-    >>> packed.hex(), ends, unpack_numbers(packed)
+    >>> packed.tobytes().hex(), ends, unpack_numbers(packed)
     ('05ac02', array([1, 3]), (array([  5, 300]), array([1, 3])))
     """
-    lengths = np.searchsorted(_LEAST, numbers, side="right") + 1
-    ends = np.cumsum(lengths)
-    remaining = np.repeat(ends, lengths) - np.arange(lengths.sum()) - 1  # bytes of the number after this one
-    place = np.repeat(lengths, lengths) - 1 - remaining
-    octets = np.repeat(numbers, lengths) >> 7 * place & 127 | (remaining > 0) << 7
-    return octets.astype(np.uint8).tobytes(), ends
+    packed, ends = np.empty(9 * len(numbers), np.uint8), np.empty(len(numbers), np.int64)
+    size = _pack(checked_array(numbers, np.int64).ctypes.data, len(numbers), packed.ctypes.data, ends.ctypes.data)
+    return packed[:size], ends
 
 
-def unpack_numbers(packed: bytes) -> tuple[np.ndarray, np.ndarray] | None:
+def unpack_numbers(packed: bytes | np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the packed numbers, and where each ends; None if the bytes are not packed numbers."""
     octets = np.frombuffer(packed, np.uint8)
     ends = np.flatnonzero(octets < 128) + 1

@@ -23,15 +23,15 @@ from spamnb.errors import ArgumentError, Damaged, InTheWay, Outdated, SpamnbErro
 from spamnb.formulas.trust import PRIOR_NOISE
 from spamnb.reader.tokens import TokenArray
 from spamnb.store.arrays import all_vectors, put_arrays, put_vectors, read_arrays
+from spamnb.store.new_rows import insert_tokens
 from spamnb.store.pruning import read_months
 from spamnb.store.records import LearnedMessage, learned_messages, put_learned
-from spamnb.store.rows import DOCUMENTS, OCCURRENCES, Cells, tokens_of
+from spamnb.store.rows import DOCUMENTS, OCCURRENCES, Cells, PackedCells, tokens_of
 from spamnb.store.state import HISTOGRAM, NOISE, SIZE
 from spamnb.store.store import Store
 from spamnb.store.stored_messages import StoredMessage, add_messages, read_stored_messages
 
 MESSAGES_AT_ONCE = 1 << 14  # rows of table messages in memory: some 10 MB
-ROWS_AT_ONCE = 256  # of table tokens in one statement: 0.68 µs a row, and 0.95 µs with one statement a row
 COPIED_PAGES = 8  # in one step: fewer than any model has, so that the first step is never the last
 STALE_SECONDS = 86_400  # after a day without a change nobody is still writing an unfinished file
 
@@ -59,9 +59,9 @@ class Snapshot(NamedTuple):
 
 def write_snapshot(store: Store, snapshot: Snapshot) -> None:
     """Write the content into a new, empty store."""
+    tokens = [(snapshot.tokens, snapshot.cells)]
+    write_sums(store, snapshot.meta, snapshot.classes, snapshot.documents, snapshot.histogram, tokens)
     with store.writing():
-        tokens = [(snapshot.tokens, snapshot.cells)]
-        write_sums(store, snapshot.meta, snapshot.classes, snapshot.documents, snapshot.histogram, tokens)
         months = zip(snapshot.months.values(), snapshot.months)
         store.executemany("UPDATE tokens SET month = ? WHERE hash = ?", months)
         if snapshot.vectors is not None:
@@ -80,22 +80,28 @@ def write_sums(
     histogram: np.ndarray,
     tokens: Iterable[tuple[TokenArray, Cells]],
 ) -> None:
-    """Write the classes and their sums into a new, empty store.
+    """Write the classes and their sums into a new, empty store, outside of a transaction.
 
     ``tokens``, ascending by hash, come with their cells in batches, because all cells at once may not fit the memory.
     The other parameters are as in ``Snapshot``.
     """
-    numbers = list(map(store.class_id, classes))
     sums, size = np.zeros((2, len(classes)), np.int64), 0
-    for batch, cells in tokens:
-        size += len(batch)
-        _write_tokens(store, batch, cells.pack(len(batch), store.path))
-        sums += np.stack([cells.sums(figure, cells.label, len(classes)) for figure in (DOCUMENTS, OCCURRENCES)])
+
+    def packed() -> Iterator[tuple[TokenArray, PackedCells]]:
+        nonlocal sums, size
+        for batch, cells in tokens:
+            size += len(batch)
+            sums += np.stack([cells.sums(figure, cells.label, len(classes)) for figure in (DOCUMENTS, OCCURRENCES)])
+            yield batch, cells.pack(len(batch), store.path)
+
+    insert_tokens(store, packed())
     blobs = [of_class.tobytes() for of_class in histogram.astype(HISTOGRAM)]
     update = "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ? WHERE id = ?"
-    store.executemany(update, zip(documents.tolist(), *sums.tolist(), blobs, numbers))
-    store.put_meta({**meta, SIZE: size, NOISE: PRIOR_NOISE})
-    store.drop_cache()
+    with store.writing():
+        numbers = map(store.class_id, classes)
+        store.executemany(update, list(zip(documents.tolist(), *sums.tolist(), blobs, numbers)))
+        store.put_meta({**meta, SIZE: size, NOISE: PRIOR_NOISE})
+        store.drop_cache()
 
 
 def write_messages(store: Store, messages: Iterable[tuple[bytes, LearnedMessage]]) -> None:
@@ -103,16 +109,6 @@ def write_messages(store: Store, messages: Iterable[tuple[bytes, LearnedMessage]
     messages = iter(messages)
     while batch := list(islice(messages, MESSAGES_AT_ONCE)):
         put_learned(store, batch)
-
-
-def _write_tokens(store: Store, tokens: TokenArray, cells: Sequence[bytes]) -> None:
-    """Write rows of tokens, many with one statement, because to start a statement takes longer than a row."""
-    values: list[Any] = [None] * (3 * len(tokens))
-    values[::3], values[1::3], values[2::3] = tokens.hashes.tolist(), tokens, cells
-    for first in range(0, len(values), 3 * ROWS_AT_ONCE):
-        batch = values[first : first + 3 * ROWS_AT_ONCE]
-        rows = ", ".join(["(?, ?, ?)"] * (len(batch) // 3))
-        store.execute(f"INSERT INTO tokens (hash, token, cells) VALUES {rows}", batch)  # noqa: S608
 
 
 def read_sums(store: Store) -> Snapshot:

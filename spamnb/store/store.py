@@ -43,13 +43,16 @@ from spamnb.store.token_table import Rows, SharedTable, TokenTable, read_table
 
 FORMAT = 9  # it rises when the tables change, and when the same sums give other scores
 PAGE_BYTES = 1024  # to learn a message writes some 350 pages of any size: in 4096 bytes it takes half as long again
+TOKENS = (
+    "CREATE TABLE tokens (hash INTEGER PRIMARY KEY, token TEXT NOT NULL, month INTEGER, cells BLOB NOT NULL,"
+    " vector BLOB)"
+)
 SCHEMA = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, content BLOB) WITHOUT ROWID",
     "CREATE TABLE classes (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, documents INTEGER NOT NULL,"
     " document_counts INTEGER NOT NULL, occurrences INTEGER NOT NULL, calibration BLOB NOT NULL, slope REAL NOT NULL,"
     " intercept REAL NOT NULL, knee REAL NOT NULL)",
-    "CREATE TABLE tokens (hash INTEGER PRIMARY KEY, token TEXT NOT NULL, month INTEGER, cells BLOB NOT NULL,"
-    " vector BLOB)",
+    TOKENS,
     "CREATE TABLE messages (digest BLOB PRIMARY KEY, class INTEGER NOT NULL, facts TEXT) WITHOUT ROWID",
     "CREATE TABLE kept_lessons (position INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, class INTEGER NOT NULL,"
     " taught_at INTEGER NOT NULL, message BLOB NOT NULL)",

@@ -204,7 +204,7 @@ class TokenTable:
         is_used = np.bincount(token, minlength=len(places)) > 0
         month = this_month()
         months = [month if learned else None for learned in self._is_learned[places].tolist()]
-        rows = list(zip(cells.pack(len(places), self._database.path), months, hashes))
+        rows = list(zip(cells.pack(len(places), self._database.path).blobs(), months, hashes))
         self._database.executemany(
             "UPDATE tokens SET cells = ?, month = coalesce(?, month) WHERE hash = ?",
             [rows[j] for j in np.flatnonzero(stored & is_used).tolist()],

@@ -30,7 +30,7 @@ def cells_of(figures: np.ndarray) -> Cells:
 @given(CELLS)
 def test_what_is_packed_is_unpacked_again(cells: list) -> None:
     before = cells_of(table(cells))
-    assert all(map(np.array_equal, Cells.unpack(before.pack(10, "m"), 4), before))
+    assert all(map(np.array_equal, Cells.unpack(before.pack(10, "m").blobs(), 4), before))
 
 
 GOOD = bytes([0, 1, 0, 0, 1, 1, 1, 5])  # of two classes

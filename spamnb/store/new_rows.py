@@ -1,0 +1,102 @@
+"""Many new rows of table ``tokens``, without a statement and its values for each row, which takes 2 µs.
+
+The core lays the rows out as SQLite stores them, in a temporary database of this table alone. SQLite copies them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sqlite3
+from collections.abc import Iterable, Iterator
+from ctypes import POINTER, byref, c_size_t, c_void_p
+from functools import cache
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spamnb.core.library import c_function, checked_array
+from spamnb.errors import SpamnbError
+from spamnb.reader.tokens import CHUNK_TOKENS, TokenArray
+from spamnb.store.rows import PackedCells
+from spamnb.store.store import TOKENS, Store
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+PAGE_BYTES = 1 << 16  # PAGE_SIZE of core/pages.h
+MAX_HEAD_BYTES = 64  # of a row, before its text and its cells
+
+
+class _Rows(ctypes.Structure):
+    """The struct token_rows of pages.h."""
+
+    _fields_ = (*((name, c_void_p) for name in "hashes offsets bounds lengths text cells".split()), ("n", c_size_t))
+
+
+_lay_out_rows = c_function("lay_out_rows", c_size_t, POINTER(_Rows), c_void_p, c_size_t, without_lock=True)
+
+
+def insert_tokens(store: Store, batches: Iterable[tuple[TokenArray, PackedCells]]) -> None:
+    """Insert batches of tokens and their cells, ascending by hash, into a new store, outside of a transaction."""
+    from concurrent.futures import ThreadPoolExecutor  # not needed to classify a message
+
+    with ThreadPoolExecutor(1) as executor:  # SQLite copies a batch while the next one is made
+        copying: Future[Any] = executor.submit(int)
+        for tokens, cells in batches:
+            for first in range(0, len(tokens), CHUNK_TOKENS):
+                last = min(first + CHUNK_TOKENS, len(tokens))
+                part = cells._replace(bounds=cells.bounds[first : last + 1])
+                for pages in _lay_out(tokens.take(np.arange(first, last)), part, store.path):
+                    copying.result()
+                    copying = executor.submit(_copy, store, pages)
+        copying.result()
+
+
+def _lay_out(tokens: TokenArray, cells: PackedCells, path: str) -> Iterator[np.ndarray]:
+    """Yield the pages of one database, or of several if one has no room for these rows."""
+    n, offsets, bounds = len(tokens), tokens.offsets, cells.bounds
+    checked_array(tokens.hashes, np.int64, n)
+    checked_array(tokens.lengths, np.int32, n)
+    checked_array(offsets, np.int64, n)
+    checked_array(bounds, np.int64, n + 1)
+    ends = offsets + tokens.lengths
+    if min(offsets.min(), tokens.lengths.min()) < 0 or ends.max() > len(checked_array(tokens.text, np.uint8)):
+        raise ValueError("tokens are outside of their text")
+    if bounds[0] < 0 or (np.diff(bounds) < 0).any() or bounds[-1] > len(checked_array(cells.octets, np.uint8)):
+        raise ValueError("cells are outside of their bytes")
+    size = int(tokens.lengths.sum(dtype=np.int64) + bounds[-1] - bounds[0]) + n * MAX_HEAD_BYTES
+    pages = np.zeros((2 * size // PAGE_BYTES + 3, PAGE_BYTES), np.uint8)  # two pages that follow have one page of rows
+    arrays = tokens.hashes, offsets, bounds, tokens.lengths, tokens.text, cells.octets
+    rows = _Rows(*(array.ctypes.data for array in arrays), n)
+    if n_pages := _lay_out_rows(byref(rows), pages.ctypes.data, len(pages)):
+        yield pages[:n_pages]
+    elif n == 1:
+        raise SpamnbError(f"{path}: a token is longer than a model file holds")
+    else:
+        yield from _lay_out(tokens[: n // 2], cells._replace(bounds=bounds[: n // 2 + 1]), path)
+        yield from _lay_out(tokens[n // 2 :], cells._replace(bounds=bounds[n // 2 :]), path)
+
+
+def _copy(store: Store, pages: np.ndarray) -> None:
+    """Copy the rows of these pages into the store."""
+    with NamedTemporaryFile() as file, store._translate_errors():
+        file.write(_first_page())
+        file.write(pages.data)
+        file.flush()
+        store.execute("ATTACH ? AS new", (file.name,))
+        store.execute("INSERT INTO main.tokens SELECT * FROM new.tokens")
+        store.execute("DETACH new")
+
+
+@cache
+def _first_page() -> bytes:
+    """Return the first page of a database that has an empty table ``tokens``; it does not say how many pages follow."""
+    with NamedTemporaryFile() as file:
+        connection = sqlite3.connect(file.name, isolation_level=None)
+        connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
+        connection.execute(TOKENS)
+        connection.close()
+        page = Path(file.name).read_bytes()[:PAGE_BYTES]
+    return page[:28] + bytes(4) + page[32:]
