@@ -88,8 +88,8 @@ def begin(record: MailboxRecord, note: str = "") -> list[bytes]:
     raws = {one: raw for one, raw in record.mailbox.read(record.new_messages()) if isinstance(raw, bytes)}
     mark, source, target = record.mailbox.mark(into), record.mailbox.key(record.mailbox.inbox), record.mailbox.key(into)
     moves = [
-        Move(source, each.key, kin, digest(raws[each]), target, mark, True, note)
-        for each, kin in record.mailbox.kin([*raws])
+        Move(source, each.key, identity, digest(raws[each]), target, mark, True, note)
+        for each, identity in record.mailbox.identities([*raws])
     ]
     with record.writing():
         record.executemany("INSERT INTO moves VALUES (?, ?, ?, ?, ?, ?, ?, ?)", moves)

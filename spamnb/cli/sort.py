@@ -27,7 +27,7 @@ from spamnb.cli.options import Unreadable, journal_option, model_option, tell
 
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier
-    from spamnb.mailbox.filing import Filed, Filing
+    from spamnb.mailbox.filing import Filing, SortResult
     from spamnb.sources.mailbox import Folder
 
 _WIDTH = 60  # characters of a header field that are printed: its sender may write a megabyte
@@ -88,7 +88,7 @@ def _sort(target: Target, work: Filing, unreadable: Unreadable, everything: bool
                 summary = f"{pluralize(n_finished, 'message')} moved by a run that was interrupted"
                 tell(f"spamnb: {target.display_name}: {summary}")
             folders = folders_of(target, work.record)
-            print_line: Callable[[Filed, str], None] = _print_tabs
+            print_line: Callable[[SortResult, str], None] = _print_tabs
             if sys.stdout is not None and sys.stdout.isatty():
                 print_line = _column_printer(work.classifier, folders)
             for filed in work.sort(folders, stopped, everything):
@@ -141,7 +141,7 @@ def _delay_interrupt() -> Iterator[Callable[[], bool]]:
         raise KeyboardInterrupt
 
 
-def _column_printer(classifier: Classifier, folders: Mapping[str, Folder]) -> Callable[[Filed, str], None]:
+def _column_printer(classifier: Classifier, folders: Mapping[str, Folder]) -> Callable[[SortResult, str], None]:
     """Return a function that prints a message in columns of a terminal, truncated to its width."""
     from spamnb.formulas.decision import UNSURE
     from spamnb.report.message_line import (
@@ -157,7 +157,7 @@ def _column_printer(classifier: Classifier, folders: Mapping[str, Folder]) -> Ca
     actions = column_width(["stays", *(f"to {folder.name}" for folder in folders.values())])
     probabilities, columns = probability_width([classifier.settings.spam]), terminal_width()
 
-    def print_columns(filed: Filed, action: str) -> None:
+    def print_columns(filed: SortResult, action: str) -> None:
         probability = fit_columns(filed.classification.describe_probability(), probabilities)
         verdict = fit_columns(filed.classification.mail_verdict, verdicts)
         prefix = f"{verdict}  {probability}  {fit_columns(action, actions)}"
@@ -166,7 +166,7 @@ def _column_printer(classifier: Classifier, folders: Mapping[str, Folder]) -> Ca
     return print_columns
 
 
-def _print_tabs(filed: Filed, action: str) -> None:
+def _print_tabs(filed: SortResult, action: str) -> None:
     verdict, probability = filed.classification.mail_verdict, filed.classification.describe_probability()
     click.echo("\t".join([verdict, probability, action, format_heading(filed.mail.raw), filed.short_name]))
 

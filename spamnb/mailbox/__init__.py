@@ -5,7 +5,7 @@ maildir   a Maildir, whatever its layout
 imap      an IMAP account
 record    the record of one mailbox: classified, moved and learned messages, and moves that a kill interrupted
 sent      recipients of sent mail, for the file of people
-filing    new mail is classified once and moved, and the messages that a person moved are learned
+filing    classifies and moves new mail, and learns the messages that a person moved
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """An IMAP account as a mailbox: ``ImapReader`` reads it, and this module moves mail and waits for new mail.
 
 A move is MOVE, or COPY and then EXPUNGE by UID. EXPUNGE without UIDs would also remove messages that others marked as
-deleted. No move is tried twice: after a lost connection, `settle` finds out first whether it was done.
+deleted. No move is requested twice: after a lost connection, `settle` finds out whether it was done.
 
-A message's key is its UIDVALIDITY and UID. A folder's mark is the highest key that a message in it may have.
+The key of a message is its UIDVALIDITY and UID. The mark of a folder is the highest key that a message in it may have.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from spamnb.sources.imap_connection import Denied
 from spamnb.sources.imap_reading import FIELD_BATCH, INBOX, ImapReader, State, Uid
 from spamnb.sources.mailbox import Folder, MailboxMessage
 
-_KIN_FIELDS = "BODY.PEEK[HEADER.FIELDS (RECEIVED MESSAGE-ID DATE FROM TO SUBJECT)]<0.512>"
-_HEADER = "BODY.PEEK[HEADER]<0.16384>"  # bytes of sent mail's header: To is among the first fields
-_MOVE_SECONDS = 300.0  # that a server may be silent while it moves mail: a second request may move it twice
-_IDLE_SECONDS = 30.0  # of one IDLE: a message that comes in the moment it begins is announced only when it ends
+_IDENTITY_FIELDS = "BODY.PEEK[HEADER.FIELDS (RECEIVED MESSAGE-ID DATE FROM TO SUBJECT)]<0.512>"
+_HEADER = "BODY.PEEK[HEADER]<0.16384>"  # the first bytes of a header of sent mail, which contain To
+_MOVE_SECONDS = 300.0  # that a server may be silent while it moves mail, because a move cannot be requested again
+_IDLE_SECONDS = 30.0  # of one IDLE, because a message that comes while IDLE begins is announced only when it ends
 _CHANGES = (b"EXISTS", b"EXPUNGE", b"VANISHED")
 _MAX_MISSING = 100  # missing messages of a folder are removed from the record only when there are more than this
-_MAX_LOOKUP = 100  # newest messages that are read to find one
+_MAX_LOOKUP = 100  # newest messages that `lookup` returns
 
 
 class ImapMailbox(ImapReader):
@@ -41,7 +41,7 @@ class ImapMailbox(ImapReader):
         super().__init__(find_account(parse_url(url)))
         self.address = self.url.account
         home = os.environ.get("XDG_DATA_HOME") or os.path.join(os.path.expanduser("~"), ".local", "share")
-        account = re.sub(r"[^\w.@+-]", "_", self.address.partition("://")[2])  # imap:// and imaps:// share it
+        account = re.sub(r"[^\w.@+-]", "_", self.address.partition("://")[2])  # the same for imap:// and imaps://
         self.record_path = Path(home, "spamnb", "accounts", account[:150] + ".sqlite")
         self.inbox = INBOX
         self._junk = junk
@@ -81,7 +81,7 @@ class ImapMailbox(ImapReader):
         return list(self.sizes([self.make_message(folder, uid) for uid in uids if uid.validity == validity]))
 
     def lookup(self, path: str, message_id: str) -> list[MailboxMessage]:
-        """Return the messages with this Message-ID; without one, the newest messages."""
+        """Return the newest messages with this Message-ID, or without a Message-ID the newest messages."""
         folder = self.find_folder(path)
         if not self.exists(folder):
             return []
@@ -94,13 +94,13 @@ class ImapMailbox(ImapReader):
             if isinstance(header, bytes):
                 yield message, header
 
-    def kin(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
-        """Yield digests of identifying header fields.
+    def identities(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
+        """Yield digests of header fields.
 
-        The first Received field is written by the person's server. So no sender can write a message of the same kin,
-        which would pass for a message that the person moved out of Junk.
+        The first Received field is written by the person's server. So no sender can write a message with the identity
+        of a message in Junk, which would be learned as good mail.
         """
-        for message, fields in self.fetch_items(messages, _KIN_FIELDS, b"BODY[HEADER", FIELD_BATCH):
+        for message, fields in self.fetch_items(messages, _IDENTITY_FIELDS, b"BODY[HEADER", FIELD_BATCH):
             if isinstance(fields, bytes):
                 content = fields.replace(b"\r\n", b"\n")
                 yield message, blake2b(content, digest_size=16, usedforsecurity=False).digest()
@@ -114,9 +114,9 @@ class ImapMailbox(ImapReader):
     def list_arrivals(self, folder: Folder, mark: str, n_recorded: int) -> Arrivals:
         state = self.open_folder(folder)
         since = _first_uid(mark, state)
-        complete = since == 1 or n_recorded - state.messages > max(_MAX_MISSING, n_recorded // 10)
-        messages = self.messages(folder, 1 if complete else since)
-        return Arrivals(messages, _mark(self.open_folder(folder)), complete)
+        is_complete = since == 1 or n_recorded - state.messages > max(_MAX_MISSING, n_recorded // 10)
+        messages = self.messages(folder, 1 if is_complete else since)
+        return Arrivals(messages, _mark(self.open_folder(folder)), is_complete)
 
     # -- moving ----------------------------------------------------------------------------------------------
 
@@ -125,15 +125,15 @@ class ImapMailbox(ImapReader):
     ) -> dict[MailboxMessage, MailboxMessage | OSError | None]:
         """Move messages. The new UIDs are unknown, because not every server reports them.
 
-        Denied is raised if the server refuses, for example because of a full quota; no message has moved then.
-        Unreachable is raised if the connection is lost; `settle` then finds out which messages moved.
+        Raise Denied if the server refuses, for example because of a full quota; no message is moved then. Raise
+        Unreachable if the connection is lost; `settle` then finds out which messages were moved.
         """
         if not messages:
             return {}
         if not self.retry(lambda client: client.has_capability("MOVE") or client.has_capability("UIDPLUS")):
-            raise SpamnbError(f"{self.display_name}: the server has neither MOVE nor UIDPLUS; mail there is not moved")
+            raise SpamnbError(f"{self.display_name}: the server has neither MOVE nor UIDPLUS, so mail cannot be moved")
         with self.connected(seconds=_MOVE_SECONDS) as client:
-            # Select the folder again, because only that shows which messages somebody removed.
+            # Select the folder again, because only then the server says which messages were removed.
             self.select_folder(client, messages[0].folder, messages[0].location.validity, writable=True)
             answers = client.fetch([message.location.uid for message in messages], ["UID"])
         present = [message for message in messages if message.location.uid in answers]
@@ -147,16 +147,16 @@ class ImapMailbox(ImapReader):
         return dict.fromkeys(present)
 
     def settle(self, moves: Sequence[Move]) -> Iterator[tuple[Move, MailboxMessage | None]]:
-        """Finish interrupted moves: a message of which the target has an identical copy is removed from its folder."""
-        by_kin: dict[tuple[str, str, bytes], list[Move]] = defaultdict(list)
+        """Finish interrupted moves: a message is removed from its folder if the target has an identical copy."""
+        groups: dict[tuple[str, str, bytes], list[Move]] = defaultdict(list)
         for move in moves:
-            by_kin[move.folder, move.target, move.kin].append(move)
-        for (source, target, kin), group in by_kin.items():
-            copies = self._find_kin(Folder(target, target), kin, [move.mark for move in group])
+            groups[move.folder, move.target, move.identity].append(move)
+        for (source, target, identity), group in groups.items():
+            copies = self._find_copies(Folder(target, target), identity, [move.mark for move in group])
             originals = {move: self._find_original(Folder(source, source), move) for move in group}
             n_copies = len(copies) - sum(message is None for message in originals.values())
             for move, message in originals.items():
-                if message is None:  # it was moved, or somebody took it to another folder
+                if message is None:  # it was moved, or somebody moved it to another folder
                     yield move, copies[0] if copies else None
                 elif n_copies > 0 and self._is_copied(message, copies):
                     self.open_folder(message.folder, message.location.validity, writable=True)
@@ -166,24 +166,25 @@ class ImapMailbox(ImapReader):
                 else:
                     yield move, None
 
-    def _find_kin(self, folder: Folder, kin: bytes, marks: Sequence[str]) -> list[MailboxMessage]:
-        """Return the messages of a kin that came into a folder since the earliest of the marks."""
+    def _find_copies(self, folder: Folder, identity: bytes, marks: Sequence[str]) -> list[MailboxMessage]:
+        """Return the messages with this identity that came into a folder since the earliest of the marks."""
         self.refresh()
         if not self.exists(folder):
             return []
         since = min(_first_uid(mark, self.open_folder(folder)) for mark in marks)
-        return [message for message, its_kin in self.kin(self.messages(folder, since)) if its_kin == kin]
+        messages = self.messages(folder, since)
+        return [message for message, other in self.identities(messages) if other == identity]
 
     def _find_original(self, folder: Folder, move: Move) -> MailboxMessage | None:
         """Return the message of a move if it is still in its folder."""
         if move.key.split(".")[0] == str(self.open_folder(folder).validity):
             messages = self.find(folder, [move.key])
         else:  # the folder was renumbered, so the message has another UID
-            messages = self._find_kin(folder, move.kin, [""])[-1:]
+            messages = self._find_copies(folder, move.identity, [""])[-1:]
         return next(iter(messages), None)
 
     def _is_copied(self, message: MailboxMessage, copies: Sequence[MailboxMessage]) -> bool:
-        """Return whether one of the copies has the message's size and its bytes, as far as these are read."""
+        """Return whether one of the copies has the message's size and its first MAX_READ bytes."""
         ((_, raw),) = self.read([message])
         size = self.sizes([message]).get(message)
         sizes = self.sizes(copies)
@@ -209,9 +210,9 @@ class ImapMailbox(ImapReader):
     # -- waiting ---------------------------------------------------------------------------------------------
 
     def wait(self, state: Hashable, seconds: float, stop: int) -> None:
-        """Wait, but return at once if new messages have arrived since ``state``.
+        """Wait for changes, and return at once if messages have arrived since ``state``.
 
-        A server without IDLE announces nothing, so the wait takes all of ``seconds``.
+        A server without IDLE announces nothing, so this takes all of ``seconds``.
         """
         next_uid = state.next_uid if isinstance(state, State) else 0
         deadline = time.monotonic() + seconds
@@ -219,13 +220,13 @@ class ImapMailbox(ImapReader):
             if not client.has_capability("IDLE"):
                 wait_readable([stop], seconds)
                 return
-            # Select the folder again: the server announces a message only once, and may have done so before.
+            # Select the folder again, because the server announces a message only once, perhaps before this call.
             self._open = None
             if self.select_folder(client, self.inbox, None).next_uid > next_uid:
                 return
             while (remaining := deadline - time.monotonic()) > 0:
-                # A server may announce messages together with its answer to IDLE. They are then in a buffer, where
-                # poll does not see them. NOOP makes the server announce them before.
+                # If the server announced messages together with its answer to IDLE, the announcement would be in a
+                # buffer, where poll does not see it. NOOP makes the server announce messages before IDLE.
                 responses = client.noop()[1]
                 if not _has_changes(responses):
                     client.idle()
@@ -236,7 +237,7 @@ class ImapMailbox(ImapReader):
 
 
 def _has_changes(responses: Iterable[tuple]) -> bool:
-    """Return whether a server announced that mail came or went."""
+    """Return whether the server announced that mail came or was removed."""
     return any(len(response) > 1 and response[1] in _CHANGES for response in responses)
 
 

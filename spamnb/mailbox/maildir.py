@@ -1,8 +1,8 @@
 """A Maildir as a mailbox. The ``location`` of a message is the path of its file.
 
-Folders are those of Maildir++, ``.Junk`` and ``.Work.Plans`` beside the mailbox's ``cur``, ``new`` and ``tmp``. Or they
-are nested as mbsync and offlineimap make them: ``Mail/INBOX`` beside ``Mail/Junk``, or ``Mail`` with ``Mail/Junk`` in
-it. A message is moved by renaming its file, so a kill leaves it in one of the two folders.
+In the layout Maildir++ the folders are ``.Junk`` and ``.Work.Plans``, beside the mailbox's ``cur``, ``new`` and
+``tmp``. In nested layouts, as mbsync and offlineimap make them, they are ``Mail/INBOX`` beside ``Mail/Junk``, or
+``Mail`` with ``Mail/Junk`` in it. A message is moved by renaming its file, so after a kill it is in one of the folders.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from spamnb.store.database import sql_text
 _MIN_AGE = 2.0  # seconds: a directory that changed later may change again without a new time stamp
 _numbers = itertools.count()
 _PARTS = ("tmp", "new", "cur")
-_SIZES = re.compile(r",[SW]=[0-9]+(?=[,:]|$)")
-_KEYWORDS = re.compile("[a-z]")
+_SIZES = re.compile(r",[SW]=[0-9]+(?=[,:]|$)")  # in a message's file name
+_KEYWORDS = re.compile("[a-z]")  # among the flags in a message's file name
 
 
 class MaildirMailbox:
-    """A Maildir and its folders; if Junk is beside it, also the other folders beside it."""
+    """A Maildir and its folders. If Junk is beside the Maildir, all folders beside it belong to the mailbox, too."""
 
     def __init__(self, path: Path, junk: str | None = None) -> None:
         self.path, self.display_name, self.address = path, escape(str(path)), str(path.absolute())
         if not is_maildir(path):
-            raise SpamnbError(f"{self.display_name}: no Maildir (it has no cur and new)")
+            raise SpamnbError(f"{self.display_name}: no Maildir, because it has no cur and new")
         self.record_path = path / "spamnb-places.sqlite"
         self.inbox = Folder("INBOX", path, "inbox")
         self._junk = junk
@@ -52,7 +52,7 @@ class MaildirMailbox:
         return [self.inbox, *(self._folder(path) for path in paths if path != self.path)]
 
     def refresh(self) -> None:
-        """Do nothing: the file system is asked each time."""
+        """Do nothing, because each call of `folders` reads the file system."""
 
     def _folder(self, path: Path) -> Folder:
         name = os.path.relpath(path, self.path)
@@ -62,7 +62,7 @@ class MaildirMailbox:
         return _folder_of_name(name, locate_folder(self.path, name))
 
     def junk(self) -> Folder:
-        """Return the folder of spam, found by its name in any language, or else Junk."""
+        """Return the folder of spam: the person's choice, a folder with such a name in any language, or else Junk."""
         if self._junk is not None:
             return self.locate(self._junk)
         folders = [self._folder(path) for path in list_folders(self.path)[1:]]
@@ -71,7 +71,7 @@ class MaildirMailbox:
         junk = self.locate("Junk")
         for path in [] if folders else _maildirs_in(self.path.resolve().parent):
             if folder_role(path.name.removeprefix(".")) == "junk":
-                problem = f"no folder of spam in it but one beside it; --junk ../{escape(path.name)} names that one"
+                problem = f"its folder of spam may be the one beside it; if so, write --junk ../{escape(path.name)}"
                 raise SpamnbError(f"{self.display_name}: {problem}")
         return junk
 
@@ -84,7 +84,7 @@ class MaildirMailbox:
         make_folder(folder.path)
 
     def is_below(self, folder: Folder, parent: Folder) -> bool:
-        """Compare names as in Maildir++ and nested layouts, after links are resolved."""
+        """Return whether a folder is ``parent`` or below it, in Maildir++ or a nested layout."""
         path, above = str(folder.path.resolve()), str(parent.path.resolve())
         return path == above or path.startswith((above + ".", above + os.sep))
 
@@ -92,7 +92,7 @@ class MaildirMailbox:
         return sql_text(os.path.relpath(folder.path, self.path))
 
     def messages(self, folder: Folder, beginning: str = "") -> list[MailboxMessage]:
-        """Return the messages of a folder whose file names have this beginning."""
+        """Return the messages of a folder whose file names begin with ``beginning``."""
         messages = []
         for part in ("new", "cur"):
             with suppress(FileNotFoundError):
@@ -118,7 +118,7 @@ class MaildirMailbox:
     def lookup(self, path: str, message_id: str) -> list[MailboxMessage]:
         file, folder = Path(path), self.find_folder(path)
         check_link(file.parent)
-        # The folder is listed only if a mail reader renamed the file to flag it: 15,000 names take 10 ms.
+        # The folder is listed only if a mail reader renamed the file, because listing 15,000 names takes 10 ms.
         exists = file.is_file() and not file.is_symlink()
         return [self._message(folder, file)] if exists else self.messages(folder, base_name(file))
 
@@ -130,17 +130,17 @@ class MaildirMailbox:
         for message, raw in self.read(messages):
             yield message, raw[: section_length(raw)] if isinstance(raw, bytes) else raw
 
-    def kin(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
-        """Yield digests, because mail readers rename a message's file when they move it."""
+    def identities(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
+        """Yield digests of whole messages, because mail readers rename a message's file when they move it."""
         for message, raw in self.read(messages):
             yield message, attempt(partial(digest, raw)) if isinstance(raw, bytes) else raw
 
     def list_new(self, mark: str, waiting: Sequence[str]) -> tuple[list[MailboxMessage], str]:
-        """Return the messages in ``new``; waiting ones are still there, so no mark is needed."""
+        """Return the messages in ``new``, which contains the waiting messages, too. The mark is not needed."""
         return [self._message(self.inbox, path) for path in files(self.path / "new")], ""
 
     def state(self, folder: Folder) -> Hashable:
-        """Return the times at which the folder's directories changed."""
+        """Return the times at which the folder's directories changed; None if one changed just now."""
         times = []
         for part in ("new", "cur"):
             with suppress(FileNotFoundError):
@@ -152,7 +152,7 @@ class MaildirMailbox:
         return Arrivals(list(self._list(folder).values()), "", True)
 
     def mark(self, folder: Folder) -> str:
-        """Return an empty mark, because a folder is always listed as a whole."""
+        """Return an empty mark, because `list_arrivals` always lists the whole folder."""
         return ""
 
     def move(
@@ -162,14 +162,14 @@ class MaildirMailbox:
         for message in messages:
             try:
                 moved[message] = self._message(into, move(message.location, into.path))
-            except FileNotFoundError:  # a mail reader moved it
+            except FileNotFoundError:  # a mail reader moved the file
                 continue
             except OSError as error:
                 moved[message] = error
         return moved
 
     def settle(self, moves: Sequence[Move]) -> Iterator[tuple[Move, MailboxMessage | None]]:
-        """Find out which moves were done: a move is one step, so its message is no longer in the first folder."""
+        """Find out which moves were done. A move is one step, so the message is in only one of the folders."""
         folders = {self.key(folder): folder for folder in self.folders()}
         for move in moves:
             if move.folder not in folders or move.target not in folders:
@@ -178,8 +178,8 @@ class MaildirMailbox:
             if self.find(folders[move.folder], [move.key]):
                 yield move, None
             else:
-                kins = self.kin(self.messages(folders[move.target]))
-                yield move, next((message for message, kin in kins if kin == move.kin), None)
+                identities = self.identities(self.messages(folders[move.target]))
+                yield move, next((message for message, identity in identities if identity == move.identity), None)
 
     def format_path(self, folder: Folder, message: MailboxMessage | None) -> str:
         """Return the absolute path of the message's file."""
@@ -205,10 +205,10 @@ def _folder_of_name(name: str, path: Path) -> Folder:
 def locate_folder(maildir: Path, name: str) -> Path:
     """Return the path of the folder that a person calls *name*, which may not exist yet.
 
-    A name without a separator is one of Maildir++, or of an existing folder nested in *maildir*; if no name is equal,
-    case is ignored. A name with a separator is the path of an existing Maildir, absolute or relative to *maildir*, not
-    to the current directory. The name of a new folder is written in modified UTF-7, as servers do. Raise SpamnbError
-    for all other names.
+    A name with a slash is the path of an existing Maildir, absolute or relative to *maildir*, not to the current
+    directory. Any other name is a folder of Maildir++, or an existing folder nested in *maildir*. Case is ignored if no
+    name is equal. A new folder gets its name in modified UTF-7, as servers write it. Raise SpamnbError for a name that
+    cannot be a folder of *maildir*.
 
     >>> locate_folder(Path("Maildir"), "Junk").name, locate_folder(Path("Maildir"), ".Junk").name
     ('.Junk', '.Junk')
@@ -220,43 +220,43 @@ def locate_folder(maildir: Path, name: str) -> Path:
         path = maildir / name
         if not is_maildir(path):
             raise SpamnbError(
-                f"{escape(str(path))}: no Maildir, so no folder of {shown_path};"
-                " a path names one that exists, and only a plain name, as Junk, one that is to be made"
+                f"{escape(str(path))}: no Maildir, so it cannot be a folder of {shown_path};"
+                " a path must name an existing Maildir, and a name without a slash may be a new folder"
             )
         if path.samefile(maildir):
-            raise SpamnbError(f"{name!r} names no folder of {shown_path} but the mailbox itself")
+            raise SpamnbError(f"{name!r} is the mailbox {shown_path} itself; name one of its folders")
         return path
     plain = name.removeprefix(".")
     if not all(plain.split(".")) or plain.upper() == "INBOX":
-        raise SpamnbError(f"{name!r} names no folder of a Maildir, as Junk does")
+        raise SpamnbError(f"{name!r} cannot be the name of a folder; write a name such as Junk")
     root = maildir.resolve()
     # Mail readers, and programs that synchronise mail, do not see a folder in a folder of another Maildir.
     if (root / "maildirfolder").exists() or is_maildir(root.parent):
         raise SpamnbError(
-            f"{shown_path}: a folder of the Maildir {escape(str(root.parent))}; name that one instead,"
-            f" or {name!r} by its path, as ../.{plain}"
+            f"{shown_path}: a folder of the Maildir {escape(str(root.parent))}; name that Maildir instead,"
+            f" or write ../.{plain} for {name!r}"
         )
     if root.name.removeprefix(".").lower() == plain.lower():
-        raise SpamnbError(f"{shown_path}: called {name!r} itself; name the Maildir beside it")
+        raise SpamnbError(f"{shown_path}: this mailbox has the name {name!r} itself; name the Maildir of new mail")
     if existing := _find_existing(maildir, plain):
         return existing
-    # In a nested layout nobody would see the mail of a new .Junk, and mbsync would delete it on the server.
-    beside = _find_existing(root.parent, plain)
-    if beside is not None and is_maildir(beside):
-        problem = f"no folder {plain!r} in it but one beside it; write ../{beside.name} if that is meant"
+    # In a nested layout nobody would see the mail in a new .Junk, and mbsync would delete it on the server.
+    sibling = _find_existing(root.parent, plain)
+    if sibling is not None and is_maildir(sibling):
+        problem = f"the folder {plain!r} is beside it and not in it; write ../{sibling.name}"
         raise SpamnbError(f"{shown_path}: {problem}")
     return maildir / ("." + encode_name(plain))
 
 
 def _find_existing(parent: Path, plain: str) -> Path | None:
-    """Return the folder of this name in *parent*, in whatever case or encoding, or None.
+    """Return the folder of this name in *parent*, in any case or encoding, or None.
 
-    An equal name is preferred, and then one of Maildir++ to a nested one.
+    An equal name is preferred to other case, and a folder of Maildir++ to a nested one.
     """
     target = decode_name(plain)
     try:
         names = {name: decode_name(name.removeprefix(".")) for name in sorted(os.listdir(parent))}
-    except OSError:  # it does not exist yet, or may not be listed
+    except OSError:  # *parent* does not exist yet, or may not be listed
         return None
     candidates = [name for name, decoded in names.items() if decoded.lower() == target.lower()]
     for name in sorted(candidates, key=lambda name: names[name] != target):
@@ -267,7 +267,7 @@ def _find_existing(parent: Path, plain: str) -> Path | None:
 
 
 def make_folder(folder: Path) -> Path:
-    """Make *folder* if it does not exist, and return it."""
+    """Make the Maildir *folder* if it does not exist, and return it."""
     check_link(folder, *(folder / part for part in _PARTS))
     for part in _PARTS:
         (folder / part).mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -275,7 +275,7 @@ def make_folder(folder: Path) -> Path:
 
 
 def subscribe(maildir: Path, name: str) -> None:
-    """Add a folder, named as on disk, to the list of folders that Dovecot or Courier shows."""
+    """Add a folder, by its name on disk, to the list of folders that Dovecot or Courier shows."""
     dovecot, courier = maildir / "subscriptions", maildir / "courierimapsubscribed"
     if courier.exists():
         check_link(courier)
@@ -302,7 +302,7 @@ def list_folders(maildir: Path) -> list[Path]:
         directories = [entry for entry in entries if entry.name not in _PARTS and entry.is_dir()]
     dotted = [Path(entry.path) for entry in directories if entry.name[0] == "."]
     folders = [path for path in dotted if not os.access(path, os.X_OK) or (path / "cur").is_dir()]
-    # A link may lead back to this folder.
+    # Links are not followed, because a link may lead back to this folder.
     nested = [entry for entry in directories if entry.name[0] != "." and not entry.is_symlink()]
     for entry in nested:
         if os.access(entry.path, os.R_OK) and is_maildir(entry.path):
@@ -313,8 +313,8 @@ def list_folders(maildir: Path) -> list[Path]:
 def list_mailbox_folders(maildir: Path, folder: Path) -> list[Path]:
     """Return the folders of the mailbox that *maildir* and *folder* belong to, each once.
 
-    These are the folders in *maildir*. If *folder* is outside of it, as in nested layouts, they are also the folders
-    beside the two: for ``Mail/INBOX`` and ``Mail/[Gmail]/Spam``, every Maildir in ``Mail`` and ``Mail/[Gmail]``.
+    These are *maildir* and the folders in it. If *folder* is outside of *maildir*, as in nested layouts, they are also
+    the Maildirs beside the two: for ``Mail/INBOX`` and ``Mail/[Gmail]/Spam``, all in ``Mail`` and in ``Mail/[Gmail]``.
     """
     folders = list_folders(maildir)
     root, target = maildir.resolve(), folder.resolve()
@@ -323,16 +323,16 @@ def list_mailbox_folders(maildir: Path, folder: Path) -> list[Path]:
     for parent in target.parents:
         if parent.is_relative_to(root.parent):
             with os.scandir(parent) as entries:
-                beside = sorted(entry.path for entry in entries if os.access(entry.path, os.R_OK))
-            folders += [inner for path in beside if is_maildir(path) for inner in list_folders(Path(path))]
-    by_target: dict[Path, Path] = {}
+                siblings = sorted(entry.path for entry in entries if os.access(entry.path, os.R_OK))
+            folders += [inner for path in siblings if is_maildir(path) for inner in list_folders(Path(path))]
+    by_real_path: dict[Path, Path] = {}
     for path in [*folders, folder]:
-        by_target.setdefault(path.resolve(), path)
-    return list(by_target.values())
+        by_real_path.setdefault(path.resolve(), path)
+    return list(by_real_path.values())
 
 
 def files(part: Path, beginning: str = "") -> list[Path]:
-    """Return the messages in ``cur`` or ``new`` whose names have this beginning, sorted by name."""
+    """Return the files of messages in ``cur`` or ``new`` whose names begin with ``beginning``, sorted by name."""
     check_link(part)
     with os.scandir(part) as entries:
         return sorted(
@@ -343,7 +343,7 @@ def files(part: Path, beginning: str = "") -> list[Path]:
 
 
 def base_name(message: Path) -> str:
-    """Return the part of a message's file name that programs which flag or synchronise mail do not change.
+    """Return the beginning of a message's file name, which programs that flag or synchronise mail do not change.
 
     >>> base_name(Path("new/1700000000.M1P2.host,U=7"))
     '1700000000.M1P2.host'
@@ -355,9 +355,9 @@ def move(message: Path, into: Path) -> Path:
     """Move a message to a folder in one step, and return its new path.
 
     Raise FileNotFoundError if a mail reader moved the message before. The file gets a new name, because mbsync and
-    offlineimap write the UID into the old name (``,U=222``), which is valid in that folder only, and mbsync refuses a
-    folder with a duplicate UID. The new name has the date, the flags, and the sizes that Dovecot wrote
-    (``,S=321,W=330``). It has no keywords (small letters), because these mean other words in another folder.
+    offlineimap write the UID into the old name (``,U=222``). The UID is valid in one folder only, and mbsync refuses a
+    folder with a duplicate UID. The new name keeps the flags, and the sizes that Dovecot wrote (``,S=321,W=330``). It
+    has no keywords (small letters), because a letter is another keyword in another folder.
     """
     base, colon, flags = message.name.partition(":")
     sizes = "".join(_SIZES.findall(base))

@@ -12,48 +12,32 @@ from spamnb.sources.mailbox import Folder, MailboxMessage
 
 
 class Arrivals(NamedTuple):
-    """The messages that came into a folder since a mark.
-
-    - ``messages``: these messages, or all messages of the folder if ``complete``
-    - ``mark``: the folder's present mark
-    """
+    """The messages that came into a folder since a mark."""
 
     messages: list[MailboxMessage]
-    mark: str
-    complete: bool
+    mark: str  # the folder's present mark
+    is_complete: bool  # whether the messages are all messages of the folder
 
 
 class Move(NamedTuple):
-    """A move that was begun.
-
-    - ``folder``, ``key``: the message, and the folder that it was in
-    - ``kin``: the message's identity, which is the same in every folder
-    - ``target``, ``mark``: the folder that it goes to, and that folder's mark before the move
-    - ``junk``: whether ``target`` is a folder of spam
-    - ``note``: its entry for the journal, as `spamnb.journal.entries.encode_entry` writes it, or empty
-    """
+    """The record of a move that was begun: the message ``key`` goes from ``folder`` to ``target``."""
 
     folder: str
     key: str
-    kin: bytes
+    identity: bytes  # of the message, as `Mailbox.identities` computes it
     digest: bytes
     target: str
-    mark: str
-    junk: bool
-    note: str = ""
+    mark: str  # of the target before the move
+    is_junk: bool  # whether the target is a folder of spam
+    note: str = ""  # the message's entry for the journal, as `spamnb.journal.entries.encode_entry` writes it
 
 
 class Mailbox(Protocol):
-    """A mailbox. Its methods raise SpamnbError about the mailbox, and OSError about one message or folder.
+    """A mailbox. Its methods raise SpamnbError for an error of the mailbox, and OSError for one message or folder."""
 
-    - ``display_name``: its name for people
-    - ``address``: its absolute path, or the URL of its account
-    - ``record_path``: the file of its `MailboxRecord`
-    """
-
-    display_name: str
-    address: str
-    record_path: Path
+    display_name: str  # for people
+    address: str  # its absolute path, or the URL of its account
+    record_path: Path  # the file of its `MailboxRecord`
     inbox: Folder
 
     def folders(self) -> list[Folder]:
@@ -72,7 +56,7 @@ class Mailbox(Protocol):
         """Return whether a folder exists."""
 
     def make_folder(self, folder: Folder) -> None:
-        """Make a folder if it does not exist, and subscribe it, because mail readers show no other."""
+        """Make a folder if it does not exist, and subscribe it, because mail readers show only subscribed folders."""
 
     def is_below(self, folder: Folder, parent: Folder) -> bool:
         """Return whether a folder is ``parent`` or below it."""
@@ -81,10 +65,10 @@ class Mailbox(Protocol):
         """Return the folder's name in the record."""
 
     def state(self, folder: Folder) -> Hashable:
-        """Return a value that changes when mail comes or goes; None if it is uncertain."""
+        """Return a value that changes when mail comes or goes; None if mail may have changed unnoticed."""
 
     def mark(self, folder: Folder) -> str:
-        """Return the folder's present mark: later messages are behind it."""
+        """Return the folder's present mark. Messages that come later are after this mark."""
 
     def count(self) -> int:
         """Return the number of messages in all folders."""
@@ -93,45 +77,45 @@ class Mailbox(Protocol):
         """Return the messages of a folder, the oldest first."""
 
     def find(self, folder: Folder, keys: Sequence[str]) -> list[MailboxMessage]:
-        """Return the messages of these keys that are still in the folder."""
+        """Return the messages with these keys that are still in the folder."""
 
     def lookup(self, path: str, message_id: str) -> list[MailboxMessage]:
-        """Return the messages that may be the one of a `format_path`, the likely ones first."""
+        """Return the messages that `format_path` may have described with this path, the likely ones first."""
 
     def read(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
-        """Yield each message with its bytes or its error, which is FileNotFoundError if the message is gone."""
+        """Yield each message with its bytes or its error. The error is FileNotFoundError if the message is gone."""
 
     def headers(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
-        """Yield each message with its header, of which a long one is truncated; missing messages may be left out."""
+        """Yield each message with its header, which may be truncated. Missing messages may be left out."""
 
-    def kin(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
-        """Yield each message with its identity, which is the same in every folder; missing ones may be left out."""
+    def identities(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
+        """Yield each message with its identity, which is the same in all folders. Missing messages may be left out."""
 
     def list_new(self, mark: str, waiting: Sequence[str]) -> tuple[list[MailboxMessage], str]:
-        """Return the new mail since a mark, with the older messages of the keys ``waiting``; and the present mark."""
+        """Return new mail, and the present mark: messages with the keys ``waiting``, and messages after ``mark``."""
 
     def list_arrivals(self, folder: Folder, mark: str, n_recorded: int) -> Arrivals:
-        """Return the messages that came into a folder since a mark; ``n_recorded`` of its messages are recorded."""
+        """Return the messages that came into a folder since a mark. The record has ``n_recorded`` of its messages."""
 
     def move(
         self, messages: Sequence[MailboxMessage], into: Folder
     ) -> dict[MailboxMessage, MailboxMessage | OSError | None]:
-        """Move messages of one folder, and return for each its new message (None if that is unknown) or its error.
+        """Move messages of one folder. Return by message the moved one, None if it is unknown, or the error.
 
-        Messages that were gone are left out.
+        Messages that were no longer in the folder are left out.
         """
 
     def settle(self, moves: Sequence[Move]) -> Iterator[tuple[Move, MailboxMessage | None]]:
-        """Finish interrupted moves, and yield each with its message in the target, or with None if it never began."""
+        """Finish interrupted moves. Yield each with its message in the target, or with None if it was not moved."""
 
     def format_path(self, folder: Folder, message: MailboxMessage | None) -> str:
-        """Return the path or URL under which `lookup` finds a message again, or an empty text."""
+        """Return a path or URL with which `lookup` finds a message again, or an empty text."""
 
     def find_folder(self, path: str) -> Folder:
-        """Return the folder of a `format_path`."""
+        """Return the folder in a path or URL of `format_path`."""
 
     def wait(self, state: Hashable, seconds: float, stop: int) -> None:
-        """Wait until the inbox has another state, ``seconds`` have passed, or the file descriptor is readable."""
+        """Wait until the inbox has another state, ``seconds`` have passed, or the descriptor ``stop`` is readable."""
 
     def close(self) -> None:
         """Close connections."""

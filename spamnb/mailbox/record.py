@@ -1,8 +1,9 @@
-"""The record of one mailbox: classified messages, the side of Junk where mail was last seen, and moves that were begun.
+"""The record of one mailbox: classified messages, whether each message was in Junk or not, and moves that were begun.
 
-A message that stays is identified by its folder and key, a moved one by its kin, so only messages that came since the
-last scan are read. The program records its own moves before it makes them: all others are a person's, and teach the
-model. The next run finishes moves that a kill interrupted. Mail in Trash, Drafts or Sent is on neither side.
+A message is on one of two sides: in Junk, or in another folder. Mail in Trash, Drafts or Sent is on neither side. A
+message is found again by its folder and key, or after a move by its identity. So a scan reads only messages that came
+since the last scan. The program records its own moves before it makes them. All other moves are a person's, and teach
+the model. The next run finishes moves that a kill interrupted.
 """
 
 from __future__ import annotations
@@ -26,20 +27,23 @@ from spamnb.sources.imap_connection import Denied
 from spamnb.sources.mailbox import Folder, MailboxMessage
 from spamnb.store.database import Database
 
-# Roles of folders whose mail is neither good nor spam; the folder of spam itself is compared first.
+# Roles of folders on neither side. `_side` has recognised the folder of spam itself before it looks here.
 _NEITHER = frozenset({"junk", "trash", "drafts", "templates", "sent", "outbox", "chats", "all"})
 _BATCH = 1000  # messages that are recorded in one transaction: an interrupted scan goes on after the last batch
-LOCK_SECONDS = 60.0  # to wait for another process that files mail in the same mailbox: a run of cron overlaps the last
+LOCK_SECONDS = 60.0  # to wait for another process with the same mailbox: two runs of a cron job may overlap
 _TABLES = (
-    "judged (digest BLOB PRIMARY KEY) WITHOUT ROWID",
-    "new_mail (key TEXT PRIMARY KEY, judged INTEGER NOT NULL) WITHOUT ROWID",
-    # The mark up to which each folder was scanned; "" is the inbox up to which mail was classified.
-    "looked (folder TEXT PRIMARY KEY, mark TEXT NOT NULL) WITHOUT ROWID",
-    "seen_mail (folder TEXT NOT NULL, key TEXT NOT NULL, kin BLOB NOT NULL, junk INTEGER NOT NULL,"
+    "classified (digest BLOB PRIMARY KEY) WITHOUT ROWID",
+    "new_mail (key TEXT PRIMARY KEY, is_classified INTEGER NOT NULL) WITHOUT ROWID",
+    # The mark up to which each folder was scanned; for the folder "" the mark up to which new mail was listed.
+    "marks (folder TEXT PRIMARY KEY, mark TEXT NOT NULL) WITHOUT ROWID",
+    # Where messages were at the last scan.
+    "locations (folder TEXT NOT NULL, key TEXT NOT NULL, identity BLOB NOT NULL, is_junk INTEGER NOT NULL,"
     " PRIMARY KEY (folder, key)) WITHOUT ROWID",
-    "sides (kin BLOB PRIMARY KEY, junk INTEGER NOT NULL) WITHOUT ROWID",
-    "moves (folder TEXT NOT NULL, key TEXT NOT NULL, kin BLOB NOT NULL, digest BLOB NOT NULL, target TEXT NOT NULL,"
-    " mark TEXT NOT NULL, junk INTEGER NOT NULL, note TEXT NOT NULL, PRIMARY KEY (folder, key)) WITHOUT ROWID",
+    # The side on which a message was first recorded, moved by the program, or learned.
+    "sides (identity BLOB PRIMARY KEY, is_junk INTEGER NOT NULL) WITHOUT ROWID",
+    "moves (folder TEXT NOT NULL, key TEXT NOT NULL, identity BLOB NOT NULL, digest BLOB NOT NULL,"
+    " target TEXT NOT NULL, mark TEXT NOT NULL, is_junk INTEGER NOT NULL, note TEXT NOT NULL,"
+    " PRIMARY KEY (folder, key)) WITHOUT ROWID",
 )
 
 
@@ -49,17 +53,17 @@ class MovedMessage(NamedTuple):
     is_spam: bool
     message: MailboxMessage
     raw: bytes
-    kin: bytes
+    identity: bytes
 
 
 class MailboxRecord(Database):
     """The record of a mailbox; `open` makes its file."""
 
     KIND = "record of a mailbox's mail"
-    REMEDY = "remove it: new mail is then judged again, and mail is noted anew where it is"
+    REMEDY = "remove it; new mail is then classified again, and the present folder of each message is recorded"
 
     @classmethod
-    def _has_own_id(cls, file: str) -> bool:  # the program chose its name
+    def _has_own_id(cls, file: str) -> bool:  # True, because this program chose the name of the file
         return True
 
     mailbox: Mailbox
@@ -70,11 +74,11 @@ class MailboxRecord(Database):
         super().__init__(path, connection)
         self._states: dict[str, Hashable] = {}  # of each folder at the last scan
         self.sent: list[SentMail] = []  # mail that came into Sent folders, for the file of people
-        self._has_crossings = True  # whether a message may be on another side than before
+        self._may_have_moves = True  # whether a message may be on another side than before
 
     @classmethod
     def open(cls, mailbox: Mailbox, report: Report, dry_run: bool = False) -> Self:
-        """Open the record of a mailbox, or with ``dry_run`` a copy of it. A new file is readable for its owner only."""
+        """Open the record of a mailbox, or with ``dry_run`` a copy of it. Only its owner can read a new file."""
         path = mailbox.record_path
         if dry_run:
             record = cls.connect(":memory:", writable=True)
@@ -92,12 +96,12 @@ class MailboxRecord(Database):
         with record.writing():
             for table in _TABLES:
                 record.execute(f"CREATE TABLE IF NOT EXISTS {table}")
-            record.execute("CREATE INDEX IF NOT EXISTS seen_mail_by_kin ON seen_mail (kin)")
+            record.execute("CREATE INDEX IF NOT EXISTS locations_by_identity ON locations (identity)")
         return record
 
     @contextmanager
     def lock(self, timeout: float = LOCK_SECONDS) -> Iterator[dict[Move, MailboxMessage]]:
-        """Keep other processes from filing mail here, and yield the interrupted moves that are finished now."""
+        """Lock the mailbox for other spamnb processes, and yield the interrupted moves that are finished now."""
         if self.dry_run:
             yield {}
             return
@@ -126,8 +130,8 @@ class MailboxRecord(Database):
         if everything:
             return self.mailbox.messages(self.mailbox.inbox)
         with self.reading():
-            recorded = dict(self.execute("SELECT key, judged FROM new_mail").fetchall())
-        waiting = [key for key, is_judged in recorded.items() if not is_judged]
+            recorded = dict(self.execute("SELECT key, is_classified FROM new_mail").fetchall())
+        waiting = [key for key, is_classified in recorded.items() if not is_classified]
         messages, mark = self.mailbox.list_new(self._mark(""), waiting)
         keys = {message.key for message in messages}
         absent, added = [(key,) for key in recorded if key not in keys], [(key,) for key in keys.difference(recorded)]
@@ -137,26 +141,26 @@ class MailboxRecord(Database):
             self.executemany("INSERT OR IGNORE INTO new_mail VALUES (?, 0)", added)
         return [message for message in messages if not recorded.get(message.key)]
 
-    def was_judged(self, digest: bytes) -> bool:
-        """Return whether a message of this content was ever classified, in whatever folder it has been since."""
-        return self._has("judged WHERE digest = ?", digest)
+    def was_classified(self, digest: bytes) -> bool:
+        """Return whether a message with this digest was ever classified, even if it was in another folder."""
+        return self._has("classified WHERE digest = ?", digest)
 
-    def add_judged(self, messages: Sequence[tuple[MailboxMessage, bytes]]) -> None:
+    def add_classified(self, messages: Sequence[tuple[MailboxMessage, bytes]]) -> None:
         """Record that messages, each with its digest, were classified and stay where they are."""
         with self.writing():
             rows = [(message.key,) for message, _ in messages]
             self.executemany("INSERT OR REPLACE INTO new_mail VALUES (?, 1)", rows)
-            self.executemany("INSERT OR IGNORE INTO judged VALUES (?)", [(digest,) for _, digest in messages])
+            self.executemany("INSERT OR IGNORE INTO classified VALUES (?)", [(digest,) for _, digest in messages])
 
     # -- moves of the program --------------------------------------------------------------------------------
 
     def move(
         self, messages: Sequence[tuple[MailboxMessage, bytes]], into: Folder, notes: Mapping[MailboxMessage, str]
     ) -> dict[MailboxMessage, MailboxMessage | None]:
-        """Move messages of one folder, each with its digest; return for each its new message, None if it is unknown.
+        """Move messages of one folder, each with its digest. Return by message the moved one, None if it is unknown.
 
-        A message's note stays in the record until `drop_notes`. Messages that are gone or cannot be moved are left out.
-        Unreachable is raised if the server is lost; `finish_moves` then finds out which messages moved.
+        The note of a message stays in the record until `drop_notes`. Messages that are gone or cannot be moved are left
+        out. Raise Unreachable if the connection is lost; `finish_moves` then finds out which messages were moved.
         """
         if self.dry_run:
             return {message: None for message, _ in messages}
@@ -164,17 +168,12 @@ class MailboxRecord(Database):
         try:
             self.mailbox.make_folder(into)
             mark, is_junk = self.mailbox.mark(into), self.mailbox.is_below(into, self.mailbox.junk())
-            # The kin as the mailbox has it, because 'watch' will compare that. Messages that are gone have none.
-            kins = {
-                message: kin
-                for message, kin in self.mailbox.kin([message for message, _ in messages])
-                if isinstance(kin, bytes)
-            }
+            identities = dict(self.mailbox.identities([message for message, _ in messages]))
             source, target = self.mailbox.key(messages[0][0].folder), self.mailbox.key(into)
             moves = {
-                message: Move(source, message.key, kins[message], digest, target, mark, is_junk, notes.get(message, ""))
+                message: Move(source, message.key, identity, digest, target, mark, is_junk, notes.get(message, ""))
                 for message, digest in messages
-                if message in kins
+                if isinstance(identity := identities.get(message), bytes)
             }
             with self.writing():
                 self.executemany("INSERT OR REPLACE INTO moves VALUES (?, ?, ?, ?, ?, ?, ?, ?)", moves.values())
@@ -190,8 +189,8 @@ class MailboxRecord(Database):
                 self.report(message.name, result)
             else:
                 moved[message] = result
-        self._end([moves[message] for message in moved], True)
-        self._end([move for message, move in moves.items() if message not in moved], False)
+        self._end_moves([moves[message] for message in moved], True)
+        self._end_moves([move for message, move in moves.items() if message not in moved], False)
         return moved
 
     def finish_moves(self) -> dict[Move, MailboxMessage]:
@@ -199,7 +198,7 @@ class MailboxRecord(Database):
         finished: dict[Move, MailboxMessage] = {}
         if moves := self.unfinished_moves():
             for move, message in self.mailbox.settle(moves):
-                self._end([move], message is not None)
+                self._end_moves([move], message is not None)
                 if message is not None:
                     finished[move] = message
         return finished
@@ -214,16 +213,16 @@ class MailboxRecord(Database):
         with self.reading():
             return [Move(*row) for row in self.execute("SELECT * FROM moves").fetchall()]
 
-    def _end(self, moves: Sequence[Move], done: bool) -> None:
+    def _end_moves(self, moves: Sequence[Move], is_done: bool) -> None:
         with self.writing():
             for move in moves:
                 row = move.folder, move.key
-                if not (done and move.note):
+                if not (is_done and move.note):
                     self.execute("DELETE FROM moves WHERE folder = ? AND key = ?", row)
-                if done:
-                    self.execute("INSERT OR REPLACE INTO sides VALUES (?, ?)", (move.kin, move.junk))
-                    self.execute("INSERT OR IGNORE INTO judged VALUES (?)", (move.digest,))
-                    self.execute("DELETE FROM seen_mail WHERE folder = ? AND key = ?", row)
+                if is_done:
+                    self.execute("INSERT OR REPLACE INTO sides VALUES (?, ?)", (move.identity, move.is_junk))
+                    self.execute("INSERT OR IGNORE INTO classified VALUES (?)", (move.digest,))
+                    self.execute("DELETE FROM locations WHERE folder = ? AND key = ?", row)
                     if move.folder == self.mailbox.key(self.mailbox.inbox):
                         self.execute("DELETE FROM new_mail WHERE key = ?", (move.key,))
 
@@ -231,12 +230,12 @@ class MailboxRecord(Database):
 
     def has_scanned(self) -> bool:
         """Return whether the folders were ever scanned."""
-        return self._has("looked WHERE folder != ''")
+        return self._has("marks WHERE folder != ''")
 
     def count_messages(self) -> int:
         """Return the number of messages whose side is recorded."""
         with self.reading():
-            return self.execute("SELECT count(*) FROM seen_mail WHERE kin != x''").fetchone()[0]
+            return self.execute("SELECT count(*) FROM locations WHERE identity != x''").fetchone()[0]
 
     def inbox_state(self) -> Hashable:
         """Return the inbox's state at the last scan."""
@@ -245,19 +244,19 @@ class MailboxRecord(Database):
     def moved_messages(self) -> Iterator[MovedMessage]:
         """Yield the messages that a person moved into or out of Junk since the last scan.
 
-        The caller calls `add_learned` for each that was learned. A new message is recorded where it is. A message that
-        is on both sides, for example while a mail reader copies it, is left for the next scan.
+        The caller calls `add_learned` for each message that was learned. New messages are recorded on the side where
+        they are. A message on both sides, for example while a mail reader copies it, is left for the next scan.
         """
         self.mailbox.refresh()
         try:
             folders = {self.mailbox.key(folder): folder for folder in self.mailbox.folders()}
-        except OSError as error:  # the mailbox is gone, perhaps with its user; the others are scanned on
+        except OSError as error:  # the mailbox was removed, perhaps with its user; 'watch' goes on with the others
             self.report(self.mailbox.display_name, error)
             return
         junk = self.mailbox.junk()
-        # The name is mistyped or the folder was renamed: all mail of the old one would be learned as good.
-        if not self.mailbox.exists(junk) and self._has("sides WHERE junk"):
-            problem = f"no folder {junk.name!r}, though spam was noted in one; nothing is learned without it"
+        # If the folder was renamed or its name is mistyped, all mail in the old folder would be learned as good.
+        if not self.mailbox.exists(junk) and self._has("sides WHERE is_junk"):
+            problem = f"no folder {junk.name!r}, but spam is recorded in another; nothing is learned"
             self.report(self.mailbox.display_name, SpamnbError(problem))
             return
         self._delete_other_folders(folders)
@@ -267,14 +266,14 @@ class MailboxRecord(Database):
                 self._scan(key, folder, partial(self._record_side, key, side))
             elif folder.role == "sent":
                 self._scan(key, folder, partial(self._record_sent, key))
-        if self._has_crossings:
-            self._has_crossings = False
-            yield from self._crossings(folders)
+        if self._may_have_moves:
+            self._may_have_moves = False
+            yield from self._find_moved(folders)
 
     def add_learned(self, moved: MovedMessage) -> None:
         """Record that the message was learned on its new side."""
         with self.writing():
-            self.execute("INSERT OR REPLACE INTO sides VALUES (?, ?)", (moved.kin, moved.is_spam))
+            self.execute("INSERT OR REPLACE INTO sides VALUES (?, ?)", (moved.identity, moved.is_spam))
 
     def _side(self, folder: Folder, junk: Folder) -> bool | None:
         """Return whether a folder is on Junk's side; None if it is on neither."""
@@ -290,19 +289,19 @@ class MailboxRecord(Database):
                 for batch in self._arrivals(key, folder):
                     record(batch)
                 self._states[key] = state
-                self._has_crossings = True
-        except (Denied, OSError) as error:  # it was removed after it was listed, or is another user's
+                self._may_have_moves = True
+        except (Denied, OSError) as error:  # the folder was removed after it was listed, or belongs to another user
             self.report(f"{self.mailbox.display_name}/{escape(key)}", error)
 
     def _arrivals(self, key: str, folder: Folder) -> Iterator[list[MailboxMessage]]:
         """Yield the messages that came into a folder since the last scan, and set its mark after each batch."""
         with self.reading():
-            n_recorded = self.execute("SELECT count(*) FROM seen_mail WHERE folder = ?", (key,)).fetchone()[0]
+            n_recorded = self.execute("SELECT count(*) FROM locations WHERE folder = ?", (key,)).fetchone()[0]
         arrivals = self.mailbox.list_arrivals(folder, self._mark(key), n_recorded)
         messages = arrivals.messages
-        if arrivals.complete:
+        if arrivals.is_complete:
             with self.writing():
-                rows = self.execute("SELECT key FROM seen_mail WHERE folder = ?", (key,))
+                rows = self.execute("SELECT key FROM locations WHERE folder = ?", (key,))
                 recorded = {message_key for (message_key,) in rows}
                 absent = recorded.difference(message.key for message in messages)
                 self._delete((key, message_key) for message_key in absent)
@@ -315,46 +314,47 @@ class MailboxRecord(Database):
         self._put_mark(key, arrivals.mark)
 
     def _record_side(self, key: str, is_junk: bool, batch: list[MailboxMessage]) -> None:
-        """Record the kin of messages, and the side on which each was first seen."""
+        """Record where messages are, and the side of messages without one."""
         rows = []
-        for message, kin in self.mailbox.kin(batch):
-            if isinstance(kin, bytes):
-                rows.append((key, message.key, kin, is_junk))
-            elif not isinstance(kin, FileNotFoundError):
-                self.report(message.name, kin)
+        for message, identity in self.mailbox.identities(batch):
+            if isinstance(identity, bytes):
+                rows.append((key, message.key, identity, is_junk))
+            elif not isinstance(identity, FileNotFoundError):
+                self.report(message.name, identity)
         with self.writing():
-            self.executemany("INSERT OR REPLACE INTO seen_mail VALUES (?, ?, ?, ?)", rows)
-            self.executemany("INSERT OR IGNORE INTO sides VALUES (?, ?)", [(kin, is_junk) for _, _, kin, _ in rows])
+            self.executemany("INSERT OR REPLACE INTO locations VALUES (?, ?, ?, ?)", rows)
+            self.executemany("INSERT OR IGNORE INTO sides VALUES (?, ?)", [row[2:] for row in rows])
 
     def _record_sent(self, key: str, batch: list[MailboxMessage]) -> None:
-        """Record messages of a Sent folder on no side, and add them to ``sent``."""
+        """Record messages of a Sent folder without a side, and add them to ``sent``."""
         self.sent += sent_among(self.mailbox, batch)
         rows = [(key, message.key, b"", False) for message in batch]
         with self.writing():
-            self.executemany("INSERT OR REPLACE INTO seen_mail VALUES (?, ?, ?, ?)", rows)
+            self.executemany("INSERT OR REPLACE INTO locations VALUES (?, ?, ?, ?)", rows)
 
-    def _crossings(self, folders: dict[str, Folder]) -> Iterator[MovedMessage]:
-        """Yield the messages that are no longer on the side where they were recorded."""
+    def _find_moved(self, folders: dict[str, Folder]) -> Iterator[MovedMessage]:
+        """Yield the messages that are no longer on their recorded side."""
         with self.reading():
-            crossings = self.execute(
-                "SELECT DISTINCT kin, sides.junk FROM seen_mail JOIN sides USING (kin)"
-                " WHERE seen_mail.junk != sides.junk"
+            candidates = self.execute(
+                "SELECT DISTINCT identity, sides.is_junk FROM locations JOIN sides USING (identity)"
+                " WHERE locations.is_junk != sides.is_junk"
             ).fetchall()
-        for kin, was_junk in crossings:
+        for identity, was_junk in candidates:
             with self.reading():
-                rows = self.execute("SELECT folder, key, junk FROM seen_mail WHERE kin = ?", (kin,)).fetchall()
+                select = "SELECT folder, key, is_junk FROM locations WHERE identity = ?"
+                rows = self.execute(select, (identity,)).fetchall()
             by_side: dict[bool, list[MailboxMessage]] = {False: [], True: []}
             for folder, key, is_junk in rows:
                 messages = self.mailbox.find(folders[folder], [key]) if folder in folders else []
                 by_side[bool(is_junk)] += messages
                 if not messages:
                     self._delete([(folder, key)])
-            if self._has("moves WHERE kin = ?", kin) or (by_side[False] and by_side[True]):
-                self._has_crossings = True
+            if self._has("moves WHERE identity = ?", identity) or (by_side[False] and by_side[True]):
+                self._may_have_moves = True
             elif copies := by_side[not was_junk]:
                 ((message, raw),) = self.mailbox.read(copies[-1:])
                 if isinstance(raw, bytes):
-                    yield MovedMessage(not was_junk, message, raw, kin)
+                    yield MovedMessage(not was_junk, message, raw, identity)
                 elif not isinstance(raw, FileNotFoundError):
                     self.report(message.name, raw)
 
@@ -362,27 +362,27 @@ class MailboxRecord(Database):
 
     def _has(self, rows: str, *values: bytes) -> bool:
         with self.reading():
-            return bool(self.execute(f"SELECT 1 FROM {rows} LIMIT 1", values).fetchone())  # noqa: S608 (our own words)
+            return bool(self.execute(f"SELECT 1 FROM {rows} LIMIT 1", values).fetchone())  # noqa: S608 (constant text)
 
     def _mark(self, folder: str) -> str:
         with self.reading():
-            row = self.execute("SELECT mark FROM looked WHERE folder = ?", (folder,)).fetchone()
+            row = self.execute("SELECT mark FROM marks WHERE folder = ?", (folder,)).fetchone()
         return row[0] if row else ""
 
     def _put_mark(self, folder: str, mark: str) -> None:
         with self.writing():
-            # An unchanged mark is not written, because each scan would wait for the disk.
+            # An unchanged mark is not written, because then each scan would wait for the disk.
             upsert = "ON CONFLICT (folder) DO UPDATE SET mark = excluded.mark WHERE mark != excluded.mark"
-            self.execute(f"INSERT INTO looked VALUES (?, ?) {upsert}", (folder, mark))  # noqa: S608 (our own words)
+            self.execute(f"INSERT INTO marks VALUES (?, ?) {upsert}", (folder, mark))  # noqa: S608 (constant text)
 
     def _delete(self, messages: Iterable[tuple[str, str]]) -> None:
         with self.writing():
-            self.executemany("DELETE FROM seen_mail WHERE folder = ? AND key = ?", messages)
+            self.executemany("DELETE FROM locations WHERE folder = ? AND key = ?", messages)
 
     def _delete_other_folders(self, folders: Iterable[str]) -> None:
         """Delete the rows of folders that no longer exist."""
         with self.writing():
-            recorded = {folder for (folder,) in self.execute("SELECT folder FROM looked WHERE folder != ''")}
+            recorded = {folder for (folder,) in self.execute("SELECT folder FROM marks WHERE folder != ''")}
             absent = [(folder,) for folder in recorded.difference(folders)]
-            for table in ("seen_mail", "looked"):
+            for table in ("locations", "marks"):
                 self.executemany(f"DELETE FROM {table} WHERE folder = ?", absent)  # noqa: S608 (one of these two)

@@ -12,7 +12,7 @@ from spamnb.sources.folders import is_maildir
 from spamnb.sources.mailbox import MailboxMessage
 from spamnb.sources.spec import is_account
 
-MAX_SENT = 5_000  # of the newest messages of a folder that 'train' reads
+MAX_SENT = 5_000  # newest messages of a folder whose headers 'train' reads: at most 80 MB from an account
 
 
 def sent_among(mailbox: Mailbox, messages: Sequence[MailboxMessage]) -> Iterator[SentMail]:
@@ -23,7 +23,7 @@ def sent_among(mailbox: Mailbox, messages: Sequence[MailboxMessage]) -> Iterator
 
 
 def sent_mail(name: str) -> list[SentMail]:
-    """Return senders and recipients of the newest mail in the Sent folders of a mailbox."""
+    """Return senders and recipients of the newest mail in the Sent folders of the mailbox ``name``."""
     mailbox = open_mailbox(name)
     try:
         folders = [folder for folder in mailbox.folders() if folder.role == "sent"]
@@ -33,7 +33,7 @@ def sent_mail(name: str) -> list[SentMail]:
 
 
 def mailboxes_of(sources: Iterable[str]) -> list[str]:
-    """Return the mailboxes, accounts and outermost Maildirs, that sources such as CLASS=PATH are parts of."""
+    """Return the mailboxes that contain the sources of the form CLASS=PATH: accounts, and outermost Maildirs."""
     names: dict[str, None] = {}
     for source in sources:
         path = source.partition("=")[2]

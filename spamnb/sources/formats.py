@@ -20,7 +20,7 @@ OUTLOOK = (
     " or 'msgconvert' makes mail of them"
 )
 _UNPACK = "; unpack it, and name the folder or mailbox that was in it"
-COMPRESSED = "compressed, and only gzip is decompressed" + _UNPACK
+COMPRESSED = "compressed in a format other than gzip" + _UNPACK
 # zstd, xz, LZ4 and bzip2, in which Dovecot can store mail.
 COMPRESSIONS = (b"(\xb5/\xfd", b"\xfd7zXZ\0", b"Dovecot-LZ4", *(b"BZh%d1AY&SY" % level for level in range(1, 10)))
 # Formats that consist mostly of text, or for which there is advice. All others are "binary data".

@@ -434,7 +434,7 @@ def test_gzip_on_standard_input_is_undone_as_in_a_file(model: Path) -> None:
     raw = message("spam", 806)
     plain = run("classify", "-m", model, stdin=raw).output
     assert run("classify", "-m", model, stdin=gzip.compress(raw)).output == plain
-    for broken, why in ((gzip.compress(raw)[:-9], "broken gzip data"), (b"BZh91AY&SY", "compressed in another way")):
+    for broken, why in ((gzip.compress(raw)[:-9], "broken gzip data"), (b"BZh91AY&SY", "compressed in a format other")):
         result = run("learn", "spam", "-m", model, stdin=broken)
         assert result.exit_code == 1 and result.output.startswith(f"Error: standard input: {why}")
 

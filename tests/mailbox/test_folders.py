@@ -68,7 +68,7 @@ def test_a_folder_is_sought_from_the_maildir_wherever_we_are(mail, monkeypatch, 
 def test_a_new_junk_beside_one_that_exists_is_refused_with_what_to_write(mail):
     maildir.make_folder(mail / "Ind&AOk-sirables")
     for name, beside in (("Junk", r"\.\./Junk"), ("Indésirables", r"\.\./Ind&AOk-sirables")):
-        with pytest.raises(SpamnbError, match=rf"write {beside} if that is meant"):
+        with pytest.raises(SpamnbError, match=rf"is beside it and not in it; write {beside}"):
             maildir.locate_folder(mail / "INBOX", name)
     maildir.make_folder(mail / "INBOX" / ".Junk")
     assert maildir.locate_folder(mail / "INBOX", "Junk") == mail / "INBOX" / ".Junk"

@@ -69,7 +69,7 @@ def test_a_damaged_record_says_what_to_do(person: Person):
     box.record_path.write_text("no database")
     box.close()
     for done in (person.sort(), person.watch()):
-        assert done.exit_code == 1 and "; remove it:" in done.output and "Traceback" not in done.output
+        assert done.exit_code == 1 and "; remove it; new mail" in done.output and "Traceback" not in done.output
     box.record_path.unlink()
     person.sort()
     assert box.record_path.stat().st_mode & 0o777 == 0o600
@@ -172,7 +172,7 @@ def test_moves_that_a_kill_interrupted_are_made_whole(person: Person, by: str):
         moved = {key("spam", 500): "Junk", key("spam", 501): "Junk", key("spam", 503): "Trash"}
         assert person.where() == moved | {key("spam", 502): "Junk" if by == "sort" else "INBOX"}
         assert record.unfinished_moves() == []
-        assert [record.was_judged(each) for each in digests] == [True, True, by == "sort", False]
+        assert [record.was_classified(each) for each in digests] == [True, True, by == "sort", False]
     assert person.watch().stdout == ""
 
 
@@ -220,7 +220,7 @@ def test_what_vanished_before_its_move_is_not_told_as_moved(person: Person):
         person.move(key("spam", 571), "INBOX", "Work")
         moved = record.move([(one, digest(raw)) for one, raw in zip(messages, raws)], record.mailbox.junk(), {})
         assert list(moved) == [messages[0], messages[2]]
-        assert [record.was_judged(digest(raw)) for raw in raws] == [True, False, True]
+        assert [record.was_classified(digest(raw)) for raw in raws] == [True, False, True]
     assert person.where() == {key("spam", 570): "Junk", key("spam", 571): "Work", key("spam", 572): "Junk"}
 
 

@@ -143,7 +143,7 @@ def test_names_of_the_folder_of_spam(person, model, tmp_path):
     for name in (".Junk", "junk", "Junk"):  # all was sort's doing
         assert person.watch("--junk", name).stdout == ""
     told = person.watch("--junk", "Unwanted")
-    assert told.exit_code == 1 and "no folder 'Unwanted', though spam was noted in one" in told.stderr
+    assert told.exit_code == 1 and "no folder 'Unwanted', but spam is recorded in another" in told.stderr
     assert learned(model, message("spam", 670)) is None
 
 
@@ -154,9 +154,9 @@ def test_a_folder_of_a_maildir_is_no_maildir_of_its_own(person, model, monkeypat
     before = tree(person.path)
     for command in (["sort"], ["watch", "--once"]):
         for name in (".Junk", ".Work"):
-            said = f"{person.path / name}: a folder of the Maildir {person.path}; name that one instead, or 'Junk'"
+            said = f"{person.path / name}: a folder of the Maildir {person.path}; name that Maildir instead"
             done = run(*command, "-m", model, person.path / name)
-            assert done.exit_code == 1 and f"{said} by its path, as ../.Junk\n" in done.stderr
+            assert done.exit_code == 1 and f"{said}, or write ../.Junk for 'Junk'\n" in done.stderr
         assert "no Maildir" in run(*command, "-m", model, tmp_path).output
     assert tree(person.path) == before
     monkeypatch.chdir(person.path / ".Work")
@@ -275,7 +275,7 @@ def test_a_folder_of_spam_beside_a_nested_mailbox_is_named_and_no_second_one_mad
     box, spam = maildir.make_folder(tmp_path / "Mail" / "INBOX"), maildir.make_folder(tmp_path / "Mail" / "Spam")
     (box / "new" / "1").write_bytes(message("spam", 900))
     result = run("sort", "-m", model, box)
-    assert result.exit_code == 1 and "--junk ../Spam names that one" in result.stderr
+    assert result.exit_code == 1 and "if so, write --junk ../Spam" in result.stderr
     assert sorted(path.name for path in box.iterdir()) == ["cur", "new", "tmp"]
     assert run("sort", "-m", model, "--junk", "../Spam", box).exit_code == 0 and len(maildir.files(spam / "new")) == 1
 
@@ -313,7 +313,7 @@ def test_a_run_that_would_move_most_of_the_mailbox_stops_before_it_moves_any(tmp
     for command in (["sort", "-q"], ["watch", "--once", "--sort"]):
         result = run(*command, "-m", model, swapped)
         assert result.exit_code == 1 and "Error: " in result.stderr, result.output
-        assert f"{swapped}: more than half of its mail (50) would be moved" in result.stderr
+        assert f"{swapped}: more than half of its 50 messages would be moved" in result.stderr
         assert len(maildir.files(swapped / "new")) == 50
     assert "50 messages, dry run: 40 to Junk, 10 stay" in run("sort", "--dry-run", "-m", model, swapped).stderr
     assert "50 messages: 40 to Junk, 10 stay" in run("sort", "--all", "-m", model, swapped).stderr
