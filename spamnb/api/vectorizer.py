@@ -153,7 +153,7 @@ class MailVectorizer(MessageEstimator, Transformer):
         # A copy, because ``counted.tokens`` also holds the text of the tokens that are left out.
         self.tokens_ = TokenArray.of_packed(counted.tokens.packed(), counted.tokens.lengths)
         self.__dict__.pop("vocabulary_", None)
-        return self._output(self._matrix(counted, np.arange(len(self.tokens_))), X)
+        return self._format_output(self._matrix(counted, np.arange(len(self.tokens_))), X)
 
     def transform(self, X: Iterable[str | bytes]) -> Any:
         """Count the tokens of the columns; others are left out.
@@ -172,7 +172,7 @@ class MailVectorizer(MessageEstimator, Transformer):
         counted, hashes = self._count(X, self._make_settings(TokenOptions).tokens), self.tokens_.hashes
         columns = np.minimum(np.searchsorted(hashes, counted.tokens.hashes), len(hashes) - 1)
         is_known = hashes[columns] == counted.tokens.hashes
-        return self._output(self._matrix(counted.select_columns(np.flatnonzero(is_known)), columns[is_known]), X)
+        return self._format_output(self._matrix(counted.select_columns(np.flatnonzero(is_known)), columns[is_known]), X)
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """Return the token of each column.

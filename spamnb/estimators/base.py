@@ -1,6 +1,7 @@
 """The base classes of the estimators: parameters, input checks, predictions, and learning by sums.
 
-The interface is scikit-learn's. Only ``__sklearn_tags__``, which scikit-learn alone calls, imports that library.
+The interface is scikit-learn's. Parameters, attributes and methods that several estimators share are documented here.
+Only ``__sklearn_tags__``, which scikit-learn alone calls, imports scikit-learn.
 """
 
 from __future__ import annotations
@@ -27,20 +28,19 @@ from spamnb.formulas.softmax import log_softmax, softmax
 
 
 class Parameters:
-    """Parameters of an estimator, read from the signature of its constructor; no parameter is an estimator."""
+    """The base of all estimators: their parameters are the parameters of the constructor."""
 
-    _fitted = "classes_"  # the attribute that only a fitted estimator has
+    _fitted_attribute = "classes_"  # only a fitted estimator has it
     _poor_score = False  # scikit-learn's tag: True if the model needs counts or categories, not real numbers
 
     def _check_fitted(self) -> None:
-        if not hasattr(self, self._fitted):
+        if not hasattr(self, self._fitted_attribute):
             raise not_fitted(self)
 
     @classmethod
-    def _parameters(cls) -> dict[str, Any]:
-        """Return the names and defaults of the constructor's parameters."""
-        signature = inspect.signature(cls.__init__)
-        return {name: p.default for name, p in list(signature.parameters.items())[1:]}
+    def _defaults(cls) -> dict[str, Any]:
+        """Return the defaults of the constructor's parameters by name."""
+        return {name: parameter.default for name, parameter in inspect.signature(cls).parameters.items()}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name.
@@ -48,7 +48,7 @@ class Parameters:
         Parameters
         ----------
         deep : bool, default=True
-            Without effect, because no parameter is an estimator.
+            Ignored, because no parameter is an estimator.
 
         Returns
         -------
@@ -61,10 +61,10 @@ class Parameters:
         >>> spamnb.MultinomialNB(alpha=1).get_params()
         {'alpha': 1, 'binary': False, 'class_prior': None, 'fit_prior': True, 'prior_concentration': 1.0}
         """
-        return {name: getattr(self, name) for name in sorted(self._parameters())}
+        return {name: getattr(self, name) for name in sorted(self._defaults())}
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters by name; they act at the next fit.
+        """Set parameters by name. The next fit uses them.
 
         Parameters
         ----------
@@ -87,7 +87,7 @@ class Parameters:
         >>> spamnb.MultinomialNB().set_params(alpha=2)
         MultinomialNB(alpha=2)
         """
-        names = sorted(self._parameters())
+        names = sorted(self._defaults())
         for name in params:
             if name not in names:
                 raise ValueError(f"Invalid parameter {name!r} for {type(self).__name__}: it has {', '.join(names)}.")
@@ -96,16 +96,16 @@ class Parameters:
         return self
 
     def __repr__(self) -> str:
-        """Return the constructor's call, without parameters that have their default."""
+        """Return the call of the constructor with the parameters that differ from their defaults."""
         changed = [
             f"{name}={getattr(self, name)!r}"
-            for name, default in self._parameters().items()
+            for name, default in self._defaults().items()
             if repr(getattr(self, name)) != repr(default)
         ]
         return f"{type(self).__name__}({', '.join(changed)})"
 
     def _input_tags(self) -> dict[str, bool]:
-        """Return scikit-learn's tags of X."""
+        """Return the arguments of scikit-learn's ``InputTags``."""
         raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
@@ -125,13 +125,30 @@ class Parameters:
 class Transformer(Parameters):
     """A transformer that returns arrays, or data frames of pandas."""
 
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Learn from samples and transform them: ``fit``, then ``transform``.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features), or list of messages
+            Training samples.
+        y : array of shape (n_samples,), default=None
+            Their classes. A transformer that needs no classes ignores them.
+
+        Returns
+        -------
+        array, sparse array or data frame
+            Transformed samples, as ``transform`` returns them.
+        """
+        return self.fit(X, y).transform(X)  # type: ignore[attr-defined]
+
     def set_output(self, *, transform: str | None = None) -> Self:
         """Choose what ``transform`` and ``fit_transform`` return.
 
         Parameters
         ----------
         transform : str, default=None
-            "default" for arrays, "pandas" for data frames with the names of the columns; None changes nothing.
+            "default" for arrays, "pandas" for data frames. None changes nothing.
 
         Returns
         -------
@@ -141,7 +158,7 @@ class Transformer(Parameters):
         Raises
         ------
         ValueError
-            If ``transform`` is another value.
+            If ``transform`` has another value.
         """
         if transform not in (None, "default", "pandas"):
             raise ValueError(f"{type(self).__name__}: transform is {transform!r:.60}: give 'default' or 'pandas'")
@@ -150,11 +167,22 @@ class Transformer(Parameters):
         return self
 
     def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
-        """Return the names of the columns."""
+        """Return the names of the columns that ``transform`` returns.
+
+        Parameters
+        ----------
+        input_features : object, default=None
+            Ignored.
+
+        Returns
+        -------
+        array of shape (n_columns,)
+            Names of the columns.
+        """
         raise NotImplementedError
 
-    def _output(self, rows: Any, X: Any) -> Any:
-        """Return the rows computed from X, as they are or as a data frame with the index of X: see ``set_output``."""
+    def _format_output(self, rows: Any, X: Any) -> Any:
+        """Return the rows that X was transformed to. After ``set_output(transform="pandas")`` they are a data frame."""
         if getattr(self, "_sklearn_output_config", {}).get("transform") != "pandas":
             return rows
         from pandas import DataFrame
@@ -164,17 +192,17 @@ class Transformer(Parameters):
 
 
 class ClassifierMixin(Parameters):
-    """A classifier that has ``predict`` and ``predict_proba``: its accuracy, its decisions, its scikit-learn tags."""
+    """A classifier of rows of numbers or of messages."""
 
-    classes_: np.ndarray
+    classes_: np.ndarray  # (C,) ascending
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the class of every row.
+        """Return the class of every sample.
 
         Parameters
         ----------
-        X : array or sparse array of shape (n_samples, n_features)
-            Rows to classify.
+        X : array or sparse array of shape (n_samples, n_features), or list of messages
+            Samples to classify.
 
         Returns
         -------
@@ -184,12 +212,12 @@ class ClassifierMixin(Parameters):
         raise NotImplementedError
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return P(c|x) of every row and class.
+        """Return P(c|x) of every sample and class.
 
         Parameters
         ----------
-        X : array or sparse array of shape (n_samples, n_features)
-            Rows to classify.
+        X : array or sparse array of shape (n_samples, n_features), or list of messages
+            Samples to classify.
 
         Returns
         -------
@@ -198,19 +226,34 @@ class ClassifierMixin(Parameters):
         """
         raise NotImplementedError
 
-    def decide(self, X: Any, loss: ArrayLike, actions: ArrayLike | None = None) -> np.ndarray:
-        """Return the action a of least expected loss Σ_c P(c|x) L(a, c) for every row.
-
-        The likeliest class, which ``predict`` returns, is the decision under 0-1 loss.
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Return log P(c|x) of every sample and class.
 
         Parameters
         ----------
-        X : array or sparse array of shape (n_samples, n_features)
-            Rows to decide on.
+        X : array or sparse array of shape (n_samples, n_features), or list of messages
+            Samples to classify.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            Log-probabilities in nats, columns as in ``classes_``; −∞ for a probability of 0.
+        """
+        raise NotImplementedError
+
+    def decide(self, X: Any, loss: ArrayLike, actions: ArrayLike | None = None) -> np.ndarray:
+        """Return the action a of least expected loss Σ_c P(c|x) L(a, c) for every sample.
+
+        Under 0-1 loss this is the likeliest class.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_samples, n_features), or list of messages
+            Samples to decide on.
         loss : array of shape (n_actions, n_classes)
             Cost of each action if the class is ``classes_[c]``.
         actions : array of shape (n_actions,), default=None
-            Names of the actions. By default these are the classes, and "unsure" if ``loss`` has one row more.
+            Names of the actions. None means the classes, and "unsure" for a further row of ``loss``.
 
         Returns
         -------
@@ -220,41 +263,41 @@ class ClassifierMixin(Parameters):
         Raises
         ------
         ValueError
-            If ``loss`` has another shape, or a number that is not finite.
+            If ``loss`` has another shape, or if it contains NaN or infinity.
 
         Examples
         --------
         >>> import spamnb
-        >>> met = ["pug", "pug", "poodle", "poodle", "elephant", "elephant"]
-        >>> model = spamnb.GaussianNB().fit([[3.0], [5.0], [6.0], [8.0], [40.0], [90.0]], met)
-        >>> loss = [[0, 20, 20],  # "elephant": the cost if it is an elephant, a poodle, a pug
-        ...         [20, 0, 1],
-        ...         [20, 1, 0],
-        ...         [0.3, 0.3, 0.3]]  # unsure
+        >>> animals = ["pug", "pug", "poodle", "poodle", "elephant", "elephant"]
+        >>> model = spamnb.GaussianNB().fit([[3.0], [5.0], [6.0], [8.0], [40.0], [90.0]], animals)
+        >>> loss = [[0, 20, 20],  # costs of "elephant" for an elephant, a poodle and a pug
+        ...         [20, 0, 1],  # "poodle"
+        ...         [20, 1, 0],  # "pug"
+        ...         [0.3, 0.3, 0.3]]  # "unsure"
         >>> model.decide([[3.5], [5.5], [60]], loss)
         array(['pug', 'unsure', 'elephant'], dtype=object)
         """
         probabilities, table = self.predict_proba(X), np.asarray(loss, dtype=float)
         names = [*self.classes_.tolist(), UNSURE] if actions is None else np.asarray(actions).tolist()
-        n_rows = [len(names)] if actions is not None else [len(names) - 1, len(names)]
-        if table.ndim != 2 or table.shape[0] not in n_rows or table.shape[1] != len(self.classes_):
-            rows = " or ".join(map(str, n_rows))
+        row_numbers = [len(names)] if actions is not None else [len(names) - 1, len(names)]
+        if table.ndim != 2 or table.shape[0] not in row_numbers or table.shape[1] != len(self.classes_):
+            rows = " or ".join(map(str, row_numbers))
             raise ValueError(f"loss has the shape {table.shape}: give {rows} rows of {len(self.classes_)} columns")
         if not np.isfinite(table).all():
             raise ValueError("loss must hold finite numbers")
         return np.array(names, dtype=object)[least_loss(probabilities, table)]
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the accuracy: the share of rows whose predicted class is ``y``.
+        """Return the accuracy: the share of samples whose predicted class is the true class.
 
         Parameters
         ----------
-        X : array or sparse array of shape (n_samples, n_features)
-            Rows to classify.
+        X : array or sparse array of shape (n_samples, n_features), or list of messages
+            Samples to classify.
         y : array of shape (n_samples,)
             True classes.
         sample_weight : array of shape (n_samples,), default=None
-            Weight of each row; None weighs all alike.
+            Weight of each sample. None gives all samples the same weight.
 
         Returns
         -------
@@ -267,7 +310,7 @@ class ClassifierMixin(Parameters):
 
 
 class BaseClassifier(ClassifierMixin):
-    """A classifier of rows of numbers: input checks and predictions; ``_scores`` is the one hook.
+    """A classifier of rows of numbers. A subclass defines ``fit``, ``partial_fit`` and ``_scores``.
 
     Examples
     --------
@@ -281,19 +324,23 @@ class BaseClassifier(ClassifierMixin):
     array([[0.333, 0.667]])
     """
 
-    _sparse = True  # whether sparse X is accepted
-    _nonnegative = False  # whether X must not be negative
-    _integer = False  # whether the values of X are category numbers
+    _is_sparse_allowed = True
+    _is_nonnegative = False  # whether negative values in X raise ValueError
+    _is_categorical = False  # whether the values of X are category numbers
 
     n_features_in_: int
-    class_log_prior_: np.ndarray  # (C,) in nats; only models with class priors have it
+    class_log_prior_: np.ndarray  # only models with class priors have it
 
     def _input_tags(self) -> dict[str, bool]:
-        return {"sparse": self._sparse, "positive_only": self._nonnegative, "categorical": self._integer}
+        return {
+            "sparse": self._is_sparse_allowed,
+            "positive_only": self._is_nonnegative,
+            "categorical": self._is_categorical,
+        }
 
     # input --------------------------------------------------------------------------------------------
     def _check_X(self, X: Any) -> Any:
-        """Return X as a numpy array or CSR array that fits this fitted model; ValueError or TypeError otherwise."""
+        """Return X as a numpy array or CSR array. Raise an error if its columns are not those of the training rows."""
         self._check_fitted()
         names, expected = feature_names(X), getattr(self, "feature_names_in_", None)
         if names is not None and expected is not None and not np.array_equal(names, expected):
@@ -308,7 +355,7 @@ class BaseClassifier(ClassifierMixin):
     def _check_training(
         self, X: Any, y: Any, sample_weight: Any, *, first: bool
     ) -> tuple[Any, np.ndarray, np.ndarray | None]:
-        """Return checked (X, labels, weight or None); if ``first``, X defines the features."""
+        """Return (X, labels, weights or None) after checks. If ``first``, any number of columns is right."""
         model = type(self).__name__
         y = check_labels(y, model)
         X = check_matrix(X, self) if first else self._check_X(X)
@@ -316,7 +363,7 @@ class BaseClassifier(ClassifierMixin):
         return X, y, check_weight(sample_weight, X.shape[0])
 
     def _first_classes(self, classes: ArrayLike | None) -> np.ndarray | None:
-        """Return the ``classes`` of the first call of ``partial_fit``, ascending; return None in later calls."""
+        """Return the argument ``classes`` of the first ``partial_fit``, ascending. Return None in later calls."""
         if not hasattr(self, "classes_"):
             if classes is None:
                 raise ValueError("classes must be passed on the first call to partial_fit.")
@@ -327,8 +374,8 @@ class BaseClassifier(ClassifierMixin):
             )
         return None
 
-    def _remember(self, classes: np.ndarray, n_features: int, names: np.ndarray | None) -> None:
-        """Set what a first fit fixes: classes_, n_features_in_ and, for a data frame, feature_names_in_."""
+    def _set_shape(self, classes: np.ndarray, n_features: int, names: np.ndarray | None) -> None:
+        """Set ``classes_``, ``n_features_in_`` and, unless ``names`` is None, ``feature_names_in_``."""
         self.classes_ = classes
         self.n_features_in_ = n_features
         if names is not None:
@@ -338,14 +385,14 @@ class BaseClassifier(ClassifierMixin):
 
     # predictions --------------------------------------------------------------------------------------
     def class_scores(self, X: Any) -> np.ndarray:
-        """Return log P(c) + log P(x|c), but for a term that all classes of a row share.
+        """Return log P(c) + log P(x|c) of every row and class, up to a term that is the same for all classes of a row.
 
-        All predictions are made of these scores.
+        The predictions are computed from these scores.
 
         Parameters
         ----------
         X : array or CSR array of shape (n_samples, n_features)
-            Rows of numbers, which are not checked.
+            Rows to classify. They are not checked.
 
         Returns
         -------
@@ -362,53 +409,71 @@ class BaseClassifier(ClassifierMixin):
         return self._scores(X)
 
     def _scores(self, X: Any) -> np.ndarray:
-        """Return the scores of ``class_scores``."""
         raise NotImplementedError
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the likeliest class of every row.
+    # learning -----------------------------------------------------------------------------------------
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from these rows alone. All rows that were learned before are forgotten.
 
         Parameters
         ----------
         X : array or sparse array of shape (n_samples, n_features)
-            Rows to classify.
+            Training rows.
+        y : array of shape (n_samples,)
+            Their classes.
+        sample_weight : array of shape (n_samples,), default=None
+            Weight of each row. None is a weight of 1 for each.
 
         Returns
         -------
-        array of shape (n_samples,)
-            Classes.
+        Self
+            The fitted model.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is wrong, if X has missing or infinite values, or if the model cannot be fitted to X.
+        TypeError
+            If X is sparse and the model needs dense rows.
         """
+        raise NotImplementedError
+
+    def partial_fit(
+        self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn from more rows.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_samples, n_features)
+            More training rows.
+        y : array of shape (n_samples,)
+            Their classes.
+        classes : array of shape (n_classes,), default=None
+            The classes of this call and of all later calls. The first call needs them.
+        sample_weight : array of shape (n_samples,), default=None
+            Weight of each row. None is a weight of 1 for each.
+
+        Returns
+        -------
+        Self
+            The updated model.
+
+        Raises
+        ------
+        ValueError
+            If X cannot be learned, if ``classes`` is missing in the first call, or if it differs in a later call.
+        """
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> np.ndarray:
         best = self._scores(self._check_X(X)).argmax(axis=1)
         return self.classes_[best]
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Return log P(c|x) of every row and class.
-
-        Parameters
-        ----------
-        X : array or sparse array of shape (n_samples, n_features)
-            Rows to classify.
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-            Log-probabilities in nats, columns as in ``classes_``.
-        """
         return log_softmax(self._scores(self._check_X(X)))
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return P(c|x) of every row and class.
-
-        Parameters
-        ----------
-        X : array or sparse array of shape (n_samples, n_features)
-            Rows to classify.
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-            Probabilities, columns as in ``classes_``.
-        """
         return softmax(self._scores(self._check_X(X)))
 
 
@@ -416,7 +481,7 @@ class DecisionFunction(BaseClassifier):
     """A classifier of rows of real numbers that also has ``decision_function``."""
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the log-odds of ``classes_[1]`` over ``classes_[0]``; for more classes, their scores.
+        """Return the log-odds of ``classes_[1]``. For three classes or more, return the score of every class.
 
         Parameters
         ----------
@@ -441,10 +506,33 @@ class DecisionFunction(BaseClassifier):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SumClassifier(BaseClassifier):
-    """A classifier whose parameters are a function of sums over the training rows, kept in ``sums_``.
+    """A classifier that is fitted to sums over the training rows.
 
-    Learning adds, forgetting subtracts. All of it follows from three hooks: ``_sums``, ``_derive`` and
-    ``_scores``.
+    Learning adds to the sums, and forgetting subtracts from them. A subclass defines ``_sums``, ``_derive``, ``_draw``
+    and ``_scores``.
+
+    Parameters
+    ----------
+    fit_prior : bool, default=True
+        Whether ``class_prior=None`` means "mle" and not "uniform".
+    class_prior : str or array of shape (n_classes,), default=None
+        "mle" is the share N_c/N of the training rows; "dirichlet" is the mean and "map" the mode of the posterior under
+        a Dirichlet prior; "uniform" is 1/n_classes. An array contains the probabilities of the classes.
+    prior_concentration : float or array of shape (n_classes,), default=1.0
+        The Dirichlet's parameter a of "dirichlet" and "map".
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        Classes, ascending.
+    class_log_prior_ : array of shape (n_classes,)
+        log P(c), in nats.
+    sums_ : ClassSums or Scatter
+        Sums of the training rows.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : array of shape (n_features,)
+        Names of the columns, if X was a data frame.
 
     Examples
     --------
@@ -458,16 +546,15 @@ class SumClassifier(BaseClassifier):
     class_prior: str | ArrayLike | None = None
     prior_concentration: float | ArrayLike = 1.0
 
-    def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None, like: Any) -> Any:
-        """Return the sums of checked rows of the classes ``codes`` (n,), with a weight per row or None.
+    def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None, learned: Any) -> Any:
+        """Return the sums of the rows X (n, V) of the class numbers ``codes`` (n,).
 
-        Sums are any object with ``documents`` (C,), ``n_features``, + and −. The caller adds the returned sums to the
-        sums ``like``, or subtracts them; ``like`` is None in the first fit.
+        The sums have ``documents`` (C,), ``n_features``, + and −. ``learned`` is ``sums_``, or None in the first fit.
         """
         raise NotImplementedError
 
     def _derive(self, sums: Any) -> None:
-        """Set the parameters from ``sums``. If this raises an error, the parameters must be unchanged."""
+        """Set the attributes that are functions of ``sums``. If this raises an error, no attribute may have changed."""
         raise NotImplementedError
 
     def _class_log_prior(self, documents: np.ndarray) -> np.ndarray:
@@ -478,79 +565,34 @@ class SumClassifier(BaseClassifier):
 
     @property
     def class_count_(self) -> np.ndarray:
-        """Training rows per class, or the sum of their weights: array of shape (n_classes,)."""
+        """Number of training rows of each class, or the sum of their weights: array of shape (n_classes,)."""
         return self.sums_.documents
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from these rows alone, forgetting all rows that were learned before.
-
-        Parameters
-        ----------
-        X : array or sparse array of shape (n_samples, n_features)
-            Training rows.
-        y : array of shape (n_samples,)
-            Their classes.
-        sample_weight : array of shape (n_samples,), default=None
-            Weight of each row; None counts every row once.
-
-        Returns
-        -------
-        Self
-            The fitted model.
-
-        Raises
-        ------
-        ValueError
-            If X has missing or infinite values, or negative ones where counts are expected.
-        TypeError
-            If X is sparse and the model needs dense rows.
-        """
-        return self._begin(X, y, None, sample_weight)
+        return self._fit_first(X, y, None, sample_weight)
 
     def partial_fit(
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Learn from more rows.
+        if (first_classes := self._first_classes(classes)) is not None:
+            return self._fit_first(X, y, first_classes, sample_weight)
+        return self._set_sums(self.sums_ + self._more_sums(X, y, sample_weight))
 
-        Parameters
-        ----------
-        X : array or sparse array of shape (n_samples, n_features)
-            More training rows.
-        y : array of shape (n_samples,)
-            Their classes.
-        classes : array of shape (n_classes,), default=None
-            All classes that will ever come; the first call needs them.
-        sample_weight : array of shape (n_samples,), default=None
-            Weight of each row; None counts every row once.
-
-        Returns
-        -------
-        Self
-            The updated model.
-
-        Raises
-        ------
-        ValueError
-            If X cannot be learned, or if the classes are missing or are not those of the first call.
-        """
-        if (first := self._first_classes(classes)) is not None:
-            return self._begin(X, y, first, sample_weight)
-        return self._replace(self.sums_ + self._more_sums(X, y, sample_weight))
-
-    def _begin(self, X: Any, y: Any, classes: np.ndarray | None, sample_weight: Any) -> Self:
+    def _fit_first(self, X: Any, y: Any, classes: np.ndarray | None, sample_weight: Any) -> Self:
         """Learn from these rows alone. ``classes`` are ascending; None means the classes that occur in y."""
         names = feature_names(X)
         X, y, weight = self._check_training(X, y, sample_weight, first=True)
         classes = np.unique(y) if classes is None else classes
-        self._replace(self._sums(X, class_codes(y, classes), len(classes), weight, None))
-        self._remember(classes, X.shape[1], names)
+        self._set_sums(self._sums(X, class_codes(y, classes), len(classes), weight, None))
+        self._set_shape(classes, X.shape[1], names)
         return self
 
     def _more_sums(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        """Return the sums of rows that are to be added to ``sums_`` or subtracted from them."""
         X, y, weight = self._check_training(X, y, sample_weight, first=False)
         return self._sums(X, class_codes(y, self.classes_), len(self.classes_), weight, self.sums_)
 
-    def _replace(self, sums: Any) -> Self:
+    def _set_sums(self, sums: Any) -> Self:
         self._derive(sums)
         self.sums_ = sums
         return self
@@ -558,12 +600,12 @@ class SumClassifier(BaseClassifier):
     def fit_sums(self, sums: Any, classes: ArrayLike) -> Self:
         """Learn from the sums of training rows instead of the rows.
 
-        A model can be restored from its sums without its rows, and the sums of models of the same classes can be added.
+        So a model can be restored from ``sums_``, and models of the same classes can be added.
 
         Parameters
         ----------
         sums : ClassSums or Scatter
-            Sums of the kind that ``sums_`` has.
+            The ``sums_`` of a model of this type, or a sum of several.
         classes : array of shape (n_classes,)
             The classes of the sums, ascending.
 
@@ -588,24 +630,24 @@ class SumClassifier(BaseClassifier):
         names = check_labels(classes, type(self).__name__)
         if len(names) != len(sums.documents) or not np.array_equal(names, np.unique(names)):
             raise ValueError(f"classes is {classes!r:.60}: give the {len(sums.documents)} classes of the sums, sorted")
-        self._remember(names, sums.n_features, None)
-        return self._replace(sums)
+        self._set_shape(names, sums.n_features, None)
+        return self._set_sums(sums)
 
     def forget(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Take rows out again that were learned before.
+        """Forget rows that were learned before.
 
-        This undoes ``partial_fit`` of the same rows: exactly if whole numbers are counted, otherwise up to rounding.
-        Sums do not say which rows they are of. If rows are forgotten that were never learned, the model may be wrong
-        without an error.
+        The result is the model without these rows: exactly if X and weights are whole numbers, otherwise up to
+        rounding. Rows that were never learned cannot always be recognised, and then the model is wrong without an
+        error.
 
         Parameters
         ----------
         X : array or sparse array of shape (n_samples, n_features)
             Rows that were learned.
         y : array of shape (n_samples,)
-            Their classes when they were learned.
+            The classes with which they were learned.
         sample_weight : array of shape (n_samples,), default=None
-            Weight of each row; None counts every row once.
+            The weights with which they were learned.
 
         Returns
         -------
@@ -615,10 +657,10 @@ class SumClassifier(BaseClassifier):
         Raises
         ------
         ValueError
-            If more would be taken out than was learned.
+            If a sum would be below zero without these rows.
         """
         self._check_fitted()
-        return self._replace(self.sums_ - self._more_sums(X, y, sample_weight))
+        return self._set_sums(self.sums_ - self._more_sums(X, y, sample_weight))
 
     def sample(self, n: int = 1, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Draw n rows from the model: their classes from P(c), each row from P(x|c).
@@ -628,19 +670,19 @@ class SumClassifier(BaseClassifier):
         n : int, default=1
             Number of rows.
         random_state : int or numpy.random.Generator, default=None
-            Seed; None draws other rows each time.
+            Seed. None draws other rows in each call.
 
         Returns
         -------
         X : array of shape (n, n_features)
-            Rows. A multinomial row has as many counts as the mean row of its class.
+            Rows. In a multinomial model the sum of a row is the mean sum of the training rows of its class.
         y : array of shape (n,)
             Their classes.
 
         Raises
         ------
         ValueError
-            If ``n`` is no whole number, or below 0.
+            If ``n`` is not a whole number, or below 0.
 
         Examples
         --------
@@ -682,7 +724,7 @@ class SumClassifier(BaseClassifier):
 
 
 def class_codes(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Return the index in ``classes`` (sorted) of every label; ValueError names labels that are not there."""
+    """Return the index of every label in ``classes``, which are ascending. Raise ValueError for other labels."""
     unknown = np.setdiff1d(y, classes)
     if len(unknown):
         raise ValueError(f"The target label(s) {unknown} in y do not exist in the initial classes {classes}")

@@ -1,7 +1,7 @@
-"""Bayesian concept learning: infer the set that positive examples come from.
+"""Bayesian concept learning: infer a set from positive examples.
 
-A hypothesis is a set, its extension, over a finite domain. Examples are drawn uniformly from the extension (strong
-sampling), which gives the size principle: the smallest set that has all examples is the likeliest.
+A hypothesis says that the examples were drawn uniformly from a set, its extension (strong sampling). This gives the
+size principle: of the sets that contain all examples the smallest has the largest likelihood.
 """
 
 from __future__ import annotations
@@ -22,15 +22,11 @@ class Hypothesis(NamedTuple):
     Parameters
     ----------
     name : str
-        Name.
+        Name of the hypothesis.
     extension : collection
         Elements of the set.
     weight : float, default=1.0
-        Prior weight; the weights of all hypotheses need not sum to one.
-
-    See Also
-    --------
-    ConceptLearner : Chooses among hypotheses.
+        Prior weight. The weights of all hypotheses need not sum to 1.
 
     Examples
     --------
@@ -44,12 +40,12 @@ class Hypothesis(NamedTuple):
 
 
 class ConceptLearner:
-    """Bayesian concept learning: the posterior of hypotheses, and its predictions, from positive examples alone.
+    """Bayesian concept learning: the posterior and the predictions of hypotheses, from positive examples.
 
     Parameters
     ----------
     domain : iterable
-        All elements; they must be hashable.
+        All elements, which must be hashable.
     hypotheses : sequence of Hypothesis
         Sets of elements of the domain.
 
@@ -58,14 +54,15 @@ class ConceptLearner:
     prior : array of shape (n_hypotheses,)
         Prior probabilities.
     membership : array of shape (n_hypotheses, n_elements)
-        Whether each hypothesis has each element of the domain.
+        Whether the extension of each hypothesis contains each element of the domain.
     sizes : array of shape (n_hypotheses,)
-        Number of elements of each hypothesis.
+        Number of elements of each extension.
 
     Raises
     ------
     ValueError
-        If an extension is empty or leaves the domain, or a weight is impossible.
+        If an extension is empty or has an element outside the domain, if a weight is negative or not finite, or if all
+        weights are 0.
 
     See Also
     --------
@@ -73,8 +70,8 @@ class ConceptLearner:
 
     Notes
     -----
-    p(D|h) = 1/|h|^N if every example is in h, else 0; p(h|D) ∝ p(D|h) p(h). Source: Tenenbaum 1999; Murphy, Machine
-    Learning, section 3.2.
+    For N examples D, p(D|h) is 1/|h|^N if h contains all examples, and otherwise 0. The posterior is
+    p(h|D) ∝ p(D|h) p(h). Source: Tenenbaum 1999; Murphy, Machine Learning, section 3.2.
 
     Examples
     --------
@@ -99,13 +96,13 @@ class ConceptLearner:
         except TypeError:
             raise ValueError("domain must be a list of hashable elements") from None
         if not isinstance(hypotheses, Sequence) or not all(isinstance(each, Hypothesis) for each in hypotheses):
-            raise ValueError("hypotheses must be a list, and each of them a Hypothesis")
+            raise ValueError("hypotheses must be a list of Hypothesis objects")
         self.hypotheses = tuple(hypotheses)
         if not all(isinstance(each.weight, Real) and 0 <= each.weight < np.inf for each in self.hypotheses):
             raise ValueError("prior weights must be finite numbers and not negative")
         weights = np.array([hypothesis.weight for hypothesis in self.hypotheses], dtype=float)
         if not weights.any():
-            raise ValueError("one of the hypotheses must have a positive prior weight")
+            raise ValueError("at least one hypothesis must have a positive prior weight")
         self.prior = weights / weights.sum()
         self.membership = np.zeros((len(self.hypotheses), len(self.domain)), dtype=bool)
         for row, hypothesis in zip(self.membership, self.hypotheses):
@@ -113,10 +110,10 @@ class ConceptLearner:
             if not row.any():
                 raise ValueError(f"the extension of hypothesis {hypothesis.name!r} is empty")
         self.sizes = self.membership.sum(axis=1)
-        self._learned: Counter[int] = Counter()  # how often each element, by position, was an example
+        self._example_counts: Counter[int] = Counter()  # by position in the domain
 
     def _columns(self, elements: Iterable[Hashable], argument: str) -> list[int]:
-        """Return the positions of elements in the domain; ValueError names the ``argument`` that holds others."""
+        """Return the positions of elements in the domain. Raise ValueError for other elements of this argument."""
         try:
             return [self._positions[element] for element in elements]
         except KeyError as error:
@@ -142,16 +139,16 @@ class ConceptLearner:
         ValueError
             If an example is not in the domain.
         """
-        self._learned.update(self._columns(examples, "examples"))
+        self._example_counts.update(self._columns(examples, "examples"))
         return self
 
     def forget(self, examples: Iterable[Hashable]) -> ConceptLearner:
-        """Take examples out again.
+        """Forget examples that were learned before.
 
         Parameters
         ----------
         examples : iterable
-            Elements of the domain.
+            Examples that were learned.
 
         Returns
         -------
@@ -163,22 +160,22 @@ class ConceptLearner:
         ValueError
             If an example was not learned.
         """
-        forgotten = Counter(self._columns(examples, "examples"))
-        if not forgotten <= self._learned:
+        counts = Counter(self._columns(examples, "examples"))
+        if not counts <= self._example_counts:
             raise ValueError("cannot forget examples that were not learned")
-        self._learned -= forgotten
+        self._example_counts -= counts
         return self
 
     def log_likelihood(self) -> np.ndarray:
-        """Return log p(D|h) = −N log |h| of each hypothesis h; −inf if an example is outside of it.
+        """Return log p(D|h) = −N log |h| of each hypothesis h, or −inf if h does not contain all examples.
 
         Returns
         -------
         array of shape (n_hypotheses,)
             Log-likelihoods in nats.
         """
-        holds_all = self.membership[:, list(self._learned)].all(axis=1)
-        return np.where(holds_all, -self._learned.total() * np.log(self.sizes), -np.inf)
+        has_all = self.membership[:, list(self._example_counts)].all(axis=1)
+        return np.where(has_all, -self._example_counts.total() * np.log(self.sizes), -np.inf)
 
     def posterior(self) -> np.ndarray:
         """Return p(h|D) of each hypothesis h.
@@ -191,25 +188,27 @@ class ConceptLearner:
         Raises
         ------
         ValueError
-            If no hypothesis has all examples.
+            If no hypothesis contains all examples.
         """
         with np.errstate(divide="ignore"):
             joint = self.log_likelihood() + np.log(self.prior)
         highest = joint.max()
         if highest == -np.inf:
-            raise ValueError("no hypothesis with a positive prior holds all the examples")
+            raise ValueError("no hypothesis with a positive prior contains all examples")
         weights = np.exp(joint - highest)
         return weights / weights.sum()
 
     def sample(self, n: int = 1, random_state: Any = None) -> list[Hashable]:
-        """Draw elements: for each a hypothesis from the posterior, and one of its elements.
+        """Draw elements from the predictive distribution.
+
+        For each element a hypothesis is drawn from the posterior, and then an element of its extension.
 
         Parameters
         ----------
         n : int, default=1
             Number of elements.
         random_state : int or numpy.random.Generator, default=None
-            Seed; None draws other elements each time.
+            Seed. None draws other elements in each call.
 
         Returns
         -------
@@ -219,7 +218,7 @@ class ConceptLearner:
         Raises
         ------
         ValueError
-            If ``n`` is no whole number, or below 0.
+            If ``n`` is not a whole number, or below 0.
 
         Examples
         --------
@@ -228,8 +227,8 @@ class ConceptLearner:
         """
         check_whole("n", n, 0)
         probability = (self.posterior() / self.sizes) @ self.membership
-        drawn = np.random.default_rng(random_state).choice(len(self.domain), n, p=probability / probability.sum())
-        return [self.domain[position] for position in drawn.tolist()]
+        positions = np.random.default_rng(random_state).choice(len(self.domain), n, p=probability / probability.sum())
+        return [self.domain[position] for position in positions.tolist()]
 
     def predictive(self, elements: Iterable[Hashable] | None = None) -> np.ndarray:
         """Return p(x in C|D) = Σ_h [x in h] p(h|D), the probability that an element x belongs to the concept C.
@@ -237,7 +236,7 @@ class ConceptLearner:
         Parameters
         ----------
         elements : iterable, default=None
-            Elements of the domain; None: all.
+            Elements of the domain. None means all.
 
         Returns
         -------
@@ -248,35 +247,35 @@ class ConceptLearner:
         return self.posterior() @ self.membership[:, columns]
 
     def most_probable(self) -> Hypothesis:
-        """Return the hypothesis of the highest posterior (MAP).
+        """Return the hypothesis with the highest posterior (MAP).
 
         Returns
         -------
         Hypothesis
-            The hypothesis; of equals the first one.
+            The hypothesis; the first of several with the same posterior.
         """
         return self.hypotheses[int(np.argmax(self.posterior()))]
 
     def most_likely(self) -> Hypothesis:
-        """Return the maximum-likelihood hypothesis: the smallest that has all examples.
+        """Return the maximum-likelihood hypothesis: the smallest that contains all examples.
 
         Returns
         -------
         Hypothesis
-            The hypothesis; of equals the first one.
+            The hypothesis; the first of several with the same likelihood.
         """
-        self.posterior()  # raises ValueError if no hypothesis has all examples
+        self.posterior()  # raises ValueError if no hypothesis contains all examples
         return self.hypotheses[int(np.argmax(self.log_likelihood()))]
 
 
 def number_game(intervals: bool = False) -> ConceptLearner:
-    """Return the number game: 32 arithmetical concepts over 1 … 100, the two unnatural ones with a small prior.
+    """Return a learner for the number game, with 32 arithmetical concepts over the numbers from 1 to 100.
 
     Parameters
     ----------
     intervals : bool, default=False
-        Whether the primes, and every run of neighbours such as 16 to 23, are hypotheses too, so that numbers near the
-        examples are likelier than others.
+        Whether to add the primes and all intervals, such as 16 to 23, to the hypotheses. With intervals the numbers
+        near the examples are likelier than others.
 
     Returns
     -------
@@ -285,7 +284,8 @@ def number_game(intervals: bool = False) -> ConceptLearner:
 
     Notes
     -----
-    All intervals together have the prior 1/3, each in proportion to |h| exp(−|h|/10), after Tenenbaum 1999.
+    The prior of an interval h is proportional to |h| exp(−|h|/10), and all intervals together have the prior 1/3, as in
+    Tenenbaum 1999.
 
     Examples
     --------
@@ -301,7 +301,7 @@ def number_game(intervals: bool = False) -> ConceptLearner:
     domain = range(1, 101)
 
     def powers(base: int) -> list[int]:
-        # Exponent 1 on: with 1 = base⁰ in every set of powers the published posteriors do not come out.
+        # Without exponent 0, because the published posteriors are those of sets without 1.
         return [base**exponent for exponent in range(1, 7) if base**exponent <= 100]
 
     hypotheses = [
@@ -317,8 +317,8 @@ def number_game(intervals: bool = False) -> ConceptLearner:
     ]
     if intervals:
         hypotheses.append(Hypothesis("primes", [n for n in domain if n > 1 and all(n % k for k in range(2, n))], 0.1))
-        runs = [range(first, last + 1) for first in domain for last in range(first, 101)]
-        weights = np.array([len(run) * np.exp(-len(run) / 10) for run in runs])
+        ranges = [range(first, last + 1) for first in domain for last in range(first, 101)]
+        weights = np.array([len(numbers) * np.exp(-len(numbers) / 10) for numbers in ranges])
         weights *= sum(each.weight for each in hypotheses) / 2 / weights.sum()
-        hypotheses += [Hypothesis(f"{run[0]} to {run[-1]}", run, w) for run, w in zip(runs, weights.tolist())]
+        hypotheses += [Hypothesis(f"{h[0]} to {h[-1]}", h, weight) for h, weight in zip(ranges, weights.tolist())]
     return ConceptLearner(domain, hypotheses)

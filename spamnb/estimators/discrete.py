@@ -1,4 +1,4 @@
-"""Naive Bayes of sums of columns (multinomial, Bernoulli) and of categories; mutual information of columns."""
+"""Naive Bayes of counts, of presence and of categories, and the mutual information of columns with the class."""
 
 from __future__ import annotations
 
@@ -18,57 +18,58 @@ from spamnb.formulas.sums import ClassSums
 
 @dataclass(eq=False, repr=False)
 class DiscreteNB(SumClassifier):
-    """A model whose scores are Σ_j x_j w_jc plus a constant, with weights from ``ClassSums``.
+    """A model whose scores are Σ_j x_j w_jc plus a constant.
 
-    α = 0 is the maximum-likelihood estimate: a value that no training row of a class has gives that class the
-    probability 0, and a row that is impossible in all classes has no posterior (0/0, NaN). A UserWarning says so.
+    With α = 0 a class has the probability 0 for a row with a value that no training row of the class has. A row that is
+    impossible in all classes has the posterior NaN. ``fit`` warns if this can happen.
     """
 
     alpha: float | ArrayLike = 1.0
 
-    _nonnegative = True
+    _is_nonnegative = True
     _poor_score = True
 
-    def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None, like: Any) -> ClassSums:
-        return ClassSums.from_rows(self._counted(X), codes, n_classes, weight, None)
+    def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None, learned: Any) -> ClassSums:
+        return ClassSums.from_rows(self._encode(X), codes, n_classes, weight, None)
 
-    def _counted(self, X: Any) -> Any:
-        """Return the rows that are counted and scored."""
+    def _encode(self, X: Any) -> Any:
+        """Return the rows whose sums are learned, and whose products with the weights are scores."""
         return X
 
     def _derive(self, sums: ClassSums) -> None:
         log_prior = self._class_log_prior(sums.documents)
         alpha = check_alpha(self, sums.n_features)
         with np.errstate(divide="ignore", invalid="ignore"):  # log 0, and 0/0 of a class without rows
-            weights, absent = self._class_weights(sums, alpha)
-        weights = np.ascontiguousarray(weights.T)  # (V, C), as a product with rows of X reads them
-        constant, limits = absent.sum(axis=1) if isinstance(absent, np.ndarray) else absent, None
+            weights, absences = self._class_weights(sums, alpha)
+        weights = np.ascontiguousarray(weights.T)  # the order in which a product with X reads the weights
+        constant, finite_parts = absences.sum(axis=1) if isinstance(absences, np.ndarray) else absences, None
         if not alpha.all() and not np.isfinite(weights).all():
-            constant, limits = self._without_infinity(sums, weights, absent)
-        self._weights_, self._constant_, self._limits_, self.class_log_prior_ = weights, constant, limits, log_prior
+            constant, finite_parts = self._split_infinite(sums, weights, absences)
+        self._weights_, self._constant_, self._finite_parts_ = weights, constant, finite_parts
+        self.class_log_prior_ = log_prior
 
     def _class_weights(self, sums: Any, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray | float]:
-        """Return the weights w_jc (C, V), and the term of each column without its weight, (C, V) or 0.0; nats."""
+        """Return the weights w_jc (C, V), and the score of each column if it is absent, (C, V) or 0.0, in nats."""
         raise NotImplementedError
 
-    def _without_infinity(self, sums: ClassSums, weights: np.ndarray, absent: np.ndarray | float) -> tuple[Any, Any]:
-        """Return the constant (C,) without its infinite terms, and three arrays that take the place of the weights.
+    def _split_infinite(self, sums: ClassSums, weights: np.ndarray, absences: np.ndarray | float) -> tuple[Any, Any]:
+        """Return the constant (C,) without infinite terms, and three arrays that replace the weights.
 
-        These are finite weights (V, C); 1 for a column that makes a row impossible if it is above 0, and −1 if it is
-        0, (V, C); and the number of the latter (C,).
+        The three arrays are the finite weights (V, C), the signs (V, C) and the number of negative signs (C,). The sign
+        is 1 if the presence of the column makes a row impossible in the class, and −1 if its absence does.
         """
         warnings.warn(
-            f"{type(self).__name__}: with alpha=0 a class has probability 0 where a value was in none, or in all, of "
-            "its training rows; alpha=1 is Laplace's smoothing",
+            f"{type(self).__name__}: alpha=0 gives some rows the probability 0, because a value occurs in no row of a "
+            "class, or in all of them; alpha=1 is Laplace's smoothing",
             UserWarning,
             stacklevel=6,
         )
-        always = weights == np.inf  # θ = 1
-        never = ~np.isfinite(weights) & ~always
-        constant = np.where(never.T | always.T, 0.0, absent).sum(axis=1)
-        constant = np.where(sums.documents > 0, constant, -np.inf)  # of no rows nothing is likely
-        finite = np.where(never | always, 0.0, weights)
-        return constant, (finite, never.astype(float) - always, always.sum(axis=0))
+        is_certain = weights == np.inf  # θ = 1
+        is_impossible = ~np.isfinite(weights) & ~is_certain  # θ = 0
+        constant = np.where(is_impossible.T | is_certain.T, 0.0, absences).sum(axis=1)
+        constant = np.where(sums.documents > 0, constant, -np.inf)  # a class without rows is impossible
+        finite_weights = np.where(is_impossible | is_certain, 0.0, weights)
+        return constant, (finite_weights, is_impossible.astype(float) - is_certain, is_certain.sum(axis=0))
 
     @property
     def feature_count_(self) -> np.ndarray:
@@ -81,49 +82,35 @@ class DiscreteNB(SumClassifier):
         return self._weights_.T
 
     def _scores(self, X: Any) -> np.ndarray:
-        # scipy multiplies integers by floats too, but five times slower.
-        X = self._counted(X).astype(float, copy=False)
+        # The product of integers and floats takes scipy five times as long as the product of floats.
+        X = self._encode(X).astype(float, copy=False)
         constant = self.class_log_prior_ + self._constant_
-        if self._limits_ is None:
+        if self._finite_parts_ is None:
             return X @ self._weights_ + constant
-        finite, limit, always = self._limits_
-        scores = X @ finite + constant
-        scores[X @ limit + always > 0] = -np.inf
+        finite_weights, signs, n_negative = self._finite_parts_
+        scores = X @ finite_weights + constant
+        scores[X @ signs + n_negative > 0] = -np.inf  # at least one column is impossible
         return scores
 
 
 @dataclass(eq=False, repr=False)
 class MultinomialNB(DiscreteNB):
-    """Naive Bayes of counts, such as those of words.
+    """Naive Bayes of counts, such as the counts of words.
 
-    X is dense or sparse and not negative: counts, but any weights will do.
+    X is dense or sparse, and not negative. Its values are counts, or real numbers in the place of counts.
 
     Parameters
     ----------
     alpha : float or array of shape (n_features,), default=1.0
-        Pseudo-count; 0 is the maximum-likelihood estimate, which warns.
-    fit_prior : bool, default=True
-        Whether ``class_prior=None`` means "mle", the share of the training rows, and not "uniform".
-    class_prior : str or array of shape (n_classes,), default=None
-        "mle", "dirichlet", "map", "uniform", or the probabilities of the classes.
-    prior_concentration : float or array of shape (n_classes,), default=1.0
-        The Dirichlet's parameter a of "dirichlet" and "map".
+        Pseudo-count. 0 is the maximum-likelihood estimate, which may warn.
+    fit_prior, class_prior, prior_concentration : bool, str or array
+        Prior of the classes, as in ``SumClassifier``.
     binary : bool, default=False
-        Whether a column counts once a row, whatever its value: the Boolean multinomial, with N_jc for T_jc.
-
-    Attributes
-    ----------
-    classes_ : array of shape (n_classes,)
-        Classes, ascending.
-    class_log_prior_ : array of shape (n_classes,)
-        log P(c), in nats.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : array of shape (n_features,)
-        Names of the columns, if X was a data frame.
+        Whether every value above 0 counts as 1 (the Boolean multinomial model).
 
     See Also
     --------
+    SumClassifier : Attributes of all models of sums.
     BernoulliNB : Absent columns are evidence too.
 
     Notes
@@ -136,7 +123,7 @@ class MultinomialNB(DiscreteNB):
 
     Examples
     --------
-    The example of that chapter; the classes are "about China" and not:
+    The example of that chapter, in which the class "yes" is about China:
 
     >>> X = [[1, 2, 0, 0, 0, 0], [0, 2, 0, 0, 1, 0], [0, 1, 0, 1, 0, 0], [0, 1, 1, 0, 0, 1]]
     >>> model = MultinomialNB().fit(X, ["yes", "yes", "yes", "no"])
@@ -149,17 +136,17 @@ class MultinomialNB(DiscreteNB):
     _: KW_ONLY
     binary: bool = False
 
-    def _counted(self, X: Any) -> Any:
+    def _encode(self, X: Any) -> Any:
         return (X != 0).astype(np.int8) if self.binary else X
 
     def _class_weights(self, sums: ClassSums, alpha: np.ndarray) -> tuple[np.ndarray, float]:
-        of_all = alpha.sum() if alpha.ndim else alpha * sums.n_features
-        return token_log_probability(sums.columns, sums.columns.sum(axis=1), of_all, alpha), 0.0
+        total_alpha = alpha.sum() if alpha.ndim else alpha * sums.n_features
+        return token_log_probability(sums.columns, sums.columns.sum(axis=1), total_alpha, alpha), 0.0
 
     def _draw(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
         mean_length = self.sums_.columns[c].sum() / (self.sums_.documents[c] or 1)
         probability = np.exp(self._weights_[:, c])
-        return self._counted(rng.multinomial(round(mean_length), probability / probability.sum(), n))
+        return self._encode(rng.multinomial(round(mean_length), probability / probability.sum(), n))
 
 
 @dataclass(eq=False, repr=False)
@@ -171,37 +158,23 @@ class BernoulliNB(DiscreteNB):
     Parameters
     ----------
     alpha : float or array of shape (n_features,), default=1.0
-        Pseudo-count; 0 is the maximum-likelihood estimate, which warns.
-    fit_prior : bool, default=True
-        Whether ``class_prior=None`` means "mle", the share of the training rows, and not "uniform".
-    class_prior : str or array of shape (n_classes,), default=None
-        "mle", "dirichlet", "map", "uniform", or the probabilities of the classes.
-    prior_concentration : float or array of shape (n_classes,), default=1.0
-        The Dirichlet's parameter a of "dirichlet" and "map".
+        Pseudo-count. 0 is the maximum-likelihood estimate, which may warn.
+    fit_prior, class_prior, prior_concentration : bool, str or array
+        Prior of the classes, as in ``SumClassifier``.
     binarize : float, default=0.0
-        Threshold of at least 0: x_j is 1 if the value is above it.
-
-    Attributes
-    ----------
-    classes_ : array of shape (n_classes,)
-        Classes, ascending.
-    class_log_prior_ : array of shape (n_classes,)
-        log P(c), in nats.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : array of shape (n_features,)
-        Names of the columns, if X was a data frame.
+        Threshold of at least 0. A column is present if its value is above the threshold.
 
     See Also
     --------
+    SumClassifier : Attributes of all models of sums.
     MultinomialNB : Counts instead of presence.
-    mutual_information : What each column tells about the class.
+    mutual_information : Information of each column about the class.
 
     Notes
     -----
     log P(c, x) = log P(c) + Σ_j [x_j log θ_jc + (1−x_j) log(1−θ_jc)] with θ_jc = (N_jc + α) / (N_c + 2α). N_jc is the
-    number of training rows of class c in which column j is above ``binarize``, N_c that of all its rows. All logarithms
-    are natural.
+    number of training rows of class c in which column j is above ``binarize``, and N_c is the number of all training
+    rows of class c. All logarithms are natural.
 
     Source: McCallum and Nigam 1998; Murphy, Machine Learning, section 3.5.
 
@@ -220,24 +193,24 @@ class BernoulliNB(DiscreteNB):
     _: KW_ONLY
     binarize: float = 0.0
 
-    _nonnegative = False  # the threshold makes 0 of them
+    _is_nonnegative = False  # a negative value is below the threshold
 
-    def _counted(self, X: Any) -> Any:
+    def _encode(self, X: Any) -> Any:
         check_number(self, "binarize", zero=True)
         return (self.binarize < X).astype(np.int8)
 
     def _class_weights(self, sums: ClassSums, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        # Sums of weights added in another order can exceed N_c, by rounding alone.
-        present = np.minimum(sums.columns, sums.documents[:, None])
-        absent = token_absence_log_probability(present, sums.documents, alpha)
-        return token_log_odds(present, sums.documents, alpha), absent
+        # A sum of weights can exceed the sum of the same weights in another order, because of rounding.
+        document_counts = np.minimum(sums.columns, sums.documents[:, None])
+        absences = token_absence_log_probability(document_counts, sums.documents, alpha)
+        return token_log_odds(document_counts, sums.documents, alpha), absences
 
     def _draw(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
         return (rng.random((n, self.n_features_in_)) < np.exp(self.feature_log_prob_[c])).astype(np.int8)
 
     @property
     def feature_log_prob_(self) -> np.ndarray:
-        """Return log θ_jc in nats: array of shape (n_classes, n_features)."""
+        """Logarithm of θ_jc in nats: array of shape (n_classes, n_features)."""
         return -np.logaddexp(0, -self._weights_.T)
 
 
@@ -249,11 +222,11 @@ def mutual_information(X: Any, y: ArrayLike, alpha: float = 1.0) -> np.ndarray:
     Parameters
     ----------
     X : array or sparse array of shape (n_samples, n_features)
-        Rows; a column is present in a row if its value is above 0.
+        Rows. A column is present in a row if its value is above 0.
     y : array of shape (n_samples,)
         Classes.
     alpha : float, default=1.0
-        Pseudo-count. 0 gives the empirical mutual information: scikit-learn's ``mutual_info_classif`` divided by ln 2.
+        Pseudo-count. 0 gives scikit-learn's ``mutual_info_classif`` of discrete columns, divided by ln 2.
 
     Returns
     -------
@@ -263,11 +236,11 @@ def mutual_information(X: Any, y: ArrayLike, alpha: float = 1.0) -> np.ndarray:
     Raises
     ------
     ValueError
-        If X and y do not fit together, or α is below 0.
+        If X and y have different lengths, or ``alpha`` is below 0.
 
     See Also
     --------
-    WordsDisplay : The words with the highest mutual information as bars.
+    WordsDisplay : Bars of the words with the highest mutual information.
 
     Notes
     -----
@@ -287,44 +260,30 @@ def mutual_information(X: Any, y: ArrayLike, alpha: float = 1.0) -> np.ndarray:
 class CategoricalNB(DiscreteNB):
     """Naive Bayes of categories.
 
-    X holds category numbers from 0 to 2³¹ − 1; fractions are cut off. Sparse X takes the memory of dense X.
+    X contains category numbers from 0 to 2³¹ − 1; other numbers are rounded down. Sparse X is converted to dense X.
 
     Parameters
     ----------
     alpha : float or array of shape (n_features,), default=1.0
-        Pseudo-count; 0 is the maximum-likelihood estimate, which warns.
-    fit_prior : bool, default=True
-        Whether ``class_prior=None`` means "mle", the share of the training rows, and not "uniform".
-    class_prior : str or array of shape (n_classes,), default=None
-        "mle", "dirichlet", "map", "uniform", or the probabilities of the classes.
-    prior_concentration : float or array of shape (n_classes,), default=1.0
-        The Dirichlet's parameter a of "dirichlet" and "map".
+        Pseudo-count. 0 is the maximum-likelihood estimate, which may warn.
+    fit_prior, class_prior, prior_concentration : bool, str or array
+        Prior of the classes, as in ``SumClassifier``.
     min_categories : int or array of shape (n_features,), default=None
-        The least number K_j of categories of a column, at least 1. None counts those of the first rows. Later rows with
-        a category of K_j or more raise ValueError.
-
-    Attributes
-    ----------
-    classes_ : array of shape (n_classes,)
-        Classes, ascending.
-    class_log_prior_ : array of shape (n_classes,)
-        log P(c), in nats.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : array of shape (n_features,)
-        Names of the columns, if X was a data frame.
+        The minimum of K_j, the number of categories of column j, at least 1; None is 1. Rows that are learned or
+        classified later raise ValueError if a category is K_j or more.
 
     See Also
     --------
-    BernoulliNB : Two categories a column.
+    SumClassifier : Attributes of all models of sums.
+    BernoulliNB : Two categories per column.
 
     Notes
     -----
     log P(c, x) = log P(c) + Σ_j log φ_jc(x_j) with φ_jc(k) = (N_jkc + α) / (N_c + α K_j). N_jkc is the number of
-    training rows of class c whose column j holds category k. K_j is one more than the highest number in the rows of
-    ``fit`` or of the first ``partial_fit``, or ``min_categories`` if that is more. All logarithms are natural.
+    training rows of class c with category k in column j. K_j is one more than the highest number in the rows of ``fit``
+    or of the first ``partial_fit``, or ``min_categories`` if this is more. All logarithms are natural.
 
-    Source: Murphy, Machine Learning, section 3.5; the Dirichlet-categorical model of its section 3.4.
+    Source: Murphy, Machine Learning, sections 3.4 and 3.5.
 
     Examples
     --------
@@ -335,26 +294,26 @@ class CategoricalNB(DiscreteNB):
     array(['a', 'b'], dtype='<U1')
     """
 
-    _integer = True
+    _is_categorical = True
 
     _: KW_ONLY
     min_categories: int | ArrayLike | None = None
 
-    def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None, like: Any) -> ClassSums:
-        categories = self._categories(X) if like is None else like.categories
-        return ClassSums.from_rows(_indicators(X, categories), codes, n_classes, weight, categories)
+    def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None, learned: Any) -> ClassSums:
+        categories = self._count_categories(X) if learned is None else learned.categories
+        return ClassSums.from_rows(_encode_categories(X, categories), codes, n_classes, weight, categories)
 
-    def _categories(self, X: np.ndarray) -> np.ndarray:
-        """Return K_j (V,) of the first rows."""
-        n, least = X.shape[1], np.asarray(1 if self.min_categories is None else self.min_categories)
-        if least.dtype.kind not in "iu" or least.shape not in ((), (n,)) or (least < 1).any():
-            raise ValueError(f"min_categories is {least!r:.60}: give a whole number above 0, or {n} of them")
-        return np.maximum(X.max(axis=0) + 1, least)
+    def _count_categories(self, X: np.ndarray) -> np.ndarray:
+        """Return K_j (V,) for the first training rows."""
+        n, minimum = X.shape[1], np.asarray(1 if self.min_categories is None else self.min_categories)
+        if minimum.dtype.kind not in "iu" or minimum.shape not in ((), (n,)) or (minimum < 1).any():
+            raise ValueError(f"min_categories is {minimum!r:.60}: give a whole number above 0, or {n} of them")
+        return np.maximum(X.max(axis=0) + 1, minimum)
 
     def _class_weights(self, sums: Any, alpha: np.ndarray) -> tuple[np.ndarray, float]:
         totals = sums.documents[:, None] + alpha * sums.categories
-        each = np.repeat(np.broadcast_to(alpha, sums.n_features), sums.categories)
-        return token_log_probability(sums.columns, totals, 0.0, each, sums.categories), 0.0
+        category_alpha = np.repeat(np.broadcast_to(alpha, sums.n_features), sums.categories)
+        return token_log_probability(sums.columns, totals, 0.0, category_alpha, sums.categories), 0.0
 
     def _draw(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
         columns = [np.exp(column[c]) for column in self.feature_log_prob_]
@@ -365,29 +324,29 @@ class CategoricalNB(DiscreteNB):
         """Number of categories K_j of each column: array of shape (n_features,)."""
         return self.sums_.categories
 
-    def _by_column(self, cells: np.ndarray) -> list[np.ndarray]:
-        """Split cells (C, ΣK) into one array (C, K_j) a column."""
-        return np.split(cells, np.cumsum(self.n_categories_)[:-1], axis=1)
+    def _split_columns(self, values: np.ndarray) -> list[np.ndarray]:
+        """Split values of all categories, (C, ΣK), into an array (C, K_j) per column."""
+        return np.split(values, np.cumsum(self.n_categories_)[:-1], axis=1)
 
     @property
     def category_count_(self) -> list[np.ndarray]:
-        """N_jkc: of each column an array of shape (n_classes, K_j)."""
-        return self._by_column(self.sums_.columns)
+        """N_jkc: for each column j an array of shape (n_classes, K_j)."""
+        return self._split_columns(self.sums_.columns)
 
     @property
     def feature_log_prob_(self) -> list[np.ndarray]:  # type: ignore[override]
-        """Return log φ_jc(k) in nats: of each column an array of shape (n_classes, K_j)."""
-        return self._by_column(self._weights_.T)
+        """Logarithm of φ_jc(k) in nats: for each column j an array of shape (n_classes, K_j)."""
+        return self._split_columns(self._weights_.T)
 
-    def _counted(self, X: Any) -> Any:
-        return _indicators(X, self.n_categories_)
+    def _encode(self, X: Any) -> Any:
+        return _encode_categories(X, self.n_categories_)
 
 
-def _indicators(X: np.ndarray, categories: np.ndarray) -> Any:
-    """Return X (n, V) as sparse rows (n, ΣK) of zeros and ones over the categories of all columns.
+def _encode_categories(X: np.ndarray, categories: np.ndarray) -> Any:
+    """Return X (n, V) as sparse rows (n, ΣK) of zeros and ones, a column per category.
 
-    ValueError names a category that is none of these. The product of these rows with log φ takes 14 ms for
-    20,000 × 100 and two classes; adding up column by column took 35.
+    Raise ValueError for a category that is not below ``categories`` (V,). For 20,000 × 100 values and two classes the
+    product of the sparse rows with log φ takes 14 ms; a loop over the columns took 35 ms.
     """
     from scipy.sparse import csr_array
 
@@ -396,6 +355,6 @@ def _indicators(X: np.ndarray, categories: np.ndarray) -> Any:
             f"column {column} holds category {X[row, column]}, but the first rows had none above "
             f"{categories[column] - 1}: give min_categories when fitting"
         )
-    cells = (X + (np.cumsum(categories) - categories)).ravel()
-    ends = np.arange(0, X.size + 1, X.shape[1])
-    return csr_array((np.ones(X.size, np.int8), cells, ends), shape=(len(X), int(categories.sum())))
+    columns = (X + (np.cumsum(categories) - categories)).ravel()
+    row_ends = np.arange(0, X.size + 1, X.shape[1])
+    return csr_array((np.ones(X.size, np.int8), columns, row_ends), shape=(len(X), int(categories.sum())))

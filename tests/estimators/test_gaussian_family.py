@@ -166,8 +166,8 @@ def test_singular_covariances_name_the_remedy() -> None:
         (GaussianNB(var_smoothing=float("nan")), X, y, "var_smoothing is nan"),
         (LinearDiscriminantAnalysis(1.5), X, y, "between 0 and 1"),
         (QuadraticDiscriminantAnalysis("auto"), X, y, "'auto' is unknown"),
-        (GaussianNB(), np.ones((4, 3)), [0, 1, 0, 1], r"variance 0: more rows, and rows that differ$"),
-        (LinearDiscriminantAnalysis(), np.ones((4, 3)), [0, 1, 0, 1], r"singular: more rows, and rows that differ$"),
+        (GaussianNB(), np.ones((4, 3)), [0, 1, 0, 1], r"variance 0: give rows that differ$"),
+        (LinearDiscriminantAnalysis(), np.ones((4, 3)), [0, 1, 0, 1], r"singular: give rows that differ$"),
     ):
         with pytest.raises(ValueError, match=message):
             model.fit(rows, labels)
@@ -210,7 +210,7 @@ def test_rows_drawn_from_a_model_have_its_means_and_covariances(model: Any) -> N
         rows, shares = drawn[labels == c], (np.mean(labels == c), np.mean(y == c))
         assert shares[0] == pytest.approx(shares[1], abs=0.01)
         np.testing.assert_allclose(rows.mean(axis=0), fitted.means_[c], atol=0.06)
-        covariance = fitted._density().covariance[0 if isinstance(model, LinearDiscriminantAnalysis) else c]
+        covariance = fitted._get_covariances().covariance[0 if isinstance(model, LinearDiscriminantAnalysis) else c]
         expected = np.diag(covariance) if covariance.ndim == 1 else covariance
         np.testing.assert_allclose(np.cov(rows.T, bias=True), expected, atol=0.04 * np.abs(expected).max())
 

@@ -78,7 +78,7 @@ def test_refusals() -> None:
         LogisticRegression().fit(X, np.zeros(len(y)))
     with pytest.warns(RuntimeWarning, match="did not converge in 2 iterations: raise max_iter, or scale"):
         LogisticRegression(max_iter=2).fit(X * [1, 10, 100, 1000, 1, 1], y)
-    with pytest.warns(RuntimeWarning, match=r"in \d+ iterations: scale the columns of X to like sizes, around 0$"):
+    with pytest.warns(RuntimeWarning, match=r"in \d+ iterations: scale the columns of X to mean 0 and variance 1$"):
         LogisticRegression().fit(X * [1e-6, 10, 1e8, 1000, 1, 1], y)  # more iterations change nothing
 
 
