@@ -110,7 +110,7 @@ class MultinomialNB(DiscreteNB):
 
     See Also
     --------
-    SumClassifier : Attributes of all models of sums.
+    SumClassifier : Parameters of the prior, and attributes such as ``classes_``.
     BernoulliNB : Absent columns are evidence too.
 
     Notes
@@ -166,7 +166,7 @@ class BernoulliNB(DiscreteNB):
 
     See Also
     --------
-    SumClassifier : Attributes of all models of sums.
+    SumClassifier : Parameters of the prior, and attributes such as ``classes_``.
     MultinomialNB : Counts instead of presence.
     mutual_information : Information of each column about the class.
 
@@ -274,7 +274,7 @@ class CategoricalNB(DiscreteNB):
 
     See Also
     --------
-    SumClassifier : Attributes of all models of sums.
+    SumClassifier : Parameters of the prior, and attributes such as ``classes_``.
     BernoulliNB : Two categories per column.
 
     Notes

@@ -155,7 +155,7 @@ class GaussianNB(GaussianClassifier):
 
     See Also
     --------
-    SumClassifier : Attributes of all models of sums.
+    SumClassifier : Parameters of the prior, and attributes such as ``classes_``.
     QuadraticDiscriminantAnalysis : The same for columns that depend on one another.
 
     Notes
@@ -246,7 +246,7 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis, Transformer):
 
     See Also
     --------
-    SumClassifier : Attributes of all models of sums.
+    SumClassifier : Parameters of the prior, and attributes such as ``classes_``.
     QuadraticDiscriminantAnalysis : The model with a covariance for each class.
     LogisticRegression : The same form of posterior without a model of x.
 
@@ -364,7 +364,7 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
 
     See Also
     --------
-    SumClassifier : Attributes of all models of sums.
+    SumClassifier : Parameters of the prior, and attributes such as ``classes_``.
     LinearDiscriminantAnalysis : The model with one covariance for all classes.
 
     Notes
