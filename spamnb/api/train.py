@@ -1,4 +1,4 @@
-"""``spamnb.train``: make a model from labelled mail, and estimate its errors from messages that were left out."""
+"""``spamnb.train``: make a model file from labelled mail, and estimate the errors of the model."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ if TYPE_CHECKING:
     from spamnb.api.relearning import Relearning
     from spamnb.counts.training_set import TrainingSet
 
-MAX_SOURCES = 8  # in a command that is shown: a shell may have expanded a pattern to thousands
-FEW_MESSAGES = 50  # of a class: with fewer, one error is more than 2 % of them
+MAX_SOURCES = 8  # sources in a printed command, because a shell may have expanded a pattern to thousands
+FEW_MESSAGES = 50  # a class with fewer messages is small: one error is more than 2 % of its messages
 
 
 @dataclass(frozen=True, repr=False)
 class TrainingReport(Report):
-    """A model that was trained; ``print`` shows what the command line does.
+    """The result of a training. ``print`` shows the text of 'spamnb train'.
 
     Parameters
     ----------
@@ -58,21 +58,17 @@ class TrainingReport(Report):
     settings : Settings
         Settings of the model.
     left_out : LeaveOneOutResult
-        Every training message, classified by a model that has not learned it. Of n messages and C classes: ``labels``
-        (n,), ``scores`` (n, C) in nats, ``probabilities`` (n, C) and ``verdicts``; and ``newest``, how a model of the
-        older messages classifies the newest.
+        Classification of every training message by a model that has not learned it. For n messages of C classes it has
+        ``labels`` (n,), ``scores`` (n, C) in nats, ``probabilities`` (n, C) and ``verdicts``. Its ``newest`` is the
+        classification of the newest messages by a model of the older ones.
     read : int
-        Number of messages that were read, copies included.
+        Number of messages that were read, including copies.
     unreadable : int, default=0
         Number of messages that could not be read.
     conflicts : int, default=0
         Number of messages that have copies in several classes.
     sources : tuple of str, default=()
-        Sources with the options to read them, as on a command line.
-
-    See Also
-    --------
-    train : Makes a model file.
+        Sources and the options to read them, as on a command line.
 
     Examples
     --------
@@ -90,31 +86,31 @@ class TrainingReport(Report):
     read: int
     unreadable: int = 0
     conflicts: int = 0
-    sources: tuple[str, ...] = ()  # with the options to read them, as on a command line
+    sources: tuple[str, ...] = ()
 
     @property
     def classes(self) -> dict[str, int]:
-        """Number of learned messages by class; copies count once."""
+        """Number of learned messages of each class. Copies count once."""
         return dict(zip(self.left_out.classes, self.left_out.documents.tolist()))
 
     @cached_property
-    def _cells(self) -> NDArray[np.int64]:
-        """Left-out messages by class and verdict, (C, C+1); the last verdict is unsure."""
+    def _confusion(self) -> NDArray[np.int64]:
+        """Left-out messages by class and verdict, (C, C+1). The last verdict is unsure."""
         return confusion_matrix(self.left_out.labels, self.left_out.verdict_numbers(), len(self.left_out.classes))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figures as json can hold them.
+        """Return the figures as values of JSON.
 
         Returns
         -------
         dict
-            Numbers of messages and tokens; ``confusion`` {class: {verdict: messages}} of left-out messages, and their
-            shares ``wrong`` and ``unsure`` in percent.
+            Numbers of messages and tokens, ``confusion`` {class: {verdict: messages}} of the left-out messages, and the
+            shares of wrong and unsure verdicts in percent.
         """
-        left_out, cells = self.left_out, self._cells
+        left_out, confusion = self.left_out, self._confusion
         names = left_out.classes if len(left_out.labels) else ()
-        messages, unsure = int(cells.sum()), int(cells[:, -1].sum())
-        wrong = messages - unsure - int(np.trace(cells))
+        messages, unsure = int(confusion.sum()), int(confusion[:, -1].sum())
+        wrong = messages - unsure - int(np.trace(confusion))
         return {
             "model": str(self.model),
             "messages": int(left_out.documents.sum()),
@@ -123,7 +119,7 @@ class TrainingReport(Report):
             "copies": self.read - int(left_out.documents.sum()) - left_out.doubtful,
             "doubtful": left_out.doubtful,
             "unreadable": self.unreadable,
-            "confusion": {name: dict(zip((*names, UNSURE), row)) for name, row in zip(names, cells.tolist())},
+            "confusion": {name: dict(zip((*names, UNSURE), row)) for name, row in zip(names, confusion.tolist())},
             "wrong": 100 * wrong / messages if messages else None,
             "unsure": 100 * unsure / messages if messages else None,
         }
@@ -135,34 +131,33 @@ class TrainingReport(Report):
         if figures["copies"]:
             lines.append(f"{pluralize(figures['copies'], 'duplicate')} skipped")
         if self.unreadable:
-            lines.append(f"{pluralize(self.unreadable, 'message')} could not be read; named above")
+            lines.append(f"{pluralize(self.unreadable, 'message')} could not be read (see above)")
         if len(left_out.classes) == 1:
-            lines.append(f"Only class {left_out.classes[0]!r}: nothing to tell it from. Learn another class.")
+            lines.append(f"The only class is {left_out.classes[0]!r}. Learn messages of another class, too.")
         elif left_out.classes:
             lines += [*self._format_verdicts(), *self._format_newest()]
         if self.conflicts:
-            verb = "stands" if self.conflicts == 1 else "stand"
-            what = pluralize(self.conflicts, "message")
-            lines.append(f"{what} {verb} in several classes: each counts for the last of them.")
+            subject = f"{pluralize(self.conflicts, 'message')} {'is' if self.conflicts == 1 else 'are'}"
+            lines.append(f"{subject} in several classes. Such a message counts for the last of its classes.")
         return "\n".join(lines)
 
     def _format_verdicts(self) -> list[str]:
-        """Return lines on the verdicts on left-out messages."""
+        """Return lines about the verdicts of left-out messages."""
         left_out, spam = self.left_out, self.settings.spam
-        in_parts = f"The messages in {left_out.n_folds} parts, each judged by a model of the others:"
-        lines = [in_parts if left_out.n_folds else "Each message judged by the model without it:"]
+        in_parts = f"The messages in {left_out.n_folds} parts, each classified by a model of the other parts:"
+        lines = [in_parts if left_out.n_folds else "Each message classified by the model without it:"]
         if len(left_out.classes) <= MATRIX_CLASSES:
-            lines.append(format_tables([confusion_table(left_out.classes, self._cells.tolist())]))
+            lines.append(format_tables([confusion_table(left_out.classes, self._confusion.tolist())]))
         lines += self._format_errors(left_out.labels, left_out.verdicts)
         if spam not in left_out.classes:
             lines.append(f"  there is no class {spam!r}, so all errors cost the same; the setting spam names another")
-        suspects = len(doubtful_rows(left_out.scores, left_out.labels))
-        if suspects:
-            some = f"{pluralize(suspects, 'message')} {'looks' if suspects == 1 else 'look'} mislabelled"
-            lines.append(f"  {some}. To see which and why: {self._evaluate_command('--doubtful', str(suspects))}")
+        n_doubtful = len(doubtful_rows(left_out.scores, left_out.labels))
+        if n_doubtful:
+            subject = f"{pluralize(n_doubtful, 'message')} {'looks' if n_doubtful == 1 else 'look'} mislabelled"
+            lines.append(f"  {subject}. To see which and why: {self._evaluate_command('--doubtful', str(n_doubtful))}")
         if n := left_out.doubtful:
-            subject = "it was" if n == 1 else "they were"
-            lines.append(f"  The labels of {pluralize(n, 'message')} contradict all the others: {subject} not learned.")
+            subject = "message was" if n == 1 else "messages were"
+            lines.append(f"  {n:,} {subject} not learned, because the other messages contradict the label.")
         few = [f"{name!r} ({n})" for name, n in self.classes.items() if n < FEW_MESSAGES]
         if few:
             lines.append(f"  few messages of class {', '.join(few)}: these figures and all probabilities are rough")
@@ -177,9 +172,9 @@ class TrainingReport(Report):
             ]
         since, messages = datetime.fromtimestamp(newest.since, UTC).date(), pluralize(len(newest.labels), "message")
         return [
-            f"The newest fifth, {messages} since {since}, judged by a model of the older ones:",
+            f"The newest fifth, {messages} since {since}, classified by a model of the older messages:",
             *self._format_errors(newest.labels, newest.verdicts),
-            "  Future mail will have errors like these: above, messages were judged by a model that knew newer mail.",
+            "  Expect such errors in future mail. The figures above are of models that had learned newer mail.",
         ]
 
     def _evaluate_command(self, *options: str) -> str:
@@ -200,7 +195,7 @@ class TrainingReport(Report):
         is_good = truth != spam
         if not is_good.all():
             lost, let_through = (verdict[is_good] == spam).mean(), (verdict[~is_good] != spam).mean()
-            unsure_spam = is_unsure[~is_good].mean()  # delivered, so it is let through, but not wrong
+            unsure_spam = is_unsure[~is_good].mean()  # it is delivered, so it is let through, but not wrong
             line = f"  good mail lost {format_percent(100 * lost)} %"
             line += f", spam let through {format_percent(100 * let_through)} %"
             if unsure_spam:
@@ -226,50 +221,51 @@ def train(
     command: str = "spamnb.train in Python",
     **settings: Any,
 ) -> TrainingReport:
-    """Make a model file of labelled mail, and classify each message by a model that has not learned it.
+    """Make a model file from labelled mail, and estimate the errors of the model from left-out messages.
 
     Parameters
     ----------
     sources : str, path, or list of these
-        Sources, as on the command line: a folder with a folder per class, "CLASS=PATH", a table of text and others.
+        Sources, as on the command line: a folder with a folder per class, "CLASS=PATH", a table and others.
     model : str or path
         File to write. The command line uses the same files.
     force : bool, default=False
-        Whether to replace a model, whose taught messages the new one also learns, and to accept a folder that is called
-        Junk as good mail.
+        Whether to replace a model, and to accept a folder called Junk as good mail. The new model also learns the
+        messages that the replaced model learned one by one.
     one_class : bool, default=False
         Whether to train on messages of a single class.
     recursive : bool, default=False
-        Whether to read the other folders of a Maildir or account too.
+        Whether to read the other folders of a Maildir or an account, too.
     text_column, label_column : str, default=None
-        Columns of a table.
+        Columns of a table that contain the text and the class.
     workers : int, default=None
-        Threads that share the work; None is one per core.
+        Number of threads. None is one per core.
     dask : str, default=None
         Dask cluster that counts the messages: the address of its scheduler, or a scheduler file.
     progress : bool, default=False
         Whether to show progress, in a terminal or a notebook.
     tell : callable, default=warnings.warn
-        Gets a line for each problem, such as a file that was left out.
+        Called with a line for each problem, such as a message that cannot be read and is skipped.
     command : str, default="spamnb.train in Python"
-        Origin that 'spamnb info' shows.
+        Origin of the model that 'spamnb info' shows.
     **settings : dict
-        Settings of the model, with the names that ``--set`` takes: ``model_type``, ``alpha`` and others.
+        Settings of the model by the names of ``--set``, such as ``model_type`` and ``alpha``.
 
     Returns
     -------
     TrainingReport
-        What was learned, and how well left-out messages are classified.
+        Numbers of learned messages, and the errors on left-out messages.
 
     Raises
     ------
     SpamnbError
-        If a source does not exist or holds no mail, a setting is wrong, or a class is spelt much like one of the model
-        that is replaced; without ``force`` also if the model exists, or a folder called Junk is given as good mail.
+        If a source does not exist or has no mail, if a setting is wrong, or if a class is new but its name is similar
+        to a class of the replaced model. Without ``force`` also if the model exists, or if a folder called Junk has the
+        class of good mail.
 
     See Also
     --------
-    evaluate : Measures a model on mail.
+    evaluate : Measures the errors on mail.
 
     Examples
     --------
@@ -277,7 +273,7 @@ def train(
     >>> report = spamnb.train("corpora/mail", "model.spamnb", alpha=0.5)
     >>> print(report)
     model.spamnb: 127 messages, ... different tokens
-    The messages in 10 parts, each judged by a model of the others:
+    The messages in 10 parts, each classified by a model of the other parts:
     ...
     │ spam           │       62 │ ...
     """
@@ -297,7 +293,7 @@ def train(
 
 @dataclass(frozen=True)
 class Training:
-    """A training to run; the fields are the checked parameters of ``train``."""
+    """A training. The fields are the parameters of ``train`` after their checks."""
 
     model: Path
     sources: Sequence[str]
@@ -314,9 +310,9 @@ class Training:
     def run(
         self, check: Callable[[TrainingSet, Relearning], None] = lambda training_set, relearning: None
     ) -> TrainingReport:
-        """Make the model of the sources, and learn again the learned messages of the replaced model, in their order.
+        """Make the model, which also learns the messages that the replaced model learned one by one, in their order.
 
-        ``check`` may raise SpamnbError for the counted messages.
+        ``check`` is called before the model is written, and may raise SpamnbError.
         """
         from spamnb.api.relearning import Relearning
         from spamnb.store.snapshot import atomic_replace
@@ -339,15 +335,14 @@ class Training:
         for line in relearning.notes():
             self.tell(line)
         for name in sorted({*counted.counts.classes} - {*training_set.counts.classes}):
-            self.tell(f"all messages of class {name!r} are in a later class too, and count for that one only")
-        read, several = int(counted.counts.documents.sum()), counted.in_several_classes()
-        command = (*self.options.command_line(), *self.sources)
+            self.tell(f"all messages of class {name!r} are also in a later class, and count only for the later class")
+        read, conflicts = int(counted.counts.documents.sum()), counted.in_several_classes()
+        sources = (*self.options.command_line(), *self.sources)
         return TrainingReport(
-            self.model, settings, estimate(fitted, settings), read, unreadable.count, several, command
+            self.model, settings, estimate(fitted, settings), read, unreadable.count, conflicts, sources
         )
 
     def _count(self, unreadable: SkippedMessages, show: Callable[[int], None]) -> TrainingSet:
-        """Count the messages of the sources."""
         from spamnb.engines.counting import count_parallel
         from spamnb.sources.spec import find_labelled_entries
 
@@ -356,35 +351,38 @@ class Training:
             return count_parallel(mail, self.settings.tokens, unreadable, show, self.workers, cluster)
 
     def _check_classes(self, counted: Sequence[str], classes: tuple[str, ...], relearning: Relearning) -> None:
-        """Raise SpamnbError if the classes are too few or alike; ``counted`` are those before copies were removed."""
+        """Raise SpamnbError if the classes are too few or too similar.
+
+        ``counted`` are the classes before copies were removed, ``classes`` the classes after it.
+        """
         from spamnb.training import check_classes
 
         if len(classes) == 1 < len(counted) and not self.one_class:
             name = f"class {classes[0]!r}"
             raise SpamnbError(f"all messages of the other classes are in {name} too: each class needs mail of its own")
-        if classes or not relearning.kept_digests():
+        if classes or not relearning.stored_digests():
             check_classes(classes, self.settings, self.one_class)
 
     def _origin(self) -> dict[str, Any]:
-        """Return the values of ``settings.ORIGIN``: time, sources and command of the training."""
+        """Return the values of the keys in ``settings.ORIGIN``: time, sources and command of the training."""
         from spamnb.reader.pdf import is_available
         from spamnb.sources.spec import absolute_spec
 
-        def storable(text: str) -> str:  # SQLite cannot store a path that is not UTF-8
+        def as_utf8(text: str) -> str:  # SQLite cannot store a path with other bytes
             return text.encode(errors="surrogateescape").decode(errors="backslashreplace")
 
         options = {name: value for name, value in self.options._asdict().items() if value}
         return {
             "trained_at": datetime.now().astimezone().isoformat(timespec="seconds"),
             "pdf_read": is_available(),
-            "trained_from": [storable(absolute_spec(source)) for source in self.sources],
-            "command": storable(self.command),
+            "trained_from": [as_utf8(absolute_spec(source)) for source in self.sources],
+            "command": as_utf8(self.command),
             **({"read_options": options} if options else {}),
         }
 
 
 def _check_swapped(sources: Sequence[str], spam: str) -> None:
-    """Raise SpamnbError if a folder whose name means junk in some language has a class of good mail."""
+    """Raise SpamnbError if a folder is given as good mail, but its name means junk in one of many languages."""
     from spamnb.sources.mailbox import folder_role
     from spamnb.sources.spec import parse_source
 
@@ -394,7 +392,7 @@ def _check_swapped(sources: Sequence[str], spam: str) -> None:
         is_junk = "junk" in (folder_role(name), folder_role(name.rpartition(".")[2]))
         if is_junk and source.label not in (None, spam) and folder_role(source.label or "") != "junk":
             raise ArgumentError(
-                "{spec}: called {name} and given as {label}; {option.force} if that is meant",
+                "{spec}: a folder called {name} is given as {label}; {option.force} accepts it",
                 spec=escape(source.spec),
                 name=escape(name),
                 label=escape(str(source.label)),
@@ -402,25 +400,25 @@ def _check_swapped(sources: Sequence[str], spam: str) -> None:
 
 
 def _check_class_names(model: Path, sources: Sequence[str], tell: Tell) -> None:
-    """Compare the classes of the sources with those of the replaced model.
+    """Compare the classes of the sources with the classes of the replaced model.
 
-    Raise SpamnbError if a new class is spelt much like one that the sources lack, and tell other differences.
+    Raise SpamnbError if the name of a new class is similar to a class that the sources lack. Report other differences.
     """
     from spamnb.class_names import nearest_name
     from spamnb.sources.spec import parse_source
     from spamnb.store.store import Store
 
-    named = {label for source in sources if (label := parse_source(source).label) is not None}
-    if not named or not model.exists():
+    labels = {label for source in sources if (label := parse_source(source).label) is not None}
+    if not labels or not model.exists():
         return
     try:
         with Store.open(model) as store:
             classes = {*store.totals().classes}
-    except SpamnbError:  # training raises an error if it may not be replaced
+    except SpamnbError:  # if the file must not be replaced, atomic_replace raises an error
         return
-    before = f"{model}: its classes are {', '.join(sorted(classes))}"
-    for name in sorted(named - classes):
-        if near := nearest_name(name, sorted(classes - named)):
-            raise SpamnbError(f"{before}, and not {name!r}; did you mean {near}? If not, remove the model first")
-    if named - classes:
-        tell(f"{before}; the model that replaces it has {', '.join(sorted(named))}")
+    replaced = f"{model}: its classes are {', '.join(sorted(classes))}"
+    for name in sorted(labels - classes):
+        if similar := nearest_name(name, sorted(classes - labels)):
+            raise SpamnbError(f"{replaced}, and not {name!r}; did you mean {similar}? If not, remove the model first")
+    if labels - classes:
+        tell(f"{replaced}; the new model has {', '.join(sorted(labels))}")

@@ -110,7 +110,7 @@ def _upgrade_model(
     def check(training_set: TrainingSet, relearning: Relearning) -> None:
         import numpy as np
 
-        messages, lessons = training_set.messages, relearning.kept_digests()
+        messages, lessons = training_set.messages, relearning.stored_digests()
         available = {}
         for number, name in enumerate(training_set.counts.classes):
             both = messages.digests[messages.labels == number], lessons.pop(name, np.zeros((0, 16), np.uint8))

@@ -57,7 +57,8 @@ def test_a_model_made_anew_is_one_of_the_sources_that_was_taught_the_same(
         for label, raw in TAUGHT:
             classifier.learn(label, raw)
     for _ in range(2):
-        assert made(taught, tmp_path / "mail", **chosen) == ["taught again 3 messages that had been learned one by one"]
+        line = "learned again: 3 messages that the replaced model had learned one by one"
+        assert made(taught, tmp_path / "mail", **chosen) == [line]
         assert exported(taught) == exported(tmp_path / "n")
         assert held(taught) == TAUGHT
 
@@ -78,7 +79,7 @@ def test_without_a_replaced_model_nothing_is_learned_again(tmp_path: Path) -> No
     relearning = Relearning(tmp_path / "none", never)
     with Store.create(":memory:", {}) as store:
         relearning.catch_up(store)
-        assert not [*relearning.notes()] and not relearning.kept_digests()
+        assert not [*relearning.notes()] and not relearning.stored_digests()
         assert not learned_messages(store)
 
 
@@ -151,4 +152,4 @@ def test_a_damaged_lesson_is_told_and_left_out(taught: Path, tmp_path: Path) -> 
     told = made(taught, tmp_path / "mail")
     assert held(taught) == TAUGHT[1:]
     damaged, again = told
-    assert "a kept message that is damaged" in damaged and again.startswith("taught again 2 messages")
+    assert "a kept message that is damaged" in damaged and again.startswith("learned again: 2 messages")

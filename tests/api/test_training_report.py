@@ -43,8 +43,8 @@ def test_every_figure_is_that_of_a_count() -> None:
     assert said[:4] == [
         "m: 1,260 messages, 1,234 different tokens",
         "5 duplicates skipped",
-        "1,002 messages could not be read; named above",
-        "Each message judged by the model without it:",
+        "1,002 messages could not be read (see above)",
+        "Each message classified by the model without it:",
     ]
     assert [line.replace("│", "").split() for line in said[8:10]] == [
         ["ham", "1,200", "1,195", "3", "2"], ["spam", "60", "9", "48", "3"],
@@ -70,10 +70,10 @@ def test_the_newest_fifth_has_its_own_figures() -> None:
     newest = NewestResult(1032946560, np.array(truth), verdicts)
     said = str(TrainingReport(Path("m"), Settings(), made.left_out._replace(newest=newest), 120)).split("\n")
     assert said[-4:] == [
-        "The newest fifth, 140 messages since 2002-09-25, judged by a model of the older ones:",
+        "The newest fifth, 140 messages since 2002-09-25, classified by a model of the older messages:",
         "  wrong: 5 of 140 (3.57 %), unsure: 3 (2.14 %)",
         "  good mail lost 2.50 %, spam let through 10.00 % (5.00 % called good, 5.00 % unsure)",
-        "  Future mail will have errors like these: above, messages were judged by a model that knew newer mail.",
+        "  Expect such errors in future mail. The figures above are of models that had learned newer mail.",
     ]
 
 
@@ -83,10 +83,10 @@ def test_what_there_is_nothing_of_is_not_told() -> None:
         "  good mail lost 0 %, spam let through 0 %",
         "  few messages of class 'spam' (49): these figures and all probabilities are rough",
     ]
-    assert lines({("ham", "unsure"): 9})[1:] == ["Only class 'ham': nothing to tell it from. Learn another class."]
+    assert lines({("ham", "unsure"): 9})[1:] == ["The only class is 'ham'. Learn messages of another class, too."]
     said = lines(GOOD, spam="junk", doubtful=1)
     assert "  there is no class 'junk', so all errors cost the same; the setting spam names another" in said
-    assert "  The labels of 1 message contradict all the others: it was not learned." in said
+    assert "  1 message was not learned, because the other messages contradict the label." in said
     assert not any("good mail" in line or "copies" in line for line in said)
 
 

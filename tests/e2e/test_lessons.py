@@ -58,12 +58,12 @@ LESSONS = [("spam", message("spam", 70)), ("ham", message("ham", 71))]
 def test_train_with_force_teaches_the_lessons_again_and_says_how_many(model: Path, tmp_path: Path) -> None:
     for _ in range(2):
         told = done("train", "--force", "-m", model, tmp_path / "mail")
-        assert "taught again 2 messages that had been learned one by one\n" in told
+        assert "learned again: 2 messages that the replaced model had learned one by one\n" in told
         assert held(model) == LESSONS and facts(model)["messages"] == {"ham": 21, "spam": 21}
         assert sum(facts(model)["learned_one_by_one"].values()) == 2
     done("learn", "-m", model, "spam", stdin=message("ham", 0))  # a person says that the folder is wrong
     told = done("train", "--force", "-m", model, "--set", "model_type=boolean", tmp_path / "mail")
-    assert "taught again 3 messages" in told
+    assert "learned again: 3 messages" in told
     assert facts(model)["messages"] == {"ham": 20, "spam": 22}
 
 
@@ -71,7 +71,7 @@ def test_lessons_do_not_outlive_a_bound_of_0(model: Path, tmp_path: Path) -> Non
     done("learn", "-m", model, "--keep-lessons", 0, "spam", stdin=message("spam", 75))
     assert facts(model)["lessons"] == {"lessons": 0, "bytes": 0, "bound": 0, "not_kept": 3}
     told = done("train", "--force", "-m", model, tmp_path / "mail")
-    assert "not taught again: 3 messages that the replaced model had learned one by one;" in told
+    assert "not learned again: 3 messages that the replaced model had learned one by one" in told
     assert facts(model)["messages"] == {"ham": 20, "spam": 20}
     assert facts(model)["lessons"]["bound"] == 0, "the new model's bound is that of the old"
 
@@ -113,7 +113,7 @@ def test_upgrade_makes_a_model_of_older_tokens_anew(model: Path, tmp_path: Path)
         for command in (["classify", tmp_path / "mail"], ["learn", "spam", tmp_path / "mail"], ["serve", "--port", 0]):
             assert "'spamnb upgrade' makes it again" in run(*command, "-m", model).output
         told = done("upgrade", "-m", model)
-        assert f"training {model} again from {tmp_path / 'mail'}" in told and "taught again 2 messages" in told
+        assert f"training {model} again from {tmp_path / 'mail'}" in told and "learned again: 2 messages" in told
         assert sums(content(model))[1:] == sums(before)[1:]
         assert facts(model)["settings"]["alpha"] == 0.5
         assert "ham" in done("classify", "-m", model, stdin=message("ham", 5))

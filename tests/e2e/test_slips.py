@@ -193,7 +193,7 @@ def test_a_folder_of_spam_is_not_taken_for_good_mail_unless_that_is_meant(tmp_pa
     good = folders(tmp_path / "good", [("", message("spam", number)) for number in range(9)])
     swapped = ["-m", tmp_path / "m", f"ham={place}{'/' * name.endswith('/')}", f"spam={good}"]
     result = run("train", *swapped)
-    assert result.exit_code == 1 and "and given as ham; --force if that is meant" in result.stderr
+    assert result.exit_code == 1 and "is given as ham; --force accepts it" in result.stderr
     assert not (tmp_path / "m").exists()
     assert run("train", "--force", *swapped).exit_code == 0
     assert run("train", "-m", tmp_path / "other", f"spam={place}", f"ham={good}").exit_code == 0
