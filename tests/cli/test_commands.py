@@ -147,7 +147,7 @@ def test_train_refuses_what_it_should_not_replace_or_learn_alone(folder: Path, m
         refused = run("train", "-m", model, *arguments)
         assert refused.exit_code == 1 and said in refused.output and model.read_bytes() == before
     alone = run("train", "-m", model, "--force", "--one-class", f"spam={folder / 'spam'}")
-    assert alone.output.count("Only class 'spam'") == 1
+    assert alone.output.count("The only class is 'spam'") == 1
 
 
 def test_learn_and_forget_are_inverse_and_say_what_they_did(model: Path) -> None:
