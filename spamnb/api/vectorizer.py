@@ -84,7 +84,7 @@ class MailVectorizer(MessageEstimator, Transformer):
     max_features: int | None
     stop_words: Collection[str] | None
     binary: bool
-    _fitted = "tokens_"
+    _fitted_attribute = "tokens_"
     tokens_: TokenArray  # (V,) the token of each column, ascending by hash
 
     def __init__(
