@@ -1,4 +1,4 @@
-"""The one compiled library, in C11: the reader of messages, and the loops of the correction's fit.
+"""The one compiled library, in C11: the reader of messages, and the loops that fit corrections and calibrations.
 
 library      loads it, and checks the arguments of calls
 fit          calls the fit of the correction, for ``formulas/correction.py``

@@ -3,12 +3,12 @@
 
 #include <stdlib.h>
 
-enum { BLOCK = 1 << 20 }; /* bytes of a block; larger allocations get a block of their own size */
+enum { BLOCK = 1 << 20 }; /* bytes of a block, enough for most messages; larger allocations have larger blocks */
 
 /* ---- Spans ---- */
 
-const uint8_t *find(span s, span what) {
-    return size_of(s) < size_of(what) ? NULL : memmem(s.at, size_of(s), what.at, size_of(what));
+const uint8_t *find(span s, span text) {
+    return size_of(s) < size_of(text) ? NULL : memmem(s.at, size_of(s), text.at, size_of(text));
 }
 
 const uint8_t *find_any_case(span s, span lower) {
@@ -30,17 +30,17 @@ bool is_ascii(span s) { return is_empty(skip_ascii(s)); }
 
 bool is_one_of(span word, const char *words) {
     span tail = span_of_text(words);
-    for (span one = next_word(&tail); !is_empty(one); one = next_word(&tail))
-        if (is_same(one, word))
+    for (span entry = next_word(&tail); !is_empty(entry); entry = next_word(&tail))
+        if (is_same(entry, word))
             return true;
     return false;
 }
 
 /* ---- Memory ---- */
 
-_Noreturn void arena_fail(struct arena *arena, enum failure why) { longjmp(arena->failed, (int)why); }
+_Noreturn void arena_fail(struct arena *arena, enum failure reason) { longjmp(arena->failure, (int)reason); }
 
-static void drop_block(struct arena *arena) {
+static void free_block(struct arena *arena) {
     struct block *block = arena->blocks;
     arena->blocks = block->next;
     free(block);
@@ -51,12 +51,12 @@ static void use_block(struct arena *arena) {
     arena->end = arena->at + arena->blocks->size;
 }
 
-void arena_begin(struct arena *arena, size_t most) {
+void arena_begin(struct arena *arena, size_t max_bytes) {
     while (arena->blocks && (arena->blocks->next || arena->blocks->size > BLOCK))
-        drop_block(arena);
-    arena->most = most;
+        free_block(arena);
+    arena->max_bytes = max_bytes;
     arena->is_writing = false;
-    arena->used = arena->blocks ? arena->blocks->size : 0;
+    arena->n_bytes = arena->blocks ? arena->blocks->size : 0;
     arena->at = arena->end = NULL;
     if (arena->blocks)
         use_block(arena);
@@ -64,17 +64,18 @@ void arena_begin(struct arena *arena, size_t most) {
 
 void arena_free(struct arena *arena) {
     while (arena->blocks)
-        drop_block(arena);
+        free_block(arena);
 }
 
 static void new_block(struct arena *arena, size_t size) {
     size_t room = size < BLOCK ? BLOCK : size;
-    struct block *block = room <= arena->most && arena->used <= arena->most - room ? malloc(sizeof *block + room) : NULL;
+    bool is_allowed = room <= arena->max_bytes && arena->n_bytes <= arena->max_bytes - room;
+    struct block *block = is_allowed ? malloc(sizeof *block + room) : NULL;
     if (!block)
         arena_fail(arena, FAILED_MEMORY);
     *block = (struct block){arena->blocks, room};
     arena->blocks = block;
-    arena->used += room;
+    arena->n_bytes += room;
     use_block(arena);
 }
 
@@ -115,10 +116,10 @@ span concatenate_all(struct arena *arena, const span_list *texts) {
     return writer_close(&writer);
 }
 
-span concatenate(struct arena *arena, span one, span other) {
-    struct writer writer = writer_open(arena, size_of(one) + size_of(other));
-    put_span(&writer, one);
-    put_span(&writer, other);
+span concatenate(struct arena *arena, span first, span second) {
+    struct writer writer = writer_open(arena, size_of(first) + size_of(second));
+    put_span(&writer, first);
+    put_span(&writer, second);
     return writer_close(&writer);
 }
 
@@ -130,19 +131,19 @@ struct writer writer_open(struct arena *arena, size_t expected) {
 
 void writer_grow(struct writer *writer, size_t n) {
     struct arena *arena = writer->arena;
-    size_t written = (size_t)(writer->at - writer->begin);
+    size_t size = (size_t)(writer->at - writer->begin);
     if (!arena->is_writing || writer->end != arena->at)
         arena_fail(arena, FAILED_ASSERTION);
-    if (n > SIZE_MAX / 8 || written > SIZE_MAX / 8)
+    if (n > SIZE_MAX / 8 || size > SIZE_MAX / 8)
         arena_fail(arena, FAILED_MEMORY);
-    uint8_t *before = writer->begin;
+    uint8_t *old_begin = writer->begin;
     arena->is_writing = false;
-    arena->at = before; /* allocate may allocate the same memory again; the written bytes stay there until memcpy */
-    writer->begin = allocate(arena, 2 * (written + n));
+    arena->at = old_begin; /* the same memory may be allocated again, with the text in its place */
+    writer->begin = allocate(arena, 2 * (size + n));
     arena->is_writing = true;
-    if (writer->begin != before && written)
-        memcpy(writer->begin, before, written);
-    writer->at = writer->begin + written;
+    if (writer->begin != old_begin && size)
+        memcpy(writer->begin, old_begin, size);
+    writer->at = writer->begin + size;
     writer->end = arena->at;
 }
 
@@ -151,9 +152,9 @@ span writer_close(struct writer *writer) {
     if (!arena->is_writing || writer->end != arena->at)
         arena_fail(arena, FAILED_ASSERTION);
     arena->is_writing = false;
-    span written = span_between(writer->begin, writer->at);
-    arena->at = writer->begin + ((size_of(written) + 15) & ~(size_t)15);
-    return written;
+    span text = span_between(writer->begin, writer->at);
+    arena->at = writer->begin + ((size_of(text) + 15) & ~(size_t)15);
+    return text;
 }
 
 span copy_lower(struct arena *arena, span text) {
@@ -172,6 +173,6 @@ span copy_lower(struct arena *arena, span text) {
 
 void *list_grow(struct arena *arena, void *items, size_t count, size_t *room, size_t size) {
     *room = *room ? 2 * *room : 8;
-    void *grown = arena_allocate(arena, *room, size);
-    return count ? memcpy(grown, items, count * size) : grown;
+    void *copy = arena_allocate(arena, *room, size);
+    return count ? memcpy(copy, items, count * size) : copy;
 }

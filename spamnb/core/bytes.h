@@ -91,8 +91,8 @@ static inline const uint8_t *find_last(span s, uint8_t c) {
 }
 
 /* Returns the address at which a text first occurs in a span; NULL if it does not occur. Takes linear time. */
-const uint8_t *find(span s, span what);
-/* Finds a text in any case, as find does. Takes quadratic time, so one of the texts must be short. */
+const uint8_t *find(span s, span text);
+/* Returns the same for a text in any case. Takes quadratic time, so one of the texts must be short. */
 const uint8_t *find_any_case(span s, span lower);
 
 /* Returns the text before the first byte c; the whole text if it has no such byte. */
@@ -178,8 +178,8 @@ static inline uint64_t load_64(const uint8_t *at) {
 
 /* ---- Memory ---- */
 
-/* The reasons for which a message cannot be read: too little memory, a defect of the core, or a question that Python
- * could not answer. spamnb/reader/binding.py has the same numbers. */
+/* Why a message cannot be read: too little memory, a defect of the core, or an exception of Python while it answered a
+ * question. spamnb/reader/binding.py has the same numbers. */
 enum failure { FAILED_NOT, FAILED_MEMORY, FAILED_ASSERTION, FAILED_ANSWER };
 
 struct block {
@@ -197,24 +197,24 @@ struct block {
 struct arena {
     struct block *blocks; /* the newest block first */
     uint8_t *at, *end;    /* the free memory of the newest block */
-    size_t used, most;    /* used: bytes of all blocks; most: the largest allowed value of used */
+    size_t n_bytes, max_bytes; /* n_bytes: of all blocks */
     bool is_writing;      /* a writer is open */
-    jmp_buf failed; /* where arena_fail jumps to; set by the caller of arena_begin */
+    jmp_buf failure; /* where arena_fail jumps to; set by the caller of arena_begin */
 };
 
-/* Empties the arena; from now on its blocks may have at most this many bytes. */
-void arena_begin(struct arena *arena, size_t most);
+/* Empties the arena, and limits the bytes of its blocks. */
+void arena_begin(struct arena *arena, size_t max_bytes);
 void arena_free(struct arena *arena);
-/* Ends the reading of the message for this reason, by a jump to arena->failed. */
-_Noreturn void arena_fail(struct arena *arena, enum failure why);
+/* Ends the reading of the message for this reason, by a jump to arena->failure. */
+_Noreturn void arena_fail(struct arena *arena, enum failure reason);
 /* Allocates zeroed memory for count items. */
 void *arena_allocate_zeroed(struct arena *arena, size_t count, size_t size);
-/* Allocates memory with arbitrary contents. */
+/* Allocates memory with arbitrary content. */
 void *arena_allocate(struct arena *arena, size_t count, size_t size);
 /* Copies a text. */
 span arena_copy(struct arena *arena, span text);
 /* Copies two texts, one behind the other, as one text. */
-span concatenate(struct arena *arena, span one, span other);
+span concatenate(struct arena *arena, span first, span second);
 
 /* A text that is being written: from begin to at; the memory up to end is reserved. */
 struct writer {

@@ -1,4 +1,4 @@
-"""The loop of ``formulas/calibration.py``: ``curve.c``, and checks of its arrays."""
+"""The loop of ``formulas/calibration.py``: a call of ``curve.c``, and checks of its arrays."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def fit_curve(
     counts: np.ndarray, imagined: np.ndarray, margins: np.ndarray, knee: float, prior_noise: float,
     prior_messages: float, rounds: int,
 ) -> Curve:  # fmt: skip
-    """Fit one curve to ``counts`` (2, BINS) of scored messages, and ``imagined`` (2, BINS) of the prior.
+    """Fit one curve to ``counts`` (2, BINS) of scored messages and ``imagined`` (2, BINS) messages of the prior.
 
-    The two rows are the messages of the curve's class, and all others.
+    The first row has the messages of the curve's class, the second row all others.
     """
     checked_array(counts, np.int64, 2, BINS)
     checked_array(imagined, np.float64, 2, BINS)
     checked_array(margins, np.float64, BINS)
-    arrays = (each.ctypes.data for each in (counts, imagined, margins))
+    arrays = (array.ctypes.data for array in (counts, imagined, margins))
     curve = Curve(*arrays, knee, prior_noise, prior_messages, rounds)
     _fit(byref(curve))
     return curve

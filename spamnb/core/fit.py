@@ -1,4 +1,4 @@
-"""The loops of ``formulas/correction.py``: ``fit.c``, called without Python's lock, and checks of its arrays."""
+"""The loops of ``formulas/correction.py``: calls of ``fit.c``, which release the GIL, and checks of their arrays."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ _scores = c_function("fit_scores", c_bool, POINTER(_Fit), c_void_p, without_lock
 
 
 class FitRows:
-    """The columns of n messages; message i has ``columns[begins[i]:ends[i]]``, each below ``n_columns``.
+    """The columns of n messages. Message i has ``columns[begins[i]:ends[i]]``, each below ``n_columns``.
 
-    All methods raise ValueError for arrays whose shapes do not fit together.
+    The arguments of the methods are the arrays of the struct fit. All methods raise ValueError for arrays of wrong
+    shapes.
     """
 
     def __init__(self, begins: np.ndarray, ends: np.ndarray, columns: np.ndarray, n_columns: int) -> None:
@@ -65,7 +66,7 @@ class FitRows:
         return _Fit(*pointers, len(visits), classes - 1, *numbers)
 
     def sweep(self, *arrays: Any, penalty: float, noise: float, unit: float, least: float) -> float:
-        """Fit the contribution of each visited message; return the largest change of a coefficient."""
+        """Fit the contribution of each visited message. Return the largest change of a coefficient, in nats."""
         change = _sweep(byref(self._fit(*arrays, penalty, noise, unit, least)))
         if change < 0:
             raise MemoryError
@@ -76,7 +77,7 @@ class FitRows:
         _take_out(byref(self._fit(*arrays)))
 
     def scores(self, *arrays: Any, unit: float) -> np.ndarray:
-        """Return the scores (m, C) of the visited messages by the weights."""
+        """Return the scores (m, C), in nats, of visited messages whose contributions are not in the weights."""
         values, offsets, labels, visits, weights = arrays
         scores = np.empty((len(visits), offsets.shape[-1]))
         fit = self._fit(values, offsets, labels, visits, None, weights, 0.0, 0.0, unit)

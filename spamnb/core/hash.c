@@ -36,7 +36,7 @@ static void compress(uint64_t h[8], uint64_t n_bytes, const uint8_t block[128], 
     v[12] ^= n_bytes; /* v[13] has the high half of n_bytes, which is 0 below 2^64 bytes */
     if (is_last)
         v[14] = ~v[14];
-#pragma GCC unroll 12 /* unrolled: all words stay in registers, and their order is known to the compiler */
+#pragma GCC unroll 12 /* so that the order of the words is known to the compiler, and the words stay in registers */
     for (int round = 0; round < 12; round++) {
         const uint8_t *order = BLAKE2B_ORDER[round % 10];
 #pragma GCC unroll 4

@@ -10,9 +10,9 @@ static inline uint64_t folded_product(uint64_t a, uint64_t b) {
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 #else
     uint64_t a_low = (uint32_t)a, a_high = a >> 32, b_low = (uint32_t)b, b_high = b >> 32;
-    uint64_t one = a_low * b_high, other = a_high * b_low, low = a_low * b_low;
-    uint64_t middle = (low >> 32) + (uint32_t)one + other;
-    return ((uint32_t)low | middle << 32) ^ (a_high * b_high + (one >> 32) + (middle >> 32));
+    uint64_t low_high = a_low * b_high, high_low = a_high * b_low, low = a_low * b_low;
+    uint64_t middle = (low >> 32) + (uint32_t)low_high + high_low;
+    return ((uint32_t)low | middle << 32) ^ (a_high * b_high + (low_high >> 32) + (middle >> 32));
 #endif
 }
 

@@ -2,12 +2,15 @@
 #include "reader.h"
 
 enum {
-    MAX_FIELDS = 1000,           /* fields of a section; more of them only if they are essential */
-    MAX_ESSENTIAL = 20000,       /* fields of a section, essential and others */
-    MAX_VALUE = 1 << 18,         /* bytes of a field's value */
-    MAX_BROKEN = 1 << 14,        /* bytes behind a line that is no field; further fields are searched for in them */
-    MAX_PARAMETER_BYTES = 10000, /* of a value, in which parameters are searched for */
-    MAX_WORD_CHARSET = 75,       /* bytes of a charset's name: a whole encoded word has 75 (RFC 2047) */
+    MAX_FIELDS = 1000, /* of a section; later fields are read only if they are essential. Ordinary mail has at most 125.
+                        * 1 MB of fields would have 49,484 tokens, nearly MAX_TOKENS */
+    MAX_ESSENTIAL = 20000, /* fields of a section, essential and others; they take 0.8 MB */
+    MAX_VALUE = 1 << 18, /* bytes of a field's value; at most 24,540 in ordinary mail */
+    MAX_BROKEN = 1 << 14, /* bytes behind a line that is no field, in which further fields are searched for. 18,846
+                           * messages of 20 Newsgroups have at most 439 */
+    MAX_PARAMETER_BYTES = 10000, /* of a value, in which parameters are searched for; at most 810 in ordinary mail,
+                                  * except for one of 14,285 */
+    MAX_WORD_CHARSET = 75, /* bytes of a charset's name: a whole encoded word has 75 (RFC 2047) */
 };
 
 span convert_line_ends(struct arena *arena, span text) {
@@ -27,8 +30,7 @@ span convert_line_ends(struct arena *arena, span text) {
 }
 
 /* Names of the fields that show that a text is mail. A name that ends with "-" stands for all names with this
- * beginning. The first N_ESSENTIAL names are those of essential fields, which are read even behind MAX_FIELDS other
- * fields. */
+ * beginning. The first N_ESSENTIAL names are essential: their fields are read even behind MAX_FIELDS other fields. */
 static const char *const MAIL_FIELDS[] = {
     "subject", "from", "to", "cc", "sender", "reply-to", "received", "date", "message-id", "content-type",
     "content-transfer-encoding", "content-disposition", "list-", "bcc", "return-path", "in-reply-to", "references",
@@ -51,8 +53,8 @@ static bool is_mail_field(span name, size_t n) {
     return false;
 }
 
-/* Returns the name of the field that begins with this line; an empty span if the line begins no field.
- * "Content-Type : x" is a field. Any other word with a blank before the colon is text. */
+/* Returns the name of the field that begins with this line; an empty span if the line begins no field. Only a name
+ * "Content-..." may have blanks before its colon. */
 static span field_name(span line) {
     const uint8_t *at = line.at, *colon;
     while (at < line.end && *at > ' ' && *at < 127 && *at != ':')
@@ -75,10 +77,10 @@ const uint8_t *skip_envelope(span message) {
 
 /* Returns where a field's value ends: at the first line feed that is not followed by a blank. */
 static const uint8_t *value_end(span text) {
-    for (span tail = text;; tail.at++) {
-        tail.at = before_first(tail, '\n').end;
-        if (size_of(tail) < 2 || !is_blank(tail.at[1]))
-            return tail.at;
+    for (;; text.at++) {
+        text.at = before_first(text, '\n').end;
+        if (size_of(text) < 2 || !is_blank(text.at[1]))
+            return text.at;
     }
 }
 
@@ -120,16 +122,16 @@ struct section read_section(struct reader *reader, span message) {
         section.body = message.at;
     } else if (!is_empty(tail) && !is_broken)
         section.body++;
-    span behind = is_broken ? first_bytes(tail, MAX_BROKEN) : (span){0};
-    while (!is_empty(behind) && *behind.at != '\n' && !starts_with(behind, LITERAL("--")))
-        if (!read_field(&behind, &field))
-            next_line(&behind, &line);
+    span lines = is_broken ? first_bytes(tail, MAX_BROKEN) : (span){0};
+    while (!is_empty(lines) && *lines.at != '\n' && !starts_with(lines, LITERAL("--")))
+        if (!read_field(&lines, &field))
+            next_line(&lines, &line);
         else if (is_mail_field(field.name, COUNT_OF(MAIL_FIELDS))) {
             add_field(reader, &section, field);
             has_content = has_content || starts_with_any_case(field.name, LITERAL("content-"));
         }
     if (has_content)
-        section.late_body = skip_bytes(span_between(behind.at, message.end), 1).at;
+        section.late_body = skip_bytes(span_between(lines.at, message.end), 1).at;
     return section;
 }
 
@@ -148,9 +150,9 @@ static bool read_encoded_word(span value, struct encoded_word *word) {
     word->is_base64 = (tail.at[1] | 32) == 'b';
     tail.at += 3;
     for (word->text = word->tail = tail;; word->tail.at++) {
-        /* Some programs do not encode a question mark in a word, so the search for "?=" goes on behind it. The search
-         * ends at "=?", which may begin the next word. Otherwise a field of a thousand words without an end would be
-         * searched a thousand times. */
+        /* Some programs do not encode the question marks of a word, so the search for "?=" goes on behind "?". It stops
+         * at "=?", which may begin the next word: otherwise a field of a thousand words without an end would be searched
+         * a thousand times. */
         word->tail.at = word->text.end = before_first(word->tail, '?').end;
         if (size_of(word->tail) < 2 || (word->tail.at > tail.at && word->tail.at[-1] == '=' && word->tail.at[1] != '='))
             return false;
@@ -261,8 +263,7 @@ static span parameter_value(struct arena *arena, span *tail) {
     return writer_close(&writer);
 }
 
-/* Adds a piece of a parameter (RFC 2231). If the first piece is percent-encoded, it may begin with
- * charset'language'. */
+/* Adds a piece of a parameter (RFC 2231). A percent-encoded first piece may begin with charset'language'. */
 static void add_piece(struct arena *arena, struct parameter *parameter, span text, bool has_percents) {
     const uint8_t *language = has_percents && !parameter->pieces.count ? find_byte(text, '\'') : NULL;
     const uint8_t *begin = language ? find_byte(span_between(language + 1, text.end), '\'') : NULL;

@@ -7,14 +7,20 @@
 #include "reader.h"
 
 enum {
-    MAX_TAGS = 50000,        /* of one message; later tags open and close no elements */
+    MAX_TAGS = 50000, /* of one message; later tags open and close no elements. Ordinary mail has at most 7,106. 1 MB of
+                       * end tags that close nothing takes 57 ms; without the bound, 277 */
     MAX_OPEN_ELEMENTS = 512, /* deeper elements are not opened, as in browsers */
-    MAX_URLS = 1000,         /* of one message */
-    MAX_PIECES = 1 << 17,    /* of text in memory; when there are more, the text of these is written as shown text */
+    MAX_URLS = 1000, /* of one message; at most 312 in ordinary mail. 1 MB of links would have 30,000 tokens of hosts */
+    MAX_PIECES = 1 << 17, /* of text in memory: 5 MB. Ordinary mail has at most 7,149 */
+    MAX_META = 100, /* bytes of a meta element in which words are searched for; they begin before byte 5 in ordinary
+                     * mail */
+    MAX_PRESCAN = 2048, /* bytes before the declaration of a charset. Browsers read 1,024; ordinary mail has up to
+                         * 1,067 */
+    MAX_CHARSET = 40, /* bytes of a charset's name (RFC 2978) */
 };
 
-/* An element as a source of style, which texts and elements inside inherit. Its style is computed by make_styles, after
- * the whole page was read. */
+/* An element that was opened. Texts and elements inside inherit its style, which make_styles computes after the whole
+ * page was read. */
 struct node {
     unsigned tag;
     uint32_t parent;
@@ -47,8 +53,8 @@ struct document {
     struct attributes page_attributes[2]; /* of the elements html and body */
     LIST(struct node) nodes;
     LIST(struct piece) pieces;
-    span_list written, titles; /* written: shown text of pieces that are no longer in memory; titles: texts of title
-                                * elements, which mail readers do not show */
+    span_list written_texts; /* shown texts that were written before the end of the page */
+    span_list titles; /* texts of title elements, which mail readers do not show */
     bool has_hidden; /* a piece is hidden */
     struct element stack[MAX_OPEN_ELEMENTS + 1];
     size_t depth;
@@ -65,26 +71,27 @@ static struct element *top_of(struct document *d) { return &d->stack[d->depth - 
 /* ---- Open elements ---- */
 
 /* Returns whether a tag is a table or a part of a table. */
-static bool is_part(unsigned tag) { return TAGS[tag].kind >= TABLE && TAGS[tag].kind <= CELL; }
+static bool is_table_part(unsigned tag) { return TAGS[tag].kind >= TABLE && TAGS[tag].kind <= CELL; }
 
 /* Returns whether an element is a table, rows or a row: an element that contains cells, but no text. */
-static bool is_row(const struct element *element) {
-    return TAGS[element->tag].kind >= TABLE && TAGS[element->tag].kind <= ROW && !(element->tag != TAG_TABLE &&
-           TAGS[element->tag].flags & IS_BARRIER);
+static bool contains_cells(const struct element *element) {
+    const struct tag *tag = &TAGS[element->tag];
+    bool is_caption = tag->kind == ROWS && tag->flags & IS_BARRIER;
+    return tag->kind >= TABLE && tag->kind <= ROW && !is_caption;
 }
 
 /* Adds the node of the element at this index of the stack, and sets the element's node and paragraph. */
-static void settle(struct document *d, size_t at, struct node node) {
+static void add_node(struct document *d, size_t at, struct node node) {
     struct element *element = &d->stack[at];
     bool is_barrier = TAGS[element->tag].flags & IS_BARRIER || !at;
     element->paragraph = element->tag == TAG_P ? (uint16_t)at : is_barrier ? 0 : d->stack[at - 1].paragraph;
     element->node = (uint32_t)d->nodes.count;
-    bool is_moved = at && is_row(&d->stack[at - 1]) && !is_part(element->tag);
+    bool is_moved = at && contains_cells(&d->stack[at - 1]) && !is_table_part(element->tag);
     node.parent = is_moved ? MOVED_NODE : at ? d->stack[at - 1].node : 0;
     *LIST_ADD(d->arena, &d->nodes) = node;
 }
 
-/* Closes the element at this index of the stack, and all elements inside; closes none at 0. If formatting inside was
+/* Closes the element at this index of the stack, and all elements inside; closes nothing at 0. If formatting inside was
  * not closed by its own end tag, browsers open the formatting again. This parser does not, so the page is in doubt. */
 static void pop_to(struct document *d, size_t at) {
     while (at > 1 && d->depth > at) {
@@ -107,7 +114,7 @@ static size_t find_open(const struct document *d, unsigned tag, span name) {
         if (is_same_name || (kind == HEADING && TAGS[element->tag].kind == HEADING))
             return at;
         unsigned flags = TAGS[element->tag].flags;
-        if (is_part(tag) ? element->tag == TAG_TABLE : flags & IS_BARRIER || (is_inline && !(flags & IS_INLINE)))
+        if (is_table_part(tag) ? element->tag == TAG_TABLE : flags & IS_BARRIER || (is_inline && !(flags & IS_INLINE)))
             return 0;
     }
     return 0;
@@ -119,7 +126,7 @@ static void push(struct document *d, unsigned tag, span name, const struct attri
     d->stack[d->depth] = (struct element){.tag = tag, .is_dropped = top_of(d)->is_dropped};
     d->counts[tag]++;
     uint64_t hash = tag == TAG_UNKNOWN ? hash_any_case(SECRET, name) : 0;
-    settle(d, d->depth++, (struct node){.tag = tag, .name = name, .hash = hash, .attributes = attributes});
+    add_node(d, d->depth++, (struct node){.tag = tag, .name = name, .hash = hash, .attributes = attributes});
 }
 
 /* Handles the end tag of formatting. If blocks are open inside the formatting, browsers end the formatting in these
@@ -144,12 +151,12 @@ static void end_item(struct document *d, unsigned tag) {
 }
 
 /* Closes the elements that a new table, or a new part of a table, ends. Returns false if the part is in no table. */
-static bool make_place(struct document *d, unsigned kind) {
+static bool close_for_table_part(struct document *d, unsigned kind) {
     if (kind == TABLE) {
         size_t at = d->depth - 1; /* at: the innermost part of a table */
-        while (at > 1 && !is_part(d->stack[at].tag))
+        while (at > 1 && !is_table_part(d->stack[at].tag))
             at--;
-        bool is_between_cells = at > 1 && is_row(&d->stack[at]); /* browsers end the outer table */
+        bool is_between_cells = at > 1 && contains_cells(&d->stack[at]); /* browsers end the outer table */
         while (is_between_cells && at > 2 && d->stack[at].tag != TAG_TABLE)
             at--;
         pop_to(d, is_between_cells ? at : top_of(d)->paragraph);
@@ -161,7 +168,7 @@ static bool make_place(struct document *d, unsigned kind) {
     for (; at > 2; at--) {
         const struct element *top = &d->stack[at - 1];
         unsigned above = TAGS[top->tag].kind;
-        if (above == TABLE || (kind >= ROW && above == ROWS && is_row(top)) || (kind == CELL && above == ROW))
+        if (above == TABLE || (kind >= ROW && above == ROWS && contains_cells(top)) || (kind == CELL && above == ROW))
             break;
     }
     pop_to(d, at);
@@ -178,7 +185,7 @@ static bool has_too_many_tags(struct document *d) {
 }
 
 /* Adds the attributes of an html or body tag to the page. Attributes that the page already has stay as they are. */
-static void merge_page(struct document *d, unsigned tag, const struct attributes *attributes) {
+static void merge_page_attributes(struct document *d, unsigned tag, const struct attributes *attributes) {
     struct attributes *page = &d->page_attributes[tag == TAG_BODY];
     uint32_t added = attributes->present & ((UINT32_C(1) << N_STYLE_ATTRIBUTES) - 1) & ~page->present;
     for (int i = 0; i < N_STYLE_ATTRIBUTES; i++)
@@ -187,23 +194,23 @@ static void merge_page(struct document *d, unsigned tag, const struct attributes
     page->present |= added;
 }
 
-static void start_element(struct document *d, unsigned tag, span name, const struct attributes *given_attributes) {
+static void start_element(struct document *d, unsigned tag, span name, const struct attributes *tag_attributes) {
     unsigned kind = TAGS[tag].kind;
     if (kind == VOID || kind == IGNORED || has_too_many_tags(d))
         return;
     if (kind == WHOLE_PAGE) {
-        merge_page(d, tag, given_attributes);
+        merge_page_attributes(d, tag, tag_attributes);
         return;
     }
     struct attributes *attributes = NULL;
-    uint32_t styling = given_attributes->present & ((UINT32_C(1) << N_STYLE_ATTRIBUTES) - 1);
+    uint32_t styling = tag_attributes->present & ((UINT32_C(1) << N_STYLE_ATTRIBUTES) - 1);
     if (styling) {
         attributes = arena_allocate(d->arena, 1, offsetof(struct attributes, values) + N_STYLE_ATTRIBUTES * sizeof(span));
         attributes->present = styling;
-        memcpy(attributes->values, given_attributes->values, N_STYLE_ATTRIBUTES * sizeof(span));
+        memcpy(attributes->values, tag_attributes->values, N_STYLE_ATTRIBUTES * sizeof(span));
     }
-    if (is_part(tag)) {
-        if (!make_place(d, kind))
+    if (is_table_part(tag)) {
+        if (!close_for_table_part(d, kind))
             return;
     } else if (kind == BLOCK || kind == HEADING || kind == ITEM) {
         if (kind == ITEM)
@@ -241,14 +248,14 @@ static bool shows_nothing(struct reader *reader, span text) {
     return true;
 }
 
-static span written_pieces(struct document *d, bool hidden_ones);
+static span write_pieces(struct document *d, bool is_hidden_text);
 
 /* Adds a piece. If there are MAX_PIECES already, they are written first. Then the page is in doubt, because style
  * sheets that follow could hide the written text. */
 static void add_piece(struct document *d, struct piece piece) {
     if (d->pieces.count == MAX_PIECES) {
         d->sheet.is_in_doubt = true;
-        *LIST_ADD(d->arena, &d->written) = written_pieces(d, false);
+        *LIST_ADD(d->arena, &d->written_texts) = write_pieces(d, false);
         d->pieces.count = 0;
     }
     *LIST_ADD(d->arena, &d->pieces) = piece;
@@ -260,7 +267,7 @@ static void add_text(struct document *d, const uint8_t *begin, const uint8_t *en
     if (is_empty(text))
         return;
     const struct element *top = top_of(d);
-    bool is_moved = is_row(top) && !shows_nothing(d->reader, text);
+    bool is_moved = contains_cells(top) && !shows_nothing(d->reader, text);
     if (!top->is_dropped || has_too_many_tags(d))
         add_piece(d, (struct piece){text, is_moved ? MOVED_NODE : top->node, TEXT});
 }
@@ -287,11 +294,11 @@ static const struct style *style_of(struct document *d, uint32_t number) {
     unsigned flags = TAGS[node->tag].flags;
     bool may_differ = node->attributes || d->sheet.n_rules || flags & (IS_CONTROL | IS_UNSHOWN) || node->tag == TAG_MARK ||
                   node->tag == TAG_TABLE;
-    node->style = may_differ ? style_in(&d->sheet, above, node->tag, node->name, node->attributes) : above;
+    node->style = may_differ ? element_style(&d->sheet, above, node->tag, node->name, node->attributes) : above;
     return node->style;
 }
 
-/* Computes the styles of all pieces. Must precede written_pieces, because a style may put the page in doubt. */
+/* Computes the styles of all pieces. Must precede write_pieces, because a style may put the page in doubt. */
 static void make_styles(struct document *d) {
     d->sheet.page = style_of(d, 1);
     for (size_t i = 0; i < d->pieces.count; i++)
@@ -303,13 +310,13 @@ static bool is_hidden(struct document *d, const struct piece *piece) {
 }
 
 /* Returns whether an element has a style or class attribute, which may put space around its text. */
-static bool has_own_style(const struct node *node) {
+static bool may_add_space(const struct node *node) {
     return node->attributes && node->attributes->present & STYLES;
 }
 
 /* Returns the shown text, or the hidden text, of all pieces. In shown text, a hidden piece of spaces is a space,
  * because it separates words. */
-static span written_pieces(struct document *d, bool hidden_ones) {
+static span write_pieces(struct document *d, bool is_hidden_text) {
     struct writer writer = writer_open(d->arena, size_of(first_bytes(d->html, MAX_TEXT)));
     uint32_t last = 0;
     for (size_t i = 0; i < d->pieces.count; i++) {
@@ -322,12 +329,12 @@ static span written_pieces(struct document *d, bool hidden_ones) {
         } else if (piece->kind == MAYBE_END) {
             if (is_in_word)
                 put_byte(&writer, MAY_END);
-        } else if (hidden_ones == is_hidden(d, piece)) {
-            if (is_in_word && node != before && (has_own_style(node) || has_own_style(before)))
+        } else if (is_hidden_text == is_hidden(d, piece)) {
+            if (is_in_word && node != before && (may_add_space(node) || may_add_space(before)))
                 put_byte(&writer, MAY_END);
             put_resolved(&writer, piece->text, false);
             last = piece->node;
-        } else if (is_in_word && !hidden_ones && !is_empty(piece->text) && shows_nothing(d->reader, piece->text))
+        } else if (is_in_word && !is_hidden_text && !is_empty(piece->text) && shows_nothing(d->reader, piece->text))
             put_byte(&writer, ' ');
     }
     return writer_close(&writer);
@@ -337,7 +344,7 @@ static span written_pieces(struct document *d, bool hidden_ones) {
 
 static bool ends_name(uint8_t c) { return c <= '>' && (c == '>' || c == '/' || is_space(c)); }
 
-static span resolved(struct document *d, span value) {
+static span resolve_references(struct document *d, span value) {
     if (!find_byte(value, '&'))
         return value;
     struct writer writer = writer_open(d->arena, size_of(value));
@@ -385,7 +392,7 @@ static const uint8_t *read_attributes(struct document *d, const uint8_t *at, str
         if (which < 0 || has(attributes, (enum attribute)which))
             continue;
         attributes->present |= UINT32_C(1) << which;
-        attributes->values[which] = resolved(d, value);
+        attributes->values[which] = resolve_references(d, value);
     }
 }
 
@@ -405,7 +412,7 @@ static void add_url(struct document *d, span url) {
 
 /* Adds the URL of a meta refresh, "0; url=...", if its value has a URL. */
 static void add_refresh(struct document *d, span value) {
-    const uint8_t *begin = find_any_case(first_bytes(value, 100), LITERAL("url"));
+    const uint8_t *begin = find_any_case(first_bytes(value, MAX_META), LITERAL("url"));
     span url = begin ? strip(span_between(begin + 3, value.end)) : (span){0};
     if (!starts_with(url, LITERAL("=")))
         return;
@@ -425,13 +432,13 @@ static void add_urls(struct document *d, unsigned tag, const struct attributes *
     span content = value_of_attribute(attributes, A_CONTENT);
     if (tag == TAG_META && is_same_any_case(value_of_attribute(attributes, A_HTTP_EQUIV), LITERAL("refresh")))
         add_refresh(d, content);
-    if (tag == TAG_META && find_any_case(first_bytes(content, 100), LITERAL("dark")))
+    if (tag == TAG_META && find_any_case(first_bytes(content, MAX_META), LITERAL("dark")))
         d->sheet.is_in_doubt = true; /* the page has a dark color scheme, so its colors are unknown */
 }
 
 /* Returns where the next end tag with this name begins; the end of the page if there is none. For elements in which no
  * other tags are read. */
-static const uint8_t *raw_end(const struct document *d, span name, const uint8_t *at) {
+static const uint8_t *find_end_tag(const struct document *d, span name, const uint8_t *at) {
     const uint8_t *end = d->html.end;
     while ((at = find_byte(span_between(at, end), '<'))) {
         span tail = skip_bytes(span_between(at, end), 2);
@@ -450,10 +457,10 @@ static void read_sheet(struct document *d, const struct attributes *attributes, 
         sheet_add(&d->sheet, text, value_of_attribute(attributes, A_MEDIA));
 }
 
-/* Returns whether an svg or math element is open. In these, tags do not have the meaning that they have in HTML. */
+/* Returns whether an svg or math element is open. Tags in these elements have another meaning. */
 static bool is_foreign(const struct document *d) { return d->counts[TAG_SVG] || d->counts[TAG_MATH]; }
 
-/* Handles a start tag that ends at this address. Returns the address from which to read on. */
+/* Handles a start tag that ends at this address. Returns the address at which reading goes on. */
 static const uint8_t *start_tag(struct document *d, unsigned tag, span name, const struct attributes *attributes,
                                 const uint8_t *at) {
     d->reader->message.tags[tag] = true;
@@ -466,7 +473,7 @@ static const uint8_t *start_tag(struct document *d, unsigned tag, span name, con
     if (!is_empty(value_of_attribute(attributes, A_SRCDOC)))
         *LIST_ADD(d->arena, &d->reader->message.frames) = attributes->values[A_SRCDOC];
     unsigned kind = TAGS[tag].text;
-    if (is_foreign(d)) { /* tags in any text are read; some HTML elements end svg and math, which is not followed */
+    if (is_foreign(d)) { /* all tags are read; HTML elements may end svg and math, which puts the page in doubt */
         kind = NORMAL;
         d->sheet.is_in_doubt = d->sheet.is_in_doubt || tag != TAG_UNKNOWN;
     }
@@ -482,9 +489,9 @@ static const uint8_t *start_tag(struct document *d, unsigned tag, span name, con
         return at;
     }
     /* In elements of the other kinds, everything up to the end tag is text. */
-    span text = span_between(at, kind == REST ? d->html.end : raw_end(d, TAGS[tag].name, at));
+    span text = span_between(at, kind == REST ? d->html.end : find_end_tag(d, TAGS[tag].name, at));
     if (tag == TAG_TITLE)
-        *LIST_ADD(d->arena, &d->titles) = concatenate(d->arena, LITERAL("\n"), resolved(d, text));
+        *LIST_ADD(d->arena, &d->titles) = concatenate(d->arena, LITERAL("\n"), resolve_references(d, text));
     else if (tag == TAG_STYLE)
         read_sheet(d, attributes, text);
     else if (kind != RAW || tag == TAG_XMP) {
@@ -525,7 +532,7 @@ static const uint8_t *comment_end(span html, const uint8_t *at) {
 
 static void read_tags(struct document *d) {
     span html = d->html;
-    const uint8_t *at = html.at, *search = html.at, *less_than; /* text begins at "at"; "search": search for tags */
+    const uint8_t *at = html.at, *search = html.at, *less_than; /* at: the begin of the text before the next tag */
     struct attributes attributes = {0};
     while ((less_than = find_byte(span_between(search, html.end), '<')) && less_than + 1 < html.end) {
         bool is_end = less_than[1] == '/';
@@ -571,25 +578,25 @@ struct html_text read_html(struct reader *reader, span html) {
     for (; d->depth < 2; d->depth++) {
         unsigned tag = PAGE_TAGS[d->depth];
         d->stack[d->depth].tag = tag;
-        settle(d, d->depth, (struct node){.tag = tag, .name = TAGS[tag].name, .attributes = &d->page_attributes[d->depth]});
+        add_node(d, d->depth, (struct node){.tag = tag, .name = TAGS[tag].name, .attributes = &d->page_attributes[d->depth]});
     }
     *LIST_ADD(d->arena, &d->nodes) = (struct node){.style = &UNKNOWN_STYLE};
     read_tags(d);
     make_styles(d);
-    span hidden = d->has_hidden ? strip(written_pieces(d, true)) : (span){0};
-    *LIST_ADD(d->arena, &d->written) = written_pieces(d, false);
-    *LIST_ADD(d->arena, &d->written) = concatenate_all(d->arena, &d->titles); /* last, as titles are not shown */
-    span shown = concatenate_all(d->arena, &d->written);
+    span hidden = d->has_hidden ? strip(write_pieces(d, true)) : (span){0};
+    *LIST_ADD(d->arena, &d->written_texts) = write_pieces(d, false);
+    *LIST_ADD(d->arena, &d->written_texts) = concatenate_all(d->arena, &d->titles); /* last, because not shown */
+    span shown = concatenate_all(d->arena, &d->written_texts);
     while (!is_empty(shown) && is_space(*shown.at))
         shown.at++;
     return (struct html_text){shown, shows_nothing(reader, hidden) ? (span){0} : hidden};
 }
 
 span declared_charset(span octets) {
-    const uint8_t *declaration = find_any_case(first_bytes(octets, 2048), LITERAL("charset"));
+    const uint8_t *declaration = find_any_case(first_bytes(octets, MAX_PRESCAN), LITERAL("charset"));
     if (!declaration || (valid_utf8(octets) == size_of(octets) && !find_byte(octets, 27)))
         return (span){0};
-    span name = first_bytes(strip_any(span_between(declaration + 7, octets.end), " \t\r\n=\"'"), 40);
+    span name = first_bytes(strip_any(span_between(declaration + 7, octets.end), " \t\r\n=\"'"), MAX_CHARSET);
     for (const uint8_t *at = name.at; at < name.end; at++)
         if (!(is_letter(*at) || is_digit(*at) || (*at && strchr("_.:-", *at))))
             name.end = at;

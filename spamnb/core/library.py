@@ -1,6 +1,6 @@
 """The compiled library, loaded by ctypes, and checks of the arrays that are passed to it.
 
-The library cannot know the sizes of Python's arrays. So each caller checks them with ``checked_array``.
+The library cannot check the sizes of the arrays, so each caller checks them with ``checked_array``.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ import numpy as np
 
 from spamnb.errors import SpamnbError
 
-_MAKE = "'pip install -e .' in its checkout makes it"
+_BUILD = "run 'pip install -e .' in the folder of its source"
 _spec = find_spec("spamnb.core._core")
 if _spec is None or _spec.origin is None:
-    raise SpamnbError(f"the compiled library of spamnb is missing; {_MAKE}")
-_with_lock = ctypes.PyDLL(_spec.origin)
-_without_lock = ctypes.CDLL(_spec.origin)
+    raise SpamnbError(f"the compiled library of spamnb is missing: {_BUILD}")
+_library_with_lock = ctypes.PyDLL(_spec.origin)
+_library_without_lock = ctypes.CDLL(_spec.origin)
 
 
 def c_function(name: str, result: Any, *arguments: Any, without_lock: bool = False) -> Callable[..., Any]:
-    """Return a function of the library. With ``without_lock`` other Python threads run during a call."""
+    """Return a function of the library. ``without_lock``: a call releases the GIL, so that other threads run."""
     try:
-        function = getattr(_without_lock if without_lock else _with_lock, name)
+        function = getattr(_library_without_lock if without_lock else _library_with_lock, name)
     except AttributeError:
-        raise SpamnbError(f"the compiled library is of another version of spamnb; {_MAKE} again") from None
+        raise SpamnbError(f"the compiled library of spamnb is of another version: {_BUILD}") from None
     function.restype, function.argtypes = result, arguments
     return function
 
@@ -57,7 +57,7 @@ def checked_array(values: Any, dtype: Any, *shape: int, writable: bool = False) 
 
 
 def owned_pointer(owner: object, pointer: int | None, delete: Callable[[int], None]) -> int:
-    """Return the pointer to an object of the library, which is deleted together with ``owner``."""
+    """Return the pointer to an object of the library, and delete the object together with ``owner``."""
     if not pointer:
         raise MemoryError
     weakref.finalize(owner, delete, pointer).atexit = False  # at exit other threads may still use it
@@ -65,7 +65,7 @@ def owned_pointer(owner: object, pointer: int | None, delete: Callable[[int], No
 
 
 class Locked(Protocol):
-    """An object of the library, which only one thread may use at a time."""
+    """An object of the library that only one thread may use at a time."""
 
     lock: threading.Lock
 
@@ -84,7 +84,7 @@ def locked(owner: Locked) -> Iterator[None]:
 # The library keeps pointers to these texts, so they are never freed.
 _REFERENCES = dict(sorted(html5.items()))
 _REFERENCE_TEXTS = [pointers([text.encode() for text in texts]) for texts in (_REFERENCES, _REFERENCES.values())]
-# The hash tables' secret is new in each process, so that a sender cannot choose the slots of tokens.
+# Each process has another secret for its hash tables, so that a sender cannot choose the slots of tokens.
 c_function("core_begin", None, c_void_p, c_void_p, c_size_t, c_void_p)(
     *_REFERENCE_TEXTS, len(_REFERENCES), os.urandom(16)
 )

@@ -4,27 +4,26 @@
 
 #include <arpa/inet.h>
 
-enum { MAX_SCHEME = 31 }; /* bytes of a URL in which the end of its scheme is searched for */
+enum { MAX_SCHEME = 31 }; /* bytes of a URL in which its scheme is searched for; at most 16 in ordinary mail */
 
 static bool is_slash(uint8_t c) { return c == '/' || c == '\\'; }
 
 /* Returns an IPv4 address such as "0x7f.1" in dotted form, "127.0.0.1"; returns a host that is no address unchanged. */
 static span dotted_address(struct arena *arena, span host) {
-    char written[MAX_HOST + 1] = {0}, dotted[INET_ADDRSTRLEN];
+    char text[MAX_HOST + 1] = {0}, dotted[INET_ADDRSTRLEN];
     struct in_addr address;
     if (size_of(host) > MAX_HOST)
         return host;
-    memcpy(written, host.at, size_of(host));
-    if (!inet_aton(written, &address) || !inet_ntop(AF_INET, &address, dotted, sizeof dotted))
+    memcpy(text, host.at, size_of(host));
+    if (!inet_aton(text, &address) || !inet_ntop(AF_INET, &address, dotted, sizeof dotted))
         return host;
     return arena_copy(arena, span_of(dotted, strlen(dotted)));
 }
 
-/* Returns the name or the address of a host that is written as in a URL. The host ends at the first byte that no host
- * may contain. */
-static span canonical_host(struct reader *reader, span written) {
+/* Returns the name or the address of the host in a URL. The host ends at the first byte that no host may contain. */
+static span canonical_host(struct reader *reader, span text) {
     struct arena *arena = &reader->arena;
-    span host = truncate_text(written, 3 * MAX_HOST); /* each letter may be written as three bytes: "%61" */
+    span host = truncate_text(text, 3 * MAX_HOST); /* each letter may have three bytes: "%61" */
     if (find_byte(host, '%'))
         host = decode_percents(arena, host);
     host = copy_lower(arena, host);
@@ -38,11 +37,11 @@ static span canonical_host(struct reader *reader, span written) {
     if (is_empty(host))
         return host;
     const uint8_t *dot = find_last(host, '.');
-    return is_digit(dot ? dot[1] : *host.at) ? dotted_address(arena, host) : host; /* "0x7f" begins with a digit, too */
+    return is_digit(dot ? dot[1] : *host.at) ? dotted_address(arena, host) : host; /* "0x7f" also begins with a digit */
 }
 
 /* Returns the part of a URL behind its scheme and slashes; an empty span if URLs with this scheme have no host. */
-static span behind_scheme(span url) {
+static span skip_scheme(span url) {
     span tail = first_bytes(url, MAX_SCHEME);
     while (tail.at < tail.end && (is_letter(*tail.at) || is_digit(*tail.at) || *tail.at == '+' || *tail.at == '-'))
         tail.at++;
@@ -59,11 +58,11 @@ static span behind_scheme(span url) {
 
 /* Returns the shortest form of an IPv6 address; an empty span if the host is no IPv6 address. */
 static span shortest_address(struct arena *arena, span host) {
-    char written[INET6_ADDRSTRLEN + 1] = {0}, shortest[INET6_ADDRSTRLEN];
+    char text[INET6_ADDRSTRLEN + 1] = {0}, shortest[INET6_ADDRSTRLEN];
     struct in6_addr address;
-    if (size_of(host) < sizeof written)
-        memcpy(written, host.at, size_of(host));
-    bool is_address = inet_pton(AF_INET6, written, &address) && inet_ntop(AF_INET6, &address, shortest, sizeof shortest);
+    if (size_of(host) < sizeof text)
+        memcpy(text, host.at, size_of(host));
+    bool is_address = inet_pton(AF_INET6, text, &address) && inet_ntop(AF_INET6, &address, shortest, sizeof shortest);
     return is_address ? arena_copy(arena, span_of_text(shortest)) : (span){0};
 }
 
@@ -80,7 +79,7 @@ static span host_of(struct reader *reader, span text) {
 }
 
 /* Returns a URL without spaces, line ends and control characters. */
-static span trimmed_url(struct arena *arena, span url) {
+static span remove_spaces(struct arena *arena, span url) {
     struct writer writer = writer_open(arena, size_of(url));
     for (; url.at < url.end; url.at++)
         if (*url.at > ' ')
@@ -91,7 +90,7 @@ static span trimmed_url(struct arena *arena, span url) {
 void add_links(struct reader *reader) {
     const span_list *links = &reader->message.links;
     for (size_t i = 0; i < links->count; i++) {
-        span host = host_of(reader, behind_scheme(trimmed_url(&reader->arena, links->items[i])));
+        span host = host_of(reader, skip_scheme(remove_spaces(&reader->arena, links->items[i])));
         if (find_byte(host, ':'))
             add_token(reader, LITERAL("url:"), host);
         else

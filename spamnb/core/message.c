@@ -1,8 +1,12 @@
-/* A message: raw bytes -> a row of tokens, or spans of its parts. */
+/* A message: raw bytes -> a row of tokens, or the texts of its parts. */
 #include "reader.h"
 
-/* Adds a text that a mail reader shows. Of a text that is too long, only the beginning and the end are added. */
-static void add_shown(struct reader *reader, span text) {
+/* Bytes of memory that any message may take, besides eight times its size. Ordinary mail takes at most 4 MB, and the
+ * worst message of tests/reader/hostile.py 126 MB. */
+static const size_t MIN_ARENA = (size_t)1 << 28;
+
+/* Adds a text that a mail reader shows. If the text is too long, adds only its beginning and its end. */
+static void add_shown_text(struct reader *reader, span text) {
     struct message *message = &reader->message;
     text = convert_line_ends(&reader->arena, text); /* "&#13;" in HTML makes a CR */
     size_t room = message->bytes_left > MIN_TEXT ? message->bytes_left : MIN_TEXT;
@@ -20,7 +24,7 @@ static void add_shown(struct reader *reader, span text) {
 static void add_page(struct reader *reader, span html) {
     struct arena *arena = &reader->arena;
     struct html_text page = read_html(reader, convert_line_ends(arena, remove_all(arena, html, LITERAL("\0"))));
-    add_shown(reader, page.shown);
+    add_shown_text(reader, page.shown);
     if (!is_empty(page.hidden))
         *LIST_ADD(arena, &reader->message.hidden) = truncate_text(convert_line_ends(arena, page.hidden), MAX_TEXT);
 }
@@ -31,16 +35,16 @@ static void read_inner_header(struct reader *reader, span body) {
     span subject = value_of(reader, &section, LITERAL("subject"), true);
     span sender = value_of(reader, &section, LITERAL("from"), true);
     span text = concatenate(&reader->arena, concatenate(&reader->arena, subject, LITERAL("\n")), sender);
-    add_shown(reader, text);
+    add_shown_text(reader, text);
 }
 
 /* Returns whether a mail reader shows a leaf only when the user opens it. */
 static bool is_attached(const struct entity *leaf) {
-    return leaf->as != AS_MESSAGE && is_same(leaf->disposition, LITERAL("attachment"));
+    return leaf->display != AS_MESSAGE && is_same(leaf->disposition, LITERAL("attachment"));
 }
 
-/* Returns the text of a leaf with its folded lines joined, as RFC 3676 (DelSp), calendars and vCards fold them. */
-static span unfolded(struct arena *arena, const struct entity *leaf, span text) {
+/* Returns the text of a leaf with folded lines joined. RFC 3676 (DelSp), calendars and vCards fold lines. */
+static span unfold(struct arena *arena, const struct entity *leaf, span text) {
     if (leaf->deletes_spaces)
         return remove_all(arena, text, LITERAL(" \n"));
     if (!is_one_of(leaf->content_type, "text/calendar application/ics text/vcard text/x-vcard text/directory"))
@@ -50,16 +54,16 @@ static span unfolded(struct arena *arena, const struct entity *leaf, span text) 
 
 static void read_leaf(struct reader *reader, const struct entity *leaf) {
     struct arena *arena = &reader->arena;
-    if (leaf->as == AS_MESSAGE)
+    if (leaf->display == AS_MESSAGE)
         read_inner_header(reader, leaf->body);
-    if (leaf->as != AS_TEXT && leaf->as != AS_REPORT && leaf->as != AS_HTML)
+    if (leaf->display != AS_TEXT && leaf->display != AS_REPORT && leaf->display != AS_HTML)
         return;
     span octets = decode_transfer(reader, leaf->body, leaf->encoding);
-    bool is_html = leaf->as == AS_HTML;
+    bool is_html = leaf->display == AS_HTML;
     span charset = is_html && is_empty(leaf->charset) ? declared_charset(octets) : leaf->charset;
     span text = decode_text(reader, octets, charset);
     if (!is_html) {
-        add_shown(reader, unfolded(arena, leaf, convert_line_ends(arena, text)));
+        add_shown_text(reader, unfold(arena, leaf, convert_line_ends(arena, text)));
         return;
     }
     span_list *frames = &reader->message.frames;
@@ -69,7 +73,7 @@ static void read_leaf(struct reader *reader, const struct entity *leaf) {
         add_page(reader, frames->items[i]);
 }
 
-/* Returns the fields of a section, except fields that mailboxes add, without line feeds at both ends. */
+/* Returns the fields of a section, except the fields that mailboxes add, without line feeds at both ends. */
 static span stable_fields(struct reader *reader, const struct section *section) {
     struct writer writer = writer_open(&reader->arena, 4096);
     for (size_t i = 0; i < section->fields.count; i++) {
@@ -83,7 +87,7 @@ static span stable_fields(struct reader *reader, const struct section *section) 
 }
 
 /* Computes the digest of a message. It does not depend on the fields and the line feeds that a mailbox adds. */
-static void make_digest(struct reader *reader, uint8_t digest[DIGEST]) {
+static void compute_digest(struct reader *reader, uint8_t digest[DIGEST]) {
     const struct message *message = &reader->message;
     span fields = stable_fields(reader, &message->section);
     span body = span_between(message->section.body, message->raw.end);
@@ -127,7 +131,7 @@ static void read_body(struct reader *reader, span text) {
                 read_leaf(reader, &message->leaves.items[i]);
 }
 
-static void make_row(struct reader *reader) {
+static void count_tokens(struct reader *reader) {
     add_texts(reader, &reader->message.texts, LITERAL(""));
     if (reader->options.body_only)
         return;
@@ -138,12 +142,12 @@ static void make_row(struct reader *reader) {
 enum failure read_message(struct reader *reader, span raw, unsigned wants) {
     struct arena *arena = &reader->arena;
     struct message *message = &reader->message;
-    enum failure failed = (enum failure)setjmp(arena->failed);
-    if (failed)
-        return failed;
+    enum failure failure = (enum failure)setjmp(arena->failure);
+    if (failure)
+        return failure;
     if (size_of(raw) > SIZE_MAX / 64)
         return FAILED_MEMORY;
-    arena_begin(arena, 8 * size_of(raw) + ((size_t)1 << 28));
+    arena_begin(arena, 8 * size_of(raw) + MIN_ARENA);
     *message = (struct message){.bytes_left = MAX_TEXT, .questions_left = MAX_QUESTIONS, .tokens_left = MAX_TOKENS};
     message->raw = convert_line_ends(arena, raw);
     span text = span_between(skip_envelope(message->raw), message->raw.end);
@@ -151,11 +155,11 @@ enum failure read_message(struct reader *reader, span raw, unsigned wants) {
     if (wants & WANT_BODY)
         read_body(reader, text);
     if (wants & WANT_DIGEST)
-        make_digest(reader, message->digest);
+        compute_digest(reader, message->digest);
     if (wants & WANT_DATE)
         copy_date(reader, message->date);
     if (reader->vocabulary)
-        make_row(reader);
+        count_tokens(reader);
     for (size_t i = 0; (wants & WANT_FIELDS) && i < message->section.fields.count; i++) {
         const struct field *field = &message->section.fields.items[i];
         *LIST_ADD(arena, &message->headers) = field->name;

@@ -2,23 +2,29 @@
 #include "reader.h"
 
 enum {
-    MAX_TYPE = 100, MAX_CHARSET = 60, MAX_ENCODING = 40, MAX_FILENAME = 255, /* bytes that are read of each */
-    MAX_DOCUMENTS = 4,            /* that Python opens in one message, because one PDF may take a second */
-    MAX_ENCODED_BYTES = 3 << 22,  /* of a document, or of an encoded message inside the message */
-    MAX_PARTS = 10000,            /* of a message; a part that programs read in two ways counts twice */
-    MANY_PARTS = 1000,            /* of a multipart; after these, parts without a body are not read, so that empty parts
-                                   * cannot use up MAX_PARTS */
-    MAX_SEARCHES = 16,            /* for boundaries, of each byte on average: each level of nested multiparts is one
-                                   * search */
+    /* bytes of names; at most 71, 17, 17 and 86 in ordinary mail */
+    MAX_TYPE = 100, MAX_CHARSET = 60, MAX_ENCODING = 40, MAX_FILENAME = 255,
+    MAX_DOCUMENTS = 4, /* that Python opens in one message, because one PDF may take a second; at most 2 in ordinary
+                        * mail */
+    MAX_ENCODED_BYTES = 3 << 22, /* of a document, or of an encoded message inside the message: 9 MB in base64. Ordinary
+                                  * mail has at most 115,172 */
+    MAX_PARTS = 10000, /* of a message; a part that programs read in two ways counts twice. Ordinary mail has at most
+                        * 22. 1 MB of small parts takes 126 MB of memory; without the bound, 247 */
+    MANY_PARTS = 1000, /* of a multipart; after these, parts without a body are not read, so that empty parts cannot use
+                        * up MAX_PARTS */
+    MAX_SEARCHES = 16, /* for boundaries, of each byte on average: each level of nested multiparts is one search.
+                        * Ordinary mail has at most 3. 1 MB of nested messages takes 2 ms; without the bound, 138 */
     MIN_SEARCHED_BYTES = 32 << 20, /* in any message besides MAX_SEARCHES: a short one may be nested deeply */
-    MAX_READINGS = 4,             /* of each byte on average: bytes are read once for each reading of their part */
+    MAX_READINGS = 4, /* of each byte on average, one for each reading of its part. Ordinary mail has 1. Two types and
+                       * two encodings at each of seven levels would be 16,384 readings of one text, more than fit in
+                       * memory */
 };
 
 /* How mail readers show parts of a type. A name that ends with "/" stands for all types with this beginning. A name
  * that begins with "." is the end of a filename, by which parts of an unknown type "application/..." are shown. */
-static const struct shown_type {
+static const struct type_display {
     const char *name;
-    enum shown_as as;
+    enum display display;
 } TYPES[] = {
     {"text/html", AS_HTML}, {"text/htm", AS_HTML}, {"text/xhtml", AS_HTML}, {"html/text", AS_HTML},
     {"application/html", AS_HTML}, {"application/xhtml+xml", AS_HTML}, {"image/svg+xml", AS_HTML},
@@ -32,69 +38,70 @@ static const struct shown_type {
     {".txt", AS_TEXT}, {".text", AS_TEXT}, {".ics", AS_TEXT}, {".pdf", AS_PDF}, {".p7m", AS_SMIME},
 };
 
-static enum shown_as shown_type_of(span type) {
+static enum display display_of_type(span type) {
     for (size_t i = 0; i < COUNT_OF(TYPES); i++) {
         span name = span_of_text(TYPES[i].name);
         if (name.end[-1] == '/' ? starts_with(type, name) : is_same_any_case(type, name))
-            return TYPES[i].as;
+            return TYPES[i].display;
     }
     return AS_NOTHING;
 }
 
-static enum shown_as shown_as(const struct entity *part) {
-    enum shown_as as = shown_type_of(part->content_type);
-    if (as != AS_NOTHING || !starts_with(part->content_type, LITERAL("application/")))
-        return as;
+static enum display display_of(const struct entity *part) {
+    enum display display = display_of_type(part->content_type);
+    if (display != AS_NOTHING || !starts_with(part->content_type, LITERAL("application/")))
+        return display;
     if (is_same_any_case(part->filename, LITERAL("winmail.dat")))
         return AS_TNEF;
     const uint8_t *dot = find_last(part->filename, '.');
-    return dot ? shown_type_of(span_between(dot, part->filename.end)) : AS_NOTHING;
+    return dot ? display_of_type(span_between(dot, part->filename.end)) : AS_NOTHING;
 }
 
 /* Returns a name in lower case, without comments, quotation marks, commas and blanks, because some programs write
  * "base 64" or "text/html,". */
-static span plain_name(struct arena *arena, span value, size_t most) {
-    value = copy_lower(arena, truncate_text(before_first(before_first(skip_comments(value), ';'), '('), most));
-    struct writer writer = writer_open(arena, most);
+static span normalize_name(struct arena *arena, span value, size_t max_bytes) {
+    value = copy_lower(arena, truncate_text(before_first(before_first(skip_comments(value), ';'), '('), max_bytes));
+    struct writer writer = writer_open(arena, max_bytes);
     for (; value.at < value.end; value.at++)
         if (*value.at > ' ' && *value.at != '"' && *value.at != '\'' && *value.at != ',')
             put_byte(&writer, *value.at);
     return writer_close(&writer);
 }
 
-static span encoding_named(struct arena *arena, span value) {
-    span name = plain_name(arena, value, MAX_ENCODING);
+static span encoding_name(struct arena *arena, span value) {
+    span name = normalize_name(arena, value, MAX_ENCODING);
     return is_same(name, LITERAL("base-64")) ? LITERAL("base64")
            : is_one_of(name, "x-uuencode uuencode x-uue uue") ? LITERAL("x-uuencode")
            : is_same(name, LITERAL("quotedprintable")) ? LITERAL("quoted-printable") : name;
 }
 
 /* Returns the description of a part by three of its fields. Each field may be NULL. */
-static struct entity describe(struct reader *reader, const struct field *type_field, const struct field *encoding_field,
-                              const struct field *disposition_field, span body, const char *default_type) {
+static struct entity describe_part(struct reader *reader, const struct field *type_field,
+                                   const struct field *encoding_field, const struct field *disposition_field,
+                                   span body, const char *default_type) {
     struct arena *arena = &reader->arena;
     span type = type_field ? field_value(reader, type_field->value, false) : (span){0};
     span encoding = encoding_field ? field_value(reader, encoding_field->value, false) : (span){0};
     span disposition = disposition_field ? field_value(reader, disposition_field->value, false) : (span){0};
-    struct parameters of_type = read_parameters(reader, is_empty(type) ? span_of_text(default_type) : type);
-    struct parameters of_disposition = read_parameters(reader, disposition);
-    span name = plain_name(arena, of_type.main, MAX_TYPE);
+    struct parameters type_parameters = read_parameters(reader, is_empty(type) ? span_of_text(default_type) : type);
+    struct parameters disposition_parameters = read_parameters(reader, disposition);
+    span name = normalize_name(arena, type_parameters.main, MAX_TYPE);
     const uint8_t *slash = find_byte(name, '/');
     if (!slash || slash == name.at || slash + 1 == name.end)
         name = LITERAL("text/plain");
-    span charset = before_first(strip_any(of_type.charset, "\"' "), ' ');
-    span filename = is_empty(of_disposition.filename) ? of_type.name : of_disposition.filename;
+    span charset = before_first(strip_any(type_parameters.charset, "\"' "), ' ');
+    span filename = is_empty(disposition_parameters.filename) ? type_parameters.name : disposition_parameters.filename;
     struct entity entity = {
         .content_type = name,
         .charset = copy_lower(arena, truncate_text(charset, MAX_CHARSET)),
-        .encoding = encoding_named(arena, encoding),
-        .disposition = truncate_text(of_disposition.main, MAX_ENCODING),
+        .encoding = encoding_name(arena, encoding),
+        .disposition = truncate_text(disposition_parameters.main, MAX_ENCODING),
         .filename = truncate_text(filename, MAX_FILENAME),
-        .deletes_spaces = is_same_any_case(of_type.delsp, LITERAL("yes")),
-        .boundary = of_type.boundary,
+        .deletes_spaces = is_same_any_case(type_parameters.delsp, LITERAL("yes")),
+        .boundary = type_parameters.boundary,
         .body = body,
     };
-    entity.as = shown_as(&entity);
+    entity.display = display_of(&entity);
     return entity;
 }
 
@@ -112,8 +119,8 @@ static bool is_blank_part(span part) {
     return body && is_empty(strip(span_between(body, part.end)));
 }
 
-/* Splits the body of a multipart at its delimiter lines, into at most MAX_PARTS + 1 texts. Other words may follow the
- * delimiter on its line, behind a space. Parts behind the last delimiter are read, too, because mail readers show
+/* Splits the body of a multipart at its delimiter lines, into at most MAX_PARTS + 1 texts. Other words may follow
+ * the delimiter on its line, behind a space. Parts behind the last delimiter are read, too, because mail readers show
  * them. */
 static span_list split_parts(struct arena *arena, const struct entity *entity) {
     span_list parts = {0};
@@ -172,32 +179,34 @@ static void add_readings(struct walk *walk, entity_list *parts, span text, const
         for (size_t type = 0; type <= n_types; type++)
             for (size_t encoding = 0; encoding <= n_encodings && may_read(walk); encoding++) {
                 *LIST_ADD(&reader->arena, parts) =
-                    describe(reader, types[type], encodings[encoding], disposition, body, default_type);
+                    describe_part(reader, types[type], encodings[encoding], disposition, body, default_type);
                 walk->n_parts++;
                 walk->read_left -= header_bytes < walk->read_left ? header_bytes : walk->read_left;
             }
     }
 }
 
-static unsigned truncation_of(enum shown_as as) { return as >= AS_PDF ? TRUNCATED_PDF << (as - AS_PDF) : TRUNCATED_TEXT; }
+static unsigned truncation_of(enum display display) {
+    return display >= AS_PDF ? TRUNCATED_PDF << (display - AS_PDF) : TRUNCATED_TEXT;
+}
 
 /* Returns the entity inside a message or a document; an empty span if the document has none. */
 static span inner_entity(struct walk *walk, const struct entity *entity) {
     struct reader *reader = walk->reader;
     struct arena *arena = &reader->arena;
     span body = entity->body;
-    if (entity->as != AS_MESSAGE || is_one_of(entity->encoding, "base64 quoted-printable x-uuencode")) {
+    if (entity->display != AS_MESSAGE || is_one_of(entity->encoding, "base64 quoted-printable x-uuencode")) {
         if (size_of(body) > MAX_ENCODED_BYTES)
-            reader->message.truncations |= truncation_of(entity->as);
+            reader->message.truncations |= truncation_of(entity->display);
         body = decode_transfer(reader, first_bytes(body, MAX_ENCODED_BYTES), entity->encoding);
     }
-    if (entity->as == AS_MESSAGE) {
+    if (entity->display == AS_MESSAGE) {
         body = convert_line_ends(arena, body);
         return span_between(skip_envelope(body), body.end);
     }
-    struct answer answer = ask(reader, ASK_PDF + (entity->as - AS_PDF), body, (span){0});
+    struct answer answer = ask(reader, ASK_PDF + (entity->display - AS_PDF), body, (span){0});
     if (!answer.is_whole)
-        reader->message.truncations |= truncation_of(entity->as);
+        reader->message.truncations |= truncation_of(entity->display);
     return convert_line_ends(arena, answer.text);
 }
 
@@ -209,42 +218,42 @@ static void open_parts(struct walk *walk, span_list inner, const char *default_t
         add_readings(walk, &parts, inner.items[i], default_type);
     for (int plain = is_alternative; plain >= 0; plain--)
         for (size_t i = parts.count; i--;)
-            if (!is_alternative || (parts.items[i].as == AS_TEXT) == plain)
+            if (!is_alternative || (parts.items[i].display == AS_TEXT) == plain)
                 *LIST_ADD(&walk->reader->arena, &walk->open) = parts.items[i];
 }
 
 static void read_entity(struct walk *walk, struct entity entity) {
     struct reader *reader = walk->reader;
-    bool is_message = entity.as == AS_MESSAGE, is_alternative = false;
+    bool is_message = entity.display == AS_MESSAGE, is_alternative = false;
     span_list inner = {0};
     const char *default_type = "text/plain"; /* the type of parts that have no Content-Type */
     size_t size = size_of(entity.body);
-    if ((entity.as == AS_MULTIPART || is_message) && size > walk->search_left)
+    if ((entity.display == AS_MULTIPART || is_message) && size > walk->search_left)
         reader->message.truncations |= TRUNCATED_PARTS;
-    else if (entity.as == AS_MULTIPART) {
+    else if (entity.display == AS_MULTIPART) {
         walk->search_left -= size;
         inner = split_parts(&reader->arena, &entity);
         is_alternative = is_same(entity.content_type, LITERAL("multipart/alternative"));
         default_type = is_same(entity.content_type, LITERAL("multipart/digest")) ? "message/rfc822" : default_type;
-    } else if (entity.as >= AS_PDF && walk->n_documents++ >= MAX_DOCUMENTS)
-        reader->message.truncations |= truncation_of(entity.as);
-    else if (is_message || entity.as >= AS_PDF) {
+    } else if (entity.display >= AS_PDF && walk->n_documents++ >= MAX_DOCUMENTS)
+        reader->message.truncations |= truncation_of(entity.display);
+    else if (is_message || entity.display >= AS_PDF) {
         walk->search_left -= is_message ? size : 0;
         span body = inner_entity(walk, &entity);
         entity.body = is_message ? body : entity.body;
         if (is_message || !is_empty(body))
             *LIST_ADD(&reader->arena, &inner) = body;
     }
-    if (entity.as == AS_MULTIPART && !inner.count) { /* mail readers show a multipart without a boundary as text */
+    if (entity.display == AS_MULTIPART && !inner.count) { /* mail readers show a multipart without a boundary as text */
         entity.content_type = LITERAL("text/plain");
-        entity.as = AS_TEXT;
+        entity.display = AS_TEXT;
     }
     if (is_message)
         entity.content_type = LITERAL("message/rfc822");
-    bool is_text = entity.as == AS_TEXT || entity.as == AS_HTML || entity.as == AS_REPORT;
+    bool is_text = entity.display == AS_TEXT || entity.display == AS_HTML || entity.display == AS_REPORT;
     if (is_text && size > walk->read_left)
         reader->message.truncations |= TRUNCATED_PARTS;
-    else if (entity.as != AS_MULTIPART) {
+    else if (entity.display != AS_MULTIPART) {
         *LIST_ADD(&reader->arena, &walk->leaves) = entity;
         walk->read_left -= is_text ? size : 0;
     }

@@ -1,6 +1,6 @@
-/* The functions that Python calls by ctypes, besides the functions of vocabulary.h and fit.h. spamnb/core/library.py
- * loads the library. The Python function that calls a C function checks the sizes of the arrays that it passes. The
- * core does not use Python's interface: while it reads, it sends its questions to an answerer, a function that holds
+/* The functions that Python calls by ctypes, besides the functions of vocabulary.h, fit.h and curve.h.
+ * spamnb/core/library.py loads the library. The Python caller of a C function checks the sizes of the arrays that it
+ * passes. The core does not use Python's C interface: it passes its questions to an answerer, a function that holds
  * Python's lock only as long as the answer takes. */
 #include "reader.h"
 
@@ -19,12 +19,13 @@ void core_begin(const char *const names[], const char *const texts[], size_t n, 
 
 static struct group_table groups;
 
-/* Registers the n prefixes of tokens with their groups, and the groups of words, of pairs and of header fields. Called
- * once, before vocabulary_describe. The texts must stay in memory. Returns false if there is too little memory. */
-bool kinds_begin(const char *const prefixes[], const uint8_t *of_prefixes, size_t n, const uint8_t other_groups[3]) {
+/* Registers the n prefixes of tokens with their groups. other_groups: the groups of words, of pairs and of header
+ * fields. Called once, before vocabulary_describe. The prefixes must stay in memory. Returns false if there is too
+ * little memory. */
+bool kinds_begin(const char *const prefixes[], const uint8_t *prefix_groups, size_t n, const uint8_t other_groups[3]) {
     struct token_kind *kinds = calloc(n + 1, sizeof *kinds);
     for (size_t i = 0; kinds && i < n; i++)
-        kinds[i] = (struct token_kind){span_of_text(prefixes[i]), of_prefixes[i]};
+        kinds[i] = (struct token_kind){span_of_text(prefixes[i]), prefix_groups[i]};
     groups = (struct group_table){kinds, n, other_groups[0], other_groups[1], other_groups[2]};
     return kinds != NULL;
 }
@@ -71,8 +72,8 @@ void reader_delete(struct reader *reader) {
 }
 
 /* Reads n messages, and adds a row for each message to the vocabulary. Writes the length of each row, and the digest,
- * date and truncations of each message. If vocabulary is NULL, there are no rows; message_part then has the lists of
- * the last message. */
+ * date and truncations of each message. If vocabulary is NULL, adds no rows. Afterwards message_part returns the lists
+ * of the last message. */
 enum failure read_messages(struct reader *reader, struct vocabulary *vocabulary, const uint8_t *const raws[],
                            const size_t sizes[], size_t n, unsigned wants, uint32_t *lengths, uint8_t *digests,
                            uint8_t *dates, uint32_t *truncations) {

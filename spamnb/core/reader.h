@@ -17,30 +17,30 @@ struct reader;
 
 struct field {
     span name, value; /* as in the message: the value may be folded, and its words encoded */
-    bool is_essential; /* the field is read even if more than MAX_FIELDS fields precede it */
+    bool is_essential; /* the field is read even if MAX_FIELDS fields precede it */
 };
 
 /* A header section. */
 struct section {
     LIST(struct field) fields;
     const uint8_t *body;
-    /* Some programs end a section at a line that is no field; they read the first n_early fields. Other programs read
-     * on until an empty line; for them the body begins at late_body. late_body is NULL if no field "Content-..."
-     * follows the line that is no field. */
+    /* Some programs end a section at a line that is no field; they read the first n_early fields. Other programs end
+     * the section at an empty line; for them the body begins at late_body. late_body is NULL if both readings describe
+     * the same part, because no field "Content-..." follows the line that is no field. */
     size_t n_early;
     const uint8_t *late_body;
 };
 
 /* How a mail reader shows a part. The documents that Python opens come last, in the order of enum ask. */
-enum shown_as {
+enum display {
     AS_NOTHING, AS_TEXT, AS_HTML, AS_MULTIPART, AS_MESSAGE, AS_REPORT, AS_PDF, AS_SMIME, AS_TNEF
 };
 
-/* A part. Its body is not decoded. The body of a message inside the message is all of its text, with the header
- * section. */
+/* A part, with its body in its transfer encoding. The body of a message inside the message is its whole text, with the
+ * header section. */
 struct entity {
     span content_type, charset, encoding, disposition, filename;
-    enum shown_as as; /* how a mail reader shows the part */
+    enum display display; /* how a mail reader shows the part */
     bool deletes_spaces; /* DelSp=yes: a space before a line end is deleted with the line end (RFC 3676) */
     span boundary, body;
 };
@@ -48,14 +48,14 @@ struct entity {
 typedef LIST(struct entity) entity_list;
 
 enum {
-    MAX_TEXT = 1 << 20,   /* bytes of shown text in one message */
+    MAX_TEXT = 1 << 20,   /* bytes of shown text in one message; at most 194,940 in ordinary mail */
     MIN_TEXT = 1 << 12,   /* bytes that are read of each text even if earlier texts have used up MAX_TEXT */
-    MAX_URL = 2000,       /* bytes of a URL that is shown to people */
+    MAX_URL = 2000,       /* bytes of a URL that is shown to people; pictures within URLs have up to 95,430 */
     MAX_HOST = 255,       /* bytes of a host's name (RFC 1035) */
     MAX_TOKENS = 50000 - 16, /* of a message, counted with repetitions, because learning more takes seconds; at most
-                              * 16 tokens for truncations are added */
+                              * 17,065 in ordinary mail. At most 16 tokens for truncations are added */
     MAX_QUESTIONS = 128,  /* to Python about the charsets and hosts of a message, because an answer takes 0.1 ms and
-                           * all charsets and hosts may differ */
+                           * all charsets and hosts may differ; at most 88 in ordinary mail */
 };
 
 /* The kinds of content that was not read because a bound was reached. TRUNCATIONS in spamnb/reader/evidence.py has the
@@ -75,9 +75,10 @@ struct message {
     span_list texts, hidden; /* texts: the shown texts, those of attachments last; hidden: texts that HTML hides */
     span_list files; /* name and content type of each attachment, alternating */
     span_list links, frames; /* links: URLs; frames: HTML pages in srcdoc attributes of the current page */
-    bool tags[N_TAGS]; /* whether each tag occurs in the message's HTML */
+    bool tags[N_TAGS]; /* by tag: whether the message's HTML has it */
     uint32_t truncations;
-    size_t n_tags, bytes_left, questions_left, tokens_left; /* left: until MAX_TEXT, MAX_QUESTIONS, MAX_TOKENS */
+    size_t n_tags; /* of all pages */
+    size_t bytes_left, questions_left, tokens_left; /* until MAX_TEXT, MAX_QUESTIONS, MAX_TOKENS */
     entity_list leaves; /* all parts except multiparts, in the order of read_leaves */
     uint8_t digest[DIGEST];
     uint8_t date[DATE]; /* when the message was received, as in its topmost Received field; ends with a zero byte */
@@ -101,16 +102,16 @@ enum failure read_message(struct reader *reader, span raw, unsigned wants);
 enum header_method {
     METHOD_IGNORED,
     METHOD_VOLATILE,   /* ignored, and left out of the message's digest */
-    METHOD_PRESENCE,   /* one token for the presence of the field; the methods below add this token, too */
+    METHOD_PRESENCE,   /* one token for the presence of the field; the methods below also add this token */
     METHOD_NAMES,      /* words of the value as names, which are never split */
-    METHOD_SUBJECT,    /* words of the value, split like the words of a text; and once more without a prefix */
+    METHOD_SUBJECT,    /* words of the value, split like the words of a text; once with and once without a prefix */
     METHOD_RECEIVED,   /* hosts and networks in the value, without the date */
     METHOD_SIGNATURE   /* names in the value, without the parameters that differ in each message */
 };
 
 struct header_rule {
     span name; /* in lower case */
-    bool is_beginning; /* the rule applies to all fields whose names begin with this name */
+    bool is_beginning; /* the rule applies to all fields whose name begins with this name */
     uint8_t method;
     span prefix; /* of the field's tokens, without a colon; empty: the prefix is the field's name */
 };
@@ -129,7 +130,7 @@ struct token_kind {
 struct group_table {
     struct token_kind *kinds;
     size_t n_kinds;
-    uint8_t text_group, pair_group, header_group; /* groups: of words, of pairs of words, and of header fields */
+    uint8_t text_group, pair_group, header_group; /* groups of words, of pairs of words, and of header fields */
 };
 
 /* ---- Questions to Python ---- */
@@ -142,18 +143,18 @@ enum ask {
     ASK_COMPOSE,   /* UTF-8 -> UTF-8 with composed letters */
     ASK_HOST,      /* a host that is not ASCII or has punycode -> the host in lower case */
     ASK_STEM,      /* a word -> its stem */
-    ASK_SPLIT,     /* a text -> the words of the text, one a line */
+    ASK_SPLIT,     /* a text -> the words of the text, one on each line */
     ASK_PDF, ASK_SMIME, ASK_TNEF, /* a document -> its content as a MIME entity, which may be empty */
 };
 
 struct answer {
     span text;
-    bool is_whole; /* the text has the whole content of the document */
+    bool is_whole; /* the text is the whole content of the document */
 };
 
 /* Writes Python's answer to a question. Returns false if Python raised an exception; then the message cannot be read.
  * The text of the answer stays in place until the next question. */
-typedef bool (*answerer)(int what, const span *text, const span *other, struct answer *answer);
+typedef bool (*answerer)(int question, const span *text, const span *other_text, struct answer *answer);
 
 struct options {
     unsigned ngrams; /* the largest number of words that are joined to one token */
@@ -172,23 +173,23 @@ struct reader {
 };
 
 /* Asks Python a question. The text of the answer is copied into the arena, except for ASK_CHARACTERS. */
-static inline struct answer ask(struct reader *reader, enum ask what, span text, span other) {
+static inline struct answer ask(struct reader *reader, enum ask question, span text, span other_text) {
     struct answer answer = {0};
-    if (!reader->answerer((int)what, &text, &other, &answer))
+    if (!reader->answerer((int)question, &text, &other_text, &answer))
         arena_fail(&reader->arena, FAILED_ANSWER);
-    if (answer.text.at && what != ASK_CHARACTERS)
+    if (answer.text.at && question != ASK_CHARACTERS)
         answer.text = arena_copy(&reader->arena, answer.text);
     return answer;
 }
 
-/* Counts one more question about a charset or host; false if the message has had MAX_QUESTIONS of them. */
+/* Counts a question about a charset or host. Returns false if the message has asked MAX_QUESTIONS questions already. */
 static inline bool may_ask(struct reader *reader) {
     if (!reader->message.questions_left)
         reader->message.truncations |= TRUNCATED_NAMES;
     return reader->message.questions_left && reader->message.questions_left--;
 }
 
-/* ---- header.c: fields, parameters (RFC 2045, 2231), encoded words (RFC 2047), also if they break the rules ---- */
+/* ---- header.c: fields, parameters (RFC 2045, 2231), encoded words (RFC 2047) ---- */
 
 /* Returns a text with LF line ends; the text itself if it has no CR. */
 span convert_line_ends(struct arena *arena, span text);
@@ -202,7 +203,7 @@ struct section read_section(struct reader *reader, span message);
 span field_value(struct reader *reader, span value, bool with_words);
 /* Returns the first or the last field with this name, in lower case, among the first n fields; NULL if none has it. */
 const struct field *find_field(const struct section *section, size_t n, span name, bool is_last);
-/* Returns the field_value of the first field with this name; a span of NULL if the section has no such field. */
+/* Returns the field_value of the first field with this name; a span of NULL if no field has it. */
 span value_of(struct reader *reader, const struct section *section, span name, bool with_words);
 
 struct parameters {
@@ -210,15 +211,15 @@ struct parameters {
     span charset, boundary, name, filename, delsp;
 };
 
-/* Returns a value without its comments at the beginning, and without blanks at both ends. */
+/* Returns a value without comments at its beginning and without blanks at both ends. */
 span skip_comments(span value);
 /* Reads the parameters of a value that field_value returned. */
 struct parameters read_parameters(struct reader *reader, span value);
 
 /* ---- mime.c: the parts of a message ---- */
 
-/* Returns the leaves of a message, in the order in which mail readers show them. Of alternative parts, those in plain
- * text come last. */
+/* Returns the leaves of a message, in the order in which mail readers show them. Of alternative parts, plain text comes
+ * last. */
 entity_list read_leaves(struct reader *reader, span message);
 
 /* ---- transfer.c: transfer encodings -> bytes, and bytes in a claimed charset -> UTF-8 ---- */
@@ -229,7 +230,7 @@ void put_base64(struct writer *writer, span text);
 void put_quoted_printable(struct writer *writer, span text, bool in_header);
 /* Returns a text with its percent-encoded bytes, such as "%20", decoded. */
 span decode_percents(struct arena *arena, span text);
-/* Decodes a body by the name of its Content-Transfer-Encoding; returns the body itself if the encoding is unknown. */
+/* Decodes a body. encoding: its Content-Transfer-Encoding. Returns the body itself if the encoding is unknown. */
 span decode_transfer(struct reader *reader, span body, span encoding);
 /* Decodes bytes by the charset that the message names, which may be empty or wrong. The result is always valid
  * UTF-8. */
@@ -243,27 +244,27 @@ struct html_text {
 
 /* Returns the texts of a document in UTF-8, and adds its URLs, tags and frames to the reader's message. */
 struct html_text read_html(struct reader *reader, span html);
-/* Returns the charset that a document's meta element declares; empty if it declares none, or if the document can be
- * read without it because its bytes are valid UTF-8 and have no escape. */
+/* Returns the charset that a document's meta element declares; empty if it declares none, or if the document is valid
+ * UTF-8 and has no escape, which the charsets of ISO 2022 need. */
 span declared_charset(span octets);
 
 /* ---- references.c: character references of HTML, as &amp; &#38; &#x26; ---- */
 
-/* Registers the n names of references, in ascending order, and the characters of each name. A name that needs a
- * semicolon ends with it. Called once, before the first message; names and texts must stay in memory. */
+/* Registers the n names of references, in ascending order, and the characters of each name. A name that must be
+ * followed by a semicolon ends with it. Called once, before the first message; names and texts must stay in memory. */
 void references_begin(const char *const names[], const char *const texts[], size_t n);
 /* Writes a text with its references resolved as browsers resolve them. In an attribute, a name without a semicolon is
- * no reference if a letter, a digit or "=" follows the name, because most URLs contain such names. */
+ * no reference if a letter, a digit or "=" follows: "&copy=" in a URL is the name of a parameter. */
 void put_resolved(struct writer *writer, span text, bool in_attribute);
 
 /* ---- words.c: text -> words -> tokens, in every script ---- */
 
-/* How a word becomes tokens: each part is a token; the whole word is a token; or the word is read as a host, and the
- * host and each of its domains or networks are tokens. */
+/* How a word becomes tokens. WORD_PARTS: each part is a token. WORD_WHOLE: the whole word is a token. WORD_HOST: the
+ * word is a host; the host and each of its domains or networks are tokens. */
 enum word_method { WORD_PARTS, WORD_WHOLE, WORD_HOST };
 
-/* The place in a message in which words are read. The prefix of the words' tokens is empty, or ends with its only colon
- * and has no blank. */
+/* How the words of a text become tokens. The prefix of the tokens is empty, or ends with its only colon and has no
+ * blank. */
 struct word_rule {
     span prefix;
     enum word_method method;
@@ -274,9 +275,9 @@ void words_begin(void);
 /* Counts the token that consists of a prefix and a text. */
 void add_token(struct reader *reader, span prefix, span text);
 /* Counts the words of a header value or of hidden text. */
-void add_words(struct reader *reader, const struct word_rule *place, span text);
+void add_words(struct reader *reader, const struct word_rule *rule, span text);
 /* Counts the tokens of texts: words, pairs of the first words, punctuation, the number of words, and the number of
- * words in capitals. The prefix is for the last three kinds; words and pairs have none. If the prefix is empty, also
+ * words in capitals. Words and pairs have no prefix; the other tokens have this prefix. If the prefix is empty, also
  * counts tokens for the length of lines and for the share of capitals. */
 void add_texts(struct reader *reader, const span_list *texts, span prefix);
 /* Counts a host, in lower case, with its domains; or an address with its networks. */
@@ -291,7 +292,7 @@ void rules_sort(struct rule_table *table);
 /* Returns the rule for a field's name in any case: the rule for the whole name, or else the first rule for a beginning
  * of the name. */
 const struct header_rule *header_rule_of(const struct rule_table *table, span name);
-/* Returns the group of a token. A token with an unknown prefix is of a header field, a token with a blank is a pair. */
+/* Returns the group of a token. A token with an unknown prefix is of a header field; a token with a blank is a pair. */
 uint8_t group_of(const struct group_table *table, span token);
 /* Counts the tokens of the message's header fields, links, HTML, hidden text and parts. */
 void add_evidence(struct reader *reader);

@@ -3,8 +3,10 @@
 
 #include <stdlib.h>
 
-enum { MAX_NAME = 41, MAX_WITHOUT_SEMICOLON = 6 }; /* letters of the longest name of a reference in HTML; and of the
-                                                     * longest name that needs no semicolon */
+enum {
+    MAX_NAME = 31,             /* letters of the longest name, CounterClockwiseContourIntegral */
+    MAX_WITHOUT_SEMICOLON = 6, /* letters of the longest names that need no semicolon, as in "&Agrave" */
+};
 
 static const char *const *names, *const *texts; /* the arguments of references_begin */
 static size_t n_names;
@@ -15,7 +17,7 @@ void references_begin(const char *const all_names[], const char *const all_texts
     n_names = n;
 }
 
-/* Compares a span, key, with a name of the table, item, for bsearch. */
+/* Compares a span with a name of the table, for bsearch. */
 static int compare(const void *key, const void *item) {
     span name = *(const span *)key;
     const char *other = *(const char *const *)item;
@@ -25,11 +27,11 @@ static int compare(const void *key, const void *item) {
 
 /* Writes the characters that a name stands for and moves text behind the name; false if HTML has no such name. */
 static bool put_named(struct writer *writer, span *text, span name) {
-    const char *const *place = bsearch(&name, names, n_names, sizeof *names, compare);
-    if (!place)
+    const char *const *entry = bsearch(&name, names, n_names, sizeof *names, compare);
+    if (!entry)
         return false;
     text->at = name.end;
-    put_span(writer, span_of_text(texts[place - names]));
+    put_span(writer, span_of_text(texts[entry - names]));
     return true;
 }
 

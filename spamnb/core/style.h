@@ -12,20 +12,21 @@
 #include "hash.h"
 #include "tags.h"
 
-typedef int32_t rgb; /* a color, 0xRRGGBB, or one of these: */
+typedef int32_t rgb; /* a color 0xRRGGBB, UNKNOWN or CLEAR */
 
 enum {
     UNKNOWN = -1, /* a color that is not understood, or that a variable or a picture sets */
     CLEAR = -2,   /* transparent */
 };
 
+/* The flags of a style. */
 enum {
     IS_GONE = 1 << 0,     /* display: none */
     IS_UNSEEN = 1 << 1,   /* visibility: hidden */
     IS_FAINT = 1 << 2,    /* opacity: 0 */
-    IS_TINY = 1 << 3,     /* its letters are too small to be read */
-    IS_CUT_OFF = 1 << 4,  /* in a box that clips its text and is too low to show a line */
-    IS_DOUBTFUL = 1 << 5, /* has a property that is not understood */
+    IS_TINY = 1 << 3,     /* the letters are too small to be read */
+    IS_CUT_OFF = 1 << 4,  /* the text is in a box that clips it and is too low to show a line */
+    IS_DOUBTFUL = 1 << 5, /* a property of the element is not understood */
     /* Three flags of a box, which the elements inside do not inherit. CUTS_OFF: the box clips its text. IS_LOW: its
      * height is almost 0. HAS_ROOM: its padding or minimum height may leave room for text, or it may be no box. */
     CUTS_OFF = 1 << 6, IS_LOW = 1 << 7, HAS_ROOM = 1 << 8,
@@ -56,7 +57,7 @@ struct declaration {
 
 typedef LIST(struct declaration) declaration_list;
 
-/* The rules of a document. */
+/* The rules of all sheets of a document. */
 struct sheet {
     struct arena *arena;
     const struct style *page; /* the style of the body element */
@@ -69,7 +70,7 @@ void sheet_begin(struct sheet *sheet, struct arena *arena);
 /* Adds the rules of a style element. */
 void sheet_add(struct sheet *sheet, span text, span media);
 
-/* Returns the style that the text in an element inherits. above: the style of the parent; name: the tag's name as the
- * page has it. */
-const struct style *style_in(struct sheet *sheet, const struct style *above, unsigned tag, span name,
+/* Returns the style that the text in an element inherits. parent: the style of the parent element; name: the tag as the
+ * page writes it. */
+const struct style *element_style(struct sheet *sheet, const struct style *parent, unsigned tag, span name,
                              const struct attributes *attributes);

@@ -30,11 +30,11 @@ enum tag_text { NORMAL, RAW, REFERENCES, NOWHERE, REST };
 
 enum {
     ENDS_WORD = 1 << 0,  /* a word ends at the tag */
-    MAY_END_WORD = 1 << 5, /* ends a word unless its element takes up no space */
+    MAY_END_WORD = 1 << 5, /* a word ends at the tag, unless its element takes up no space */
     IS_INLINE = 1 << 1,  /* end tags in the element may close elements around it */
     IS_BARRIER = 1 << 2, /* end tags in the element close no elements around it */
     IS_CONTROL = 1 << 3, /* browsers set the element's colors, as those of a form control */
-    IS_UNSHOWN = 1 << 4, /* text in the element is for programs, or for browsers that do not know the element */
+    IS_UNSHOWN = 1 << 4, /* text in the element is shown only by browsers that do not know the element, or never */
 };
 
 struct tag {
@@ -42,7 +42,7 @@ struct tag {
     uint8_t kind, text, flags;
 };
 
-/* The tags that html.c and style.c name. TAG_UNKNOWN stands for all names that HTML does not have. */
+/* The tags that have a name in html.c and style.c. TAG_UNKNOWN stands for all names that HTML does not have. */
 enum {
     TAG_UNKNOWN, TAG_A, TAG_BODY, TAG_HTML, TAG_P, TAG_LI, TAG_DD, TAG_DT, TAG_TABLE, TAG_STYLE, TAG_TITLE,
     TAG_SCRIPT, TAG_XMP, TAG_META, TAG_AREA, TAG_BASE, TAG_MARK, TAG_DIV, TAG_ADDRESS, TAG_SVG, TAG_MATH, TAG_IMG, TAG_INPUT
@@ -75,13 +75,13 @@ struct attributes {
     span values[N_ATTRIBUTES];
 };
 
-static inline bool has(const struct attributes *attributes, enum attribute which) {
-    return attributes->present >> which & 1;
+static inline bool has(const struct attributes *attributes, enum attribute attribute) {
+    return attributes->present >> attribute & 1;
 }
 
 /* Returns the value of an attribute; a span of NULL if the tag does not have the attribute. */
-static inline span value_of_attribute(const struct attributes *attributes, enum attribute which) {
-    return has(attributes, which) ? attributes->values[which] : (span){0};
+static inline span value_of_attribute(const struct attributes *attributes, enum attribute attribute) {
+    return has(attributes, attribute) ? attributes->values[attribute] : (span){0};
 }
 
 /* Returns the number of the attribute with this name, in any case; -1 if this attribute is not read. */

@@ -79,8 +79,8 @@ span decode_percents(struct arena *arena, span text) {
     return writer_close(&writer);
 }
 
-/* Writes decoded uuencoded text. Its lines are between a line "begin ..." and a line "end". The first letter of a line
- * is the number of its bytes, at most 45; each further letter has six bits. */
+/* Writes decoded uuencoded text. The text is between a line "begin ..." and a line "end". The first letter of each line
+ * is the number of bytes in the line; each further letter has six bits. */
 static void put_uuencoded(struct writer *writer, span text) {
     span line = {0};
     while (!starts_with(line, LITERAL("begin ")) && next_line(&text, &line))
@@ -112,17 +112,17 @@ span decode_transfer(struct reader *reader, span body, span encoding) {
 }
 
 /* Decodes bytes as UTF-8, with U+FFFD for invalid bytes. If at least half of the sequences that are not ASCII are
- * invalid, decodes all bytes as windows-1252 instead, because few sequences of damaged UTF-8 are invalid, but most
- * sequences of text in another charset. */
+ * invalid, the text is in another charset, and all bytes are decoded as windows-1252. In damaged UTF-8, few sequences
+ * are invalid. */
 static span decode_default(struct arena *arena, span octets) {
     size_t n_invalid = 0, n_valid = 0;
     struct writer writer = writer_open(arena, size_of(octets) + 16);
     for (span tail = octets; !is_empty(tail);) {
-        span good = span_of(tail.at, valid_utf8(tail));
-        put_span(&writer, good);
-        for (const uint8_t *at = good.at; at < good.end; at++)
+        span valid = span_of(tail.at, valid_utf8(tail));
+        put_span(&writer, valid);
+        for (const uint8_t *at = valid.at; at < valid.end; at++)
             n_valid += *at >= 0xC0;
-        tail.at = good.end;
+        tail.at = valid.end;
         if (is_empty(tail))
             break;
         bool is_valid;

@@ -1,8 +1,8 @@
 /* Trust in a label, as in spamnb/formulas/trust.py. */
 #pragma once
 
-/* Returns the probability that a label is right. noise: the share of labels that are wrong. odds: those that a model
- * without the message gives against the label, (1 - p)/p. */
+/* Returns the probability that a label is right. noise: the share of labels that are wrong. odds: (1 - p)/p, where p is
+ * the probability of the label by a model without the message. */
 static inline double trust(double odds, double noise) {
     return (1 - noise) / (1 - noise + noise * odds);
 }

@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { PAGE = 256 };
+enum { PAGE = 256 }; /* characters */
 
 /* The properties of a block of 256 characters. If all characters have the same properties, bytes contains them once. */
 struct page {
@@ -16,12 +16,12 @@ static _Atomic(const struct page *) pages[0x110000 / PAGE];
 
 static const struct page *new_page(struct reader *reader, uint32_t point) {
     uint8_t encoded[4];
-    span described = ask(reader, ASK_CHARACTERS, span_of(encoded, write_point(encoded, point)), (span){0}).text;
-    struct page *page = malloc(sizeof *page + size_of(described));
+    span properties = ask(reader, ASK_CHARACTERS, span_of(encoded, write_point(encoded, point)), (span){0}).text;
+    struct page *page = malloc(sizeof *page + size_of(properties));
     if (!page)
         arena_fail(&reader->arena, FAILED_MEMORY);
-    memcpy(page->bytes, described.at, size_of(described));
-    const uint8_t *at = page->bytes, *end = at + size_of(described);
+    memcpy(page->bytes, properties.at, size_of(properties));
+    const uint8_t *at = page->bytes, *end = at + size_of(properties);
     for (int i = 0; i < PAGE; i++) {
         page->characters[i] = (const struct character *)at;
         size_t size = sizeof(struct character) + page->characters[i]->ends[N_FORMS - 1];
@@ -35,11 +35,11 @@ const struct character *character_of(struct reader *reader, uint32_t point) {
         point = 0xFFFD;
     if (point >= 0x40000 && (point < 0xE0000 || point >= 0xF0000)) /* no letters or signs: one page for all */
         point = 0x40000;
-    _Atomic(const struct page *) *place = &pages[point / PAGE];
-    const struct page *page = atomic_load_explicit(place, memory_order_acquire);
+    _Atomic(const struct page *) *slot = &pages[point / PAGE];
+    const struct page *page = atomic_load_explicit(slot, memory_order_acquire);
     if (!page) {
         const struct page *new = new_page(reader, point);
-        if (atomic_compare_exchange_strong(place, &page, new))
+        if (atomic_compare_exchange_strong(slot, &page, new))
             page = new;
         else
             free((void *)new); /* another thread has stored this page first */
@@ -55,8 +55,8 @@ span replace_by_form(struct reader *reader, span text, int form) {
         span tail = text;
         const struct character *character = character_of(reader, next_point(&text));
         const uint8_t *forms = character->text;
-        span other = span_between(forms + character->ends[form - 1], forms + character->ends[form]);
-        put_span(&writer, character->flags & IS_ITSELF ? span_between(tail.at, text.at) : other);
+        span stored = span_between(forms + character->ends[form - 1], forms + character->ends[form]);
+        put_span(&writer, character->flags & IS_ITSELF ? span_between(tail.at, text.at) : stored);
     }
     return writer_close(&writer);
 }
@@ -88,7 +88,7 @@ size_t sequence_size(span text, bool *is_valid) {
     if (first < 0xC2 || first > 0xF4)
         return 1;
     uint8_t least = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
-    uint8_t most = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF; /* no surrogates, nothing above 10FFFF */
+    uint8_t most = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF; /* no surrogates, no numbers above 10FFFF */
     if (second < least || second > most)
         return 1;
     for (size_t i = 2; i < n; i++)

@@ -12,7 +12,7 @@ enum {
     IS_SPACE = 1 << 3,
     COMBINES = 1 << 4,    /* may combine with the characters before it to one character */
     IS_UNSPACED = 1 << 5, /* belongs to a script without spaces between words, such as Thai or Chinese */
-    IS_ITSELF = 1 << 6,   /* equals its last three forms, which are not stored; the form in words may differ */
+    IS_ITSELF = 1 << 6,   /* equals its last three forms, so they are not stored */
 };
 
 /* The forms of a character: in words, in lower case, without accents, and the Latin letter that it looks like. */
@@ -27,17 +27,17 @@ struct reader;
 
 /* Returns the properties of a character. They stay at this address until the process ends. */
 const struct character *character_of(struct reader *reader, uint32_t point);
-/* Returns the form in words of a character without the flag IN_WORDS. With this flag the form is not stored. */
+/* Returns the form in words of a character without the flag IN_WORDS. The form of other characters is not stored. */
 span word_form(const struct character *character);
 /* Returns a text with each character replaced by one of its forms other than FORM_WORD. */
 span replace_by_form(struct reader *reader, span text, int form);
 
-/* Returns the first character of text and moves text behind it; U+FFFD if its bytes are not valid UTF-8. */
+/* Returns the first character of text and moves text behind it. Bytes that are not valid UTF-8 are U+FFFD. */
 uint32_t next_point(span *text);
 /* Writes a character in UTF-8 and returns the number of bytes, at most four. Surrogates and numbers above 10FFFF are
  * written as U+FFFD. */
 size_t write_point(uint8_t *at, uint32_t point);
-/* Returns the number of bytes of a text's first character; if they are not valid UTF-8, the number of bytes that one
+/* Returns the number of bytes of a text's first character. If it is not valid UTF-8, returns the number of bytes that
  * U+FFFD replaces. */
 size_t sequence_size(span text, bool *is_valid);
 /* Returns the number of bytes of a text before its first byte that is not valid UTF-8. */
