@@ -68,7 +68,8 @@ def serve_command(
     from spamnb.journal.writer import JournalWriter
     from spamnb.people import own_people
     from spamnb.serve import metrics, service
-    from spamnb.serve.conversations import Conversations, Limits
+    from spamnb.serve.connections import Limits
+    from spamnb.serve.conversations import Conversations
     from spamnb.serve.http_wire import HttpWire
     from spamnb.serve.spamd_wire import SpamdWire
     from spamnb.serve.users import Models
@@ -83,7 +84,7 @@ def serve_command(
     own_people()  # a file of people with a mistake in it would fail each message
     writer = JournalWriter(journal, lambda line: service.log(event="journal", error=line)) if journal else None
     threads = Workers(partial(Models, model, models), cores() if workers is None else workers, allow_tell, writer)
-    conversations = Conversations(threads, service.log, Limits(message_size=max_size))
+    conversations = Conversations(threads, service.log, Limits(message_bytes=max_size))
     listening = service.inherited_sockets()
     socket_paths: list[Path] = []
 

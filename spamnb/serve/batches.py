@@ -1,6 +1,6 @@
 """Batches of waiting requests: the next free thread takes all requests that wait.
 
-A batch costs little more than a single message, because function calls take most of the time of a message.
+In a batch a message takes half the time, because function calls take most of the time of a single message.
 """
 
 from __future__ import annotations
@@ -23,34 +23,35 @@ class Sized(Protocol):
 
 J = TypeVar("J", bound=Sized)
 R = TypeVar("R")
-MAX_BATCH = 32  # requests: a thread keeps more models open than this, so that one batch closes none of its own
-MAX_BATCH_BYTES = 1 << 22  # of messages: a batch of 32 long messages would delay short ones by seconds
+MAX_BATCH = 32  # requests: fewer than users.MAX_OPEN_MODELS, so that a batch does not close a model that it uses
+MAX_BATCH_BYTES = 1 << 22  # of messages, because 32 long messages would delay short ones by seconds
 
 
-def results_of(work: Callable[[list[J]], list[R]], batch: list[J]) -> list[R | Exception]:
+def compute_results(work: Callable[[list[J]], list[R]], batch: list[J]) -> list[R | Exception]:
     """Return the result of each request, or its error.
 
-    If a batch fails, each request is tried by itself. Not so if the model is locked, because each would wait again.
+    If a batch fails, ``work`` is called with each request alone. If the model is locked, no request is tried again,
+    because each would wait again.
     """
     try:
         return [*work(batch)]
     except Locked as error:
         return [error] * len(batch)
     except Exception as error:
-        return [error] if len(batch) == 1 else [results_of(work, [each])[0] for each in batch]
+        return [error] if len(batch) == 1 else [compute_results(work, [each])[0] for each in batch]
 
 
 def _set_results(results: Iterable[tuple[asyncio.Future[R | Exception], R | Exception]]) -> None:
     for future, result in results:
-        if not future.done():  # not cancelled in the meantime
+        if not future.done():  # it may be cancelled
             future.set_result(result)
 
 
 class Batches(Generic[J, R]):
     """Threads that work on waiting requests.
 
-    - ``work`` returns one result for each request of a batch; if it raises, it has changed nothing
-    - ``group_of``: requests of the same group may be in one batch
+    - ``work`` returns one result for each request of a batch; if it raises an exception, it has changed nothing
+    - ``group_of`` returns the group of a request; a batch contains requests of one group
     """
 
     def __init__(
@@ -66,7 +67,7 @@ class Batches(Generic[J, R]):
         future: asyncio.Future[R | Exception] = loop.create_future()
         self._waiting.append((request, future))
         if len(self._waiting) == 1:  # otherwise the thread that takes the first waiting request takes this one, too
-            # Not at once: requests that arrive together make one batch, in which a message takes half the time.
+            # Later and not now, so that requests that arrive together are in one batch.
             loop.call_soon(self._threads.submit, self._work_on_waiting)
         result = await future
         if isinstance(result, Exception):
@@ -76,19 +77,19 @@ class Batches(Generic[J, R]):
     def _work_on_waiting(self) -> None:
         while self._waiting:
             batches: defaultdict[Hashable, list[tuple[J, asyncio.Future[R | Exception]]]] = defaultdict(list)
-            requests = size = 0
-            while self._waiting and requests < MAX_BATCH and size < MAX_BATCH_BYTES:
+            n_requests = n_bytes = 0
+            while self._waiting and n_requests < MAX_BATCH and n_bytes < MAX_BATCH_BYTES:
                 try:
                     request, future = self._waiting.popleft()
                 except IndexError:  # another thread was faster
                     break
                 batches[self._group_of(request)].append((request, future))
-                requests, size = requests + 1, size + len(request.raw)
+                n_requests, n_bytes = n_requests + 1, n_bytes + len(request.raw)
             for batch in batches.values():
-                results = results_of(self._work, [request for request, _ in batch])
-                futures = [future for _, future in batch]  # of one event loop, which is woken once
+                results = compute_results(self._work, [request for request, _ in batch])
+                futures = [future for _, future in batch]  # all of one event loop, which is woken once for the batch
                 futures[0].get_loop().call_soon_threadsafe(_set_results, zip(futures, results, strict=True))
 
     def shutdown(self) -> None:
-        """Finish the requests that wait, and end the threads."""
+        """Finish the waiting requests, and end the threads."""
         self._threads.shutdown()

@@ -13,158 +13,129 @@ import time
 import traceback
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from spamnb.errors import SpamnbError, in_options
 from spamnb.reader.spam_fields import section_length
 from spamnb.serve import metrics
+from spamnb.serve.connections import Connections, Limits
 from spamnb.serve.users import NoSuchUser
 from spamnb.serve.wire import CHUNK, Client, ExitCode, LostClient, Refusal, Wire
 from spamnb.serve.workers import Task, Workers
 
-MAX_USER = 128  # characters of a user's name in the log: as many as a model's file can have
+MAX_USER = 128  # characters of a user's name in the log: as many as the name of a model file can have
 _MESSAGE_ID = re.compile(rb"(?im)^message-id:\s{0,9}([^\s]{1,200})")
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Bounds on the requests of clients; sizes in bytes, times in seconds."""
-
-    message_size: int = 8 << 20
-    line_size: int = 4096
-    head_size: int = 1 << 16  # HTTP clients send a header line for each of up to a thousand recipients
-    head_time: float = 10.0
-    message_time: float = 60.0
-    reply_time: float = 30.0
-    linger_time: float = 2.0
-    connections: int = 512
-    received: int = 128 << 20  # all messages that are being received or classified, together
-
-
 class Conversations:
-    """All open connections.
+    """Answers the requests of all connections.
 
-    ``workers`` classify and learn; ``log`` takes the facts of each request as keywords.
+    ``workers`` classify and learn; ``log`` takes the fields of a line of the log as keywords.
     """
 
     def __init__(self, workers: Workers, log: Callable[..., None], limits: Limits) -> None:
         self.totals: metrics.Totals = defaultdict(float)
         self._workers, self._log, self._limits = workers, log, limits
-        self._received = 0  # bytes of messages that are being received or classified
-        self._open: set[asyncio.Task | None] = set()
-        self._slow: dict[asyncio.StreamWriter, None] = {}  # connections that wait for their client, longest first
+        self._connections = Connections(limits)
 
-    async def close(self, patience: float = 0) -> None:
-        """Wait at most ``patience`` seconds for the open conversations, and end the workers."""
-        if self._open and patience:
-            await asyncio.wait([task for task in self._open if task], timeout=patience)
+    async def close(self, seconds: float = 0) -> None:
+        """Wait at most ``seconds`` for the open conversations, and end the workers."""
+        await self._connections.wait_closed(seconds)
         await asyncio.to_thread(self._workers.close)
 
     async def converse(self, wire: Wire, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one connection and close it."""
-        self._open.add(asyncio.current_task())
-        self._slow[writer] = None
         self.totals[metrics.CONNECTIONS, ""] += 1
-        facts: dict[str, Any] = {}
-        started = time.perf_counter()
         try:
-            client = Client(reader, self._limits.line_size, self._limits.head_size)
-            try:
-                reply = await self._answer(client, writer, wire, facts)
-            except Refusal as refusal:
-                facts.update(code=int(refusal.code), error=str(refusal))
-                self.totals[metrics.REFUSALS, refusal.code.name] += 1
-                reply = wire.refusal_reply(refusal)
-            if facts:
-                self._count(facts, time.perf_counter() - started)
-            if await self._send(writer, reply, is_last="code" in facts) and "code" in facts:
-                await self._linger(client)
-        except LostClient:
-            pass  # nobody would read the reply
+            # Nobody would read the reply to a lost client.
+            with self._connections.open(writer), contextlib.suppress(LostClient):
+                await self._answer(Client(reader, self._limits.line_bytes, self._limits.head_bytes), writer, wire)
         finally:
-            writer.close()
-            self._slow.pop(writer, None)
             self.totals[metrics.CONNECTIONS, ""] -= 1
-            self._open.discard(asyncio.current_task())
 
-    def _count(self, facts: dict[str, Any], seconds: float) -> None:
-        """Log a request, and add it to the totals."""
-        if "method" in facts:
-            self.totals[metrics.REQUESTS, facts["method"]] += 1
-            self.totals[metrics.BYTES, ""] += facts.get("size", 0)
-            self.totals[metrics.SECONDS, ""] += seconds
-        self._log(event="request", **facts, ms=round(1000 * seconds, 2))
-
-    async def _answer(self, client: Client, writer: asyncio.StreamWriter, wire: Wire, facts: dict[str, Any]) -> bytes:
-        """Return the reply to a request. Raise Refusal for every error, except LostClient if the connection breaks."""
+    async def _answer(self, client: Client, writer: asyncio.StreamWriter, wire: Wire) -> None:
+        """Read a request, log it, and send its reply or a refusal."""
+        start = time.perf_counter()
+        log_fields: dict[str, Any] = {}
+        is_refusal = False
         try:
-            return await self._reply(client, writer, wire, facts)
-        except (Refusal, LostClient):
+            reply = await self._handle(client, writer, wire, log_fields)
+        except LostClient:
             raise
-        except SpamnbError as error:  # the model cannot be read or written
-            code = ExitCode.EX_NOUSER if isinstance(error, NoSuchUser) else ExitCode.EX_TEMPFAIL
-            raise Refusal(code, in_options(error)) from None
-        except Exception:  # a bug must cost one reply, not the server and its other connections
-            self._log(event="fault", id=facts.get("id", ""), error=traceback.format_exc(limit=-4))
-            raise Refusal(ExitCode.EX_SOFTWARE, "internal error; the server's log says more") from None
+        except Exception as error:
+            refusal, is_refusal = self._to_refusal(error, log_fields), True
+            log_fields.update(code=int(refusal.code), error=str(refusal))
+            self.totals[metrics.REFUSALS, refusal.code.name] += 1
+            reply = wire.refusal_reply(refusal)
+        if log_fields:
+            self._count(log_fields, time.perf_counter() - start)
+        if await self._send(writer, reply, end_stream=is_refusal) and is_refusal:
+            await self._linger(client)
 
-    async def _reply(self, client: Client, writer: asyncio.StreamWriter, wire: Wire, facts: dict[str, Any]) -> bytes:
+    def _to_refusal(self, error: Exception, log_fields: dict[str, Any]) -> Refusal:
+        """Return the refusal for any error, because a bug must cost one reply and not the other connections."""
+        if isinstance(error, Refusal):
+            return error
+        if isinstance(error, SpamnbError):  # the model cannot be read or written
+            code = ExitCode.EX_NOUSER if isinstance(error, NoSuchUser) else ExitCode.EX_TEMPFAIL
+            return Refusal(code, in_options(error))
+        lines = traceback.format_exception(error, limit=-4)
+        self._log(event="fault", id=log_fields.get("id", ""), error="".join(lines))
+        return Refusal(ExitCode.EX_SOFTWARE, "internal error; the server's log says more")
+
+    def _count(self, log_fields: dict[str, Any], seconds: float) -> None:
+        """Log a request, and add it to the totals."""
+        if "method" in log_fields:
+            self.totals[metrics.REQUESTS, log_fields["method"]] += 1
+            self.totals[metrics.BYTES, ""] += log_fields.get("size", 0)
+            self.totals[metrics.SECONDS, ""] += seconds
+        self._log(event="request", **log_fields, ms=round(1000 * seconds, 2))
+
+    async def _handle(
+        self, client: Client, writer: asyncio.StreamWriter, wire: Wire, log_fields: dict[str, Any]
+    ) -> bytes:
+        """Read a request with its message, and return the reply."""
         limits = self._limits
-        if len(self._open) > limits.connections and not self._end_slowest(writer):
-            raise Refusal(ExitCode.EX_UNAVAILABLE, "Service Unavailable: too many connections")
-        request = await _within(limits.head_time, wire.read_request(client), "the request's headers")
+        self._connections.check_number(writer)
+        request = await _within(limits.head_seconds, wire.read_request(client), "the request's headers")
         if request is None:
             return b""
-        facts["method"] = request.method
+        log_fields["method"] = request.method
         if request.user:
-            facts["user"] = request.user[:MAX_USER]
+            log_fields["user"] = request.user[:MAX_USER]
         if request.reply is not None:
             return request.reply
         if request.method == "TELL" and not self._workers.may_change:
             raise Refusal(ExitCode.EX_UNAVAILABLE, "Service Unavailable: TELL needs --allow-tell")
-        if request.content_length is not None and request.content_length > limits.message_size:
-            raise self._too_large()
+        if request.content_length is not None:
+            self._check_size(request.content_length)
         message = bytearray()
         try:
             receiving = self._receive(wire.read_message(client, request), writer, message)
-            await _within(limits.message_time, receiving, "the message")
-            self._slow.pop(writer, None)
-            task = Task(request, bytes(message), wire, facts)
-            facts.update(size=len(task.raw), id=_message_id(task.raw))
-            return await (self._change(task) if request.method == "TELL" else self._classify(task))
+            await _within(limits.message_seconds, receiving, "the message")
+            with self._connections.protect(writer):
+                task = Task(request, bytes(message), wire, log_fields)
+                log_fields.update(size=len(task.raw), id=_message_id(task.raw))
+                return await (self._change(task) if request.method == "TELL" else self._classify(task))
         finally:
-            self._received -= len(message)
-            self._slow[writer] = None
+            self._connections.remove_bytes(len(message))
 
-    def _too_large(self) -> Refusal:
-        text = f"Service Unavailable: the message is over {self._limits.message_size} bytes"
-        return Refusal(ExitCode.EX_UNAVAILABLE, text)
+    def _check_size(self, size: int) -> None:
+        if size > self._limits.message_bytes:
+            text = f"Service Unavailable: the message is over {self._limits.message_bytes} bytes"
+            raise Refusal(ExitCode.EX_UNAVAILABLE, text)
 
     async def _receive(self, parts: AsyncIterator[bytes], writer: asyncio.StreamWriter, message: bytearray) -> None:
-        """Append the parts to ``message``. If all messages together are too large, end other connections."""
+        """Append the parts to ``message``."""
         async for part in parts:
+            self._check_size(len(message) + len(part))
             message += part
-            self._received += len(part)
-            if len(message) > self._limits.message_size:
-                raise self._too_large()
-            while self._received > self._limits.received:
-                if not self._end_slowest(writer):
-                    raise Refusal(ExitCode.EX_UNAVAILABLE, "Service Unavailable: too many large messages at once")
-                await asyncio.sleep(0.01)  # the ended connection frees its bytes
-
-    def _end_slowest(self, writer: asyncio.StreamWriter) -> bool:
-        """End the connection that has waited longest for its client. Return False if there is no other connection."""
-        slowest = next((other for other in self._slow if other is not writer), None)
-        if slowest is not None:
-            del self._slow[slowest]
-            slowest.transport.abort()
-        return slowest is not None
+            await self._connections.add_bytes(writer, len(part))
 
     async def _classify(self, task: Task) -> bytes:
         classification, reply = await self._workers.classify(task)
-        task.facts.update(verdict=classification.mail_verdict, score=classification.points)
+        task.log_fields.update(verdict=classification.mail_verdict, score=classification.points)
         self.totals[metrics.VERDICTS, classification.mail_verdict] += 1
         return reply
 
@@ -173,17 +144,17 @@ class Conversations:
         request = task.request
         is_changed = bool(request.label or request.forgets) and await self._workers.change(task)
         if request.label or request.forgets:
-            task.facts["learned" if request.label else "forgotten"] = is_changed and (request.label or True)
-            self.totals[metrics.LESSONS, ""] += is_changed
+            task.log_fields["learned" if request.label else "forgotten"] = is_changed and (request.label or True)
+            self.totals[metrics.CHANGES, ""] += is_changed
         return task.wire.change_reply(request, is_changed)
 
-    async def _send(self, writer: asyncio.StreamWriter, reply: bytes, is_last: bool) -> bool:
-        """Send the reply, and with ``is_last`` end the stream. Return whether the client received it."""
+    async def _send(self, writer: asyncio.StreamWriter, reply: bytes, end_stream: bool) -> bool:
+        """Send the reply, and end the stream if ``end_stream``. Return whether the client received the reply."""
         try:
-            async with asyncio.timeout(self._limits.reply_time):
+            async with asyncio.timeout(self._limits.reply_seconds):
                 writer.write(reply)
                 await writer.drain()
-                if is_last and writer.can_write_eof():  # otherwise the closed connection ends the reply
+                if end_stream and writer.can_write_eof():  # otherwise the closed connection ends the reply
                     writer.write_eof()
         except TimeoutError:
             writer.transport.abort()
@@ -193,20 +164,20 @@ class Conversations:
         return True
 
     async def _linger(self, client: Client) -> None:
-        """Read what the client still sends: if the connection were closed before, the client would lose the reply."""
+        """Read what the client still sends. If the connection were closed before, the client would lose the reply."""
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(self._limits.linger_time):
+            async with asyncio.timeout(self._limits.linger_seconds):
                 while await client.read(CHUNK):
                     pass
 
 
-async def _within(seconds: float, reading: Awaitable[T], what: str) -> T:
-    """Return the result of ``reading``. Raise Refusal if it takes longer than ``seconds``."""
+async def _within(seconds: float, reading: Awaitable[T], part: str) -> T:
+    """Return the result of ``reading`` a part of a request. Raise Refusal if it takes longer than ``seconds``."""
     try:
         async with asyncio.timeout(seconds):
             return await reading
     except TimeoutError:
-        raise Refusal(ExitCode.EX_TIMEOUT, f"Timeout: {what} took too long") from None
+        raise Refusal(ExitCode.EX_TIMEOUT, f"Timeout: {part} took too long") from None
 
 
 def _message_id(raw: bytes) -> str:

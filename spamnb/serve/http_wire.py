@@ -26,7 +26,7 @@ _STATUS = {
 }
 _REQUEST_LINE = re.compile(rb"([A-Z]{1,9} /[a-z0-9]{0,20})(?:\?[!-~]*)? HTTP/1\.[01]\Z")
 _CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;.*)?\Z")
-_OUR_FIELDS = ("X-Spam-Flag", "X-Spam-Level", "X-Spam-Status", "X-Spam-Checker-Version")
+_SPAM_FIELDS = ("X-Spam-Flag", "X-Spam-Level", "X-Spam-Status", "X-Spam-Checker-Version")
 
 
 def http_reply(status: str, body: bytes, kind: str = "application/json") -> bytes:
@@ -35,7 +35,7 @@ def http_reply(status: str, body: bytes, kind: str = "application/json") -> byte
     return head.encode("ascii") + b"\r\n\r\n" + body
 
 
-Paths = Mapping[str, Callable[..., Request]]  # by HTTP method and path, a function that makes the request
+Paths = Mapping[str, Callable[..., Request]]  # functions that make a request, by HTTP method and path
 RSPAMD: Paths = {
     "POST /checkv2": partial(Request, "CHECKV2"),
     "POST /learnspam": partial(Request, "TELL", label="spam"),
@@ -53,7 +53,7 @@ class HttpWire:
     async def read_request(self, client: Client) -> Request | None:
         """Return the client's request; unknown header fields are ignored.
 
-        A request with the header Origin is refused, because a web page sent it: no page may use or teach the model.
+        A request with the header Origin is refused, because it comes from a web page, which may not use the model.
         """
         line = await client.read_line()
         if line is None:
@@ -96,7 +96,7 @@ class HttpWire:
     def verdict_reply(self, request: Request, classification: Classification, raw: bytes) -> bytes:
         """Return a classification as rspamd's JSON.
 
-        The action for spam is "add header". It is never "reject", because a filter errs and nobody would see the mail.
+        The action for spam is "add header". It is never "reject", because a filter errs, and nobody would see the mail.
         """
         names = format_symbols(classification)
         symbol = {"name": "SPAMNB", "score": classification.points, "options": names.split(",") if names else []}
@@ -108,7 +108,7 @@ class HttpWire:
             "symbols": {"SPAMNB": symbol},
             "milter": {
                 "add_headers": dict(header_fields(classification)),
-                "remove_headers": dict.fromkeys(_OUR_FIELDS, 0),
+                "remove_headers": dict.fromkeys(_SPAM_FIELDS, 0),
             },
         }
         return http_reply("200 OK", json.dumps(answer).encode("ascii"))

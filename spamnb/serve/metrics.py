@@ -1,4 +1,4 @@
-"""Totals of requests, verdicts and lessons since the server's start, in the text format of Prometheus."""
+"""Totals of requests, verdicts and changes of models since the server's start, in the text format of Prometheus."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ CONNECTIONS = "spamnb_connections"  # a gauge: the open connections
 REQUESTS = "spamnb_requests_total"
 REFUSALS = "spamnb_refusals_total"
 VERDICTS = "spamnb_verdicts_total"
-LESSONS = "spamnb_lessons_total"
+CHANGES = "spamnb_model_changes_total"  # messages that were learned or forgotten
 BYTES = "spamnb_message_bytes_total"
 SECONDS = "spamnb_request_seconds_total"  # from a connection's start to its reply
-_LABELS = {REQUESTS: "method", REFUSALS: "code", VERDICTS: "verdict"}  # the names of labels; other totals have none
+_LABELS = {REQUESTS: "method", REFUSALS: "code", VERDICTS: "verdict"}  # other totals have no label
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
-Totals = dict[tuple[str, str], float]  # by metric and the value of its label; "" if the metric has no label
+Totals = dict[tuple[str, str], float]  # by metric and the value of its label, which is "" without a label
 
 
 def format_totals(totals: Totals) -> bytes:

@@ -21,9 +21,9 @@ from spamnb.errors import SpamnbError, reason
 from spamnb.serve.conversations import Conversations
 from spamnb.serve.wire import Wire
 
-DRAIN = 30.0  # seconds after SIGTERM until open connections are closed
+DRAIN_SECONDS = 30.0  # after SIGTERM until open connections are closed, as a client may still send its message
 BACKLOG = 1024  # connections that wait to be accepted: a mail server opens hundreds at once
-_FIRST_INHERITED = 3  # sd_listen_fds(3): descriptors start after standard error
+_FIRST_INHERITED = 3  # the first descriptor that systemd passes, sd_listen_fds(3)
 
 
 class Endpoint(NamedTuple):
@@ -35,7 +35,7 @@ class Endpoint(NamedTuple):
 
 
 def log(**facts: object) -> None:
-    """Write a line of JSON to standard error. It is a single write, so that lines of several threads do not mix."""
+    """Write a line of JSON to standard error, in a single write, so that lines of several threads do not mix."""
     line = json.dumps({"time": round(time.time(), 3), "pid": os.getpid(), **facts}) + "\n"
     with contextlib.suppress(OSError):  # a full disk or a closed pipe must not stop the server
         os.write(2, line.encode("ascii"))
@@ -55,12 +55,12 @@ def notify(state: str) -> None:
 
 
 def listen_tcp(host: str, port: int, option: str = "--port") -> list[socket.socket]:
-    """Return listening sockets on all addresses of ``host``. Port 0 is any free port; errors name the ``option``."""
+    """Return listening sockets on all addresses of ``host``. Port 0 is any free port. Errors name the ``option``."""
     failure = f"cannot listen on {host} port {port}"
     try:
         infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         addresses = dict.fromkeys((family, address) for family, _, _, _, address in infos)
-    except (OSError, UnicodeError) as error:  # UnicodeError: a text that cannot be the name of a host
+    except (OSError, UnicodeError) as error:  # UnicodeError: the text cannot be the name of a host
         raise SpamnbError(f"{failure}: {reason(error)}; choose another with --host") from None
     try:
         return [socket.create_server(address, family=family, backlog=BACKLOG) for family, address in addresses]
@@ -74,13 +74,13 @@ def listen_unix(path: Path, mode: int) -> socket.socket:
         if path.is_socket():
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
                 if probe.connect_ex(str(path)) == 0:
-                    raise SpamnbError(f"{path}: another server answers there; stop it or choose another --socket")
+                    raise SpamnbError(f"{path}: another server uses this socket; stop it or choose another --socket")
             path.unlink()
-        listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        listening.bind(str(path))
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener.bind(str(path))
         path.chmod(mode)
-        listening.listen(BACKLOG)
-        return listening
+        listener.listen(BACKLOG)
+        return listener
     except OSError as error:
         raise SpamnbError(f"cannot listen on {path}: {reason(error)}; choose another with --socket") from None
 
@@ -92,33 +92,32 @@ def inherited_sockets() -> list[socket.socket]:
     count = int(os.environ.pop("LISTEN_FDS", "0"))
     os.environ.pop("LISTEN_FDNAMES", None)
     sockets = [socket.socket(fileno=number) for number in range(_FIRST_INHERITED, _FIRST_INHERITED + count)]
-    for each in sockets:
-        os.set_inheritable(each.fileno(), False)
+    for listener in sockets:
+        os.set_inheritable(listener.fileno(), False)
     return sockets
 
 
-def address(listening: socket.socket) -> str:
-    """Return the name of a socket in a log line."""
-    name = listening.getsockname()
+def format_address(listener: socket.socket) -> str:
+    """Return the name of a socket for the log."""
+    name = listener.getsockname()
     return name if isinstance(name, str) else f"{name[0]}:{name[1]}"
 
 
 async def run(conversations: Conversations, endpoints: Sequence[Endpoint]) -> None:
     """Answer at all endpoints until SIGTERM."""
     for event, sockets, _ in endpoints:
-        for each in sockets:
-            log(event=event, address=address(each))
+        for listener in sockets:
+            log(event=event, address=format_address(listener))
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    signal.signal(
-        signal.SIGHUP, signal.SIG_IGN
-    )  # many servers reload on SIGHUP; this one notices a new model by itself
+    # SIGHUP, with which many servers reload, must not end this one. It notices a new model by itself.
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     servers = [
-        await asyncio.start_server(partial(conversations.converse, wire), sock=each, backlog=BACKLOG)
+        await asyncio.start_server(partial(conversations.converse, wire), sock=listener, backlog=BACKLOG)
         for _, sockets, wire in endpoints
-        for each in sockets
+        for listener in sockets
     ]
     log(event="ready")
     notify("READY=1")
@@ -127,5 +126,5 @@ async def run(conversations: Conversations, endpoints: Sequence[Endpoint]) -> No
     notify("STOPPING=1")
     for server in servers:
         server.close()
-    await conversations.close(DRAIN)
+    await conversations.close(DRAIN_SECONDS)
     log(event="stopped")

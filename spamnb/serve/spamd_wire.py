@@ -19,7 +19,7 @@ from spamnb.score import format_report, format_symbols, header_fields
 from spamnb.serve.wire import Client, ExitCode, Refusal, Request, parse_length
 
 METHODS = frozenset(["PING", "SKIP", "CHECK", "SYMBOLS", "REPORT", "REPORT_IFSPAM", "HEADERS", "PROCESS", "TELL"])
-REPLIES = {"PING": b"SPAMD/1.5 0 PONG\r\n", "SKIP": b""}  # by method; these methods have no message
+REPLIES = {"PING": b"SPAMD/1.5 0 PONG\r\n", "SKIP": b""}  # to the methods without a message
 _REQUEST_LINE = re.compile(rb"([A-Z_]{1,20}) SPAMC/([0-9]{1,3})\.([0-9]{1,3})[ \t]*\Z")
 _OK = b"SPAMD/1.1 0 EX_OK\r\n"
 
@@ -33,7 +33,7 @@ class SpamdWire:
         if line is None:
             return None  # a probe that only connected
         method, version = parse_request_line(line)
-        # Before version 1.5 PING and SKIP are a single line: the client waits for the reply, and sends no headers.
+        # Before version 1.5 PING and SKIP are a single line, after which the client waits for the reply.
         has_headers = version >= (1, 5) if method in REPLIES else version > (1, 0)
         headers = await client.read_headers(may_end=method in REPLIES) if has_headers else {}
         return parse_request(method, version, headers)
@@ -59,7 +59,7 @@ class SpamdWire:
         return _OK + (length if request.method in ("PROCESS", "HEADERS") else verdict) + b"\r\n" + body
 
     def change_reply(self, request: Request, is_changed: bool) -> bytes:
-        r"""Return the reply to TELL. DidSet or DidRemove is there only if the model changed.
+        r"""Return the reply to TELL. It has DidSet or DidRemove only if the model changed.
 
         >>> SpamdWire().change_reply(Request("TELL", label="spam"), True)
         b'SPAMD/1.1 0 EX_OK\r\nDidSet: local\r\n\r\n'

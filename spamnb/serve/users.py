@@ -1,7 +1,7 @@
 """The models of a server: a shared model, and one per user if there is a folder for them.
 
-A user's model is the file ``NAME.spamnb`` in the folder. It has the messages that were learned for that user, and adds
-to the shared model.
+A user's model is the file ``NAME.spamnb`` in the folder. It has the messages that were learned for that user, and its
+sums are added to the sums of the shared model.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from spamnb.store.snapshot import create_empty
 from spamnb.store.store import Store
 
 SUFFIX = ".spamnb"
-MAX_OPEN_MODELS = 64  # of users in one thread: each has a cache of up to 8 MB
+MAX_OPEN_MODELS = 64  # users' models that a thread keeps open: each has a cache of up to 8 MB
 MAX_MODELS = 10_000  # files in the folder, because a client with the right to teach can name any user
-# A name becomes a file's name: no separator, no leading dot or dash, no control character.
+# The name is part of a file's name: it has no separator, no dot or dash at the beginning, and no control character.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,127}\Z")
 
 
@@ -46,26 +46,25 @@ class Models:
         self._folder = folder
         self._writable = writable
         self._shared = Classifier.open(shared, writable=writable)
-        self._user_models: OrderedDict[str, Classifier] = OrderedDict()  # the one that was used last is last
+        self._user_models: OrderedDict[str, Classifier] = OrderedDict()  # by user; the last is the last that was used
 
     def for_classifying(self, user: str) -> Classifier:
-        """Return the model that classifies for *user*: the user's if there is one, or else the shared one."""
+        """Return the model that classifies for *user*: the user's own model, or else the shared model."""
         return (self._open_user_model(user) if is_name(user) else None) or self._shared
 
     def find_for_learning(self, user: str) -> Classifier | None:
         """Return the model that learns for *user*; None if the user has no model yet.
 
-        It is the shared one if there is no folder or *user* is empty. Raise NoSuchUser if *user* cannot be the name of
-        a file.
+        Without a folder or a user it is the shared model. Raise NoSuchUser if *user* cannot be the name of a file.
         """
         if self._folder is None or not user:
             return self._shared
         if not is_name(user):
-            raise NoSuchUser("a user's name is letters, digits, _ and, but for its start, . @ + -")
+            raise NoSuchUser("a user's name has only letters, digits and _.@+-, and begins with a letter, digit or _")
         return self._open_user_model(user)
 
     def for_learning(self, user: str) -> Classifier:
-        """Return the model that learns for *user*, and create it if there is none: read the message first.
+        """Return the model that learns for *user*, and create it if there is none.
 
         Raise NoSuchUser as `find_for_learning` does, and SpamnbError if the folder is full.
         """
@@ -73,8 +72,9 @@ class Models:
         if model is None:
             assert self._folder is not None
             if sum(name.endswith(SUFFIX) for name in os.listdir(self._folder)) >= MAX_MODELS:
-                raise SpamnbError(f"{self._folder}: holds models of {MAX_MODELS:,} users, the most there may be")
-            create_empty(self._folder / (user + SUFFIX), self._shared.store.addition())  # or another process does
+                raise SpamnbError(f"{self._folder}: has models of {MAX_MODELS:,} users, and no more are allowed")
+            # Another process may create the file before this one.
+            create_empty(self._folder / (user + SUFFIX), self._shared.store.addition())
             model = self._open_user_model(user)
             assert model is not None
         return model

@@ -1,6 +1,6 @@
 """The types that all protocols use: requests, refusals, a client that is read in bounded steps, and ``Wire``.
 
-A wire is a protocol as bytes: it reads requests and writes replies. It neither classifies nor learns.
+A wire is a protocol: it reads requests and formats replies. It neither classifies nor learns.
 """
 
 from __future__ import annotations
@@ -43,21 +43,15 @@ class LostClient(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A client's request, without the message.
+    """A client's request, without the message."""
 
-    - ``method``: its name in the log and the metrics; TELL changes the model
-    - ``content_length``: bytes of the message; None if the message itself says where it ends
-    - ``label``: the class to learn, "ham" or "spam"; empty if there is nothing to learn
-    - ``reply``: the whole reply, for a request without a message
-    """
-
-    method: str
-    version: tuple[int, int] = (1, 5)
+    method: str  # its name in the log and the metrics; TELL changes the model
+    version: tuple[int, int] = (1, 5)  # of the spamd protocol
     user: str = ""
-    content_length: int | None = None
-    label: str = ""
+    content_length: int | None = None  # bytes of the message; None if the message is chunked or ends the stream
+    label: str = ""  # the class to learn, "ham" or "spam"; empty if there is nothing to learn
     forgets: bool = False
-    reply: bytes | None = None
+    reply: bytes | None = None  # the whole reply, for a request without a message
 
 
 class Client:
@@ -84,9 +78,9 @@ class Client:
         return line[:-1].removesuffix(b"\r")
 
     async def read_headers(self, *, may_end: bool = False) -> dict[str, str]:
-        """Return the header fields by their names in lower case. Of several fields with one name the last counts.
+        """Return the header fields by their names in lower case. If a name occurs several times, the last field counts.
 
-        Raise Refusal if the stream ends before the empty line, unless the client ``may_end`` it there.
+        Raise Refusal if the stream ends before the empty line, unless ``may_end``.
         """
         fields: dict[str, str] = {}
         size = 0
@@ -106,7 +100,7 @@ class Client:
         return fields
 
     async def read_parts(self, length: int | None) -> AsyncIterator[bytes]:
-        """Yield ``length`` bytes in parts; if it is None, all bytes up to the end of the stream."""
+        """Yield ``length`` bytes in parts, or all bytes up to the end of the stream if it is None."""
         remaining = math.inf if length is None else length
         while remaining and (part := await self.read(int(min(CHUNK, remaining)))):
             remaining -= len(part)
@@ -132,7 +126,7 @@ def parse_length(fields: Mapping[str, str]) -> int | None:
 
 
 class Wire(Protocol):
-    """A protocol: how requests and messages are read, and replies written."""
+    """A protocol, which reads requests and messages, and formats replies."""
 
     async def read_request(self, client: Client) -> Request | None:
         """Return the client's request; None if the client sends nothing."""

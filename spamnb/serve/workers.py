@@ -19,7 +19,8 @@ from spamnb.serve.batches import Batches
 from spamnb.serve.users import Models
 from spamnb.serve.wire import Request, Wire
 
-MAX_TOP = 1 << 19  # bytes that mail software puts on top: one search of 8 MB keeps all threads waiting for 180 ms
+# Only the first bytes are searched for the fields of mail software: to search 8 MB stops all threads for 180 ms.
+MAX_SEARCH_BYTES = 1 << 19
 
 
 class Task(NamedTuple):
@@ -28,36 +29,36 @@ class Task(NamedTuple):
     request: Request
     raw: bytes
     wire: Wire
-    facts: dict[str, Any]  # fields of the request's log line; a thread adds the path of the model that it used
+    log_fields: dict[str, Any]  # of the request's line in the log; a thread adds the path of the model
 
 
 class Workers:
     """Threads with their open models.
 
-    - ``models(writable=...)`` opens the models of a thread
+    - ``open_models(writable=...)`` opens the models of a thread
     - ``threads``: the number of threads that classify messages
 
-    Raise SpamnbError if a model cannot be opened, has no class of spam, or cannot be written although clients may teach
-    (``allow_tell``).
+    Raise SpamnbError if a model cannot be opened or has no class of spam, or if clients may teach (``allow_tell``) and
+    a model cannot be written.
     """
 
     def __init__(
-        self, models: Callable[..., Models], threads: int, allow_tell: bool, journal: JournalWriter | None
+        self, open_models: Callable[..., Models], threads: int, allow_tell: bool, journal: JournalWriter | None
     ) -> None:
         self._journal = journal
-        # Only one thread writes, because it may have to wait for another process that writes; the others go on.
-        self._learning_models = models(writable=True) if allow_tell else None
+        # One thread writes. The others go on while it waits for another process that writes.
+        self._learning_models = open_models(writable=True) if allow_tell else None
         if self._learning_models is not None:
             self._learning_models.for_classifying("").store.check_writable()
-        self._all_models = [models(writable=False) for _ in range(threads)]
+        self._all_models = [open_models(writable=False) for _ in range(threads)]
         self._all_models[0].for_classifying("").check_spam()
         if self._learning_models is not None:
-            # One table for all threads: after a lesson they keep the rows that they have read.
-            for each in self._all_models:
-                each.for_classifying("").store.table = self._learning_models.for_classifying("").store.table
+            # With one table for all threads, their cached rows remain valid when a message is learned.
+            for models in self._all_models:
+                models.for_classifying("").store.table = self._learning_models.for_classifying("").store.table
         self._idle_models: queue.SimpleQueue[Models] = queue.SimpleQueue()
-        for each in self._all_models:
-            self._idle_models.put(each)
+        for models in self._all_models:
+            self._idle_models.put(models)
         self._classifying = Batches(self._classify, lambda task: None, threads, "classify")
         self._changing = Batches(self._change, lambda task: task.request.user, 1, "change")
 
@@ -71,15 +72,15 @@ class Workers:
         return await self._classifying.result(task)
 
     async def change(self, task: Task) -> bool:
-        """Learn or forget a message; return whether that changed anything."""
+        """Learn or forget a message, and return whether the model changed."""
         return await self._changing.result(task)
 
     def close(self) -> None:
-        """Finish the tasks that were begun, and close models and journal."""
+        """Finish the waiting tasks, and close models and journal."""
         self._classifying.shutdown()
         self._changing.shutdown()
-        for each in self._all_models:
-            each.close()
+        for models in self._all_models:
+            models.close()
         if self._learning_models is not None:
             self._learning_models.close()  # last, because closing a writable model empties the write-ahead log
         if self._journal is not None:
@@ -100,8 +101,8 @@ class Workers:
                 messages = list(map(model.read, raws)) if self._journal is not None else []
                 results = classify_mails(model, messages or raws)
                 for number, result in zip(numbers, results):
-                    request, raw, wire, facts = tasks[number]
-                    facts["model"] = model.store.path
+                    request, raw, wire, log_fields = tasks[number]
+                    log_fields["model"] = model.store.path
                     answers[number] = result, wire.verdict_reply(request, result, raw)
                 users = [tasks[number].request.user for number in numbers]
                 for message, result, user in zip(messages, results, users):
@@ -116,20 +117,20 @@ class Workers:
     # -- in the thread that changes models -------------------------------------------------------------------
 
     def _change(self, tasks: list[Task]) -> list[bool]:
-        """Learn or forget messages of one user in one transaction. Return for each whether the model changed."""
+        """Learn or forget messages of one user in one transaction. Return for each whether it changed the model."""
         assert self._learning_models is not None
         models, user = self._learning_models, tasks[0].request.user
         model = models.find_for_learning(user)
         if model is None and any(task.request.label for task in tasks):
-            for task in tasks:  # raises if a message cannot be read, before a model file is made
+            for task in tasks:  # an unreadable message must raise before the file of the model is created
                 models.for_classifying("").read(task.raw)
             model = models.for_learning(user)
         if model is None:
             return [False] * len(tasks)
         with model.store.writing():
             changes = [_change_model(model, task) for task in tasks]
-        for (request, raw, _, facts), is_changed in zip(tasks, changes):
-            facts["model"] = model.store.path
+        for (request, raw, _, log_fields), is_changed in zip(tasks, changes):
+            log_fields["model"] = model.store.path
             if is_changed and request.label and self._journal is not None:
                 is_spam = request.label == "spam"
                 self._journal.put(Correction(digest(raw), request.label, is_spam, "client", user))
@@ -144,4 +145,4 @@ def _change_model(model: Classifier, task: Task) -> bool:
 
 
 def _without_filter_headers(raw: bytes) -> bytes:
-    return strip_filter_headers(raw[:MAX_TOP]) + raw[MAX_TOP:]
+    return strip_filter_headers(raw[:MAX_SEARCH_BYTES]) + raw[MAX_SEARCH_BYTES:]

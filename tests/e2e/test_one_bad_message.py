@@ -19,7 +19,8 @@ from spamnb.journal.journal import Journal
 from spamnb.mailbox import maildir
 from spamnb.reader.binding import ReaderCore
 from spamnb.review.lessons import Teacher
-from spamnb.serve.conversations import Conversations, Limits
+from spamnb.serve.connections import Limits
+from spamnb.serve.conversations import Conversations
 from spamnb.serve.spamd_wire import SpamdWire
 from spamnb.serve.users import Models
 from spamnb.serve.workers import Workers

@@ -13,7 +13,7 @@ from spamnb.classifier import Classifier
 from spamnb.errors import Locked, SpamnbError
 from spamnb.journal.journal import Correction
 from spamnb.score import classify_mail, classify_mails
-from spamnb.serve.batches import MAX_BATCH, MAX_BATCH_BYTES, Batches, results_of
+from spamnb.serve.batches import MAX_BATCH, MAX_BATCH_BYTES, Batches, compute_results
 from spamnb.serve.spamd_wire import SpamdWire
 from spamnb.serve.users import Models
 from spamnb.serve.wire import Request
@@ -72,7 +72,7 @@ def test_a_locked_model_is_waited_for_once() -> None:
         waits.append(len(batch))
         raise Locked("another process keeps writing to it")
 
-    assert [type(each) for each in results_of(wait, [Number(1)] * 3)] == [Locked] * 3 and waits == [3]
+    assert [type(each) for each in compute_results(wait, [Number(1)] * 3)] == [Locked] * 3 and waits == [3]
 
 
 def test_a_batch_is_bounded() -> None:

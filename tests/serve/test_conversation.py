@@ -24,7 +24,8 @@ from spamnb.reader import spam_fields
 from spamnb.reader.binding import ReaderCore
 from spamnb.score import _MAX_REPORT_ROWS, class_of_label, classify_mail, format_report, format_symbol
 from spamnb.serve import users
-from spamnb.serve.conversations import Conversations, Limits
+from spamnb.serve.connections import Limits
+from spamnb.serve.conversations import Conversations
 from spamnb.serve.spamd_wire import SpamdWire
 from spamnb.serve.users import Models, NoSuchUser
 from spamnb.serve.workers import Workers
@@ -238,7 +239,7 @@ def test_a_client_that_breaks_off_is_answered_nothing_and_is_no_fault():
     ],
 )
 def test_a_client_that_sends_a_byte_now_and_then_is_cut_off(request_: bytes, said: bytes):
-    reply, _ = converse(request_, hang, ends=False, head_time=0.2, message_time=0.2)
+    reply, _ = converse(request_, hang, ends=False, head_seconds=0.2, message_seconds=0.2)
     assert reply == b"SPAMD/1.0 79 EX_TIMEOUT Timeout: " + said + b"\r\n"
 
 
@@ -272,7 +273,7 @@ def test_a_client_that_hangs_up_is_no_fault():
 
 
 def test_large_messages_at_once_are_bounded():
-    reply, _ = converse(b"CHECK SPAMC/1.5\r\n\r\n" + b"x" * 100_000, hang, received=50_000)
+    reply, _ = converse(b"CHECK SPAMC/1.5\r\n\r\n" + b"x" * 100_000, hang, total_bytes=50_000)
     assert reply.startswith(b"SPAMD/1.0 69 EX_UNAVAILABLE Service Unavailable: too many large messages at once")
     reply, _ = converse(CHECK, hang, connections=0)
     assert reply == b"SPAMD/1.0 69 EX_UNAVAILABLE Service Unavailable: too many connections\r\n"
@@ -304,7 +305,7 @@ def test_slow_connections_use_up_neither_all_places_nor_all_memory():
     slow = [b"", b"CHECK SPAMC/1.5\r\nX", b"CHECK SPAMC/1.5\r\nContent-length: 999999\r\n\r\n" + b"x" * 99_000]
 
     async def talk() -> None:
-        limits = Limits(connections=6, received=250_000)
+        limits = Limits(connections=6, total_bytes=250_000)
         spamd = served_by(Stub(fail(SpamnbError("judged"))), limits=limits)
         clients = []
         for number in range(60):
@@ -318,7 +319,7 @@ def test_slow_connections_use_up_neither_all_places_nor_all_memory():
         for _, _, writer in clients:
             writer.close()
         await asyncio.gather(*(served for served, _, _ in clients))
-        assert spamd._received == 0 and not spamd._slow
+        assert spamd._connections._message_bytes == 0 and not spamd._connections._waiting
         await spamd.close()
 
     asyncio.run(talk())
@@ -399,5 +400,5 @@ def test_no_model_is_made_for_whom_nobody_teaches_and_a_folder_has_a_bound(model
     for user in ("ann", "bob", "ann"):
         assert ask(b"TELL", user, raw + user.encode()).startswith(b"SPAMD/1.1 0 EX_OK")
     full = ask(b"TELL", "eve", raw)
-    assert full.startswith(b"SPAMD/1.0 75 ") and b"holds models of 2 users" in full
+    assert full.startswith(b"SPAMD/1.0 75 ") and b"has models of 2 users" in full
     assert {path.name for path in folder.glob("*.spamnb")} == {"ann.spamnb", "bob.spamnb"}

@@ -134,7 +134,7 @@ def test_metrics_are_totals(serve, model):
     counts = metrics_of(server)
     assert counts["spamnb_requests_total CHECK"] == 25
     assert counts["spamnb_verdicts_total spam"] == 20 and counts["spamnb_verdicts_total ham"] == 5
-    assert counts["spamnb_refusals_total EX_PROTOCOL"] == counts["spamnb_lessons_total"] == 1
+    assert counts["spamnb_refusals_total EX_PROTOCOL"] == counts["spamnb_model_changes_total"] == 1
     assert counts["spamnb_message_bytes_total"] == 21 * len(SPAM) + 5 * len(HAM)
     assert counts["spamnb_request_seconds_total"] > 0
     with pytest.raises(urllib.error.HTTPError, match="404"):
