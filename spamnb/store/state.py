@@ -23,7 +23,7 @@ NOISE = "label_noise"  # in table meta, the share of wrong labels
 BASE = "base"  # in table meta, the path of the model that a file adds to
 HISTOGRAM = np.dtype("<i8")  # of the calibration's bins in table classes
 NO_CURVE = 0.0, 0.0, 1.0  # slope, intercept and knee of a class without messages
-BASE_MESSAGES = 60  # learned messages that weigh as much as a base: docs/experiments.md#lessons-of-a-user
+BASE_MESSAGES = 60  # learned messages that weigh as much as a base: docs/experiments.md#learned-messages-of-a-user
 _MAX_FITTED = 1e9  # of a slope, an intercept or a knee; larger ones are damage
 
 

@@ -19,7 +19,7 @@ from spamnb.sources.formats import MAX_MESSAGE
 from spamnb.store.database import MAX_SUM, checked_rows, int_between, is_class_name, is_digest
 from spamnb.store.store import Store
 
-DEFAULT_MB = 64  # 4,400 messages like modern phishing, 26,000 like SpamAssassin's: docs/experiments.md#kept-lessons
+DEFAULT_MB = 64  # 4,400 messages like modern phishing, 26,000 like SpamAssassin's: docs/experiments.md#kept-messages
 MAX_MB = 100_000  # of the setting
 MAX_SHARE = 16  # a message larger than 1/16 of the bound is not stored: it would replace hundreds of others
 LEVEL = 1  # of zlib: half the time of level 6, and 6 % more bytes
