@@ -3,11 +3,11 @@
 #include "reader.h"
 
 enum {
-    MAX_FIELD_NAME = 40,  /* bytes of a field's name in its tokens; Exchange adds longer names, which begin alike */
-    MAX_VALUE = 2000,     /* bytes of a field's value in which words are read; longer in 6 of 6,438 ordinary messages */
-    MAX_TYPE = 40,        /* bytes of a content type in a token; types of Office documents are longer and begin alike */
-    MAX_NAME = 20,        /* bytes of a charset or an encoding in a token; at most 17 in ordinary mail */
-    MAX_ENDING = 12,      /* bytes of the end of a filename in a token, because a long one is no kind of file */
+    MAX_FIELD_NAME = 40, /* bytes of a field's name in its tokens; Exchange adds longer names, which begin alike */
+    MAX_VALUE = 2000, /* bytes of a field's value in which words are read; 6 ordinary messages have a longer value */
+    MAX_TYPE = 40, /* bytes of a content type in a token; types of Office documents are longer and begin alike */
+    MAX_NAME = 20, /* bytes of a charset or an encoding in a token; ordinary mail: 17 */
+    MAX_ENDING = 12, /* bytes of the end of a filename in a token, because a long one is no kind of file */
 };
 
 /* ---- Rules ---- */
@@ -77,7 +77,7 @@ static void add_field(struct reader *reader, const struct field *field) {
     add_token(reader, LITERAL("header:"), name);
     if (rule->method == METHOD_PRESENCE)
         return;
-    span value = strip(field_value(reader, field->value, true));
+    span value = strip(field_value(reader, field, true));
     value = rule->method == METHOD_SUBJECT ? value : truncate_text(value, MAX_VALUE);
     span prefix = concatenate(arena, is_empty(rule->prefix) ? name : rule->prefix, LITERAL(":"));
     struct word_rule word_rule = {prefix, WORD_WHOLE};

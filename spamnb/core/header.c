@@ -2,14 +2,12 @@
 #include "reader.h"
 
 enum {
-    MAX_FIELDS = 1000, /* of a section; later fields are read only if they are essential. Ordinary mail has at most 125.
-                        * 1 MB of fields would have 49,484 tokens, nearly MAX_TOKENS */
+    MAX_FIELDS = 1000, /* of a section; later fields are read only if they are essential; ordinary mail: 125 */
     MAX_ESSENTIAL = 20000, /* fields of a section, essential and others; they take 0.8 MB */
-    MAX_VALUE = 1 << 18, /* bytes of a field's value; at most 24,540 in ordinary mail */
-    MAX_BROKEN = 1 << 14, /* bytes behind a line that is no field, in which further fields are searched for. 18,846
-                           * messages of 20 Newsgroups have at most 439 */
-    MAX_PARAMETER_BYTES = 10000, /* of a value, in which parameters are searched for; at most 810 in ordinary mail,
-                                  * except for one of 14,285 */
+    MAX_VALUE = 1 << 18, /* bytes of a field's value; ordinary mail: 24,540 */
+    MAX_BROKEN = 1 << 14, /* bytes behind a line that is no field, in which further fields are searched for; 439 in
+                           * 18,846 messages of 20 Newsgroups */
+    MAX_PARAMETER_BYTES = 10000, /* of a value, in which parameters are searched for; ordinary mail: 810, once 14,285 */
     MAX_WORD_CHARSET = 75, /* bytes of a charset's name: a whole encoded word has 75 (RFC 2047) */
 };
 
@@ -150,9 +148,9 @@ static bool read_encoded_word(span value, struct encoded_word *word) {
     word->is_base64 = (tail.at[1] | 32) == 'b';
     tail.at += 3;
     for (word->text = word->tail = tail;; word->tail.at++) {
-        /* Some programs do not encode the question marks of a word, so the search for "?=" goes on behind "?". It stops
-         * at "=?", which may begin the next word: otherwise a field of a thousand words without an end would be searched
-         * a thousand times. */
+        /* Some programs do not encode the question marks of a word, so the search for "?=" goes on behind "?". It ends
+         * at "=?", which may begin the next word: otherwise a field of a thousand words without an end would be
+         * searched a thousand times. */
         word->tail.at = word->text.end = before_first(word->tail, '?').end;
         if (size_of(word->tail) < 2 || (word->tail.at > tail.at && word->tail.at[-1] == '=' && word->tail.at[1] != '='))
             return false;
@@ -212,10 +210,12 @@ span remove_all(struct arena *arena, span text, span bytes) {
     return writer_close(&writer);
 }
 
-span field_value(struct reader *reader, span value, bool with_words) {
-    if (size_of(value) > MAX_VALUE)
+span field_value(struct reader *reader, const struct field *field, bool with_words) {
+    if (!field)
+        return (span){0};
+    if (size_of(field->value) > MAX_VALUE)
         reader->message.truncations |= TRUNCATED_HEADERS;
-    value = remove_all(&reader->arena, truncate_text(value, MAX_VALUE), LITERAL("\n"));
+    span value = remove_all(&reader->arena, truncate_text(field->value, MAX_VALUE), LITERAL("\n"));
     if (!is_ascii(value))
         value = decode_text(reader, value, LITERAL(""));
     if (with_words && find(value, LITERAL("=?")))
@@ -232,8 +232,7 @@ const struct field *find_field(const struct section *section, size_t n, span nam
 }
 
 span value_of(struct reader *reader, const struct section *section, span name, bool with_words) {
-    const struct field *field = find_field(section, section->fields.count, name, false);
-    return field ? field_value(reader, field->value, with_words) : (span){0};
+    return field_value(reader, find_field(section, section->fields.count, name, false), with_words);
 }
 
 /* The parameters that are read, in the order of PARAMETER_NAMES. */

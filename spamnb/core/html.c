@@ -7,15 +7,12 @@
 #include "reader.h"
 
 enum {
-    MAX_TAGS = 50000, /* of one message; later tags open and close no elements. Ordinary mail has at most 7,106. 1 MB of
-                       * end tags that close nothing takes 57 ms; without the bound, 277 */
+    MAX_TAGS = 50000, /* of a message; ordinary mail: 7,106. 1 MB of end tags takes 57 ms; without the bound, 277 ms */
     MAX_OPEN_ELEMENTS = 512, /* deeper elements are not opened, as in browsers */
-    MAX_URLS = 1000, /* of one message; at most 312 in ordinary mail. 1 MB of links would have 30,000 tokens of hosts */
-    MAX_PIECES = 1 << 17, /* of text in memory: 5 MB. Ordinary mail has at most 7,149 */
-    MAX_META = 100, /* bytes of a meta element in which words are searched for; they begin before byte 5 in ordinary
-                     * mail */
-    MAX_PRESCAN = 2048, /* bytes before the declaration of a charset. Browsers read 1,024; ordinary mail has up to
-                         * 1,067 */
+    MAX_URLS = 1000, /* of a message; ordinary mail: 312. 1 MB of links would have 30,000 tokens of hosts */
+    MAX_PIECES = 1 << 17, /* of text in memory; ordinary mail: 7,149. They take 5 MB */
+    MAX_META = 100, /* bytes of a meta element in which words are searched for; ordinary mail: 4 */
+    MAX_PRESCAN = 2048, /* bytes before the declaration of a charset; ordinary mail: 1,067. Browsers read 1,024 */
     MAX_CHARSET = 40, /* bytes of a charset's name (RFC 2978) */
 };
 
@@ -30,7 +27,6 @@ struct node {
     const struct style *style;
 };
 
-/* An open element. */
 struct element {
     unsigned tag;
     uint32_t node;
@@ -248,43 +244,6 @@ static bool shows_nothing(struct reader *reader, span text) {
     return true;
 }
 
-static span write_pieces(struct document *d, bool is_hidden_text);
-
-/* Adds a piece. If there are MAX_PIECES already, they are written first. Then the page is in doubt, because style
- * sheets that follow could hide the written text. */
-static void add_piece(struct document *d, struct piece piece) {
-    if (d->pieces.count == MAX_PIECES) {
-        d->sheet.is_in_doubt = true;
-        *LIST_ADD(d->arena, &d->written_texts) = write_pieces(d, false);
-        d->pieces.count = 0;
-    }
-    *LIST_ADD(d->arena, &d->pieces) = piece;
-}
-
-/* Adds the text between two addresses in the document. */
-static void add_text(struct document *d, const uint8_t *begin, const uint8_t *end) {
-    span text = span_between(begin, end);
-    if (is_empty(text))
-        return;
-    const struct element *top = top_of(d);
-    bool is_moved = contains_cells(top) && !shows_nothing(d->reader, text);
-    if (!top->is_dropped || has_too_many_tags(d))
-        add_piece(d, (struct piece){text, is_moved ? MOVED_NODE : top->node, TEXT});
-}
-
-/* Adds the attributes that browsers show as text: the alternative text of a picture, and the placeholder, label or
- * value of a form field. */
-static void add_attribute_texts(struct document *d, unsigned tag, const struct attributes *attributes) {
-    for (enum attribute which = A_ALT; which <= A_VALUE; which++) {
-        span text = value_of_attribute(attributes, which);
-        if (is_empty(text) || (which == A_VALUE && tag != TAG_INPUT))
-            continue;
-        add_piece(d, (struct piece){.node = top_of(d)->node, .kind = END_OF_WORD});
-        add_text(d, text.at, text.end);
-        add_piece(d, (struct piece){.node = top_of(d)->node, .kind = END_OF_WORD});
-    }
-}
-
 /* Returns the style of a node. It is the parent's style if neither attributes nor rules can change it. */
 static const struct style *style_of(struct document *d, uint32_t number) {
     struct node *node = &d->nodes.items[number];
@@ -316,7 +275,7 @@ static bool may_add_space(const struct node *node) {
 
 /* Returns the shown text, or the hidden text, of all pieces. In shown text, a hidden piece of spaces is a space,
  * because it separates words. */
-static span write_pieces(struct document *d, bool is_hidden_text) {
+static span write_pieces(struct document *d, bool is_for_hidden) {
     struct writer writer = writer_open(d->arena, size_of(first_bytes(d->html, MAX_TEXT)));
     uint32_t last = 0;
     for (size_t i = 0; i < d->pieces.count; i++) {
@@ -329,15 +288,49 @@ static span write_pieces(struct document *d, bool is_hidden_text) {
         } else if (piece->kind == MAYBE_END) {
             if (is_in_word)
                 put_byte(&writer, MAY_END);
-        } else if (is_hidden_text == is_hidden(d, piece)) {
+        } else if (is_for_hidden == is_hidden(d, piece)) {
             if (is_in_word && node != before && (may_add_space(node) || may_add_space(before)))
                 put_byte(&writer, MAY_END);
             put_resolved(&writer, piece->text, false);
             last = piece->node;
-        } else if (is_in_word && !is_hidden_text && !is_empty(piece->text) && shows_nothing(d->reader, piece->text))
+        } else if (is_in_word && !is_for_hidden && !is_empty(piece->text) && shows_nothing(d->reader, piece->text))
             put_byte(&writer, ' ');
     }
     return writer_close(&writer);
+}
+
+/* Adds a piece. If there are MAX_PIECES already, they are written first. Then the page is in doubt, because style
+ * sheets that follow could hide the written text. */
+static void add_piece(struct document *d, struct piece piece) {
+    if (d->pieces.count == MAX_PIECES) {
+        d->sheet.is_in_doubt = true;
+        *LIST_ADD(d->arena, &d->written_texts) = write_pieces(d, false);
+        d->pieces.count = 0;
+    }
+    *LIST_ADD(d->arena, &d->pieces) = piece;
+}
+
+static void add_text(struct document *d, const uint8_t *begin, const uint8_t *end) {
+    span text = span_between(begin, end);
+    if (is_empty(text))
+        return;
+    const struct element *top = top_of(d);
+    bool is_moved = contains_cells(top) && !shows_nothing(d->reader, text);
+    if (!top->is_dropped || has_too_many_tags(d))
+        add_piece(d, (struct piece){text, is_moved ? MOVED_NODE : top->node, TEXT});
+}
+
+/* Adds the attributes that browsers show as text: the alternative text of a picture, and the placeholder, label or
+ * value of a form field. */
+static void add_attribute_texts(struct document *d, unsigned tag, const struct attributes *attributes) {
+    for (enum attribute which = A_ALT; which <= A_VALUE; which++) {
+        span text = value_of_attribute(attributes, which);
+        if (is_empty(text) || (which == A_VALUE && tag != TAG_INPUT))
+            continue;
+        add_piece(d, (struct piece){.node = top_of(d)->node, .kind = END_OF_WORD});
+        add_text(d, text.at, text.end);
+        add_piece(d, (struct piece){.node = top_of(d)->node, .kind = END_OF_WORD});
+    }
 }
 
 /* ---- Tags ---- */
@@ -421,7 +414,6 @@ static void add_refresh(struct document *d, span value) {
     add_url(d, is_quoted ? before_first(skip_bytes(url, 1), *url.at) : url);
 }
 
-/* Adds the URLs in the attributes of a tag. */
 static void add_urls(struct document *d, unsigned tag, const struct attributes *attributes) {
     for (uint32_t left = attributes->present & URL_ATTRIBUTES; left; left &= left - 1) {
         enum attribute which = (enum attribute)__builtin_ctz(left);

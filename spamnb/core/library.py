@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import ctypes
 import os
-import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from ctypes import c_size_t, c_void_p
 from html.entities import html5
 from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -64,15 +63,9 @@ def owned_pointer(owner: object, pointer: int | None, delete: Callable[[int], No
     return pointer
 
 
-class Locked(Protocol):
-    """An object of the library that only one thread may use at a time."""
-
-    lock: threading.Lock
-
-
 @contextmanager
-def locked(owner: Locked) -> Iterator[None]:
-    """Hold the lock of an object. Raise RuntimeError if another thread holds it."""
+def locked(owner: Any) -> Iterator[None]:
+    """Hold ``owner.lock``. Raise RuntimeError if another thread holds it."""
     if not owner.lock.acquire(blocking=False):
         raise RuntimeError("another thread uses this object: give each thread its own")
     try:

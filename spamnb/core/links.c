@@ -4,7 +4,7 @@
 
 #include <arpa/inet.h>
 
-enum { MAX_SCHEME = 31 }; /* bytes of a URL in which its scheme is searched for; at most 16 in ordinary mail */
+enum { MAX_SCHEME = 31 }; /* bytes of a URL in which its scheme is searched for; ordinary mail: 16 */
 
 static bool is_slash(uint8_t c) { return c == '/' || c == '\\'; }
 

@@ -1,8 +1,8 @@
 /* A message: raw bytes -> a row of tokens, or the texts of its parts. */
 #include "reader.h"
 
-/* Bytes of memory that any message may take, besides eight times its size. Ordinary mail takes at most 4 MB, and the
- * worst message of tests/reader/hostile.py 126 MB. */
+/* Bytes of memory that any message may take, besides eight times its size; ordinary mail: 4 MB; the worst message of
+ * tests/reader/hostile.py: 126 MB. */
 static const size_t MIN_ARENA = (size_t)1 << 28;
 
 /* Adds a text that a mail reader shows. If the text is too long, adds only its beginning and its end. */
@@ -163,7 +163,7 @@ enum failure read_message(struct reader *reader, span raw, unsigned wants) {
     for (size_t i = 0; (wants & WANT_FIELDS) && i < message->section.fields.count; i++) {
         const struct field *field = &message->section.fields.items[i];
         *LIST_ADD(arena, &message->headers) = field->name;
-        *LIST_ADD(arena, &message->headers) = field_value(reader, field->value, true);
+        *LIST_ADD(arena, &message->headers) = field_value(reader, field, true);
     }
     for (size_t i = 0; i < message->links.count; i++)
         message->links.items[i] = truncate_text(message->links.items[i], MAX_URL);

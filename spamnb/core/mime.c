@@ -2,22 +2,18 @@
 #include "reader.h"
 
 enum {
-    /* bytes of names; at most 71, 17, 17 and 86 in ordinary mail */
-    MAX_TYPE = 100, MAX_CHARSET = 60, MAX_ENCODING = 40, MAX_FILENAME = 255,
-    MAX_DOCUMENTS = 4, /* that Python opens in one message, because one PDF may take a second; at most 2 in ordinary
-                        * mail */
-    MAX_ENCODED_BYTES = 3 << 22, /* of a document, or of an encoded message inside the message: 9 MB in base64. Ordinary
-                                  * mail has at most 115,172 */
-    MAX_PARTS = 10000, /* of a message; a part that programs read in two ways counts twice. Ordinary mail has at most
-                        * 22. 1 MB of small parts takes 126 MB of memory; without the bound, 247 */
-    MANY_PARTS = 1000, /* of a multipart; after these, parts without a body are not read, so that empty parts cannot use
+    MAX_TYPE = 100, MAX_CHARSET = 60, MAX_ENCODING = 40, MAX_FILENAME = 255, /* bytes; ordinary mail: 71, 17, 17, 86 */
+    MAX_DOCUMENTS = 4, /* that Python opens in one message, because one PDF may take a second; ordinary mail: 2 */
+    MAX_ENCODED_BYTES = 3 << 22, /* of a document or of an encoded inner message; ordinary mail: 115,172 */
+    MAX_PARTS = 10000, /* of a message; ordinary mail: 22. A part that programs read in two ways counts twice. 1 MB of
+                        * small parts takes 126 MB of memory; without the bound, 247 MB */
+    MANY_PARTS = 1000, /* of a multipart; later parts are read only if they have a body, so that empty parts cannot use
                         * up MAX_PARTS */
-    MAX_SEARCHES = 16, /* for boundaries, of each byte on average: each level of nested multiparts is one search.
-                        * Ordinary mail has at most 3. 1 MB of nested messages takes 2 ms; without the bound, 138 */
+    MAX_SEARCHES = 16, /* for boundaries, of each byte on average: one for each level of nested multiparts; ordinary
+                        * mail: 3. 1 MB of nested messages takes 2 ms; without the bound, 138 ms */
     MIN_SEARCHED_BYTES = 32 << 20, /* in any message besides MAX_SEARCHES: a short one may be nested deeply */
-    MAX_READINGS = 4, /* of each byte on average, one for each reading of its part. Ordinary mail has 1. Two types and
-                       * two encodings at each of seven levels would be 16,384 readings of one text, more than fit in
-                       * memory */
+    MAX_READINGS = 4, /* of each byte on average; ordinary mail: 1. Two types and two encodings at each of seven levels
+                       * would be 16,384 readings of one text */
 };
 
 /* How mail readers show parts of a type. A name that ends with "/" stands for all types with this beginning. A name
@@ -80,11 +76,9 @@ static struct entity describe_part(struct reader *reader, const struct field *ty
                                    const struct field *encoding_field, const struct field *disposition_field,
                                    span body, const char *default_type) {
     struct arena *arena = &reader->arena;
-    span type = type_field ? field_value(reader, type_field->value, false) : (span){0};
-    span encoding = encoding_field ? field_value(reader, encoding_field->value, false) : (span){0};
-    span disposition = disposition_field ? field_value(reader, disposition_field->value, false) : (span){0};
+    span type = field_value(reader, type_field, false), encoding = field_value(reader, encoding_field, false);
     struct parameters type_parameters = read_parameters(reader, is_empty(type) ? span_of_text(default_type) : type);
-    struct parameters disposition_parameters = read_parameters(reader, disposition);
+    struct parameters disposition_parameters = read_parameters(reader, field_value(reader, disposition_field, false));
     span name = normalize_name(arena, type_parameters.main, MAX_TYPE);
     const uint8_t *slash = find_byte(name, '/');
     if (!slash || slash == name.at || slash + 1 == name.end)

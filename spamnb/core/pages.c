@@ -30,7 +30,8 @@ static uint8_t *put_number(uint8_t *at, uint64_t number, size_t size) {
     return at + size;
 }
 
-/* Writes a number with 7 bits in a byte, the highest first. If it has more than 56 bits, the ninth byte has 8 of them. */
+/* Writes a number with 7 bits in a byte, the highest first. If it has more than 56 bits, the ninth byte has 8 of
+ * them. */
 static uint8_t *put_varint(uint8_t *at, uint64_t number) {
     size_t size = 1;
     if (number >> 56) {

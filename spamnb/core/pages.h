@@ -19,6 +19,6 @@ struct token_rows {
     size_t n;
 };
 
-/* Writes the pages of a table with these rows. pages: n_pages pages of zeros, of which the first has the number 2 in its
- * file. Returns the number of pages; 0 if there would be more, or if a row is too long for a page. */
+/* Writes the pages of a table with these rows. pages: n_pages pages of zeros, of which the first has the number 2 in
+ * its file. Returns the number of pages; 0 if there would be more, or if a row is too long for a page. */
 size_t lay_out_rows(const struct token_rows *rows, uint8_t *pages, size_t n_pages);

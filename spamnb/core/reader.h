@@ -1,8 +1,7 @@
 /* The reader of messages: the message that it reads, its tables, its questions to Python, and the functions that each
  * of its files offers to the other files.
- *
- * Many bounds name a figure of ordinary mail. It is the largest figure of 6,438 messages: the SpamAssassin corpus and
- * 391 modern phishing messages. */
+ * Where a bound says "ordinary mail: 9", 9 is the largest figure of 6,438 messages: the SpamAssassin corpus and 391
+ * messages of modern phishing. */
 #pragma once
 
 #include "bytes.h"
@@ -20,7 +19,6 @@ struct field {
     bool is_essential; /* the field is read even if MAX_FIELDS fields precede it */
 };
 
-/* A header section. */
 struct section {
     LIST(struct field) fields;
     const uint8_t *body;
@@ -48,14 +46,14 @@ struct entity {
 typedef LIST(struct entity) entity_list;
 
 enum {
-    MAX_TEXT = 1 << 20,   /* bytes of shown text in one message; at most 194,940 in ordinary mail */
-    MIN_TEXT = 1 << 12,   /* bytes that are read of each text even if earlier texts have used up MAX_TEXT */
-    MAX_URL = 2000,       /* bytes of a URL that is shown to people; pictures within URLs have up to 95,430 */
-    MAX_HOST = 255,       /* bytes of a host's name (RFC 1035) */
-    MAX_TOKENS = 50000 - 16, /* of a message, counted with repetitions, because learning more takes seconds; at most
-                              * 17,065 in ordinary mail. At most 16 tokens for truncations are added */
-    MAX_QUESTIONS = 128,  /* to Python about the charsets and hosts of a message, because an answer takes 0.1 ms and
-                           * all charsets and hosts may differ; at most 88 in ordinary mail */
+    MAX_TEXT = 1 << 20, /* bytes of shown text in one message; ordinary mail: 194,940 */
+    MIN_TEXT = 1 << 12, /* bytes that are read of each text even if earlier texts have used up MAX_TEXT */
+    MAX_URL = 2000,     /* bytes of a URL that is shown to people; ordinary mail: 95,430, if a picture is in the URL */
+    MAX_HOST = 255,     /* bytes of a host's name (RFC 1035) */
+    MAX_TOKENS = 50000 - 16, /* of a message, counted with repetitions, because learning more takes seconds; ordinary
+                              * mail: 17,065. At most 16 tokens for truncations are added */
+    MAX_QUESTIONS = 128, /* to Python about the charsets and hosts of a message, because an answer takes 0.1 ms;
+                          * ordinary mail: 88 */
 };
 
 /* The kinds of content that was not read because a bound was reached. TRUNCATIONS in spamnb/reader/evidence.py has the
@@ -63,7 +61,7 @@ enum {
 enum {
     TRUNCATED_HEADERS = 1, TRUNCATED_HTML = 2, TRUNCATED_LINKS = 4, TRUNCATED_PARTS = 8, TRUNCATED_TEXT = 16,
     TRUNCATED_NAMES = 32, TRUNCATED_TOKENS = 64,
-    TRUNCATED_PDF = 128, /* the bits of S/MIME and TNEF documents follow, in the order of shown_as */
+    TRUNCATED_PDF = 128, /* the bits of S/MIME and TNEF documents follow, in the order of enum display */
 };
 
 enum { DATE = 64 }; /* bytes: a date has 31, and a comment with the name of its time zone may follow */
@@ -199,8 +197,9 @@ span remove_all(struct arena *arena, span text, span bytes);
 const uint8_t *skip_envelope(span message);
 /* Reads the header section of a message, or of a part. */
 struct section read_section(struct reader *reader, span message);
-/* Returns the value of a field on one line and in UTF-8. with_words: encoded words are decoded. */
-span field_value(struct reader *reader, span value, bool with_words);
+/* Returns the value of a field on one line and in UTF-8; a span of NULL if field is NULL. with_words: encoded words are
+ * decoded. */
+span field_value(struct reader *reader, const struct field *field, bool with_words);
 /* Returns the first or the last field with this name, in lower case, among the first n fields; NULL if none has it. */
 const struct field *find_field(const struct section *section, size_t n, span name, bool is_last);
 /* Returns the field_value of the first field with this name; a span of NULL if no field has it. */

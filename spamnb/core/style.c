@@ -3,21 +3,20 @@
 #include <stdlib.h>
 
 enum {
-    MAX_SHEET_BYTES = 1 << 19, /* of all sheets of a document; at most 188,223 in ordinary mail */
-    MAX_RULES = 3000, /* of a document; at most 291 in ordinary mail. A list of 240,000 selectors would take 28 MB */
-    MAX_MATCHES = 100, /* rules that match one element; at most 61 in ordinary mail. A page of 60 kB with 3,000 matches
-                        * would take a second, because matches are sorted by insertion */
-    MAX_STEPS = 1000000, /* in one document: one step for each rule and declaration compared with an element. Ordinary
-                          * mail has at most 20,093. Without this bound and MAX_MATCHES, that page takes 11 seconds */
-    MAX_NESTED = 8, /* levels of blocks in blocks, such as "@media {...}": bounds recursion; at most 3 in ordinary
-                     * mail */
-    MAX_OPEN = 1024, /* levels of brackets in brackets: bytes of an array on the stack; at most 2 in ordinary mail */
+    MAX_SHEET_BYTES = 1 << 19, /* of all sheets of a document; ordinary mail: 188,223 */
+    MAX_RULES = 3000, /* of a document; ordinary mail: 291. A list of 240,000 selectors would take 28 MB */
+    MAX_MATCHES = 100, /* rules that match one element; ordinary mail: 61. They are sorted by insertion: a page of 60 kB
+                        * with 3,000 matches would take a second */
+    MAX_STEPS = 1000000, /* in one document: one for each rule and declaration compared with an element; ordinary mail:
+                          * 20,093. Without this bound and MAX_MATCHES, that page would take 11 seconds */
+    MAX_NESTED = 8,  /* levels of blocks in blocks, such as "@media {...}", because of recursion; ordinary mail: 3 */
+    MAX_OPEN = 1024, /* levels of brackets in brackets, each a byte of the stack; ordinary mail: 2 */
 };
 
 /* Text that is smaller, less opaque or closer in color cannot be read. */
-#define MIN_LETTER 2.5f /* pixels; letters of ordinary mail have at most 2 or at least 3 */
-#define MIN_OPACITY 0.1 /* opacities of ordinary mail are at most .08 or at least .8 */
-#define MIN_DISTANCE 24 /* of two colors, summed over three channels of 0 to 255; at most 20 or at least 25 in ordinary mail */
+#define MIN_LETTER 2.5f /* pixels; in ordinary mail up to 2 or from 3 */
+#define MIN_OPACITY 0.1 /* in ordinary mail up to .08 or from .8 */
+#define MIN_DISTANCE 24 /* of two colors, summed over three channels of 0 to 255; in ordinary mail up to 20 or from 25 */
 
 enum { WHITE = 0xFFFFFF, BLACK = 0 };
 

@@ -69,7 +69,6 @@ enum attribute {
 
 enum { STYLES = 1 << A_STYLE | 1 << A_CLASS };
 
-/* The attributes of a tag. */
 struct attributes {
     uint32_t present; /* bit n is set if values[n] is */
     span values[N_ATTRIBUTES];

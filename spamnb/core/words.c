@@ -5,20 +5,21 @@
  */
 #include "reader.h"
 
+#include <stdio.h>
+
 enum {
-    MAX_WORD = 30,    /* characters; longer words are not counted, because 2,922 of 2,965 occur in one message only
-                       * (SpamAssassin and modern phishing) */
-    MAX_PIECES = 2000, /* of a word that is split into parts or pairs of characters; at most 379 in ordinary mail */
-    FEW_PIECES = 8,   /* pieces of a word that count as one of MAX_WORDS; each further piece counts as one more word,
-                       * because a text without spaces is a single word */
-    MAX_TOKEN = 4096, /* bytes of a token without its prefix; the longest token of ordinary mail has 75 */
+    MAX_WORD = 30, /* characters; longer words are not counted, because 2,922 of 2,965 occur in one message only */
+    MAX_PIECES = 2000, /* of a word that is split into parts or pairs of characters; ordinary mail: 379 */
+    FEW_PIECES = 8, /* pieces of a word that count as one of MAX_WORDS; each further piece counts as one more word,
+                     * because a text without spaces is a single word */
+    MAX_TOKEN = 4096, /* bytes of a token without its prefix; ordinary mail: 75 */
     MAX_RUN_CHARACTERS = 4, /* of a run of punctuation: a longer run has the token of its first four characters */
-    MAX_PUNCTUATION_RUNS = 200, /* of a text, because a table of numbers has up to 16,228 (20 Newsgroups); SpamAssassin
-                                 * has as many errors if all runs are counted */
+    MAX_PUNCTUATION_RUNS = 200, /* of a text: a table of numbers has up to 16,228 (20 Newsgroups). Without the bound,
+                                 * SpamAssassin has as many errors */
     MAX_WORDS = 1000, /* of all texts of a message, because the words of a novel pasted below a spam would outvote the
                        * spam (docs/experiments.md#words-of-a-text) */
-    MAX_JOINED = 75,  /* words of a message that are joined to pairs, because more words gain little
-                       * (docs/experiments.md#pairs-of-words); equal to BIGRAM_WORDS of options.py */
+    MAX_JOINED = 75, /* words of a message that are joined to pairs, because more words gain little
+                      * (docs/experiments.md#pairs-of-words); equal to BIGRAM_WORDS of options.py */
 };
 
 /* ---- Kinds of bytes ---- */
@@ -96,16 +97,9 @@ void add_token(struct reader *reader, span prefix, span text) {
     count_token(reader, concatenate(&reader->arena, prefix, truncate_text(text, MAX_TOKEN)));
 }
 
-static size_t write_number(uint8_t *at, size_t n) {
-    size_t size = n < 10 ? 0 : write_number(at, n / 10);
-    at[size] = (uint8_t)('0' + n % 10);
-    return size + 1;
-}
-
-static void add_number(struct reader *reader, span prefix, span name, size_t n) {
-    uint8_t text[64];
-    memcpy(text, name.at, size_of(name));
-    add_token(reader, prefix, span_of(text, size_of(name) + write_number(text + size_of(name), n)));
+static void add_number(struct reader *reader, span prefix, const char *name, unsigned n) {
+    char text[64];
+    add_token(reader, prefix, span_of(text, (size_t)snprintf(text, sizeof text, "%s%u", name, n)));
 }
 
 /* The state of scan_words. */
@@ -418,11 +412,11 @@ void add_texts(struct reader *reader, const span_list *texts, span prefix) {
         joined_left -= n_read < max_joined ? n_read : max_joined;
     }
     join_words(&scan, reader->options.ngrams);
-    add_number(reader, prefix, LITERAL("length:"), bit_length(scan.n_words));
-    add_number(reader, prefix, LITERAL("caps:"), bit_length(scan.n_capital_words));
+    add_number(reader, prefix, "length:", bit_length(scan.n_words));
+    add_number(reader, prefix, "caps:", bit_length(scan.n_capital_words));
     if (!is_empty(prefix))
         return;
-    add_number(reader, prefix, LITERAL("line:"), bit_length(layout.n_bytes / (layout.n_lines ? layout.n_lines : 1)));
+    add_number(reader, prefix, "line:", bit_length(layout.n_bytes / (layout.n_lines ? layout.n_lines : 1)));
     size_t n_capitals = 64 * layout.n_capitals / (layout.n_bytes ? layout.n_bytes : 1);
-    add_number(reader, prefix, LITERAL("capitals:"), bit_length(n_capitals));
+    add_number(reader, prefix, "capitals:", bit_length(n_capitals));
 }
