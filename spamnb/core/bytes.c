@@ -98,10 +98,6 @@ void *arena_allocate(struct arena *arena, size_t count, size_t size) {
     return allocate(arena, count * size);
 }
 
-void *arena_allocate_zeroed(struct arena *arena, size_t count, size_t size) {
-    return memset(arena_allocate(arena, count, size), 0, count * size);
-}
-
 span arena_copy(struct arena *arena, span text) { return concatenate(arena, text, (span){0}); }
 
 span concatenate_all(struct arena *arena, const span_list *texts) {

@@ -75,10 +75,6 @@ static inline bool is_same_any_case(span s, span lower) {
     return size_of(s) == size_of(lower) && starts_with_any_case(s, lower);
 }
 
-static inline bool ends_with(span s, span end) {
-    return size_of(s) >= size_of(end) && !memcmp(s.end - size_of(end), end.at, size_of(end));
-}
-
 /* Returns the address of the first byte c in a span; NULL if the span has no such byte. */
 static inline const uint8_t *find_byte(span s, uint8_t c) { return is_empty(s) ? NULL : memchr(s.at, c, size_of(s)); }
 
@@ -152,10 +148,7 @@ bool is_one_of(span word, const char *words);
 
 /* Returns the number of binary digits of n; 0 for n = 0. */
 static inline unsigned bit_length(size_t n) {
-    unsigned bits = 0;
-    for (; n; n >>= 1)
-        bits++;
-    return bits;
+    return n ? 64 - (unsigned)__builtin_clzll(n) : 0;
 }
 
 static inline uint32_t load_32(const uint8_t *at) {
@@ -195,11 +188,11 @@ struct block {
  * writer is closed: two texts that grow at the same address would overwrite each other, and no sanitizer would notice.
  */
 struct arena {
-    struct block *blocks; /* the newest block first */
-    uint8_t *at, *end;    /* the free memory of the newest block */
+    struct block *blocks;      /* the newest block first */
+    uint8_t *at, *end;         /* the free memory of the newest block */
     size_t n_bytes, max_bytes; /* n_bytes: of all blocks */
-    bool is_writing;      /* a writer is open */
-    jmp_buf failure; /* where arena_fail jumps to; set by the caller of arena_begin */
+    bool is_writing;           /* a writer is open */
+    jmp_buf failure;           /* where arena_fail jumps to; set by the caller of arena_begin */
 };
 
 /* Empties the arena, and limits the bytes of its blocks. */
@@ -207,9 +200,7 @@ void arena_begin(struct arena *arena, size_t max_bytes);
 void arena_free(struct arena *arena);
 /* Ends the reading of the message for this reason, by a jump to arena->failure. */
 _Noreturn void arena_fail(struct arena *arena, enum failure reason);
-/* Allocates zeroed memory for count items. */
-void *arena_allocate_zeroed(struct arena *arena, size_t count, size_t size);
-/* Allocates memory with arbitrary content. */
+/* Allocates memory for count items, with arbitrary content. */
 void *arena_allocate(struct arena *arena, size_t count, size_t size);
 /* Copies a text. */
 span arena_copy(struct arena *arena, span text);

@@ -86,17 +86,11 @@ static void add_to_weights(const struct fit *fit, size_t i, const int64_t *units
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* The memory of a call: scores and coefficients of all classes, and units of all classes except the first. */
-struct buffers {
-    double *scores, *coefficients;
-    int64_t *units;
-};
-
 /* Writes the scores of message i, in nats, by the contributions of all other messages. sums: memory for n_others
  * numbers. */
 static void compute_scores(const struct fit *fit, size_t i, int64_t *sums, double *scores) {
     size_t others = fit->n_others;
-    int64_t begin = fit->begins[i], end = fit->ends[i], first_units = 0;
+    int64_t begin = fit->begins[i], end = fit->ends[i], first_sum = 0;
     for (size_t k = 0; k < others; k++)
         sums[k] = fit->contributions ? (begin - end) * fit->contributions[i * others + k] : 0;
     if (others == 1) { /* two classes need no inner loop */
@@ -112,37 +106,36 @@ static void compute_scores(const struct fit *fit, size_t i, int64_t *sums, doubl
     const double *offsets = fit->offsets + i * (others + 1);
     for (size_t k = 0; k < others; k++) {
         scores[k + 1] = offsets[k + 1] + scale * (double)sums[k];
-        first_units -= sums[k];
+        first_sum -= sums[k];
     }
-    scores[0] = offsets[0] + scale * (double)first_units;
+    scores[0] = offsets[0] + scale * (double)first_sum;
 }
 
 /* Fits the contribution of message i, and adds the change to the weights. Returns the largest change of a coefficient,
- * in nats. */
-static double fit_message(const struct fit *fit, size_t i, struct buffers *buffers) {
+ * in nats. scores, coefficients: memory for a number of each class; change: memory for n_others numbers. */
+static double fit_message(const struct fit *fit, size_t i, double *scores, double *coefficients, int64_t *change) {
     size_t others = fit->n_others, classes = others + 1, y = (size_t)fit->labels[i];
-    int64_t *contributions = fit->contributions + i * others, *change = buffers->units;
-    int64_t label_units = 0, first_units = 0, largest = 0;
-    compute_scores(fit, i, buffers->units, buffers->scores);
-    double penalty = fit->penalty * trust(odds_against(buffers->scores, classes, y), fit->noise);
-    solve_dual(buffers->scores, classes, y, penalty, buffers->coefficients);
+    int64_t *contributions = fit->contributions + i * others, label_contribution = 0, first_change = 0, largest = 0;
+    compute_scores(fit, i, change, scores);
+    double penalty = fit->penalty * trust(odds_against(scores, classes, y), fit->noise);
+    solve_dual(scores, classes, y, penalty, coefficients);
     double scale = fit->values[i] / fit->unit;
     for (size_t k = 0; k < classes; k++)
         if (k != y) {
-            double units = floor(buffers->coefficients[k] * scale + 0.5);
-            int64_t coefficient = buffers->coefficients[k] <= -fit->least && units > -0x1p62 ? (int64_t)units : 0;
-            label_units -= coefficient;
+            double units = floor(coefficients[k] * scale + 0.5);
+            int64_t contribution = coefficients[k] <= -fit->least && units > -0x1p62 ? (int64_t)units : 0;
+            label_contribution -= contribution;
             if (k)
-                change[k - 1] = coefficient - contributions[k - 1];
+                change[k - 1] = contribution - contributions[k - 1];
         }
     if (y)
-        change[y - 1] = label_units - contributions[y - 1];
+        change[y - 1] = label_contribution - contributions[y - 1];
     for (size_t k = 0; k < others; k++) {
         contributions[k] += change[k];
-        first_units -= change[k];
+        first_change -= change[k];
         largest = larger(largest, larger(change[k], -change[k]));
     }
-    largest = larger(largest, larger(first_units, -first_units));
+    largest = larger(largest, larger(first_change, -first_change));
     if (!largest)
         return 0.0;
     add_to_weights(fit, i, change, 1);
@@ -154,10 +147,9 @@ double fit_sweep(const struct fit *fit) {
     double *numbers = calloc(classes, 2 * sizeof *numbers), largest = -1.0;
     int64_t *units = calloc(classes, sizeof *units);
     if (numbers && units) {
-        struct buffers buffers = {numbers, numbers + classes, units};
         largest = 0.0;
         for (size_t n = 0; n < fit->n_visits; n++)
-            largest = fmax(largest, fit_message(fit, (size_t)fit->visits[n], &buffers));
+            largest = fmax(largest, fit_message(fit, (size_t)fit->visits[n], numbers, numbers + classes, units));
     }
     free(numbers);
     free(units);

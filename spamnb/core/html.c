@@ -10,7 +10,7 @@ enum {
     MAX_TAGS = 50000, /* of a message; ordinary mail: 7,106. 1 MB of end tags takes 57 ms; without the bound, 277 ms */
     MAX_OPEN_ELEMENTS = 512, /* deeper elements are not opened, as in browsers */
     MAX_URLS = 1000, /* of a message; ordinary mail: 312. 1 MB of links would have 30,000 tokens of hosts */
-    MAX_PIECES = 1 << 17, /* of text in memory; ordinary mail: 7,149. They take 5 MB */
+    MAX_PIECES = 1 << 17, /* of text in memory, 5 MB; ordinary mail: 7,149 */
     MAX_META = 100, /* bytes of a meta element in which words are searched for; ordinary mail: 4 */
     MAX_PRESCAN = 2048, /* bytes before the declaration of a charset; ordinary mail: 1,067. Browsers read 1,024 */
     MAX_CHARSET = 40, /* bytes of a charset's name (RFC 2978) */
@@ -52,9 +52,9 @@ struct document {
     span_list written_texts; /* shown texts that were written before the end of the page */
     span_list titles; /* texts of title elements, which mail readers do not show */
     bool has_hidden; /* a piece is hidden */
-    struct element stack[MAX_OPEN_ELEMENTS + 1];
+    struct element stack[MAX_OPEN_ELEMENTS + 1]; /* open elements, the outermost first */
     size_t depth;
-    uint16_t counts[N_TAGS]; /* the number of open elements with each tag */
+    uint16_t counts[N_TAGS]; /* numbers of open elements, by tag */
 };
 
 /* MOVED_NODE: the node of text that is in a table but in no cell. Browsers show such text before the table, so its
@@ -163,8 +163,9 @@ static bool close_for_table_part(struct document *d, unsigned kind) {
     size_t at = d->depth;
     for (; at > 2; at--) {
         const struct element *top = &d->stack[at - 1];
-        unsigned above = TAGS[top->tag].kind;
-        if (above == TABLE || (kind >= ROW && above == ROWS && contains_cells(top)) || (kind == CELL && above == ROW))
+        unsigned top_kind = TAGS[top->tag].kind;
+        if (top_kind == TABLE || (kind >= ROW && top_kind == ROWS && contains_cells(top)) ||
+            (kind == CELL && top_kind == ROW))
             break;
     }
     pop_to(d, at);
@@ -180,14 +181,14 @@ static bool has_too_many_tags(struct document *d) {
     return d->sheet.is_in_doubt = true;
 }
 
-/* Adds the attributes of an html or body tag to the page. Attributes that the page already has stay as they are. */
+/* Adds the attributes of an html or body tag to the page, except attributes that the page already has. */
 static void merge_page_attributes(struct document *d, unsigned tag, const struct attributes *attributes) {
     struct attributes *page = &d->page_attributes[tag == TAG_BODY];
-    uint32_t added = attributes->present & ((UINT32_C(1) << N_STYLE_ATTRIBUTES) - 1) & ~page->present;
+    uint32_t new_attributes = attributes->present & ((UINT32_C(1) << N_STYLE_ATTRIBUTES) - 1) & ~page->present;
     for (int i = 0; i < N_STYLE_ATTRIBUTES; i++)
-        if (added >> i & 1)
+        if (new_attributes >> i & 1)
             page->values[i] = attributes->values[i];
-    page->present |= added;
+    page->present |= new_attributes;
 }
 
 static void start_element(struct document *d, unsigned tag, span name, const struct attributes *tag_attributes) {
@@ -249,11 +250,11 @@ static const struct style *style_of(struct document *d, uint32_t number) {
     struct node *node = &d->nodes.items[number];
     if (node->style)
         return node->style;
-    const struct style *above = number ? style_of(d, node->parent) : &FIRST_STYLE;
+    const struct style *parent = number ? style_of(d, node->parent) : &FIRST_STYLE;
     unsigned flags = TAGS[node->tag].flags;
     bool may_differ = node->attributes || d->sheet.n_rules || flags & (IS_CONTROL | IS_UNSHOWN) || node->tag == TAG_MARK ||
                   node->tag == TAG_TABLE;
-    node->style = may_differ ? element_style(&d->sheet, above, node->tag, node->name, node->attributes) : above;
+    node->style = may_differ ? element_style(&d->sheet, parent, node->tag, node->name, node->attributes) : parent;
     return node->style;
 }
 
@@ -275,7 +276,7 @@ static bool may_add_space(const struct node *node) {
 
 /* Returns the shown text, or the hidden text, of all pieces. In shown text, a hidden piece of spaces is a space,
  * because it separates words. */
-static span write_pieces(struct document *d, bool is_for_hidden) {
+static span write_pieces(struct document *d, bool wants_hidden) {
     struct writer writer = writer_open(d->arena, size_of(first_bytes(d->html, MAX_TEXT)));
     uint32_t last = 0;
     for (size_t i = 0; i < d->pieces.count; i++) {
@@ -288,12 +289,12 @@ static span write_pieces(struct document *d, bool is_for_hidden) {
         } else if (piece->kind == MAYBE_END) {
             if (is_in_word)
                 put_byte(&writer, MAY_END);
-        } else if (is_for_hidden == is_hidden(d, piece)) {
+        } else if (wants_hidden == is_hidden(d, piece)) {
             if (is_in_word && node != before && (may_add_space(node) || may_add_space(before)))
                 put_byte(&writer, MAY_END);
             put_resolved(&writer, piece->text, false);
             last = piece->node;
-        } else if (is_in_word && !is_for_hidden && !is_empty(piece->text) && shows_nothing(d->reader, piece->text))
+        } else if (is_in_word && !wants_hidden && !is_empty(piece->text) && shows_nothing(d->reader, piece->text))
             put_byte(&writer, ' ');
     }
     return writer_close(&writer);
@@ -323,9 +324,9 @@ static void add_text(struct document *d, const uint8_t *begin, const uint8_t *en
 /* Adds the attributes that browsers show as text: the alternative text of a picture, and the placeholder, label or
  * value of a form field. */
 static void add_attribute_texts(struct document *d, unsigned tag, const struct attributes *attributes) {
-    for (enum attribute which = A_ALT; which <= A_VALUE; which++) {
-        span text = value_of_attribute(attributes, which);
-        if (is_empty(text) || (which == A_VALUE && tag != TAG_INPUT))
+    for (enum attribute attribute = A_ALT; attribute <= A_VALUE; attribute++) {
+        span text = value_of_attribute(attributes, attribute);
+        if (is_empty(text) || (attribute == A_VALUE && tag != TAG_INPUT))
             continue;
         add_piece(d, (struct piece){.node = top_of(d)->node, .kind = END_OF_WORD});
         add_text(d, text.at, text.end);
@@ -398,9 +399,8 @@ static void add_url(struct document *d, span url) {
         return;
     if (urls->count == MAX_URLS)
         message->truncations |= TRUNCATED_LINKS;
-    span *place = urls->count < MAX_URLS ? LIST_ADD(d->arena, urls)
-                                         : &urls->items[MAX_URLS / 2 + message->n_tags % (MAX_URLS / 2)];
-    *place = strip(url);
+    size_t replaced = MAX_URLS / 2 + message->n_tags % (MAX_URLS / 2);
+    *(urls->count < MAX_URLS ? LIST_ADD(d->arena, urls) : &urls->items[replaced]) = strip(url);
 }
 
 /* Adds the URL of a meta refresh, "0; url=...", if its value has a URL. */
@@ -428,8 +428,7 @@ static void add_urls(struct document *d, unsigned tag, const struct attributes *
         d->sheet.is_in_doubt = true; /* the page has a dark color scheme, so its colors are unknown */
 }
 
-/* Returns where the next end tag with this name begins; the end of the page if there is none. For elements in which no
- * other tags are read. */
+/* Returns where the next end tag with this name begins; the end of the page if there is none. */
 static const uint8_t *find_end_tag(const struct document *d, span name, const uint8_t *at) {
     const uint8_t *end = d->html.end;
     while ((at = find_byte(span_between(at, end), '<'))) {
@@ -480,7 +479,7 @@ static const uint8_t *start_tag(struct document *d, unsigned tag, span name, con
             end_element(d, tag, name);
         return at;
     }
-    /* In elements of the other kinds, everything up to the end tag is text. */
+    /* In other elements, everything up to the end tag is text. */
     span text = span_between(at, kind == REST ? d->html.end : find_end_tag(d, TAGS[tag].name, at));
     if (tag == TAG_TITLE)
         *LIST_ADD(d->arena, &d->titles) = concatenate(d->arena, LITERAL("\n"), resolve_references(d, text));
@@ -497,7 +496,7 @@ static const uint8_t *start_tag(struct document *d, unsigned tag, span name, con
 static void end_tag(struct document *d, unsigned tag, span name) {
     size_t depth = d->depth;
     end_element(d, tag, name);
-    uint32_t node = d->stack[d->depth < depth ? d->depth : depth - 1].node; /* the node of the element that ended */
+    uint32_t node = d->stack[d->depth < depth ? d->depth : depth - 1].node; /* of the element that ended */
     if (TAGS[tag].flags & ENDS_WORD)
         add_piece(d, (struct piece){.node = node, .kind = END_OF_WORD});
 }
@@ -524,7 +523,7 @@ static const uint8_t *comment_end(span html, const uint8_t *at) {
 
 static void read_tags(struct document *d) {
     span html = d->html;
-    const uint8_t *at = html.at, *search = html.at, *less_than; /* at: the begin of the text before the next tag */
+    const uint8_t *at = html.at, *search = html.at, *less_than; /* at: where the text before the next tag begins */
     struct attributes attributes = {0};
     while ((less_than = find_byte(span_between(search, html.end), '<')) && less_than + 1 < html.end) {
         bool is_end = less_than[1] == '/';
@@ -562,17 +561,15 @@ static void read_tags(struct document *d) {
 
 struct html_text read_html(struct reader *reader, span html) {
     static const unsigned PAGE_TAGS[2] = {TAG_HTML, TAG_BODY};
-    struct document *d = arena_allocate_zeroed(&reader->arena, 1, sizeof *d);
-    d->reader = reader;
-    d->arena = &reader->arena;
-    d->html = html;
+    struct document *d = arena_allocate(&reader->arena, 1, sizeof *d);
+    *d = (struct document){.reader = reader, .arena = &reader->arena, .html = html};
     sheet_begin(&d->sheet, d->arena);
     for (; d->depth < 2; d->depth++) {
         unsigned tag = PAGE_TAGS[d->depth];
         d->stack[d->depth].tag = tag;
         add_node(d, d->depth, (struct node){.tag = tag, .name = TAGS[tag].name, .attributes = &d->page_attributes[d->depth]});
     }
-    *LIST_ADD(d->arena, &d->nodes) = (struct node){.style = &UNKNOWN_STYLE};
+    *LIST_ADD(d->arena, &d->nodes) = (struct node){.style = &UNKNOWN_STYLE}; /* MOVED_NODE */
     read_tags(d);
     make_styles(d);
     span hidden = d->has_hidden ? strip(write_pieces(d, true)) : (span){0};

@@ -34,8 +34,7 @@ static void read_inner_header(struct reader *reader, span body) {
     struct section section = read_section(reader, body);
     span subject = value_of(reader, &section, LITERAL("subject"), true);
     span sender = value_of(reader, &section, LITERAL("from"), true);
-    span text = concatenate(&reader->arena, concatenate(&reader->arena, subject, LITERAL("\n")), sender);
-    add_shown_text(reader, text);
+    add_shown_text(reader, concatenate(&reader->arena, concatenate(&reader->arena, subject, LITERAL("\n")), sender));
 }
 
 /* Returns whether a mail reader shows a leaf only when the user opens it. */

@@ -71,7 +71,7 @@ static span encoding_name(struct arena *arena, span value) {
            : is_same(name, LITERAL("quotedprintable")) ? LITERAL("quoted-printable") : name;
 }
 
-/* Returns the description of a part by three of its fields. Each field may be NULL. */
+/* Returns the description of a part by its fields. Each field may be NULL. */
 static struct entity describe_part(struct reader *reader, const struct field *type_field,
                                    const struct field *encoding_field, const struct field *disposition_field,
                                    span body, const char *default_type) {
@@ -146,7 +146,7 @@ struct walk {
     struct reader *reader;
     entity_list open, leaves;      /* open: the parts that are still to be read, the next part last */
     size_t n_parts, n_documents;   /* n_documents: documents that Python has opened */
-    size_t search_left, read_left; /* bytes that may still be searched for boundaries, and be read */
+    size_t search_left, read_left; /* bytes that may still be searched for boundaries; bytes that may still be read */
 };
 
 /* Returns whether MAX_PARTS and MAX_READINGS allow one more reading of a part. */
@@ -204,8 +204,8 @@ static span inner_entity(struct walk *walk, const struct entity *entity) {
     return convert_line_ends(arena, answer.text);
 }
 
-/* Adds the parts of an entity to walk->open, so that they are read in their order. Of alternative parts, those in plain
- * text are read last. */
+/* Adds the parts of an entity to walk->open in reverse order, because the last one is read next. Of alternative parts,
+ * plain text is read last. */
 static void open_parts(struct walk *walk, span_list inner, const char *default_type, bool is_alternative) {
     entity_list parts = {0};
     for (size_t i = 0; i < inner.count && may_read(walk); i++)

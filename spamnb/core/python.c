@@ -55,7 +55,7 @@ struct reader *reader_new(answerer answerer, unsigned ngrams, bool body_only, bo
     for (size_t i = 0; i < n; i++) {
         rules[i] = (struct header_rule){
             .name = span_of_text(names[i]), .method = methods[i], .prefix = span_of_text(prefixes[i])};
-        rules[i].is_beginning = ends_with(rules[i].name, LITERAL("*"));
+        rules[i].is_beginning = !is_empty(rules[i].name) && rules[i].name.end[-1] == '*';
         rules[i].name.end -= rules[i].is_beginning;
     }
     reader->rules = (struct rule_table){.rules = rules, .n_rules = n, .other = {.method = METHOD_NAMES}};

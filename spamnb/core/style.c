@@ -14,14 +14,13 @@ enum {
 };
 
 /* Text that is smaller, less opaque or closer in color cannot be read. */
-#define MIN_LETTER 2.5f /* pixels; in ordinary mail up to 2 or from 3 */
-#define MIN_OPACITY 0.1 /* in ordinary mail up to .08 or from .8 */
-#define MIN_DISTANCE 24 /* of two colors, summed over three channels of 0 to 255; in ordinary mail up to 20 or from 25 */
+#define MIN_LETTER 2.5f /* pixels; ordinary mail: at most 2 or at least 3 */
+#define MIN_OPACITY 0.1 /* ordinary mail: at most .08 or at least .8 */
+#define MIN_DISTANCE 24 /* summed over three channels of 0 to 255; ordinary mail: at most 20 or at least 25 */
 
 enum { WHITE = 0xFFFFFF, BLACK = 0 };
 
 const struct style FIRST_STYLE = {.color = BLACK, .background = WHITE};
-
 const struct style UNKNOWN_STYLE = {.color = UNKNOWN, .background = UNKNOWN};
 
 /* The kinds of selectors, by ascending specificity. */
@@ -79,7 +78,7 @@ static span simplify(struct sheet *sheet, span text) {
 }
 
 /* Returns where one of two bytes first occurs outside of brackets; the end of the text if neither does. */
-static const uint8_t *find_outside(span text, uint8_t stop, uint8_t other) {
+static const uint8_t *find_outside(span text, uint8_t stop, uint8_t other_stop) {
     static const uint8_t CLOSERS[256] = {['('] = ')', ['['] = ']', ['{'] = '}'};
     static const bool IS_SYNTAX[256] = {
         ['('] = true, ['['] = true, ['{'] = true, [')'] = true, [']'] = true, ['}'] = true, [';'] = true, [','] = true,
@@ -90,7 +89,7 @@ static const uint8_t *find_outside(span text, uint8_t stop, uint8_t other) {
         uint8_t c = *at;
         if (!IS_SYNTAX[c])
             continue;
-        if (!depth && (c == stop || c == other))
+        if (!depth && (c == stop || c == other_stop))
             return at;
         if (CLOSERS[c]) {
             if (depth == MAX_OPEN)
@@ -107,16 +106,16 @@ static const uint8_t *find_outside(span text, uint8_t stop, uint8_t other) {
 /* Reads a number of a style sheet, which may have an exponent (2e1 is 20), and moves text behind the number. */
 static bool read_number(span *text, double *number) {
     enum { MAX_NUMBER = 40 };
-    char written[MAX_NUMBER + 1] = "", *end;
+    char digits[MAX_NUMBER + 1] = "", *end;
     for (size_t i = 0; i < MAX_NUMBER && i < size_of(*text); i++) {
         uint8_t c = text->at[i];
         if (!is_digit(c) && c != '.' && c != 'e' && c != '+' && c != '-')
             break;
-        written[i] = (char)c;
+        digits[i] = (char)c;
     }
-    *number = strtod(written, &end);
-    text->at += end - written;
-    return end > written;
+    *number = strtod(digits, &end);
+    text->at += end - digits;
+    return end > digits;
 }
 
 /* Returns the color of three or six hexadecimal digits, as in #rgb and #rrggbb. */
