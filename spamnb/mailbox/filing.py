@@ -137,7 +137,8 @@ class Filing:
         for _, raw in mailbox.read(messages) if n_unchecked > limit else ():
             n_unchecked -= 1
             if isinstance(raw, bytes):
-                n_moved += attempt(partial(self._classify, raw)) in folders
+                result = attempt(partial(classify_mail, self.classifier, raw))
+                n_moved += not isinstance(result, OSError) and result.mail_verdict in folders
             if n_moved > limit:
                 raise SpamnbError(
                     f"{mailbox.display_name}: more than half of its {total:,} messages would be moved; were classes"
@@ -145,9 +146,6 @@ class Filing:
                 )
             if n_moved + n_unchecked <= limit:
                 return
-
-    def _classify(self, raw: bytes) -> str:
-        return classify_mail(self.classifier, raw).mail_verdict
 
     def _move_batch(self, batch: list[SortResult]) -> list[SortResult]:
         """Move messages to the folder of their verdict, if there is one, and return those that are there now."""

@@ -46,8 +46,6 @@ class ImapMailbox(ImapReader):
         self.inbox = INBOX
         self._junk = junk
 
-    # -- folders ---------------------------------------------------------------------------------------------
-
     def junk(self) -> Folder:
         return self.locate(self._junk)
 
@@ -69,8 +67,6 @@ class ImapMailbox(ImapReader):
 
     def mark(self, folder: Folder) -> str:
         return _mark(self.state(folder))
-
-    # -- messages --------------------------------------------------------------------------------------------
 
     def count(self) -> int:
         return sum(self.state(folder).messages for folder in self.folders())
@@ -117,8 +113,6 @@ class ImapMailbox(ImapReader):
         is_complete = since == 1 or n_recorded - state.messages > max(_MAX_MISSING, n_recorded // 10)
         messages = self.messages(folder, 1 if is_complete else since)
         return Arrivals(messages, _mark(self.open_folder(folder)), is_complete)
-
-    # -- moving ----------------------------------------------------------------------------------------------
 
     def move(
         self, messages: Sequence[MailboxMessage], into: Folder
@@ -206,8 +200,6 @@ class ImapMailbox(ImapReader):
     def find_folder(self, path: str) -> Folder:
         name = unquote(path.partition("://")[2].partition("/")[2])
         return self.inbox if name.upper() == "INBOX" else Folder(escape(name), name)
-
-    # -- waiting ---------------------------------------------------------------------------------------------
 
     def wait(self, state: Hashable, seconds: float, stop: int) -> None:
         """Wait for changes, and return at once if messages have arrived since ``state``.

@@ -100,7 +100,7 @@ class Mailbox(Protocol):
     def move(
         self, messages: Sequence[MailboxMessage], into: Folder
     ) -> dict[MailboxMessage, MailboxMessage | OSError | None]:
-        """Move messages of one folder. Return by message the moved one, None if it is unknown, or the error.
+        """Move messages of one folder, and return for each its new message, None if that is unknown, or its error.
 
         Messages that were no longer in the folder are left out.
         """

@@ -30,7 +30,7 @@ from spamnb.store.database import Database
 # Roles of folders on neither side. `_side` has recognised the folder of spam itself before it looks here.
 _NEITHER = frozenset({"junk", "trash", "drafts", "templates", "sent", "outbox", "chats", "all"})
 _BATCH = 1000  # messages that are recorded in one transaction: an interrupted scan goes on after the last batch
-LOCK_SECONDS = 60.0  # to wait for another process with the same mailbox: two runs of a cron job may overlap
+LOCK_SECONDS = 60.0  # to wait for another process with the same mailbox, because runs of a cron job may overlap
 _TABLES = (
     "classified (digest BLOB PRIMARY KEY) WITHOUT ROWID",
     "new_mail (key TEXT PRIMARY KEY, is_classified INTEGER NOT NULL) WITHOUT ROWID",
@@ -157,7 +157,7 @@ class MailboxRecord(Database):
     def move(
         self, messages: Sequence[tuple[MailboxMessage, bytes]], into: Folder, notes: Mapping[MailboxMessage, str]
     ) -> dict[MailboxMessage, MailboxMessage | None]:
-        """Move messages of one folder, each with its digest. Return by message the moved one, None if it is unknown.
+        """Move messages of one folder, each with its digest, as `Mailbox.move` does.
 
         The note of a message stays in the record until `drop_notes`. Messages that are gone or cannot be moved are left
         out. Raise Unreachable if the connection is lost; `finish_moves` then finds out which messages were moved.
@@ -229,7 +229,6 @@ class MailboxRecord(Database):
     # -- moves of a person -----------------------------------------------------------------------------------
 
     def has_scanned(self) -> bool:
-        """Return whether the folders were ever scanned."""
         return self._has("marks WHERE folder != ''")
 
     def count_messages(self) -> int:
@@ -238,7 +237,7 @@ class MailboxRecord(Database):
             return self.execute("SELECT count(*) FROM locations WHERE identity != x''").fetchone()[0]
 
     def inbox_state(self) -> Hashable:
-        """Return the inbox's state at the last scan."""
+        """Return the state of the inbox at the last scan."""
         return self._states.get(self.mailbox.key(self.mailbox.inbox))
 
     def moved_messages(self) -> Iterator[MovedMessage]:
@@ -294,7 +293,7 @@ class MailboxRecord(Database):
             self.report(f"{self.mailbox.display_name}/{escape(key)}", error)
 
     def _arrivals(self, key: str, folder: Folder) -> Iterator[list[MailboxMessage]]:
-        """Yield the messages that came into a folder since the last scan, and set its mark after each batch."""
+        """Yield the messages that came into a folder since the last scan, and record its mark after each batch."""
         with self.reading():
             n_recorded = self.execute("SELECT count(*) FROM locations WHERE folder = ?", (key,)).fetchone()[0]
         arrivals = self.mailbox.list_arrivals(folder, self._mark(key), n_recorded)
@@ -309,12 +308,12 @@ class MailboxRecord(Database):
         for start in range(0, len(messages), _BATCH):
             batch = messages[start : start + _BATCH]
             yield batch
-            if arrivals.mark:  # an interrupted scan goes on after this batch
+            if arrivals.mark:  # a Maildir has none; in an account an interrupted scan goes on after this batch
                 self._put_mark(key, batch[-1].key)
         self._put_mark(key, arrivals.mark)
 
     def _record_side(self, key: str, is_junk: bool, batch: list[MailboxMessage]) -> None:
-        """Record where messages are, and the side of messages without one."""
+        """Record where messages are, and their side if they have none yet."""
         rows = []
         for message, identity in self.mailbox.identities(batch):
             if isinstance(identity, bytes):
@@ -357,8 +356,6 @@ class MailboxRecord(Database):
                     yield MovedMessage(not was_junk, message, raw, identity)
                 elif not isinstance(raw, FileNotFoundError):
                     self.report(message.name, raw)
-
-    # -- rows ------------------------------------------------------------------------------------------------
 
     def _has(self, rows: str, *values: bytes) -> bool:
         with self.reading():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from spamnb.mailbox import open_mailbox
@@ -24,12 +25,9 @@ def sent_among(mailbox: Mailbox, messages: Sequence[MailboxMessage]) -> Iterator
 
 def sent_mail(name: str) -> list[SentMail]:
     """Return senders and recipients of the newest mail in the Sent folders of the mailbox ``name``."""
-    mailbox = open_mailbox(name)
-    try:
+    with closing(open_mailbox(name)) as mailbox:
         folders = [folder for folder in mailbox.folders() if folder.role == "sent"]
         return [mail for folder in folders for mail in sent_among(mailbox, mailbox.messages(folder)[-MAX_SENT:])]
-    finally:
-        mailbox.close()
 
 
 def mailboxes_of(sources: Iterable[str]) -> list[str]:

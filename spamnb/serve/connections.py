@@ -73,7 +73,6 @@ class Connections:
             await asyncio.sleep(0.01)  # until the ended connection has removed its bytes
 
     def remove_bytes(self, size: int) -> None:
-        """Subtract the size of a message that was answered."""
         self._message_bytes -= size
 
     def _end_slowest(self, writer: asyncio.StreamWriter, bound: str) -> None:
@@ -84,6 +83,5 @@ class Connections:
         slowest.transport.abort()
 
     async def wait_closed(self, seconds: float) -> None:
-        """Wait at most ``seconds`` until all connections are closed."""
         if self._tasks and seconds:
             await asyncio.wait(self._tasks, timeout=seconds)

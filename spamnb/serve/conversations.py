@@ -18,10 +18,11 @@ from typing import Any, TypeVar
 from spamnb.errors import SpamnbError, in_options
 from spamnb.reader.spam_fields import section_length
 from spamnb.serve import metrics
+from spamnb.serve.batches import Task
 from spamnb.serve.connections import Connections, Limits
 from spamnb.serve.users import NoSuchUser
 from spamnb.serve.wire import CHUNK, Client, ExitCode, LostClient, Refusal, Wire
-from spamnb.serve.workers import Task, Workers
+from spamnb.serve.workers import Workers
 
 MAX_USER = 128  # characters of a user's name in the log: as many as the name of a model file can have
 _MESSAGE_ID = re.compile(rb"(?im)^message-id:\s{0,9}([^\s]{1,200})")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import groupby
-from typing import Any
 
 from spamnb.serve.http_wire import Paths, http_reply
 from spamnb.serve.wire import Request
@@ -16,7 +16,7 @@ CHANGES = "spamnb_model_changes_total"  # messages that were learned or forgotte
 BYTES = "spamnb_message_bytes_total"
 SECONDS = "spamnb_request_seconds_total"  # from a connection's start to its reply
 _LABELS = {REQUESTS: "method", REFUSALS: "code", VERDICTS: "verdict"}  # other totals have no label
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 Totals = dict[tuple[str, str], float]  # by metric and the value of its label, which is "" without a label
 
@@ -38,8 +38,5 @@ def format_totals(totals: Totals) -> bytes:
 
 def metrics_paths(totals: Totals) -> Paths:
     """Return the HTTP path that shows these totals."""
-
-    def scrape(**fields: Any) -> Request:
-        return Request("METRICS", reply=http_reply("200 OK", format_totals(totals), CONTENT_TYPE), **fields)
-
-    return {"GET /metrics": scrape}
+    reply = partial(http_reply, "200 OK", kind=_CONTENT_TYPE)
+    return {"GET /metrics": lambda **fields: Request("METRICS", reply=reply(format_totals(totals)), **fields)}

@@ -95,6 +95,5 @@ class Models:
         return model
 
     def close(self) -> None:
-        """Close all models."""
         for model in (self._shared, *self._user_models.values()):
             model.close()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import queue
 from collections import defaultdict
 from collections.abc import Callable
-from typing import Any, NamedTuple
 
 from spamnb.classification import Classification
 from spamnb.classifier import Classifier
@@ -15,21 +14,11 @@ from spamnb.journal.writer import JournalWriter
 from spamnb.reader.message import digest
 from spamnb.reader.spam_fields import strip_filter_headers
 from spamnb.score import class_of_label, classify_mails
-from spamnb.serve.batches import Batches
+from spamnb.serve.batches import Batches, Task
 from spamnb.serve.users import Models
-from spamnb.serve.wire import Request, Wire
 
 # Only the first bytes are searched for the fields of mail software: to search 8 MB stops all threads for 180 ms.
 MAX_SEARCH_BYTES = 1 << 19
-
-
-class Task(NamedTuple):
-    """A request with its message."""
-
-    request: Request
-    raw: bytes
-    wire: Wire
-    log_fields: dict[str, Any]  # of the request's line in the log; a thread adds the path of the model
 
 
 class Workers:
@@ -64,7 +53,6 @@ class Workers:
 
     @property
     def may_change(self) -> bool:
-        """Whether clients may change models."""
         return self._learning_models is not None
 
     async def classify(self, task: Task) -> tuple[Classification, bytes]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from spamnb.errors import SpamnbError
@@ -79,7 +79,6 @@ class ImapReader:
         self._prefix = ""  # of the names of all folders on some servers, as "INBOX."
 
     def close(self) -> None:
-        """Close the connection."""
         self.refresh()
         if self._client is not None:
             hang_up(self._client)
@@ -115,8 +114,6 @@ class ImapReader:
                 time.sleep(pause)
         with self.connected() as client:
             return request(client)
-
-    # -- folders ---------------------------------------------------------------------------------------------
 
     def folders(self) -> list[Folder]:
         """Return the folders that contain mail, the inbox first; their roles are by attribute, or else by name."""
@@ -193,8 +190,6 @@ class ImapReader:
             raise Renumbered(f"{self.display_name}: the server has given the messages of {folder.name} new numbers")
         return self._open[2]
 
-    # -- messages --------------------------------------------------------------------------------------------
-
     def messages(self, folder: Folder, since: int = 1, criteria: Sequence[str] = ()) -> list[MailboxMessage]:
         """Return the messages with a UID of ``since`` or more that meet the criteria of a search, the oldest first.
 
@@ -217,7 +212,6 @@ class ImapReader:
         return self.retry(request)
 
     def make_message(self, folder: Folder, uid: Uid) -> MailboxMessage:
-        """Return the message of a UID in a folder."""
         name = f"{self.display_name}/{folder.name}#{uid.uid}"
         return MailboxMessage(folder, f"{uid.validity}.{uid.uid}", name, uid)
 
@@ -265,16 +259,13 @@ def imap_entries(label: str | None, url: ImapUrl, on_unreadable: Report, recursi
     If the URL has no folder and ``recursive``, yield the messages of all folders except junk, trash, drafts, templates
     and copies of all mail. Raise SpamnbError if the account cannot be read.
     """
-    mailbox = ImapReader(find_account(url), PAUSES)
-    try:
+    with closing(ImapReader(find_account(url), PAUSES)) as mailbox:
         for folder in _select_folders(mailbox, label, recursive):
             for message, raw in mailbox.read(mailbox.messages(folder)):
                 if isinstance(raw, OSError):
                     on_unreadable(message.name, raw)
                 elif raw:
                     yield Entry(label, message.name, "", content=raw)
-    finally:
-        mailbox.close()
 
 
 def unread_note(label: str, url: ImapUrl, recursive: bool) -> Iterator[str]:
@@ -284,14 +275,11 @@ def unread_note(label: str, url: ImapUrl, recursive: bool) -> Iterator[str]:
     """
     if folder_role(label) == "junk":
         return
-    mailbox = ImapReader(find_account(url), PAUSES)
-    try:
+    with closing(ImapReader(find_account(url), PAUSES)) as mailbox:
         folders = _select_folders(mailbox, label, recursive)
         if unread := sum(len(mailbox.messages(folder, criteria=["UNSEEN"])) for folder in folders):
             count = pluralize(unread, "message")
             yield f"{mailbox.display_name}: {escape(label)} includes {count} that no mail reader has shown"
-    finally:
-        mailbox.close()
 
 
 def _select_folders(mailbox: ImapReader, label: str | None, recursive: bool) -> list[Folder]:

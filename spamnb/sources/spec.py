@@ -19,6 +19,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -89,7 +90,7 @@ def find_entries(
     paths = list(paths)
     return _require_mail(
         escape(paths[0]) if len(paths) == 1 else "the sources",
-        lambda report: chain.from_iterable([_class_entries(label, path, path, report, options) for path in paths]),
+        lambda report: chain.from_iterable([_class_entries(label, path, path, options, report) for path in paths]),
         on_unreadable,
     )
 
@@ -129,9 +130,6 @@ def is_account(path: str) -> bool:
     return path.lower().startswith(_IMAP)
 
 
-# The entries of each form of SOURCE
-
-
 def _labelled_entries(source: Source, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
     spec, path, label = source.spec, source.path, source.label
     shown_spec = escape(spec)
@@ -139,11 +137,8 @@ def _labelled_entries(source: Source, on_unreadable: Report, options: ReadOption
         raise SpamnbError(f"{shown_spec}: the file is empty")
     if label is not None:
         _check_class(source)
-
-        def read_class(report: Report) -> Iterator[Entry]:
-            return _class_entries(label, path, spec, report, options)
-
-        return _require_mail(shown_spec, read_class, on_unreadable, is_class=True)
+        find = partial(_class_entries, label, path, spec, options)
+        return _require_mail(shown_spec, find, on_unreadable, is_class=True)
     if is_account(path):
         from spamnb.sources.accounts import parse_url
 
@@ -162,7 +157,7 @@ def _labelled_entries(source: Source, on_unreadable: Report, options: ReadOption
 
 
 def _class_entries(
-    label: str | None, path: str, spec: str, on_unreadable: Report, options: ReadOptions
+    label: str | None, path: str, spec: str, options: ReadOptions, on_unreadable: Report
 ) -> Iterator[Entry]:
     """Return the entries of a path, all of one class, or of no class."""
     if is_account(path):
@@ -196,9 +191,6 @@ def _folder_per_class(folder: str, on_unreadable: Report, options: ReadOptions) 
     paths = [os.path.join(folder, name) for name in folders]
     classes = [Source(path, path, label=name) for name, path in zip(folders, paths)]
     return chain.from_iterable([_labelled_entries(source, on_unreadable, options) for source in classes])
-
-
-# Checks
 
 
 def _is_folder(path: str, spec: str, hint: str = "") -> bool:

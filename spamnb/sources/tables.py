@@ -113,9 +113,6 @@ def _entries(
         on_unreadable(f"{escape(path)}:{number + 1}", ValueError(f"{error}; no later row is read"))
 
 
-# The columns of a row
-
-
 def _find_column(names: list[str], choice: str | None, usual_names: frozenset[str], content: str) -> str:
     """Return the column of the person's choice, or the only column with a usual name. Raise ValueError without one."""
     shown_names = ", ".join(escape(name[:40]) for name in names[:_MAX_NAMES]) + ", …" * (len(names) > _MAX_NAMES)
