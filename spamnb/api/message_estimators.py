@@ -1,4 +1,4 @@
-"""The base of estimators whose samples are messages, and checks of their parameters, messages and labels."""
+"""The base of the estimators whose samples are messages, and checks of parameters, messages and labels."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from spamnb.setting_fields import settings_in
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry, to_raw_message
 
+# Header fields, continuation lines or an mbox's From line, and then an empty line.
 _HEADER = re.compile(r"(?:[!-9;-~]+:.*\n|[ \t]+\S.*\n|From .*\n)++\r?\n")
 _FROM = re.compile(r"^From:", re.IGNORECASE | re.MULTILINE)
 
@@ -34,7 +35,7 @@ class ParameterError(SpamnbError, ValueError):
 
 @contextmanager
 def name_errors(estimator: Parameters) -> Iterator[None]:
-    """Convert errors about parameters in this block to ParameterError with the name of the estimator."""
+    """Convert errors in this block to ParameterError with the name of the estimator."""
     try:
         yield
     except (SpamnbError, ValueError) as error:
@@ -42,15 +43,15 @@ def name_errors(estimator: Parameters) -> Iterator[None]:
 
 
 def set_parameters(estimator: Parameters, arguments: Mapping[str, Any]) -> None:
-    """Set the constructor's parameters; ``arguments`` are its ``locals()``."""
+    """Set the parameters of the constructor, whose ``locals()`` are ``arguments``."""
     vars(estimator).update((name, arguments[name]) for name in inspect.signature(type(estimator)).parameters)
 
 
 def as_mail(message: Any, mail: bool | str = "auto") -> bytes:
-    """Return a message as raw mail. Raises TypeError if it is neither bytes nor str.
+    """Return a message as raw mail. Raise TypeError if it is neither bytes nor str.
 
-    ``mail`` is True for raw mail and False for text without headers. With "auto", bytes are raw mail, and so is a str
-    that begins with a header: lines of fields, one of them From, and an empty line.
+    ``mail`` is True for raw mail and False for text without headers. With "auto", bytes are raw mail, and a str is raw
+    mail if it begins with header fields, one of them From, and an empty line.
 
     >>> as_mail("Subject: tea"), as_mail("From: a@b.example\\nSubject: tea\\n\\nAt four?")
     (b'\\nSubject: tea\\n', b'From: a@b.example\\nSubject: tea\\n\\nAt four?')
@@ -65,10 +66,9 @@ def as_mail(message: Any, mail: bool | str = "auto") -> bytes:
 
 
 def raw_messages(X: Iterable[str | bytes], mail: bool | str = "auto") -> Iterator[bytes]:
-    """Yield each message in X as raw mail, which ``as_mail`` makes.
+    """Yield each message in X as raw mail.
 
-    Raises TypeError if X is no list of messages or an item is no message, and ParameterError if ``mail`` has a wrong
-    value.
+    Raise TypeError if X or an item has a wrong type, and ParameterError if ``mail`` has a wrong value.
 
     >>> [*raw_messages(["Subject: tea", b"Subject: tea"])]
     [b'\\nSubject: tea\\n', b'Subject: tea']
@@ -78,9 +78,9 @@ def raw_messages(X: Iterable[str | bytes], mail: bool | str = "auto") -> Iterato
     if isinstance(X, (str, bytes, bytearray)):
         raise TypeError("X is a single message: give a list of messages")
     if isinstance(X, (Set, Mapping)):
-        raise TypeError(f"X is a {type(X).__name__}, which has no order that labels could go by: give a list")
+        raise TypeError(f"X is a {type(X).__name__}, which has no order of messages: give a list")
     if hasattr(X, "columns"):
-        raise TypeError("X is a table: give the one column that holds the messages, as table['text']")
+        raise TypeError("X is a table: give the column with the messages, such as table['text']")
     return _convert_messages(X, mail)
 
 
@@ -89,12 +89,12 @@ def _convert_messages(X: Iterable[str | bytes], mail: bool | str) -> Iterator[by
         try:
             yield as_mail(item, mail)
         except TypeError as error:
-            hint = "; an empty cell: leave its row out, as by table.dropna()" if is_missing(item) else ""
+            hint = "; this is an empty cell: drop its row, for example with table.dropna()" if is_missing(item) else ""
             raise TypeError(f"X[{number}]: {error}{hint}") from None
 
 
 class MessageEstimator(Parameters):
-    """Base of estimators whose samples are messages: it reads the messages and counts their tokens."""
+    """The base of the estimators whose samples are messages: it reads messages and counts their tokens."""
 
     mail: bool | str
     n_jobs: int | None
@@ -108,15 +108,14 @@ class MessageEstimator(Parameters):
             return raw_messages(X, self.mail)
 
     def _entries(self, X: Iterable[str | bytes], labels: Sequence[str] | None = None) -> Iterator[Entry]:
-        """Return X as entries, with their classes ("" without ``labels``)."""
+        """Yield the messages in X as entries."""
         return (Entry(labels[i] if labels else "", f"X[{i}]", "", content=raw) for i, raw in enumerate(self._raw(X)))
 
     def _make_settings(self, *dataclasses: type, **overrides: Any) -> Settings:
-        """Make settings from the parameters of the estimator that are settings of these dataclasses."""
+        """Return settings with the estimator's parameters that are fields of these dataclasses."""
         with name_errors(self):
-            return settings_of(
-                {name: getattr(self, name) for each in dataclasses for name in settings_in(each)} | overrides
-            )
+            names = [name for dataclass in dataclasses for name in settings_in(dataclass)]
+            return settings_of({name: getattr(self, name) for name in names} | overrides)
 
     def _threads(self) -> int:
         with name_errors(self):
@@ -131,36 +130,36 @@ class MessageEstimator(Parameters):
 
 
 def raise_unreadable(name: str, error: Exception) -> None:
-    """Raise SpamnbError, because an unreadable message in memory is not skipped as an unreadable file is."""
+    """Raise SpamnbError for an unreadable message. Files are skipped instead, but then X and y would not match."""
     raise SpamnbError(f"{name}: {error}")
 
 
 class Labels(NamedTuple):
-    """The classes of n messages."""
+    """The labels of n messages, and the classes that they name."""
 
-    classes: NDArray[Any]  # (C,) the labels of y, sorted as numbers or texts
-    names: list[str]  # (C,) their names in a model file
-    of: list[str]  # (n,) the name of each message's class
+    classes: NDArray[Any]  # (C,) ascending: texts, whole numbers or truth values
+    class_names: list[str]  # (C,) names of the classes in a model file
+    message_classes: list[str]  # (n,) name of each message's class
 
 
 def check_labelled(
-    X: Iterable[str | bytes], y: Any, estimator: str, earlier: Sequence[Any]
+    X: Iterable[str | bytes], y: Any, estimator: str, previous_classes: Sequence[Any]
 ) -> tuple[Sequence[str | bytes], Labels]:
-    """Return X as a list, and the labels in y. Their classes are those in y and in ``earlier``, the previous classes.
+    """Return X as a list, and the labels. The classes are the classes in y and the previous classes.
 
-    Raises ValueError if a label cannot name a class, if there are more or fewer labels than messages, and if there are
-    no messages.
+    Raise ValueError if a label cannot name a class, if X and y have different lengths, or if they are empty.
     """
-    raw_messages(X)  # raises TypeError for a single str, whose length would be compared with the number of labels
+    raw_messages(X)  # raises TypeError for a single str, which otherwise is a list of letters
     messages, label_array = X if isinstance(X, (list, tuple)) else list(X), check_labels(y, estimator)
     if len(messages) != len(label_array):
         raise ValueError(f"{len(messages)} messages but {len(label_array)} labels")
     if not messages:
-        raise ValueError("X holds no message")
-    labels = [*earlier, *np.unique(label_array).tolist()] if len(earlier) else np.unique(label_array)
-    classes = np.unique(check_labels(labels, estimator))
-    names = [class_name(label) for label in classes.tolist()]
-    return messages, Labels(classes, names, [class_name(label) for label in label_array.tolist()])
+        raise ValueError("X has no messages")
+    labels = np.unique(label_array)
+    if len(previous_classes):
+        labels = np.unique(check_labels([*previous_classes, *labels.tolist()], estimator))
+    class_names, message_classes = ([class_name(label) for label in each.tolist()] for each in (labels, label_array))
+    return messages, Labels(labels, class_names, message_classes)
 
 
 def class_name(label: Any) -> str:
@@ -175,7 +174,7 @@ def class_name(label: Any) -> str:
 
 
 def parse_labels(names: Sequence[str], kind: object) -> NDArray[Any]:
-    """Convert the class names of a model file to a sorted array of labels with this ``dtype.kind``.
+    """Return the class names of a model file as a sorted array of labels with this ``dtype.kind``.
 
     If a name cannot be converted, all labels are texts.
 

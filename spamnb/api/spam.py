@@ -1,4 +1,4 @@
-"""The command line's model as an estimator, which is fitted to lists of messages and can be saved as a model file."""
+"""``SpamClassifier``: the command line's model as an estimator, which is fitted to lists of messages."""
 
 from __future__ import annotations
 
@@ -43,11 +43,12 @@ from spamnb.store.snapshot import atomic_replace
 from spamnb.store.store import Store
 from spamnb.training import model_of
 
-# Messages per additional thread, because the thread's copy of the model takes memory and time: 7,532 posts of
-# 20 classes took 2.6 s of processor time and .72 GB with two threads, and 1.9 s and .45 GB with one. On a busy machine
-# one thread finished first.
+# Messages per additional thread, because each thread has a copy of the model: to classify 7,532 posts of 20 classes took
+# 2.6 s of processor time and .72 GB with two threads, and 1.9 s and .45 GB with one.
 MESSAGES_A_THREAD = 20_000
-MESSAGES_AT_ONCE = 100  # learned in one transaction, whose changes stay in memory until it ends
+# Messages per transaction of ``partial_fit``. 2,000 messages of SpamAssassin took 17 s and 48 MB with one message per
+# transaction, 10 s and 62 MB with 100, and 11 s and 119 MB in a single transaction.
+MESSAGES_AT_ONCE = 100
 Messages = Iterable[str | bytes]
 
 
@@ -55,22 +56,22 @@ class MemoryModel:
     """A ``Classifier`` of a model in memory, which can be pickled. Hold ``lock`` while you use the classifier."""
 
     def __init__(self, store: Store) -> None:
-        store.path = "SpamClassifier"  # error messages name this in place of a file
+        store.path = "SpamClassifier"  # the name in error messages
         self.classifier = Classifier(store)
         self.lock = RLock()
         finalize(self, store.close)
 
     def __getstate__(self) -> bytes:
-        """Return the content of the model file."""
+        """Return the model as the bytes of a model file."""
         with self.lock:
             return self.classifier.store.as_bytes()
 
     def __setstate__(self, content: bytes) -> None:
-        """Open the model of a file's content."""
+        """Open the model in the bytes of a model file."""
         self.__init__(Store.of_bytes(content))  # type: ignore[misc]
 
-    def classifications(self, entries: list[Entry], workers: int) -> list[Classification]:
-        """Return the classifications of the messages, in order; each further thread has a copy of the model."""
+    def classify(self, entries: list[Entry], workers: int) -> list[Classification]:
+        """Classify messages. Every thread except the first has a copy of the model."""
         workers = min(workers, 1 + len(entries) // MESSAGES_A_THREAD)
         with self.lock:
             content = self.__getstate__() if workers > 1 else b""
@@ -84,28 +85,28 @@ class MemoryModel:
 
 
 class SpamClassifier(ClassifierMixin, MessageEstimator):
-    """The model that ``spamnb train`` makes, for lists of messages: naive Bayes, corrected and calibrated.
+    """The model of 'spamnb train' for lists of messages: naive Bayes, corrected and calibrated.
 
-    **A class called "spam" needs a probability above 0.9.** ``predict`` says the class of least expected loss, and good
-    mail called ``spam`` costs nine times as much as spam let through. With ``strictness="strict"``, or if no class is
-    ``spam``, it says the likeliest class.
+    **The class of spam needs a probability above 0.9.** ``predict`` returns the class of least expected loss, and good
+    mail that is called spam costs nine times as much as spam that is let through. With ``strictness="strict"``, or if
+    no class is ``spam``, ``predict`` returns the likeliest class.
 
-    **Mail is read differently from text.** ``mail`` says what the messages X are: True for raw mail, whose headers,
-    links and parts count; False for texts without headers; "auto" for both: bytes are raw mail, and so is a str that
-    begins with a mail's header (From among its fields).
+    **Raw mail and texts are read differently.** Raw mail has headers, links and parts, which count as evidence. With
+    ``mail="auto"`` bytes are raw mail. A str is raw mail if it begins with header fields, one of them From, and
+    otherwise a text.
 
     Parameters
     ----------
     spam : str, int or bool, default="spam"
         Class of spam.
     mail : bool or "auto", default="auto"
-        Whether messages are raw mail or texts without headers.
+        Whether all messages are raw mail (True), all are texts without headers (False), or both occur ("auto").
     n_jobs : int, default=-1
-        Number of threads that read and classify; -1 is one per core. The results do not depend on it.
+        Number of threads. -1 is one per core. The results do not depend on it.
     progress : bool, default=False
         Whether to show progress, in a terminal or a notebook.
     model_type, alpha, prior, pooling, embedding : str, float or None
-        Model, as in ``Settings``.
+        Type and parameters of the model, as in ``Settings``.
     tokenizer, stem, ngrams, body_only, ignore_headers : str, int, bool, None or iterable of str
         How messages become tokens, as in ``TokenOptions``.
     strictness, unsure_cost : str, float or None
@@ -120,17 +121,20 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
 
     See Also
     --------
-    MailVectorizer : Rows of tokens for other models.
-    Classifier : A model file.
+    MailVectorizer : Rows of token counts for other models.
+    Classifier : The model in a model file.
 
     Notes
     -----
-    A wrong parameter raises an error that is a SpamnbError and a ValueError. ValueError is also raised if X and y do
-    not fit together or a label cannot name a class, and TypeError for an X that holds no messages.
+    Probabilities are calibrated: of many messages with the probability 0.9 for a class, nine in ten are of this class.
+
+    A wrong parameter raises an error that is both a SpamnbError and a ValueError. TypeError is raised for an X that is
+    not a list of messages, and ValueError if X and y have different lengths or if a label cannot be the name of a
+    class.
 
     Examples
     --------
-    >>> texts = [f"{what} {n}" for n in range(20) for what in ("cheap pills", "lunch at")]
+    >>> texts = [f"{words} {n}" for n in range(20) for words in ("cheap pills", "lunch at")]
     >>> model = SpamClassifier().fit(texts, ["spam", "ham"] * 20)
     >>> model.predict(["lunch at noon", "cheap pills"])
     array(['ham', 'spam'], dtype='<U4')
@@ -190,7 +194,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
     # -- learning --------------------------------------------------------------------------------------------
 
     def fit(self, X: Messages, y: ArrayLike) -> Self:
-        """Fit a new model to these messages; if a message has copies, only the last copy is learned.
+        """Fit a new model to messages. If a message has copies, only the last copy is learned.
 
         Parameters
         ----------
@@ -212,18 +216,18 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         settings = self._settings()
         messages, labels = self._labelled(X, y)
         if settings.spam != Settings().spam:
-            check_has_class(settings.spam, labels.names)
-        counted = self._count(messages, settings.tokens, labels.of)
+            check_has_class(settings.spam, labels.class_names)
+        training_set = self._count(messages, settings.tokens, labels.message_classes)
         with shown("Fitting", self.progress):
-            self.model_ = MemoryModel(model_of(counted, settings))
-        self._set_classes(labels.classes, trained=True)
+            self.model_ = MemoryModel(model_of(training_set, settings))
+        self._set_classes(labels.classes, is_training=True)
         return self
 
-    def _set_classes(self, classes: NDArray[Any], trained: bool = False) -> None:
-        """Set ``classes_``, and write into the model what ``load`` needs to restore the labels."""
+    def _set_classes(self, classes: NDArray[Any], is_training: bool = False) -> None:
+        """Set ``classes_``, and write the values that ``load`` needs into the model."""
         self.classes_ = classes
         meta: dict[str, Any] = {"label_kind": classes.dtype.kind, "mail": self.mail}
-        if trained:
+        if is_training:
             meta["trained_at"] = datetime.now().astimezone().isoformat(timespec="seconds")
             meta["pdf_read"] = is_available()
         store = self.model_.classifier.store
@@ -231,10 +235,10 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
             store.put_meta(meta)
 
     def partial_fit(self, X: Messages, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
-        """Learn more messages, as ``spamnb learn`` does; a model that was not fitted starts empty.
+        """Learn more messages, as 'spamnb learn' does. A model that was not fitted is empty before.
 
-        A message that the model has in the same class changes nothing. A message that the model has in another class is
-        moved.
+        A message that the model has already learned changes nothing. If the model has learned it in another class, it
+        is moved.
 
         Parameters
         ----------
@@ -243,16 +247,16 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         y : array of shape (n_messages,)
             Their classes.
         classes : array of shape (n_classes,), default=None
-            Classes that later calls will have; later calls may have other classes, too.
+            Further classes. Later calls may have other classes, too.
 
         Returns
         -------
         Self
             The updated model.
         """
-        classes_before = [] if not hasattr(self, "classes_") else self.classes_.tolist()
-        classes_before += [] if classes is None else np.atleast_1d(classes).tolist()
-        messages, labels = self._labelled(X, y, classes_before)
+        previous_classes = [] if not hasattr(self, "classes_") else self.classes_.tolist()
+        previous_classes += [] if classes is None else np.atleast_1d(classes).tolist()
+        messages, labels = self._labelled(X, y, previous_classes)
         if not hasattr(self, "model_"):
             self.model_ = MemoryModel(Classifier.create(":memory:", self._settings()).store)
         with self.model_.lock:
@@ -260,12 +264,12 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
             classifier, raws = self.model_.classifier, self._raw(messages)
             for first in range(0, len(messages), MESSAGES_AT_ONCE):
                 with classifier.store.writing():
-                    for name, raw in zip(labels.of[first : first + MESSAGES_AT_ONCE], raws):
+                    for name, raw in zip(labels.message_classes[first : first + MESSAGES_AT_ONCE], raws):
                         classifier.learn(name, raw)
         return self
 
     def forget(self, X: Messages, y: ArrayLike) -> Self:
-        """Remove messages from their classes exactly, whatever was learned since.
+        """Forget messages exactly, whatever was learned after them.
 
         Parameters
         ----------
@@ -282,63 +286,39 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         Raises
         ------
         ValueError
-            If a message is not in its class. In this case no message is removed.
+            If a message was not learned in its class. Then no message is forgotten.
         """
         self._check_fitted()
         messages, labels = self._labelled(X, y)
         with self.model_.lock, self.model_.classifier.store.writing():
-            for number, (name, raw) in enumerate(zip(labels.of, self._raw(messages))):
+            for number, (name, raw) in enumerate(zip(labels.message_classes, self._raw(messages))):
                 if not self.model_.classifier.forget(name, raw):
-                    raise ValueError(f"X[{number}] is no part of class {name!r}; nothing was forgotten")
+                    raise ValueError(f"X[{number}] was not learned in class {name!r}; nothing was forgotten")
         return self
 
     # -- predictions -----------------------------------------------------------------------------------------
 
-    def _names(self) -> list[str]:
+    def _class_names(self) -> list[str]:
         return [class_name(label) for label in self.classes_.tolist()]
 
-    def _classifications(self, X: Messages) -> list[Classification]:
+    def _classify(self, X: Messages) -> list[Classification]:
         self._check_fitted()
-        return self.model_.classifications(list(self._entries(X)), self._threads())
+        return self.model_.classify(list(self._entries(X)), self._threads())
 
     def predict_proba(self, X: Messages) -> NDArray[np.float64]:
-        """Return calibrated P(c|x): of the messages with probability .9 for a class, nine in ten are of this class.
-
-        Parameters
-        ----------
-        X : iterable of str or bytes
-            Messages.
-
-        Returns
-        -------
-        array of shape (n_messages, n_classes)
-            Probabilities, columns as in ``classes_``.
-        """
-        classifications, names = self._classifications(X), self._names()
+        classifications, names = self._classify(X), self._class_names()
         probabilities = np.zeros((len(classifications), len(names)))
         if classifications:
             columns = [names.index(name) for name in classifications[0].probabilities]
-            probabilities[:, columns] = [list(each.probabilities.values()) for each in classifications]
+            probabilities[:, columns] = [[*result.probabilities.values()] for result in classifications]
         return probabilities
 
     def predict_log_proba(self, X: Messages) -> NDArray[np.float64]:
-        """Return log P(c|x), calibrated; −∞ if a probability is 0.
-
-        Parameters
-        ----------
-        X : iterable of str or bytes
-            Messages.
-
-        Returns
-        -------
-        array of shape (n_messages, n_classes)
-            Log-probabilities in nats, columns as in ``classes_``.
-        """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
     def decision_function(self, X: Messages) -> NDArray[np.float64]:
-        """Return the calibrated log-odds of each class; for two classes, only those of ``classes_[1]``.
+        """Return the log-odds of each class. For two classes, return only the log-odds of ``classes_[1]``.
 
         Parameters
         ----------
@@ -354,7 +334,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         return log_odds[:, 1] if log_odds.shape[1] == 2 else log_odds
 
     def verdicts(self, X: Messages) -> list[str]:
-        """Return the verdicts of ``spamnb classify``.
+        """Return the verdicts of 'spamnb classify'.
 
         Parameters
         ----------
@@ -364,30 +344,18 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         Returns
         -------
         list of str
-            Name of the class of least expected loss. It is "unsure" if that has the least expected loss, and in place
-            of spam if the model has learned too few messages.
+            The name of a class, or "unsure". A verdict is "unsure" if this has the least expected loss, and in place of
+            spam if the model has learned too few messages.
         """
-        return [each.verdict for each in self._classifications(X)]
+        return [classification.verdict for classification in self._classify(X)]
 
     def predict(self, X: Messages) -> NDArray[Any]:
-        """Return the class of least expected loss of every message, which is never unsure.
-
-        Parameters
-        ----------
-        X : iterable of str or bytes
-            Messages.
-
-        Returns
-        -------
-        array of shape (n_messages,)
-            Classes.
-        """
         p, settings = self.predict_proba(X), self.model_.classifier.settings
         if not len(self.classes_):
             raise not_fitted(self)
         if len(self.classes_) < 2:
             return self.classes_[np.zeros(len(p), np.intp)]
-        names = self._names()
+        names = self._class_names()
         verdicts = Loss(settings.loss.strictness).verdicts(names, p, settings.spam)
         return self.classes_[[names.index(name) for name in verdicts]]
 
@@ -404,7 +372,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         Returns
         -------
         Explanation
-            Verdict, probabilities, and the tokens that weighed most.
+            Verdict, probabilities, and the tokens with the largest weights.
         """
         self._check_fitted()
         check_least(1, top=top)
@@ -413,21 +381,17 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
             return explanation_of(raw, self.model_.classifier, top)
 
     def words(self, top: int = 15, *, everything: bool = False, tell: Tell = warn) -> WordsReport:
-        """Return the likeliest words of each class, and those that tell classes apart.
+        """Return the likeliest words of each class, and the words that separate the classes best.
 
         Parameters
         ----------
-        top : int, default=15
-            Number of words of each list.
-        everything : bool, default=False
-            Whether to show all kinds of tokens, not only words of body and subject.
-        tell : callable, default=warnings.warn
-            Gets a line if no token is a word.
+        top, everything, tell : int, bool, callable
+            As in ``spamnb.words``.
 
         Returns
         -------
         WordsReport
-            The words, as ``spamnb.words`` returns them.
+            The words.
         """
         self._check_fitted()
         check_least(1, top=top)
@@ -435,7 +399,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
             return words_of(self.model_.classifier.store, top, everything, tell)
 
     def evaluate(self, X: Messages, y: ArrayLike) -> Evaluation:
-        """Measure the model on messages that it has not learned, as ``spamnb.evaluate`` does with a ``model``.
+        """Evaluate the model on messages that it has not learned, as ``spamnb.evaluate`` does with a ``model``.
 
         Parameters
         ----------
@@ -447,12 +411,12 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         Returns
         -------
         Evaluation
-            Figures with 95 % intervals, and all classifications.
+            Figures with 95 % intervals, and the classifications.
 
         Raises
         ------
         SpamnbError
-            If the model has already learned all these messages, or does not have a class in ``y``.
+            If the model has learned all these messages, or if it does not have a class in ``y``.
         """
         from spamnb.evaluation.figures import compute_figures
         from spamnb.evaluation.online import evaluate_model
@@ -461,11 +425,12 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         messages, labels = self._labelled(X, y)
         with self.model_.lock, shown("Classifying", self.progress) as show:
             classifier = self.model_.classifier
-            result = evaluate_model(self._entries(messages, labels.of), classifier, raise_unreadable, show)
+            entries = self._entries(messages, labels.message_classes)
+            result = evaluate_model(entries, classifier, raise_unreadable, show)
             command = "SpamClassifier.evaluate in Python"
             return Evaluation(compute_figures(result), result, classifier.settings, Path(":memory:"), command=command)
 
-    # -- one at a time, as in river ----------------------------------------------------------------------------
+    # -- single messages, as in river --------------------------------------------------------------------------
 
     def learn_one(self, x: str | bytes, y: Any) -> None:
         """Learn one message, as ``partial_fit`` does.
@@ -514,7 +479,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
     # -- model files -----------------------------------------------------------------------------------------
 
     def save(self, path: FilePath, *, force: bool = False) -> None:
-        """Write a model file, which the commands use too.
+        """Write a model file, which the commands can use.
 
         Parameters
         ----------
@@ -526,7 +491,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         Raises
         ------
         SpamnbError
-            If there is a model at ``path`` and ``force`` is False, or if there is a file that is no model.
+            If there is another file at ``path``, or if there is a model and ``force`` is False.
         """
         self._check_fitted()
         memory = self.model_.classifier.store
@@ -537,14 +502,14 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
 
     @classmethod
     def load(cls, path: FilePath, *, n_jobs: int | None = -1) -> Self:
-        """Return the model of a file, with the settings that it was made with.
+        """Return the model in a file, with its settings as parameters.
 
         Parameters
         ----------
         path : str or path
             Model file, which is read once and not changed.
         n_jobs : int, default=-1
-            Threads; -1 is one per core.
+            Number of threads. -1 is one per core.
 
         Returns
         -------
@@ -554,11 +519,11 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         Raises
         ------
         SpamnbError
-            If there is no model at ``path``, or if this model is an addition to another model file.
+            If there is no model at ``path``, or if the model adds to a base.
         """
         with Store.open(file_path(path, "path")) as file, file.reading():
             if file.base is not None:
-                raise SpamnbError(f"{path}: adds to another model; load that one, {file.base.path}")
+                raise SpamnbError(f"{path}: adds to the model {file.base.path}; load the other model instead")
             store = Store.connect(":memory:", writable=True)
             file.copy_to(store)
         model = MemoryModel(store)
@@ -566,7 +531,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         classes = parse_labels([*store.totals().classes], store.meta().get("label_kind"))
         spam = parse_labels([settings.spam], classes.dtype.kind)[0]
         mail = store.meta().get("mail")
-        others = {"spam": spam.item(), "mail": mail if isinstance(mail, bool) else "auto", "n_jobs": n_jobs}
-        estimator = cls(**{**settings.by_name(), **others})
+        parameters = {"spam": spam.item(), "mail": mail if isinstance(mail, bool) else "auto", "n_jobs": n_jobs}
+        estimator = cls(**{**settings.by_name(), **parameters})
         estimator.classes_, estimator.model_ = classes, model
         return estimator

@@ -1,4 +1,4 @@
-"""``MailVectorizer``: messages as rows of token counts, in the place of scikit-learn's CountVectorizer."""
+"""``MailVectorizer``: messages as rows of token counts, a replacement for scikit-learn's ``CountVectorizer``."""
 
 from __future__ import annotations
 
@@ -23,28 +23,25 @@ if TYPE_CHECKING:
 
 
 class MailVectorizer(MessageEstimator, Transformer):
-    """Turn messages into a sparse array of token counts.
+    """Convert messages to a sparse array of token counts.
 
-    A token is one piece of evidence in a message: a word of its text, a pair of words, a header field, the host of a
-    link, a kind of part. Column j is the j-th token by its 64-bit hash, whatever the order of the messages.
+    A token is one piece of evidence in a message: a word, a pair of words, a header field, the host of a link, or the
+    kind of a part. The columns are sorted by the tokens' 64-bit hashes, so they do not depend on the order of the
+    messages.
 
     Parameters
     ----------
     min_df, max_df : int or float, default=1 and 1.0
-        Tokens in fewer than ``min_df`` or more than ``max_df`` messages are left out. A float is a share of the
-        messages, from 0 to 1.
+        Minimum and maximum number of messages with a token. A float is a share of the messages, from 0 to 1. Other
+        tokens have no column.
     max_features : int, default=None
-        Number of tokens to keep; tokens that more messages have come first. None keeps all.
+        Maximum number of columns. The tokens that most messages have are preferred. None means no maximum.
     stop_words : collection of str, default=None
-        Words to leave out, and all pairs with one of them.
+        Words without a column. Pairs with such a word have none either.
     binary : bool, default=False
-        Whether a token counts once per message.
-    mail : bool or "auto", default="auto"
-        Whether messages are raw mail or texts without headers, as in ``SpamClassifier``.
-    n_jobs : int, default=-1
-        Threads that share the work; -1 is one per core. The results do not depend on it.
-    progress : bool, default=False
-        Whether to show progress, in a terminal or a notebook.
+        Whether a token counts only once per message.
+    mail, n_jobs, progress : bool, int or "auto"
+        How messages are read, as in ``SpamClassifier``.
     tokenizer, stem, ngrams, body_only, ignore_headers : str, int, bool, None or iterable of str
         How messages become tokens, as in ``TokenOptions``.
 
@@ -57,12 +54,15 @@ class MailVectorizer(MessageEstimator, Transformer):
 
     See Also
     --------
-    SpamClassifier : The whole filter, for lists of messages.
+    SpamClassifier : The filter, for lists of messages.
 
     Notes
     -----
-    A wrong parameter raises an error that is a SpamnbError and a ValueError. ValueError is also raised for messages
-    without any token, and TypeError for an X that holds no messages.
+    The rows have the shape (n_messages, n_tokens), and contain the number of occurrences of each token, or 1 if
+    ``binary``.
+
+    A wrong parameter raises an error that is both a SpamnbError and a ValueError. TypeError is raised for an X that is
+    not a list of messages, and ValueError if no token is left for a column.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class MailVectorizer(MessageEstimator, Transformer):
     stop_words: Collection[str] | None
     binary: bool
     _fitted_attribute = "tokens_"
-    tokens_: TokenArray  # (V,) the token of each column, ascending by hash
+    tokens_: TokenArray  # (V,) ascending by hash
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class MailVectorizer(MessageEstimator, Transformer):
         set_parameters(self, locals())
 
     def fit(self, X: Iterable[str | bytes], y: object = None) -> Self:
-        """Choose the tokens of the columns.
+        """Select the tokens of the columns.
 
         Parameters
         ----------
@@ -125,38 +125,24 @@ class MailVectorizer(MessageEstimator, Transformer):
         return self
 
     def fit_transform(self, X: Iterable[str | bytes], y: object = None) -> Any:
-        """Choose the tokens and count them: ``fit``, then ``transform``, with every message read once.
-
-        Parameters
-        ----------
-        X : iterable of str or bytes
-            Messages.
-        y : object, default=None
-            Ignored.
-
-        Returns
-        -------
-        csr_array of shape (n_messages, n_tokens)
-            Occurrences of each token, or 1 if ``binary``.
-        """
         with name_errors(self):
             bounds: dict[str, Any] = {"min_df": self.min_df, "max_df": self.max_df}
             integer_bounds = {name: x for name, x in bounds.items() if not (isinstance(x, float) and 0 <= x <= 1)}
             check_least(1, max_features=self.max_features, **integer_bounds)
             check_type("stop_words", self.stop_words, Collection | None, "a list of words")
-            if isinstance(self.stop_words, str):  # a str is a collection too, of its letters
+            if isinstance(self.stop_words, str):  # a str is a collection of letters
                 raise ValueError(f"stop_words is {self.stop_words!r:.60}: give a list of words")
-        counted = self._count(X, self._make_settings(TokenOptions).tokens)
-        counted = counted.select_columns(self._chosen_columns(counted))
-        if not len(counted.tokens):
+        training_set = self._count(X, self._make_settings(TokenOptions).tokens)
+        training_set = training_set.select_columns(self._select_columns(training_set))
+        if not len(training_set.tokens):
             raise ValueError(f"no token of X is left: min_df is {self.min_df}, max_df is {self.max_df}")
-        # A copy, because ``counted.tokens`` also holds the text of the tokens that are left out.
-        self.tokens_ = TokenArray.of_packed(counted.tokens.packed(), counted.tokens.lengths)
+        # A copy, because ``training_set.tokens`` also contains the texts of the tokens without a column.
+        self.tokens_ = TokenArray.of_packed(training_set.tokens.packed(), training_set.tokens.lengths)
         self.__dict__.pop("vocabulary_", None)
-        return self._format_output(self._matrix(counted, np.arange(len(self.tokens_))), X)
+        return self._format_output(self._make_matrix(training_set, np.arange(len(self.tokens_))), X)
 
     def transform(self, X: Iterable[str | bytes]) -> Any:
-        """Count the tokens of the columns; others are left out.
+        """Count the tokens of the columns. Other tokens are ignored.
 
         Parameters
         ----------
@@ -171,22 +157,11 @@ class MailVectorizer(MessageEstimator, Transformer):
         self._check_fitted()
         counted, hashes = self._count(X, self._make_settings(TokenOptions).tokens), self.tokens_.hashes
         columns = np.minimum(np.searchsorted(hashes, counted.tokens.hashes), len(hashes) - 1)
-        is_known = hashes[columns] == counted.tokens.hashes
-        return self._format_output(self._matrix(counted.select_columns(np.flatnonzero(is_known)), columns[is_known]), X)
+        has_column = hashes[columns] == counted.tokens.hashes
+        training_set = counted.select_columns(np.flatnonzero(has_column))
+        return self._format_output(self._make_matrix(training_set, columns[has_column]), X)
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
-        """Return the token of each column.
-
-        Parameters
-        ----------
-        input_features : object, default=None
-            Ignored.
-
-        Returns
-        -------
-        array of shape (n_tokens,)
-            Tokens.
-        """
         self._check_fitted()
         return np.array(list(self.tokens_), dtype=object)
 
@@ -213,29 +188,29 @@ class MailVectorizer(MessageEstimator, Transformer):
         names, rows = self.get_feature_names_out(), csr_array(X)
         return [names[np.sort(rows.indices[a:b][rows.data[a:b] != 0])] for a, b in pairwise(rows.indptr)]
 
-    def _chosen_columns(self, counted: TrainingSet) -> NDArray[np.int64]:
-        """Return the columns to keep, ascending by hash; of equally frequent tokens, those with lower hashes."""
-        n, columns = len(counted.included_positions()), counted.by_hash()
-        least, most = (bound * n if isinstance(bound, float) else bound for bound in (self.min_df, self.max_df))
-        frequency = counted.counts.document_frequency()
-        columns = columns[(least <= frequency[columns]) & (frequency[columns] <= most)]
+    def _select_columns(self, training_set: TrainingSet) -> NDArray[np.int64]:
+        """Return the columns to keep, ascending by hash. Of equally frequent tokens lower hashes are preferred."""
+        n, columns = len(training_set.included_positions()), training_set.by_hash()
+        minimum, maximum = (bound * n if isinstance(bound, float) else bound for bound in (self.min_df, self.max_df))
+        frequency = training_set.counts.document_frequency()
+        columns = columns[(minimum <= frequency[columns]) & (frequency[columns] <= maximum)]
         if self.stop_words is not None:
-            stopped, tokens = {word.lower() for word in self.stop_words}, list(counted.tokens)
-            # A token is a word, a run of words, or has a prefix that ends with a colon.
-            has_none = [stopped.isdisjoint(tokens[j].rpartition(":")[2].split()) for j in columns.tolist()]
-            columns = columns[has_none]
+            stop_words, tokens = {word.lower() for word in self.stop_words}, list(training_set.tokens)
+            # A token is one or more words, with a prefix that ends with a colon or without one.
+            has_no_stop_word = [stop_words.isdisjoint(tokens[j].rpartition(":")[2].split()) for j in columns.tolist()]
+            columns = columns[has_no_stop_word]
         if self.max_features is not None:
             columns = columns[np.sort(np.argsort(-frequency[columns], kind="stable")[: self.max_features])]
         return columns
 
-    def _matrix(self, counted: TrainingSet, columns: NDArray[np.int64]) -> csr_array:
-        """Return rows (n, V) of the messages, indices ascending; token i of ``counted`` is in column ``columns[i]``."""
+    def _make_matrix(self, training_set: TrainingSet, columns: NDArray[np.int64]) -> csr_array:
+        """Return rows (n, V) of the messages, in which token i of the training set has the column ``columns[i]``."""
         from scipy.sparse import csr_array
 
-        rows = counted.matrix()[np.argsort(counted.included_positions())]
+        rows = training_set.matrix()[np.argsort(training_set.included_positions())]
         X = csr_array((rows.data, columns[rows.indices], rows.indptr), shape=(rows.shape[0], len(self.tokens_)))
         X.sum_duplicates()
-        if X.nnz < 2**31 - 1:  # liblinear takes no indices of 64 bits
+        if X.nnz < 2**31 - 1:  # because liblinear does not accept indices of 64 bits
             X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
         if self.binary:
             X.data[:] = 1

@@ -121,7 +121,7 @@ def test_partial_fit_and_forget_are_learn_and_forget(texts: list[str], labels: l
 def test_forgetting_is_whole_or_not_at_all(texts: list[str], labels: list[str]) -> None:
     own = SpamClassifier().fit(texts, labels)
     before = own.predict_proba(UNSEEN).tolist()
-    with pytest.raises(ValueError, match=r"X\[1\] is no part of class 'ham'; nothing was forgotten"):
+    with pytest.raises(ValueError, match=r"X\[1\] was not learned in class 'ham'; nothing was forgotten"):
         own.forget([texts[0], "never seen"], ["ham", "ham"])
     assert own.predict_proba(UNSEEN).tolist() == before
 
