@@ -43,7 +43,7 @@ from spamnb.store.snapshot import atomic_replace
 from spamnb.store.store import Store
 from spamnb.training import model_of
 
-# Messages per additional thread, because each thread has a copy of the model: to classify 7,532 posts of 20 classes took
+# Messages per additional thread, because each thread copies the model. To classify 7,532 posts of 20 classes took
 # 2.6 s of processor time and .72 GB with two threads, and 1.9 s and .45 GB with one.
 MESSAGES_A_THREAD = 20_000
 # Messages per transaction of ``partial_fit``. 2,000 messages of SpamAssassin took 17 s and 48 MB with one message per
