@@ -46,7 +46,7 @@ def train_command(sources: tuple[str, ...], model: Path, settings: dict[str, Any
     from spamnb.api.train import train
     from spamnb.cli.mailboxes import tell_recipients
     from spamnb.errors import SpamnbError
-    from spamnb.mailbox.sent import mailboxes_of, sent_mail
+    from spamnb.mailbox.sent import find_mailboxes, read_sent_folders
     from spamnb.shown_text import escape
 
     report = train(
@@ -59,8 +59,8 @@ def train_command(sources: tuple[str, ...], model: Path, settings: dict[str, Any
         **settings,
     )
     click.echo(str(report))
-    for name in mailboxes_of(sources):
+    for name in find_mailboxes(sources):
         try:
-            tell_recipients(escape(name), sent_mail(name))
+            tell_recipients(escape(name), read_sent_folders(name))
         except SpamnbError as error:  # the model is finished, and 'watch' will try to read the sent mail again
             tell_of_ours(f"{error}; the recipients of your mail there are not known")

@@ -25,13 +25,14 @@ from spamnb.sources.imap_connection import Denied
 from spamnb.sources.imap_reading import FIELD_BATCH, INBOX, ImapReader, State, Uid
 from spamnb.sources.mailbox import Folder, MailboxMessage
 
+# The first 512 bytes of these fields, which contain the first Received field.
 _IDENTITY_FIELDS = "BODY.PEEK[HEADER.FIELDS (RECEIVED MESSAGE-ID DATE FROM TO SUBJECT)]<0.512>"
 _HEADER = "BODY.PEEK[HEADER]<0.16384>"  # the first bytes of a header of sent mail, which contain To
 _MOVE_SECONDS = 300.0  # that a server may be silent while it moves mail, because a move cannot be requested again
 _IDLE_SECONDS = 30.0  # of one IDLE, because a message that comes while IDLE begins is announced only when it ends
 _CHANGES = (b"EXISTS", b"EXPUNGE", b"VANISHED")
-_MAX_MISSING = 100  # missing messages of a folder are removed from the record only when there are more than this
-_MAX_LOOKUP = 100  # newest messages that `lookup` returns
+_MAX_MISSING = 100  # recorded messages that may be missing before all of a folder is listed, because that is slow
+_MAX_LOOKUP = 100  # newest messages that `lookup` returns, because the caller reads them one by one
 
 
 class ImapMailbox(ImapReader):
@@ -66,7 +67,7 @@ class ImapMailbox(ImapReader):
         return folder.path
 
     def mark(self, folder: Folder) -> str:
-        return _mark(self.state(folder))
+        return _format_mark(self.state(folder))
 
     def count(self) -> int:
         return sum(self.state(folder).messages for folder in self.folders())
@@ -105,14 +106,14 @@ class ImapMailbox(ImapReader):
         """Return the unseen messages of the inbox."""
         earlier = self.find(self.inbox, waiting)
         unseen = self.messages(self.inbox, _first_uid(mark, self.open_folder(self.inbox)), ["UNSEEN"])
-        return list(dict.fromkeys([*earlier, *unseen])), _mark(self.open_folder(self.inbox))
+        return list(dict.fromkeys([*earlier, *unseen])), _format_mark(self.open_folder(self.inbox))
 
     def list_arrivals(self, folder: Folder, mark: str, n_recorded: int) -> Arrivals:
         state = self.open_folder(folder)
         since = _first_uid(mark, state)
         is_complete = since == 1 or n_recorded - state.messages > max(_MAX_MISSING, n_recorded // 10)
         messages = self.messages(folder, 1 if is_complete else since)
-        return Arrivals(messages, _mark(self.open_folder(folder)), is_complete)
+        return Arrivals(messages, _format_mark(self.open_folder(folder)), is_complete)
 
     def move(
         self, messages: Sequence[MailboxMessage], into: Folder
@@ -148,6 +149,7 @@ class ImapMailbox(ImapReader):
         for (source, target, identity), group in groups.items():
             copies = self._find_copies(Folder(target, target), identity, [move.mark for move in group])
             originals = {move: self._find_original(Folder(source, source), move) for move in group}
+            # Copies of messages that are still in their folder.
             n_copies = len(copies) - sum(message is None for message in originals.values())
             for move, message in originals.items():
                 if message is None:  # it was moved, or somebody moved it to another folder
@@ -233,7 +235,7 @@ def _has_changes(responses: Iterable[tuple]) -> bool:
     return any(len(response) > 1 and response[1] in _CHANGES for response in responses)
 
 
-def _mark(state: State) -> str:
+def _format_mark(state: State) -> str:
     return f"{state.validity}.{max(state.next_uid - 1, 0)}"
 
 

@@ -45,7 +45,7 @@ class MaildirMailbox:
         self.inbox = Folder("INBOX", path, "inbox")
         self._junk = junk
         self.junk()  # raises SpamnbError for a wrong name
-        self._listed: dict[Path, dict[str, MailboxMessage]] = {}
+        self._by_key: dict[Path, dict[str, MailboxMessage]] = {}  # by folder, as of its last listing
 
     def folders(self) -> list[Folder]:
         paths = list_mailbox_folders(self.path, self.junk().path)
@@ -85,8 +85,8 @@ class MaildirMailbox:
 
     def is_below(self, folder: Folder, parent: Folder) -> bool:
         """Return whether a folder is ``parent`` or below it, in Maildir++ or a nested layout."""
-        path, above = str(folder.path.resolve()), str(parent.path.resolve())
-        return path == above or path.startswith((above + ".", above + os.sep))
+        path, parent_path = str(folder.path.resolve()), str(parent.path.resolve())
+        return path == parent_path or path.startswith((parent_path + ".", parent_path + os.sep))
 
     def key(self, folder: Folder) -> str:
         return sql_text(os.path.relpath(folder.path, self.path))
@@ -106,14 +106,14 @@ class MaildirMailbox:
         return sum(len(self.messages(folder)) for folder in self.folders())
 
     def find(self, folder: Folder, keys: Sequence[str]) -> list[MailboxMessage]:
-        by_key = self._listed.get(folder.path, {})
+        by_key = self._by_key.get(folder.path, {})
         if not all(key in by_key and by_key[key].location.exists() for key in keys):
             by_key = self._list(folder)
         return [by_key[key] for key in keys if key in by_key]
 
     def _list(self, folder: Folder) -> dict[str, MailboxMessage]:
-        self._listed[folder.path] = {message.key: message for message in self.messages(folder)}
-        return self._listed[folder.path]
+        self._by_key[folder.path] = {message.key: message for message in self.messages(folder)}
+        return self._by_key[folder.path]
 
     def lookup(self, path: str, message_id: str) -> list[MailboxMessage]:
         file, folder = Path(path), self.find_folder(path)

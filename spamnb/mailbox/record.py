@@ -19,7 +19,7 @@ from typing import NamedTuple, Self
 
 from spamnb.errors import SpamnbError
 from spamnb.mailbox.protocol import Mailbox, Move
-from spamnb.mailbox.sent import sent_among
+from spamnb.mailbox.sent import read_sent_mail
 from spamnb.people import SentMail
 from spamnb.shown_text import escape
 from spamnb.sources.entries import Report, check_link
@@ -326,7 +326,7 @@ class MailboxRecord(Database):
 
     def _record_sent(self, key: str, batch: list[MailboxMessage]) -> None:
         """Record messages of a Sent folder without a side, and add them to ``sent``."""
-        self.sent += sent_among(self.mailbox, batch)
+        self.sent += read_sent_mail(self.mailbox, batch)
         rows = [(key, message.key, b"", False) for message in batch]
         with self.writing():
             self.executemany("INSERT OR REPLACE INTO locations VALUES (?, ?, ?, ?)", rows)

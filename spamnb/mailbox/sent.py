@@ -16,21 +16,21 @@ from spamnb.sources.spec import is_account
 MAX_SENT = 5_000  # newest messages of a folder whose headers 'train' reads: at most 80 MB from an account
 
 
-def sent_among(mailbox: Mailbox, messages: Sequence[MailboxMessage]) -> Iterator[SentMail]:
+def read_sent_mail(mailbox: Mailbox, messages: Sequence[MailboxMessage]) -> Iterator[SentMail]:
     """Yield sender and recipients of each message that the person sent."""
     for _, header in mailbox.headers(messages):
         if isinstance(header, bytes) and (mail := read_sent(header)):
             yield mail
 
 
-def sent_mail(name: str) -> list[SentMail]:
+def read_sent_folders(name: str) -> list[SentMail]:
     """Return senders and recipients of the newest mail in the Sent folders of the mailbox ``name``."""
     with closing(open_mailbox(name)) as mailbox:
         folders = [folder for folder in mailbox.folders() if folder.role == "sent"]
-        return [mail for folder in folders for mail in sent_among(mailbox, mailbox.messages(folder)[-MAX_SENT:])]
+        return [mail for folder in folders for mail in read_sent_mail(mailbox, mailbox.messages(folder)[-MAX_SENT:])]
 
 
-def mailboxes_of(sources: Iterable[str]) -> list[str]:
+def find_mailboxes(sources: Iterable[str]) -> list[str]:
     """Return the mailboxes that contain the sources of the form CLASS=PATH: accounts, and outermost Maildirs."""
     names: dict[str, None] = {}
     for source in sources:

@@ -52,13 +52,13 @@ class Batches(Generic[R]):
     """Threads that work on waiting tasks.
 
     - ``work`` returns one result for each task of a batch; if it raises an exception, it has changed nothing
-    - ``group_of`` returns the group of a task; a batch contains tasks of one group
+    - ``get_group`` returns the group of a task; a batch contains tasks of one group
     """
 
     def __init__(
-        self, work: Callable[[list[Task]], list[R]], group_of: Callable[[Task], Hashable], threads: int, name: str
+        self, work: Callable[[list[Task]], list[R]], get_group: Callable[[Task], Hashable], threads: int, name: str
     ) -> None:
-        self._work, self._group_of = work, group_of
+        self._work, self._get_group = work, get_group
         self._waiting: deque[tuple[Task, asyncio.Future[R | Exception]]] = deque()
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix=name)
 
@@ -84,7 +84,7 @@ class Batches(Generic[R]):
                     task, future = self._waiting.popleft()
                 except IndexError:  # another thread was faster
                     break
-                batches[self._group_of(task)].append((task, future))
+                batches[self._get_group(task)].append((task, future))
                 n_tasks, n_bytes = n_tasks + 1, n_bytes + len(task.raw)
             for batch in batches.values():
                 results = compute_results(self._work, [task for task, _ in batch])

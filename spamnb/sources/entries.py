@@ -77,7 +77,7 @@ class NumberedMessage(NamedTuple):
 class SkippedMessages:
     """Count the messages that could not be read, and report each one.
 
-    A file's error is reported once, even if the file is read again and again, as by 'spamnb watch'.
+    An error of a file is reported once, even if the file is read several times, as 'spamnb watch' does.
     """
 
     def __init__(self, print_line: Callable[[str], None]) -> None:

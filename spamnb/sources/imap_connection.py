@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PASSWORD_VARIABLE = "SPAMNB_IMAP_PASSWORD"
 ANSWER_SECONDS = 60.0  # if the server is silent for longer, the connection is regarded as lost
 _COMMAND_SECONDS = 120  # for a password-command, which may ask the person for a passphrase
-MAX_ANSWER = 64 << 20  # bytes: one request fetches at most 32 MiB of messages
+MAX_ANSWER = 64 << 20  # bytes, twice the 32 MiB of messages that one request fetches
 _MAX_ERROR = 200  # characters of a server's error that are shown
 _ITEM_BYTES = 500  # added to the size of each line and literal, because Python's objects for a short one are larger
 

@@ -76,7 +76,7 @@ class _Reader:
         self._ole = ole
         self._size = len(raw)
         self._bytes_left = _MAX_BYTES
-        # Of a digest and not random, because the message must have the same bytes on every run.
+        # From a digest and not random, because the message must have the same bytes on every run.
         self._boundary = sha256(raw).hexdigest()[:32]
         self._boundary_numbers = count()
         self._attachments_left = _MAX_ATTACHMENTS
@@ -116,8 +116,8 @@ class _Reader:
                 continue
             name = self._read_text(storage, _LONG_NAME, charset) or self._read_text(storage, _NAME, charset)
             media = _MEDIA_TYPE.fullmatch(self._read_text(storage, _TYPE, charset))
-            quoted = _join_lines(name).replace("\\", "_").replace('"', "'")
-            kind = (media[0] if media else "application/octet-stream") + (f'; name="{quoted}"' if quoted else "")
+            file_name = _join_lines(name).replace("\\", "_").replace('"', "'")
+            kind = (media[0] if media else "application/octet-stream") + (f'; name="{file_name}"' if file_name else "")
             data = self._read_stream((*storage, f"__substg1.0_{_DATA}{_BINARY}"))
             parts.append(b"Content-Disposition: attachment\n" + _format_part(kind, data))
         return parts
@@ -131,8 +131,8 @@ class _Reader:
     def _find_charset(self, storage: Storage, header_bytes: int) -> str:
         """Return Python's name of the code page of the HTML, or else of the strings."""
         raw = self._read_stream((*storage, "__properties_version1.0"))[header_bytes:]
-        numbers = {number: value for _, number, _, value in struct.iter_unpack("<HHIQ", raw[: len(raw) // 16 * 16])}
-        for page in (numbers[number] & 0xFFFF for number in _CODEPAGES if number in numbers):
+        properties = {number: value for _, number, _, value in struct.iter_unpack("<HHIQ", raw[: len(raw) // 16 * 16])}
+        for page in (properties[number] & 0xFFFF for number in _CODEPAGES if number in properties):
             with suppress(LookupError):
                 return codecs.lookup(_CHARSETS.get(page, f"cp{page}")).name
         return "cp1252"

@@ -147,12 +147,12 @@ def _labelled_entries(source: Source, on_unreadable: Report, options: ReadOption
         return _folder_per_class(path, on_unreadable, options)
     from spamnb.sources import gmail, tables, thunderbird  # formats in which each message has a class
 
-    kinds = {
+    readers = {
         "gmail": gmail.gmail_entries,
         "index": tables.trec_index_entries,
         "thunderbird": thunderbird.thunderbird_entries,
     }
-    read = kinds.get(source.kind, lambda path, report: tables.table_entries(path, options, True, report))
+    read = readers.get(source.kind, lambda path, report: tables.table_entries(path, options, True, report))
     return _require_mail(shown_spec, lambda report: read(path, report), on_unreadable)
 
 
@@ -176,10 +176,10 @@ def _class_entries(
 
 def _folder_per_class(folder: str, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
     try:
-        files, folders, _, maildir = list_folder(folder, on_unreadable)
+        files, folders, _, is_maildir = list_folder(folder, on_unreadable)
     except OSError as error:
         raise SpamnbError(f"{escape(folder)}: cannot be listed: {error.strerror}") from error
-    if maildir and {"cur", "new"}.issubset(folders):
+    if is_maildir and {"cur", "new"}.issubset(folders):
         raise SpamnbError(f"{escape(folder)}: a Maildir without a class; write CLASS={escape(folder)}")
     if not folders:
         problem = "messages but no folder per class" if files else "no folder per class"

@@ -58,10 +58,10 @@ def class_of_folder(parts: Parts) -> str | None:
 
 def _folders(folder: str, parts: Parts, seen: set[str], on_unreadable: Report) -> Iterator[tuple[str, Parts]]:
     """Yield the paths of the folders of mail below ``folder`` in order, each with its parts."""
-    real = os.path.realpath(folder)
-    if real in seen:  # a cycle of symbolic links
+    real_path = os.path.realpath(folder)
+    if real_path in seen:  # a cycle of symbolic links
         return
-    seen.add(real)
+    seen.add(real_path)
     try:
         files, folders, *_ = list_folder(folder, on_unreadable)
     except OSError as error:

@@ -11,7 +11,7 @@ from person import MaildirPerson, Person
 
 from spamnb.cli import cli
 from spamnb.mailbox.maildir import make_folder
-from spamnb.mailbox.sent import mailboxes_of
+from spamnb.mailbox.sent import find_mailboxes
 from spamnb.people import own_people
 
 
@@ -65,6 +65,6 @@ def test_train_reads_the_sent_folder_of_the_mailbox_of_its_sources(
         person.deliver(message("ham", number))
         person.deliver(message("spam", number), "Junk")
     sources = f"ham={person.name}/new", f"spam={person.name}/.Junk"
-    assert mailboxes_of(sources) == [person.name]
+    assert find_mailboxes(sources) == [person.name]
     assert "1 recipient of your mail" in run("train", "-m", str(tmp_path / "new.spamnb"), *sources)
     assert own_people().wrote_to == ("ann@b.example",)
