@@ -32,6 +32,27 @@ static double odds_against(const double *scores, size_t classes, size_t y) {
     return odds;
 }
 
+/* Returns the coefficient of label y among two classes: C sigma(u), where u is the log-odds against y, and
+ *
+ *     u + gap + 2 C sigma(u) = 0,
+ *
+ * because the two coefficients widen the gap of the scores by twice their size. The left side rises with u. */
+static double solve_two_classes(double gap, double penalty, double u) {
+    double low = -MAX_SCORE, high = MAX_SCORE, s = 0.0;
+    for (int i = 0; i < MAX_STEPS; i++) {
+        double p = u > -700 ? 1 / (1 + exp(-u)) : 0.0;
+        s = penalty * p;
+        double error = u + gap + 2 * s, step = -error / (1 + 2 * s * (1 - p));
+        *(error < 0 ? &low : &high) = u;
+        u += step;
+        if (fabs(step) < 1e-10)
+            break;
+        if (!(low < u && u < high))
+            u = (low + high) / 2;
+    }
+    return s;
+}
+
 /* Writes the coefficients c of one message, which solve its dual problem. C is the penalty, Z the sum of exp(score + c)
  * over all classes, and p_y the corrected probability of label y. The only unknown is u = log((1 - p_y)/p_y), because
  *
@@ -50,6 +71,11 @@ static void solve_dual(const double *scores, size_t classes, size_t y, double pe
     if (gap < log_penalty) { /* a first guess of u */
         double s = fmin((log_penalty - gap) / 2, penalty / 2);
         u = fmax(log(s / (penalty - s)), -gap - 2 * penalty);
+    }
+    if (classes == 2) {
+        coefficients[y] = solve_two_classes(gap, penalty, u);
+        coefficients[1 - y] = -coefficients[y];
+        return;
     }
     for (int i = 0; i < MAX_STEPS; i++) {
         double p = u > -700 ? 1 / (1 + exp(-u)) : 0.0; /* p is 1 - p_y */
@@ -79,6 +105,11 @@ static void solve_dual(const double *scores, size_t classes, size_t y, double pe
 
 /* Adds sign * units to the weights of each column of message i. */
 static void add_to_weights(const struct fit *fit, size_t i, const int64_t *units, int64_t sign) {
+    if (fit->n_others == 1) { /* two classes need no inner loop */
+        for (int64_t j = fit->begins[i], moved = sign * *units; j < fit->ends[i]; j++)
+            fit->weights[fit->columns[j]] += moved;
+        return;
+    }
     for (int64_t j = fit->begins[i]; j < fit->ends[i]; j++)
         for (size_t k = 0; k < fit->n_others; k++)
             fit->weights[(size_t)fit->columns[j] * fit->n_others + k] += sign * units[k];
