@@ -1,6 +1,10 @@
+#define _DEFAULT_SOURCE /* madvise */
 #include "vocabulary.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
+
+enum { HUGE_PAGE = 1 << 21 }; /* bytes */
 
 /* Doubles the memory of an array until it has room for n items; false if there is too little memory. */
 static bool grow(void **items, size_t *room, size_t n, size_t size) {
@@ -26,9 +30,25 @@ static struct slot *slot_of(struct slot *slots, size_t mask, uint64_t hash) {
     return &slots[i];
 }
 
+/* Returns n free slots, a power of two; NULL if there is too little memory. In pages of 4 kB each look-up in a large
+ * table would also have to find its page in memory: newsgroup posts took a fifth longer. */
+static struct slot *allocate_slots(size_t n) {
+#ifdef MADV_HUGEPAGE
+    if (n >= HUGE_PAGE / sizeof(struct slot)) {
+        struct slot *slots = aligned_alloc(HUGE_PAGE, n * sizeof *slots);
+        if (slots) {
+            madvise(slots, n * sizeof *slots, MADV_HUGEPAGE);
+            memset(slots, 0, n * sizeof *slots);
+        }
+        return slots;
+    }
+#endif
+    return calloc(n, sizeof(struct slot));
+}
+
 /* Replaces the hash table by a table with n_slots slots, a power of two; false if there is too little memory. */
 static bool rehash(struct vocabulary *v, size_t n_slots) {
-    struct slot *slots = calloc(n_slots, sizeof *slots);
+    struct slot *slots = allocate_slots(n_slots);
     if (!slots)
         return false;
     for (size_t i = 0; v->slots && i <= v->slot_mask; i++)
